@@ -1,0 +1,69 @@
+/**
+ * The numbers a connection lives by, as plain JSON. They enter a machine as input and are never looked up again.
+ * All durations are milliseconds; 0 means "no limit" where a limit is meant.
+ */
+
+export interface ConnectionPolicy {
+  readonly launchTimeoutMs: number;
+  readonly handshakeTimeoutMs: number;
+  readonly listTimeoutMs: number;
+  /** Limit on proving that an old session is gone; past it the connection fails with `not-released`. */
+  readonly releaseTimeoutMs: number;
+  /** First tries and retries in one round before the connection gives up. At least 1. */
+  readonly maxAttempts: number;
+  readonly backoff: BackoffOptions;
+  readonly intensity: RestartIntensity;
+  /** Time in `ready` after which the attempts of the past are forgotten. */
+  readonly stableMs: number;
+  /** The first retry after `ready` is immediate unless another loss happened within this time. */
+  readonly immediateRetryWindowMs: number;
+  readonly ping: { readonly idleMs: number; readonly timeoutMs: number };
+  readonly listChanged: { readonly debounceMs: number; readonly maxWaitMs: number };
+  readonly stop: StopPolicy;
+  /** Idle time after which a lazy connection is stopped and becomes dormant. 0 = never. */
+  readonly idleStopMs: number;
+}
+
+/** Exponential with full jitter, or a fixed schedule without jitter whose last delay repeats. */
+export type BackoffOptions =
+  | {
+      readonly kind: 'exponential';
+      readonly firstMs: number;
+      readonly factor: number;
+      readonly maxMs: number;
+    }
+  | { readonly kind: 'fixed'; readonly delaysMs: readonly number[] };
+
+/** At most `restarts` losses within `periodMs` (OTP supervisor flags `intensity` and `period`). */
+export interface RestartIntensity {
+  readonly restarts: number;
+  readonly periodMs: number;
+}
+
+/** The ladder of an orderly end. */
+export interface StopPolicy {
+  /** In-flight calls may finish within this time. */
+  readonly drainMs: number;
+  /** Time for a session DELETE (HTTP). */
+  readonly deleteMs: number;
+  /** Time after the end of stdin before SIGTERM goes to the group. */
+  readonly stdinEndMs: number;
+  /** Time after SIGTERM before the whole tree is killed. */
+  readonly termMs: number;
+}
+
+export const DEFAULT_POLICY: ConnectionPolicy = {
+  launchTimeoutMs: 30_000,
+  handshakeTimeoutMs: 30_000,
+  listTimeoutMs: 30_000,
+  releaseTimeoutMs: 5_000,
+  maxAttempts: 5,
+  backoff: { kind: 'exponential', firstMs: 1_000, factor: 2, maxMs: 30_000 },
+  intensity: { restarts: 5, periodMs: 30_000 },
+  stableMs: 60_000,
+  immediateRetryWindowMs: 60_000,
+  ping: { idleMs: 30_000, timeoutMs: 5_000 },
+  listChanged: { debounceMs: 300, maxWaitMs: 2_000 },
+  stop: { drainMs: 1_000, deleteMs: 2_000, stdinEndMs: 1_000, termMs: 1_000 },
+  idleStopMs: 0,
+};

@@ -1,0 +1,157 @@
+/**
+ * What the API throws. Recognise an error by its class or its `code`, never by its message.
+ */
+import type { Failure } from '../machines/policy/failure.js';
+import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
+
+export interface TroupeErrorOptions {
+  readonly server?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** Base of every error the API throws. */
+export abstract class TroupeError extends Error {
+  abstract readonly code: string;
+  /** Name of the server it is about, where it is about one. */
+  readonly server: string | undefined;
+
+  constructor(message: string, options: TroupeErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.server = options.server;
+  }
+}
+
+/** One thing wrong with a configuration, with its place. Lines and columns start at 1. */
+export interface ConfigProblem {
+  readonly source: string;
+  readonly server?: string;
+  readonly field?: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly message: string;
+}
+
+/** A configuration that cannot be used, or an option that makes no sense. */
+export class ConfigError extends TroupeError {
+  readonly code = 'CONFIG';
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(
+    message: string,
+    options: TroupeErrorOptions & { readonly problems?: readonly ConfigProblem[] } = {},
+  ) {
+    super(message, options);
+    this.problems = options.problems ?? [];
+  }
+}
+
+abstract class FailureError extends TroupeError {
+  /** The whole record: exit code or HTTP status, hints, last stderr lines. */
+  readonly failure: Failure;
+
+  constructor(failure: Failure, options: TroupeErrorOptions = {}) {
+    super(failure.message, options);
+    this.failure = failure;
+  }
+}
+
+/** The server could not be started or reached. */
+export class LaunchError extends FailureError {
+  readonly code = 'LAUNCH';
+}
+
+/** The server was reached, but `initialize` or the first list failed. */
+export class HandshakeError extends FailureError {
+  readonly code = 'HANDSHAKE';
+}
+
+/** The session ended, or the connection gave up after losing it. */
+export class ConnectionLostError extends FailureError {
+  readonly code = 'CONNECTION_LOST';
+}
+
+/** Credentials are missing or were refused (HTTP 401); a person or a token is needed. */
+export class AuthRequiredError extends FailureError {
+  readonly code = 'AUTH_REQUIRED';
+}
+
+/** An entry of a project file waits for approval, or was refused. */
+export class TrustRequiredError extends TroupeError {
+  readonly code = 'TRUST_REQUIRED';
+}
+
+/** No answer and no progress within the call's limit. The server was told to cancel. */
+export class CallTimeoutError extends TroupeError {
+  readonly code = 'CALL_TIMEOUT';
+}
+
+/** The caller aborted; its reason is the `cause`. */
+export class CallAbortedError extends TroupeError {
+  readonly code = 'CALL_ABORTED';
+}
+
+/** The connection was lost after the request may have reached the server. It is never repeated by Troupe. */
+export class OutcomeUnknownError extends FailureError {
+  readonly code = 'OUTCOME_UNKNOWN';
+}
+
+/** A command that the connection's state does not accept. Nothing has changed. */
+export class InvalidTransitionError extends TroupeError {
+  readonly code = 'INVALID_TRANSITION';
+  readonly state: ConnectionState;
+  readonly event: string;
+  readonly reason: RejectionReason;
+  readonly allowed: readonly string[];
+
+  constructor(details: {
+    readonly server: string;
+    readonly state: ConnectionState;
+    readonly event: string;
+    readonly reason: RejectionReason;
+    readonly allowed: readonly string[];
+  }) {
+    const allowed = details.allowed.length === 0 ? 'nothing' : details.allowed.join(', ');
+    super(
+      `'${details.event}' is not possible while '${details.server}' is ${details.state} (${details.reason}); allowed now: ${allowed}.`,
+      { server: details.server },
+    );
+    this.state = details.state;
+    this.event = details.event;
+    this.reason = details.reason;
+    this.allowed = details.allowed;
+  }
+}
+
+/** The call was not sent: the server is not ready and did not become so in time. Safe to repeat. */
+export class NotReadyError extends TroupeError {
+  readonly code = 'NOT_READY';
+}
+
+/** No server offers a tool of that name. */
+export class UnknownToolError extends TroupeError {
+  readonly code = 'UNKNOWN_TOOL';
+  readonly tool: string;
+
+  constructor(tool: string, message: string, options: TroupeErrorOptions = {}) {
+    super(message, options);
+    this.tool = tool;
+  }
+}
+
+/** The server answered with a JSON-RPC error; its code and data are kept. */
+export class ServerError extends TroupeError {
+  readonly code = 'SERVER_ERROR';
+  readonly rpcCode: number;
+  readonly data: unknown;
+
+  constructor(
+    rpcCode: number,
+    message: string,
+    options: TroupeErrorOptions & { readonly data?: unknown } = {},
+  ) {
+    super(message, options);
+    this.rpcCode = rpcCode;
+    this.data = options.data;
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * The outside things Troupe needs, declared where they are needed and supplied once.
+ * Production wiring is `systemClock` and `silentLogger`; tests supply their own.
+ */
+
+/** Time, as the runtime sees it. All values are milliseconds. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `fn` after `ms`; the returned handle goes to `clearTimeout`. */
+  setTimeout(fn: () => void, ms: number): unknown;
+  clearTimeout(handle: unknown): void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (fn, ms) => setTimeout(fn, ms),
+  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+};
+
+/** Where the runtime writes what no observer was there to hear. Silent unless the host gives one. */
+export interface Logger {
+  debug(message: string, details?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, details?: Readonly<Record<string, unknown>>): void;
+  error(message: string, details?: Readonly<Record<string, unknown>>): void;
+}
+
+export const silentLogger: Logger = { debug: () => {}, warn: () => {}, error: () => {} };

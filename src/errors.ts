@@ -24,6 +24,8 @@ export abstract class TroupeError extends Error {
 
 /** One thing wrong with a configuration, with its place. Lines and columns start at 1. */
 export interface ConfigProblem {
+  /** `error`: the thing named is not used. `warning`: it is used, but perhaps not as meant. Default `error`. */
+  readonly severity?: 'error' | 'warning';
   readonly source: string;
   readonly server?: string;
   readonly field?: string;

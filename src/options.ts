@@ -110,4 +110,5 @@ export interface TroupeOptions {
 export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 export const DEFAULT_START_GATE_MS = 10_000;
 export const DEFAULT_NAMING: NamingTemplate = 'mcp__{server}__{tool}';
-export const SLOT_HOLD_MS = 2_000;
+/** Longest a starting server holds a start slot; one that merely does not answer must not starve the rest. */
+export const SLOT_HOLD_MS = 250;

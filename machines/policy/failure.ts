@@ -97,7 +97,7 @@ const PERMANENT: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'internal',
 ]);
 
-/** HTTP statuses that mean "later", whatever the method: RFC 9110 sections 15.5.9, 15.6 and RFC 6585 section 4. */
+/** HTTP statuses that mean "later", whatever the method: RFC 9110 sections 15.5.9 and 15.6, RFC 8470 section 5.2, RFC 6585 section 4. */
 function isTransientStatus(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
@@ -111,4 +111,26 @@ export function classify(failure: Failure): Verdict {
     return isTransientStatus(failure.http.status) ? 'retry' : 'permanent';
   }
   return 'retry';
+}
+
+function isFailure(value: unknown): value is Failure {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'code' in value &&
+    'message' in value &&
+    (FAILURE_CODES as readonly unknown[]).includes(value.code)
+  );
+}
+
+/** Reads what an effect rejected with. Anything but a failure record is a bug of that effect and told as `internal`. */
+export function toFailure(value: unknown): Failure {
+  if (isFailure(value)) return value;
+  const message = value instanceof Error ? value.message : typeof value;
+  return {
+    code: 'internal',
+    message: `An effect failed without a record: ${message}`,
+    phase: 'session',
+    at: 0,
+  };
 }

@@ -24,7 +24,7 @@ export interface ConnectionPolicy {
   readonly idleStopMs: number;
 }
 
-/** Exponential with full jitter, or a fixed schedule without jitter whose last delay repeats. */
+/** Exponential with full jitter (`maxMs` 0 = no ceiling), or a fixed schedule without jitter whose last delay repeats. */
 export type BackoffOptions =
   | {
       readonly kind: 'exponential';
@@ -34,7 +34,10 @@ export type BackoffOptions =
     }
   | { readonly kind: 'fixed'; readonly delaysMs: readonly number[] };
 
-/** At most `restarts` losses within `periodMs` (OTP supervisor flags `intensity` and `period`). */
+/**
+ * The loss that makes it `restarts` within `periodMs` ends the round as a crash loop (after the OTP supervisor flags
+ * `intensity` and `period`). 0 restarts = no limit.
+ */
 export interface RestartIntensity {
   readonly restarts: number;
   readonly periodMs: number;

@@ -12,6 +12,7 @@
  *     `send()` carries `TransportError.written`.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Failure } from '../../machines/policy/failure.js';
 
 /** A failure before the runtime has put it in its place: phase and time are added by whoever reports it. */
@@ -57,6 +58,11 @@ export interface SessionTransport extends Transport {
   /** Lines of the server's stderr as they come (already bounded in length). */
   onstderr?: ((line: string) => void) | undefined;
   onnotice?: ((notice: TransportNotice) => void) | undefined;
+  /**
+   * The request with this id can no longer be answered by this session; its outcome is unknown. At most once per
+   * request, never after `onclose`, and never for a request whose `send()` was rejected.
+   */
+  onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
   /** Called for every message or byte of life from the server, for idle and liveness tracking. */
   onactivity?: (() => void) | undefined;
 }

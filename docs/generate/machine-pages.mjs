@@ -1,0 +1,58 @@
+/**
+ * docs/machines/NAME.{mmd,scxml,svg,md}: one chart in four forms.
+ */
+import {
+  allStates,
+  chartHash,
+  chartModel,
+  shortId,
+  toMermaid,
+  toScxml,
+  toTransitionTable,
+} from 'mcp-troupe/inspection';
+import { STYLES } from './chart-styles.mjs';
+import { chartSvg } from './chart-svg.mjs';
+import { cell, code, page, table } from './markdown.mjs';
+
+/**
+ * @param {import('xstate').AnyStateMachine} machine
+ * @returns {Promise<Record<string, string>>} file name to content
+ */
+export async function machineFiles(machine) {
+  const model = chartModel(machine);
+  const name = model.root.key;
+  return {
+    [`${name}.md`]: machinePage(model),
+    [`${name}.mmd`]: toMermaid(model),
+    [`${name}.scxml`]: toScxml(model),
+    [`${name}.svg`]: await chartSvg(model, STYLES[name]),
+  };
+}
+
+function machinePage(model) {
+  const name = model.root.key;
+  const states = allStates(model).slice(1);
+  const rows = states.map((state) => [
+    code(shortId(model, state.id)),
+    cell(state.description ?? ''),
+    list(state.tags),
+    list(state.invokes.map(({ src }) => src)),
+    list(state.entry),
+    list(state.exit),
+  ]);
+  return page(`The ${name} machine`, `\`machines/${name}.machine.ts\``, [
+    `Chart hash: \`${chartHash(model)}\`. Also as [SVG](${name}.svg), [SCXML](${name}.scxml) and [Mermaid](${name}.mmd).`,
+    `![The ${name} machine](${name}.svg)`,
+    '## States',
+    table(['State', 'Meaning', 'Tags', 'Runs', 'On entry', 'On exit'], rows),
+    '## Transitions',
+    'Branches of one event are tried from top to bottom. A row without a target stays in its state.',
+    toTransitionTable(model),
+    '## Diagram',
+    `\`\`\`mermaid\n${toMermaid(model)}\`\`\``,
+  ]);
+}
+
+function list(names) {
+  return names.map(code).join(', ');
+}

@@ -1,0 +1,101 @@
+/**
+ * docs/reference/options.md: every option, with its type, its meaning and, for the policy, its default.
+ * An option without a doc comment, or a default without an option, is an error.
+ */
+import { aliasBlock, cell, code, memberTable, page, table } from './markdown.mjs';
+import { readDeclarations } from './source-reader.mjs';
+
+/**
+ * @param {{ options: string, policy: string }} sources
+ * @param {object} defaultPolicy the value of `DEFAULT_POLICY`
+ */
+export function optionsPage(sources, defaultPolicy) {
+  const options = [...readDeclarations(sources.options).values()].filter(({ isExported }) => isExported);
+  const policy = readDeclarations(sources.policy);
+  const isInterface = ({ kind }) => kind === 'interface';
+  const settings = flattened(policy, 'ConnectionPolicy');
+  failOn([
+    ...options.filter(isInterface).flatMap(({ name, members }) => undocumented(name, members)),
+    ...undocumented('ConnectionPolicy', settings),
+    ...differences(
+      settings.map(({ name }) => name),
+      leavesOf(defaultPolicy, settings),
+    ),
+  ]);
+
+  const policyRows = settings.map(({ name, type, doc }) => {
+    const value = JSON.stringify(valueAt(defaultPolicy, name)).replaceAll('"', '');
+    return [code(name), cell(code(type)), code(value.replace(/([:,])(?=\S)/g, '$1 ')), cell(doc)];
+  });
+  const constants = options.filter(({ kind }) => kind === 'const');
+  const aliases = [...options, ...policy.values()].filter(({ kind }) => kind === 'type');
+  return page('Options', '`src/options.ts` and `machines/policy/policy.ts`', [
+    'Durations are milliseconds. An option marked `?` may be left out.',
+    ...options.filter(isInterface).toSorted(troupeOptionsFirst).flatMap(interfaceBlocks),
+    '## Connection policy',
+    'Each number can be overridden by `policy`, for all servers or in one entry.',
+    table(['Setting', 'Type', 'Default', 'Meaning'], policyRows),
+    '## Other types',
+    ...aliases.map(aliasBlock),
+    '## Constants',
+    table(
+      ['Name', 'Value', 'Meaning'],
+      constants.map(({ name, type, doc }) => [code(name), cell(code(type)), cell(doc)]),
+    ),
+  ]);
+}
+
+function troupeOptionsFirst(a, b) {
+  return Number(b.name === 'TroupeOptions') - Number(a.name === 'TroupeOptions');
+}
+
+function interfaceBlocks({ name, parent, doc, members }) {
+  return [
+    `## ${name}`,
+    ...(doc === '' ? [] : [doc]),
+    ...(parent === null ? [] : [`And everything of [${parent}](#${parent.toLowerCase()}).`]),
+    memberTable('Option', members),
+  ];
+}
+
+/** Settings by dotted name. One without a comment has that of its group, else that of its type. */
+function flattened(declarations, name, prefix = '', inherited = '') {
+  return declarations.get(name).members.flatMap((member) => {
+    const path = prefix + member.name;
+    const named = declarations.get(member.type);
+    const doc = member.doc || named?.doc || inherited;
+    if (named?.kind === 'interface') return flattened(declarations, named.name, `${path}.`, doc);
+    const inline = member.members();
+    if (inline.length === 0) return [{ ...member, name: path, doc }];
+    return inline.map((inner) => ({ ...inner, name: `${path}.${inner.name}`, doc: inner.doc || doc }));
+  });
+}
+
+function leavesOf(value, settings, prefix = '') {
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const path = prefix + key;
+    const isLeaf = settings.some(({ name }) => name === path) || typeof inner !== 'object' || inner === null;
+    return isLeaf ? [path] : leavesOf(inner, settings, `${path}.`);
+  });
+}
+
+function valueAt(value, path) {
+  return path.split('.').reduce((inner, key) => inner[key], value);
+}
+
+function undocumented(owner, members) {
+  return members.filter(({ doc }) => doc === '').map(({ name }) => `${owner}.${name} has no doc comment`);
+}
+
+function differences(settings, defaults) {
+  return [
+    ...settings.filter((name) => !defaults.includes(name)).map((name) => `${name} has no default`),
+    ...defaults
+      .filter((name) => !settings.includes(name))
+      .map((name) => `the default ${name} has no setting`),
+  ];
+}
+
+function failOn(problems) {
+  if (problems.length > 0) throw new Error(`Options that cannot be documented:\n  ${problems.join('\n  ')}`);
+}

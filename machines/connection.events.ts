@@ -1,0 +1,200 @@
+/**
+ * What enters and leaves the connection machine: input, context, events, effect inputs and outputs, emitted events.
+ * All of it is plain JSON. Live things (transports, clients, processes) are named by connection and generation only.
+ */
+import type { Implementation, ServerCapabilities } from './mcp.js';
+import type { Failure, ProcessExit } from './policy/failure.js';
+import type { ConnectionPolicy } from './policy/policy.js';
+
+export type TransportKind = 'stdio' | 'http' | 'sse' | 'in-process';
+
+/** Why a connection is shutting down, and so what comes after. */
+export type StopIntent = 'stop' | 'remove' | 'close' | 'restart' | 'reload' | 'idle';
+
+export interface ConnectionInput {
+  readonly name: string;
+  readonly transport: TransportKind;
+  readonly policy: ConnectionPolicy;
+  /** Seed of this connection's jitter. */
+  readonly seed: number;
+  /** Last generation of an earlier incarnation; 0 for the first. */
+  readonly generation: number;
+  /** False while the network gate is closed. */
+  readonly online: boolean;
+  /** True where a start was asked for, so that a lazy connection does not rest. */
+  readonly wanted: boolean;
+}
+
+/** Who the server says it is. */
+export interface ServerIdentity {
+  readonly info: Implementation;
+  readonly capabilities: ServerCapabilities;
+  readonly protocolVersion: string;
+  readonly instructions: string | null;
+}
+
+export interface CatalogCounts {
+  readonly tools: number;
+  readonly resources: number;
+  readonly resourceTemplates: number;
+  readonly prompts: number;
+}
+
+/** Milliseconds spent in each part of the latest attempt; null where it has not come to that. */
+export interface PhaseTimings {
+  readonly configuringMs: number | null;
+  readonly queuedMs: number | null;
+  readonly launchingMs: number | null;
+  readonly handshakingMs: number | null;
+  readonly listingMs: number | null;
+}
+
+export interface ConnectionContext extends ConnectionInput {
+  readonly intent: StopIntent | null;
+  /** The manager has been told that the first attempt is over. */
+  readonly reportedSettled: boolean;
+  /** Number of the attempt under way or last made in this round, from 1; 0 before the first. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly nextAttemptAt: number | null;
+  /** Times of recent losses, for the restart intensity. */
+  readonly losses: readonly number[];
+  readonly configHash: string | null;
+  /** Time of the last effect that settled; the clock of the machine. */
+  readonly at: number;
+  readonly readyAt: number | null;
+  readonly pid: number | null;
+  readonly url: string | null;
+  readonly server: ServerIdentity | null;
+  readonly counts: CatalogCounts;
+  readonly catalogHash: string | null;
+  readonly failure: Failure | null;
+  readonly lastExit: ProcessExit | null;
+  /** First `list_changed` that the coming refresh answers. */
+  readonly listChangedAt: number | null;
+  readonly timings: PhaseTimings;
+}
+
+/** Added to every effect's output: when it began and when it settled, milliseconds since the epoch. */
+export interface Settled {
+  readonly startedAt: number;
+  readonly at: number;
+}
+
+/** What the work of an effect gives, before its times are added. */
+export type Unsettled<T> = T extends Settled ? Omit<T, keyof Settled> : never;
+
+/** Names the session an effect works on. */
+export interface SessionKey {
+  readonly name: string;
+  readonly generation: number;
+}
+
+export interface BoundedSessionInput extends SessionKey {
+  /** Milliseconds after which the effect is over whatever it does; 0 = no limit. */
+  readonly limitMs: number;
+}
+
+export interface ResolveConfigInput {
+  readonly name: string;
+  readonly wanted: boolean;
+}
+
+export type ResolveConfigOutput = Settled &
+  ({ readonly kind: 'untrusted' | 'dormant' } | { readonly kind: 'resolved'; readonly hash: string });
+
+export type OpenTransportOutput = Settled & {
+  readonly transport: TransportKind;
+  readonly pid: number | null;
+  readonly url: string | null;
+};
+
+export type HandshakeOutput = Settled & { readonly server: ServerIdentity };
+
+export type ListToolsOutput = Settled & { readonly hash: string; readonly tools: number };
+
+export type EnrichCatalogOutput = Settled & {
+  readonly resources: number;
+  readonly resourceTemplates: number;
+  readonly prompts: number;
+};
+
+export interface WatchSessionInput extends SessionKey {
+  /** Silence after which a ping is due; 0 = never. */
+  readonly pingIdleMs: number;
+  readonly stableMs: number;
+  readonly idleStopMs: number;
+}
+
+/** Commands come from people and hosts; each is accepted or rejected, never lost. */
+export type ConnectionCommand =
+  | { readonly type: 'connection.start' }
+  | { readonly type: 'connection.stop'; readonly reason: 'stop' | 'remove' | 'close' }
+  | { readonly type: 'connection.retry' }
+  | { readonly type: 'connection.restart' }
+  | { readonly type: 'connection.refresh' }
+  | {
+      readonly type: 'connection.reload';
+      readonly transport: TransportKind;
+      readonly policy: ConnectionPolicy;
+    }
+  | { readonly type: 'trust.granted' }
+  | { readonly type: 'trust.denied' };
+
+/** Facts come from effects, the manager and the watched session. One that nobody wants is a diagnostic, not an error. */
+export type ConnectionFact =
+  | { readonly type: 'slot.granted' }
+  | { readonly type: 'network.online' }
+  | { readonly type: 'network.offline' }
+  | { readonly type: 'session.lost'; readonly generation: number; readonly failure: Failure }
+  | { readonly type: 'session.stable'; readonly generation: number }
+  | { readonly type: 'session.idle'; readonly generation: number }
+  | { readonly type: 'session.quiet'; readonly generation: number }
+  | { readonly type: 'catalog.listChanged'; readonly generation: number; readonly at: number };
+
+export type ConnectionEvent = ConnectionCommand | ConnectionFact;
+
+/** Every command, in the order in which they are offered to a person. */
+export const CONNECTION_COMMANDS = [
+  'connection.start',
+  'connection.stop',
+  'connection.retry',
+  'connection.restart',
+  'connection.refresh',
+  'connection.reload',
+  'trust.granted',
+  'trust.denied',
+] as const satisfies readonly ConnectionCommand['type'][];
+
+/** What the chart tells the publisher beside its states. */
+export type ConnectionEmitted =
+  | { readonly type: 'ready'; readonly toolCount: number }
+  | { readonly type: 'lost'; readonly failure: Failure }
+  | {
+      readonly type: 'retrying';
+      readonly attempt: number;
+      readonly maxAttempts: number;
+      readonly delayMs: number;
+      readonly failure: Failure | null;
+    }
+  | { readonly type: 'failed'; readonly failure: Failure }
+  | { readonly type: 'trustRequired' }
+  | { readonly type: 'authRequired' };
+
+/** What a connection tells its manager. */
+export type ConnectionReport =
+  | { readonly type: 'child.wantsSlot'; readonly name: string }
+  | { readonly type: 'child.leftStart'; readonly name: string }
+  | { readonly type: 'child.settled'; readonly name: string };
+
+/** The last word of a connection. */
+export interface ConnectionOutput {
+  readonly name: string;
+  readonly reason: StopIntent;
+  readonly generation: number;
+  readonly attempts: number;
+  readonly readyAt: number | null;
+  readonly at: number;
+}
+
+export type ConnectionTag = 'settled' | 'usable' | 'waitingForPerson';

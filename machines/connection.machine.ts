@@ -1,0 +1,700 @@
+/**
+ * One connection to one MCP server, over all its sessions.
+ *
+ * Owns: what state the connection is in and what happens next. Does not own: transports, clients, processes,
+ * configuration values, tool definitions (named by connection and generation, kept by the runtime).
+ *
+ * M1. Context and events are plain JSON; guards read context and event only.
+ * M2. Every effect is a named actor slot. It settles with a record carrying `at`, or rejects with a `Failure`; its
+ *     limit is in its input and its provider keeps it, so no waiting state is without an end and no timer of the
+ *     chart grows with the number of connections.
+ * M3. A new session may be opened only after the old one was proven released: every way to `opening` leads through
+ *     `releasing`, `authorizing` or `closing`, or comes from a state that never had a session.
+ * M4. `generation` grows by one on each entry of `opening` and never goes back.
+ * M5. `shuttingDown` is never re-entered; a second stop moves on one step.
+ *
+ * Longer than most files because a chart is read as one piece: contexts, updates and events are in the neighbours.
+ */
+import { assign, emit, enqueueActions, fromCallback, fromPromise, sendParent, setup } from 'xstate';
+import type {
+  BoundedSessionInput,
+  ConnectionContext,
+  ConnectionEmitted,
+  ConnectionEvent,
+  ConnectionInput,
+  ConnectionOutput,
+  ConnectionTag,
+  EnrichCatalogOutput,
+  HandshakeOutput,
+  ListToolsOutput,
+  OpenTransportOutput,
+  ResolveConfigInput,
+  ResolveConfigOutput,
+  SessionKey,
+  Settled,
+  StopIntent,
+  TransportKind,
+  WatchSessionInput,
+} from './connection.events.js';
+import * as update from './connection.update.js';
+import { classify, toFailure, type Failure } from './policy/failure.js';
+import type { ConnectionPolicy } from './policy/policy.js';
+
+function needsSlot(context: ConnectionContext): boolean {
+  return context.transport === 'stdio';
+}
+
+function needsNetwork(context: ConnectionContext): boolean {
+  return context.transport === 'http' || context.transport === 'sse';
+}
+
+function notProvided(): Promise<never> {
+  return Promise.reject(new Error('this actor slot has no provider'));
+}
+
+const connection = setup({
+  types: {
+    context: {} as ConnectionContext,
+    events: {} as ConnectionEvent,
+    input: {} as ConnectionInput,
+    output: {} as ConnectionOutput,
+    emitted: {} as ConnectionEmitted,
+    tags: {} as ConnectionTag,
+  },
+  actors: {
+    resolveConfig: fromPromise<ResolveConfigOutput, ResolveConfigInput>(notProvided),
+    openTransport: fromPromise<OpenTransportOutput, BoundedSessionInput>(notProvided),
+    handshake: fromPromise<HandshakeOutput, BoundedSessionInput>(notProvided),
+    listTools: fromPromise<ListToolsOutput, BoundedSessionInput>(notProvided),
+    enrichCatalog: fromPromise<EnrichCatalogOutput, BoundedSessionInput>(notProvided),
+    authorize: fromPromise<Settled, SessionKey>(notProvided),
+    probe: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    watchSession: fromCallback<ConnectionEvent, WatchSessionInput>(() => {}),
+    releaseSession: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    drainCalls: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    closeSession: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    killSession: fromPromise<Settled, BoundedSessionInput>(notProvided),
+  },
+  guards: {
+    isUntrusted: (_, params: { output: ResolveConfigOutput }) => params.output.kind === 'untrusted',
+    isDormant: (_, params: { output: ResolveConfigOutput }) => params.output.kind === 'dormant',
+    needsNoSlot: ({ context }) => !needsSlot(context),
+    needsAuthorization: (_, params: { failure: Failure }) => classify(params.failure) === 'authorize',
+    mustGiveUp: ({ context }, params: { failure: Failure }) => update.mustGiveUp(context, params.failure),
+    needsNetwork: ({ context }) => needsNetwork(context),
+    isHeldOffline: ({ context }) => needsNetwork(context) && !context.online,
+    isNotShuttingDown: ({ context }) => context.intent === null,
+    isReturning: ({ context }) =>
+      context.intent === 'restart' || context.intent === 'reload' || context.intent === 'idle',
+    hasChangedMeanwhile: ({ context }) => context.listChangedAt !== null,
+    canWaitLonger: ({ context, event }) =>
+      event.type === 'catalog.listChanged' &&
+      event.at - (context.listChangedAt ?? event.at) <=
+        context.policy.listChanged.maxWaitMs - context.policy.listChanged.debounceMs,
+  },
+  delays: {
+    backoffDelay: ({ context }) => context.delayMs,
+    listChangedDebounce: ({ context }) => context.policy.listChanged.debounceMs,
+  },
+  actions: {
+    noteTime: assign((_, params: { output: Settled }) => ({ at: params.output.at })),
+    beginAttempt: assign(({ context }, params: { output: ResolveConfigOutput }) =>
+      params.output.kind === 'resolved' ? update.beginAttempt(context, params.output) : {},
+    ),
+    nextGeneration: assign({ generation: ({ context }) => context.generation + 1 }),
+    recordOpened: assign(({ context }, params: { output: OpenTransportOutput }) =>
+      update.recordOpened(context, params.output),
+    ),
+    recordHandshake: assign(({ context }, params: { output: HandshakeOutput }) =>
+      update.recordHandshake(context, params.output),
+    ),
+    recordListed: assign(({ context }, params: { output: ListToolsOutput }) =>
+      update.recordListed(context, params.output),
+    ),
+    recordRefreshed: assign(({ context }, params: { output: ListToolsOutput }) =>
+      update.recordRefreshed(context, params.output),
+    ),
+    recordEnriched: assign(({ context }, params: { output: EnrichCatalogOutput }) =>
+      update.recordEnriched(context, params.output),
+    ),
+    enterReady: assign(({ context }) => update.enterReady(context)),
+    recordFailure: assign(({ context }, params: { failure: Failure }) =>
+      update.recordFailure(context, params.failure),
+    ),
+    planRetry: assign(({ context }, params: { failure: Failure }) =>
+      update.planRetry(context, params.failure),
+    ),
+    planNetworkRetry: assign(({ context }) => update.planNetworkRetry(context)),
+    recordReleased: assign(({ context }, params: { output: Settled }) =>
+      update.recordReleased(context, params.output.at),
+    ),
+    newRound: assign(() => update.newRound()),
+    forgetAttempts: assign({ attempt: 0 }),
+    beginShutdown: assign((_, params: { intent: StopIntent }) => update.beginShutdown(params.intent)),
+    recordClosed: assign(({ context }) => update.recordClosed(context)),
+    clearIntent: assign({ intent: null }),
+    applyReload: assign((_, params: { transport: TransportKind; policy: ConnectionPolicy }) =>
+      update.applyReload(params.transport, params.policy),
+    ),
+    noteListChanged: assign(({ context, event }) =>
+      event.type === 'catalog.listChanged' ? { listChangedAt: context.listChangedAt ?? event.at } : {},
+    ),
+    forgetListChanged: assign({ listChangedAt: null }),
+    goOnline: assign({ online: true }),
+    goOffline: assign({ online: false }),
+    emitReady: emit(({ context }) => ({ type: 'ready' as const, toolCount: context.counts.tools })),
+    emitLost: emit((_, params: { failure: Failure }) => ({ type: 'lost' as const, failure: params.failure })),
+    emitRetrying: emit(({ context }) => ({
+      type: 'retrying' as const,
+      attempt: context.attempt + 1,
+      maxAttempts: context.policy.maxAttempts,
+      delayMs: context.delayMs,
+      failure: context.failure,
+    })),
+    emitFailed: emit(({ context }) => ({ type: 'failed' as const, failure: toFailure(context.failure) })),
+    emitTrustRequired: emit({ type: 'trustRequired' as const }),
+    emitAuthRequired: emit({ type: 'authRequired' as const }),
+    requestSlot: enqueueActions(({ enqueue, context }) => {
+      if (needsSlot(context)) enqueue(sendParent({ type: 'child.wantsSlot', name: context.name }));
+    }),
+    leaveStart: enqueueActions(({ enqueue, context }) => {
+      if (needsSlot(context)) enqueue(sendParent({ type: 'child.leftStart', name: context.name }));
+    }),
+    reportSettled: enqueueActions(({ enqueue, context }) => {
+      if (context.reportedSettled) return;
+      enqueue.assign({ reportedSettled: true });
+      enqueue(sendParent({ type: 'child.settled', name: context.name }));
+    }),
+  },
+});
+
+const sessionKey = ({ context }: { context: ConnectionContext }) => ({
+  name: context.name,
+  generation: context.generation,
+});
+
+const boundedBy =
+  (limit: (policy: ConnectionPolicy) => number) =>
+  ({ context }: { context: ConnectionContext }): BoundedSessionInput => ({
+    name: context.name,
+    generation: context.generation,
+    limitMs: limit(context.policy),
+  });
+
+const released = boundedBy((policy) => policy.releaseTimeoutMs);
+
+/** Time for every step of the ladder and for the operating system to follow. */
+const closed = boundedBy(({ stop }) => stop.deleteMs + stop.stdinEndMs + stop.termMs + 1_000);
+
+const reloaded = ({ event }: { event: { transport: TransportKind; policy: ConnectionPolicy } }) => ({
+  transport: event.transport,
+  policy: event.policy,
+});
+
+const outputOf = <T>({ event }: { event: { output: T } }) => ({ output: event.output });
+
+const rejection = ({ event }: { event: { error: unknown } }) => ({ failure: toFailure(event.error) });
+
+/** Where an attempt goes that failed before it was ready. */
+const attemptFailed = [
+  {
+    guard: { type: 'needsAuthorization', params: rejection },
+    target: '#connection.handshaking.authorizing',
+    actions: { type: 'recordFailure', params: rejection },
+  },
+  {
+    guard: { type: 'mustGiveUp', params: rejection },
+    target: '#connection.failed',
+    actions: { type: 'recordFailure', params: rejection },
+  },
+  {
+    target: '#connection.reconnecting',
+    actions: [
+      { type: 'recordFailure', params: rejection },
+      { type: 'planRetry', params: rejection },
+    ],
+  },
+] as const;
+
+const lost = ({ event }: { event: { failure: Failure } }) => ({ failure: event.failure });
+
+export const connectionMachine = connection.createMachine({
+  id: 'connection',
+  options: { maxIterations: 100 },
+  context: ({ input }) => update.initialContext(input),
+  output: ({ context }) => ({
+    name: context.name,
+    reason: context.intent ?? 'stop',
+    generation: context.generation,
+    attempts: context.attempt,
+    readyAt: context.readyAt,
+    at: context.at,
+  }),
+  initial: 'configuring',
+  on: {
+    'connection.stop': {
+      target: '.shuttingDown',
+      actions: { type: 'beginShutdown', params: ({ event }) => ({ intent: event.reason }) },
+    },
+    'connection.restart': {
+      guard: 'isNotShuttingDown',
+      target: '.shuttingDown',
+      actions: { type: 'beginShutdown', params: { intent: 'restart' } },
+    },
+    'connection.reload': {
+      guard: 'isNotShuttingDown',
+      target: '.shuttingDown',
+      actions: [
+        { type: 'beginShutdown', params: { intent: 'reload' } },
+        { type: 'applyReload', params: reloaded },
+      ],
+    },
+    'network.online': { actions: 'goOnline' },
+    'network.offline': { actions: 'goOffline' },
+  },
+  states: {
+    configuring: {
+      description: 'Finds out what to run and whether it may run.',
+      initial: 'resolving',
+      entry: 'clearIntent',
+      states: {
+        resolving: {
+          description:
+            'Asks for trust, then expands the entry afresh, so that rotated credentials are picked up.',
+          invoke: {
+            id: 'resolveConfig',
+            src: 'resolveConfig',
+            input: ({ context }) => ({ name: context.name, wanted: context.wanted }),
+            onDone: [
+              {
+                guard: { type: 'isUntrusted', params: outputOf },
+                target: 'awaitingTrust',
+                actions: { type: 'noteTime', params: outputOf },
+              },
+              {
+                guard: { type: 'isDormant', params: outputOf },
+                target: 'dormant',
+                actions: { type: 'noteTime', params: outputOf },
+              },
+              { target: '#connection.launching', actions: { type: 'beginAttempt', params: outputOf } },
+            ],
+            onError: { target: '#connection.failed', actions: { type: 'recordFailure', params: rejection } },
+          },
+          on: { 'connection.start': {} },
+        },
+        awaitingTrust: {
+          description: 'A person has to approve the entry; nothing of it was expanded or started.',
+          tags: ['settled', 'waitingForPerson'],
+          entry: ['emitTrustRequired', 'reportSettled'],
+          on: {
+            'trust.granted': 'resolving',
+            'trust.denied': {
+              target: '#connection.failed',
+              actions: {
+                type: 'recordFailure',
+                params: ({ context }) => ({ failure: trustDenied(context) }),
+              },
+            },
+            'connection.retry': 'resolving',
+            'connection.start': {},
+          },
+        },
+        dormant: {
+          description: 'Lazy: the catalog is known and nothing is started until someone asks.',
+          tags: 'settled',
+          entry: 'reportSettled',
+          on: { 'connection.start': { target: 'resolving', actions: 'newRound' } },
+        },
+      },
+    },
+    launching: {
+      description: 'Opens the transport: starts the process or reaches the address.',
+      initial: 'waitingForSlot',
+      on: { 'connection.start': {} },
+      states: {
+        waitingForSlot: {
+          description: 'A stdio server waits for one of the start slots; the others pass.',
+          entry: 'requestSlot',
+          always: { guard: 'needsNoSlot', target: 'opening' },
+          on: { 'slot.granted': 'opening' },
+        },
+        opening: {
+          description: 'The session exists from here on, whatever becomes of it.',
+          entry: 'nextGeneration',
+          invoke: {
+            id: 'openTransport',
+            src: 'openTransport',
+            input: boundedBy((policy) => policy.launchTimeoutMs),
+            onDone: {
+              target: '#connection.handshaking',
+              actions: { type: 'recordOpened', params: outputOf },
+            },
+            onError: attemptFailed,
+          },
+        },
+      },
+    },
+    handshaking: {
+      description: 'Speaks with the server for the first time.',
+      initial: 'initializing',
+      on: { 'connection.start': {} },
+      states: {
+        initializing: {
+          description: 'MCP initialize and initialized.',
+          invoke: {
+            id: 'handshake',
+            src: 'handshake',
+            input: boundedBy((policy) => policy.handshakeTimeoutMs),
+            onDone: { target: 'listing', actions: { type: 'recordHandshake', params: outputOf } },
+            onError: attemptFailed,
+          },
+        },
+        listing: {
+          description: 'The first list of tools, every page.',
+          invoke: {
+            id: 'listTools',
+            src: 'listTools',
+            input: boundedBy((policy) => policy.listTimeoutMs),
+            onDone: { target: '#connection.ready', actions: { type: 'recordListed', params: outputOf } },
+            onError: attemptFailed,
+          },
+        },
+        authorizing: {
+          description:
+            'The session is released and a person is asked. No clock runs and no attempt is counted.',
+          tags: ['settled', 'waitingForPerson'],
+          entry: ['leaveStart', 'emitAuthRequired', 'reportSettled'],
+          invoke: {
+            id: 'authorize',
+            src: 'authorize',
+            input: sessionKey,
+            onDone: '#connection.launching.waitingForSlot',
+            onError: { target: '#connection.failed', actions: { type: 'recordFailure', params: rejection } },
+          },
+          on: { 'connection.retry': { target: '#connection.reconnecting', actions: 'newRound' } },
+        },
+      },
+    },
+    ready: {
+      description: 'The server can be used.',
+      type: 'parallel',
+      tags: ['settled', 'usable'],
+      entry: ['leaveStart', 'enterReady', 'forgetListChanged', 'emitReady', 'reportSettled'],
+      invoke: [
+        {
+          id: 'watchSession',
+          src: 'watchSession',
+          input: ({ context }) => ({
+            name: context.name,
+            generation: context.generation,
+            pingIdleMs: context.policy.ping.idleMs,
+            stableMs: context.policy.stableMs,
+            idleStopMs: context.policy.idleStopMs,
+          }),
+        },
+        {
+          id: 'enrichCatalog',
+          src: 'enrichCatalog',
+          input: boundedBy((policy) => policy.listTimeoutMs),
+          onDone: { actions: { type: 'recordEnriched', params: outputOf } },
+          onError: {},
+        },
+      ],
+      on: {
+        'connection.start': {},
+        'session.lost': [
+          {
+            guard: { type: 'needsAuthorization', params: lost },
+            target: '#connection.handshaking.authorizing',
+            actions: [
+              { type: 'recordFailure', params: lost },
+              { type: 'emitLost', params: lost },
+            ],
+          },
+          {
+            guard: { type: 'mustGiveUp', params: lost },
+            target: 'failed',
+            actions: [
+              { type: 'recordFailure', params: lost },
+              { type: 'emitLost', params: lost },
+            ],
+          },
+          {
+            target: 'reconnecting',
+            actions: [
+              { type: 'recordFailure', params: lost },
+              { type: 'planRetry', params: lost },
+              { type: 'emitLost', params: lost },
+            ],
+          },
+        ],
+        'session.stable': { actions: 'forgetAttempts' },
+        'session.idle': {
+          target: 'shuttingDown',
+          actions: { type: 'beginShutdown', params: { intent: 'idle' } },
+        },
+      },
+      states: {
+        liveness: {
+          initial: 'resting',
+          states: {
+            resting: {
+              description: 'The server has spoken lately, or owes nothing.',
+              on: { 'session.quiet': 'probing' },
+            },
+            probing: {
+              description: 'One ping is out.',
+              invoke: {
+                id: 'probe',
+                src: 'probe',
+                input: boundedBy((policy) => policy.ping.timeoutMs),
+                onDone: 'resting',
+                onError: 'suspect',
+              },
+            },
+            suspect: {
+              description: 'One ping was missed; a second miss ends the session.',
+              invoke: {
+                id: 'probeAgain',
+                src: 'probe',
+                input: boundedBy((policy) => policy.ping.timeoutMs),
+                onDone: 'resting',
+                onError: [
+                  {
+                    guard: { type: 'mustGiveUp', params: rejection },
+                    target: '#connection.failed',
+                    actions: [
+                      { type: 'recordFailure', params: rejection },
+                      { type: 'emitLost', params: rejection },
+                    ],
+                  },
+                  {
+                    target: '#connection.reconnecting',
+                    actions: [
+                      { type: 'recordFailure', params: rejection },
+                      { type: 'planRetry', params: rejection },
+                      { type: 'emitLost', params: rejection },
+                    ],
+                  },
+                ],
+              },
+            },
+          },
+        },
+        catalog: {
+          initial: 'current',
+          states: {
+            current: {
+              on: {
+                'catalog.listChanged': { target: 'debouncing', actions: 'noteListChanged' },
+                'connection.refresh': 'refreshing',
+              },
+            },
+            debouncing: {
+              description: 'Waits for a storm of changes to end, but not for ever.',
+              after: { listChangedDebounce: 'refreshing' },
+              on: {
+                'catalog.listChanged': [
+                  { guard: 'canWaitLonger', target: 'debouncing', reenter: true },
+                  { actions: 'noteListChanged' },
+                ],
+                'connection.refresh': 'refreshing',
+              },
+            },
+            refreshing: {
+              entry: 'forgetListChanged',
+              invoke: {
+                id: 'refreshTools',
+                src: 'listTools',
+                input: boundedBy((policy) => policy.listTimeoutMs),
+                onDone: [
+                  {
+                    guard: 'hasChangedMeanwhile',
+                    target: 'debouncing',
+                    actions: { type: 'recordRefreshed', params: outputOf },
+                  },
+                  { target: 'current', actions: { type: 'recordRefreshed', params: outputOf } },
+                ],
+                onError: 'stale',
+              },
+              on: {
+                'catalog.listChanged': { actions: 'noteListChanged' },
+                'connection.refresh': {},
+              },
+            },
+            stale: {
+              description: 'The last refresh failed; the old list stays until the next change or a refresh.',
+              on: {
+                'catalog.listChanged': { target: 'debouncing', actions: 'noteListChanged' },
+                'connection.refresh': 'refreshing',
+              },
+            },
+          },
+        },
+      },
+    },
+    reconnecting: {
+      description: 'Between two sessions.',
+      initial: 'releasing',
+      entry: ['leaveStart', 'reportSettled'],
+      on: { 'connection.start': {} },
+      states: {
+        releasing: {
+          description: 'The old session is proven gone before a new one may start.',
+          invoke: {
+            id: 'releaseSession',
+            src: 'releaseSession',
+            input: released,
+            onDone: [
+              {
+                guard: 'isHeldOffline',
+                target: 'offline',
+                actions: { type: 'recordReleased', params: outputOf },
+              },
+              {
+                target: 'backingOff',
+                actions: [{ type: 'recordReleased', params: outputOf }, 'emitRetrying'],
+              },
+            ],
+            onError: { target: '#connection.failed', actions: { type: 'recordFailure', params: rejection } },
+          },
+          on: { 'connection.retry': { actions: 'newRound' } },
+        },
+        backingOff: {
+          description: 'Waits for its next attempt.',
+          after: { backoffDelay: '#connection.configuring' },
+          on: {
+            'connection.retry': { target: '#connection.configuring', actions: 'newRound' },
+            'network.offline': [
+              { guard: 'needsNetwork', target: 'offline', actions: 'goOffline' },
+              { actions: 'goOffline' },
+            ],
+          },
+        },
+        offline: {
+          description: 'The network is down: a remote server is not tried until it is back.',
+          on: {
+            'network.online': {
+              target: 'backingOff',
+              actions: ['goOnline', 'planNetworkRetry', 'emitRetrying'],
+            },
+            'connection.retry': { target: '#connection.configuring', actions: 'newRound' },
+          },
+        },
+      },
+    },
+    failed: {
+      description: 'Given up, with the cause; only a person, a call or a slow clock tries again.',
+      initial: 'releasing',
+      entry: ['leaveStart', 'emitFailed', 'reportSettled'],
+      states: {
+        releasing: {
+          invoke: {
+            id: 'releaseFailed',
+            src: 'releaseSession',
+            input: released,
+            onDone: 'settled',
+            onError: 'settled',
+          },
+          on: {
+            'connection.retry': { target: '#connection.reconnecting', actions: 'newRound' },
+            'connection.start': { target: '#connection.reconnecting', actions: 'newRound' },
+          },
+        },
+        settled: {
+          tags: 'settled',
+          on: {
+            'connection.retry': { target: '#connection.configuring', actions: 'newRound' },
+            'connection.start': { target: '#connection.configuring', actions: 'newRound' },
+          },
+        },
+      },
+    },
+    shuttingDown: {
+      description: 'No new calls. What comes after depends on why.',
+      initial: 'draining',
+      entry: ['leaveStart', 'reportSettled'],
+      on: {
+        'connection.start': { guard: 'isReturning' },
+        'connection.restart': { guard: 'isReturning' },
+        'connection.reload': {
+          guard: 'isReturning',
+          actions: { type: 'applyReload', params: reloaded },
+        },
+      },
+      states: {
+        draining: {
+          description: 'Calls in flight may finish; what is left is settled.',
+          invoke: {
+            id: 'drainCalls',
+            src: 'drainCalls',
+            input: boundedBy((policy) => policy.stop.drainMs),
+            onDone: 'closing',
+            onError: 'closing',
+          },
+          on: {
+            'connection.stop': {
+              target: 'closing',
+              actions: { type: 'beginShutdown', params: ({ event }) => ({ intent: event.reason }) },
+            },
+          },
+        },
+        closing: {
+          description: 'Courtesy first: session DELETE, end of stdin, SIGTERM.',
+          invoke: {
+            id: 'closeSession',
+            src: 'closeSession',
+            input: closed,
+            onDone: [
+              { guard: 'isReturning', target: '#connection.configuring', actions: 'recordClosed' },
+              { target: '#connection.stopped', actions: 'recordClosed' },
+            ],
+            onError: 'killing',
+          },
+          on: {
+            'connection.stop': {
+              target: 'killing',
+              actions: { type: 'beginShutdown', params: ({ event }) => ({ intent: event.reason }) },
+            },
+          },
+        },
+        killing: {
+          description: 'No courtesy: SIGKILL to the whole tree.',
+          invoke: {
+            id: 'killSession',
+            src: 'killSession',
+            input: released,
+            onDone: [
+              { guard: 'isReturning', target: '#connection.configuring', actions: 'recordClosed' },
+              { target: '#connection.stopped', actions: 'recordClosed' },
+            ],
+            onError: [
+              {
+                guard: 'isReturning',
+                target: '#connection.failed',
+                actions: { type: 'recordFailure', params: rejection },
+              },
+              { target: '#connection.stopped', actions: 'recordClosed' },
+            ],
+          },
+          on: { 'connection.stop': {} },
+        },
+      },
+    },
+    stopped: {
+      description: 'Over. A later start makes the next incarnation.',
+      type: 'final',
+      tags: 'settled',
+    },
+  },
+});
+
+function trustDenied(context: ConnectionContext): Failure {
+  return {
+    code: 'trust-denied',
+    message: `'${context.name}' was not approved.`,
+    phase: 'configure',
+    at: context.at,
+    hint: 'Approve the entry to start it.',
+  };
+}

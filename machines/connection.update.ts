@@ -1,0 +1,222 @@
+/**
+ * How the context of a connection changes: one pure function per assign, from context and the facts of an event to
+ * the fields that change. Time and randomness come in; nothing is looked up.
+ */
+import type {
+  ConnectionContext,
+  ConnectionInput,
+  EnrichCatalogOutput,
+  HandshakeOutput,
+  ListToolsOutput,
+  OpenTransportOutput,
+  ResolveConfigOutput,
+  StopIntent,
+  TransportKind,
+} from './connection.events.js';
+import { backoffDelay, jitterOver } from './policy/backoff.js';
+import type { Failure } from './policy/failure.js';
+import { classify } from './policy/failure.js';
+import type { ConnectionPolicy } from './policy/policy.js';
+import { isImmediateRetry, recordRestart } from './policy/restart.js';
+
+type Update = Partial<ConnectionContext>;
+
+const NO_TIMINGS = {
+  configuringMs: null,
+  queuedMs: null,
+  launchingMs: null,
+  handshakingMs: null,
+  listingMs: null,
+};
+
+/** Widest spread of the single try each remote server gets when the network is back. */
+const NETWORK_JITTER_MS = 2_000;
+
+export function initialContext(input: ConnectionInput): ConnectionContext {
+  return {
+    ...input,
+    intent: null,
+    reportedSettled: false,
+    attempt: 0,
+    delayMs: 0,
+    nextAttemptAt: null,
+    losses: [],
+    configHash: null,
+    at: 0,
+    readyAt: null,
+    pid: null,
+    url: null,
+    server: null,
+    counts: { tools: 0, resources: 0, resourceTemplates: 0, prompts: 0 },
+    catalogHash: null,
+    failure: null,
+    lastExit: null,
+    listChangedAt: null,
+    timings: NO_TIMINGS,
+  };
+}
+
+export function beginAttempt(
+  context: ConnectionContext,
+  output: ResolveConfigOutput & { kind: 'resolved' },
+): Update {
+  return {
+    attempt: context.attempt + 1,
+    configHash: output.hash,
+    at: output.at,
+    nextAttemptAt: null,
+    timings: { ...NO_TIMINGS, configuringMs: output.at - output.startedAt },
+  };
+}
+
+export function recordOpened(context: ConnectionContext, output: OpenTransportOutput): Update {
+  return {
+    at: output.at,
+    pid: output.pid,
+    url: output.url,
+    transport: output.transport,
+    timings: {
+      ...context.timings,
+      queuedMs: context.at === 0 ? 0 : output.startedAt - context.at,
+      launchingMs: output.at - output.startedAt,
+    },
+  };
+}
+
+export function recordHandshake(context: ConnectionContext, output: HandshakeOutput): Update {
+  return {
+    at: output.at,
+    server: output.server,
+    timings: { ...context.timings, handshakingMs: output.at - output.startedAt },
+  };
+}
+
+export function recordListed(context: ConnectionContext, output: ListToolsOutput): Update {
+  return {
+    at: output.at,
+    catalogHash: output.hash,
+    counts: { ...context.counts, tools: output.tools },
+    timings: { ...context.timings, listingMs: output.at - output.startedAt },
+  };
+}
+
+/** A refresh in `ready` changes the catalog but not how long the attempt took. */
+export function recordRefreshed(context: ConnectionContext, output: ListToolsOutput): Update {
+  return {
+    at: output.at,
+    catalogHash: output.hash,
+    counts: { ...context.counts, tools: output.tools },
+    listChangedAt: null,
+  };
+}
+
+export function recordEnriched(context: ConnectionContext, output: EnrichCatalogOutput): Update {
+  const { resources, resourceTemplates, prompts } = output;
+  return { counts: { ...context.counts, resources, resourceTemplates, prompts } };
+}
+
+export function enterReady(context: ConnectionContext): Update {
+  return { readyAt: context.at, failure: null, delayMs: 0 };
+}
+
+/** Would one more failure of this kind end the round? */
+export function mustGiveUp(context: ConnectionContext, failure: Failure): boolean {
+  const verdict = classify(failure);
+  if (verdict === 'permanent') return true;
+  return isCrashLoop(context, failure) || context.attempt >= context.policy.maxAttempts;
+}
+
+/** A failure of a session that had been ready, as opposed to one of an attempt. */
+function isLoss(failure: Failure): boolean {
+  return failure.phase === 'session';
+}
+
+function isCrashLoop(context: ConnectionContext, failure: Failure): boolean {
+  return isLoss(failure) && recordRestart(context.losses, failure.at, context.policy.intensity).exceeded;
+}
+
+export function recordFailure(context: ConnectionContext, failure: Failure): Update {
+  return {
+    failure: isCrashLoop(context, failure) ? crashLoop(context, failure) : failure,
+    lastExit: failure.exit ?? context.lastExit,
+    at: failure.at,
+    readyAt: null,
+    pid: null,
+  };
+}
+
+function crashLoop(context: ConnectionContext, failure: Failure): Failure {
+  const { restarts, periodMs } = context.policy.intensity;
+  return {
+    ...failure,
+    code: 'crash-loop',
+    message: `Lost ${restarts} times within ${Math.round(periodMs / 1000)} s and given up; the last time: ${failure.message}`,
+    hint: 'Find out why the server ends, then retry by hand.',
+  };
+}
+
+/** Decides when the next attempt is due. A loss is forgiven once at once; everything else backs off. */
+export function planRetry(context: ConnectionContext, failure: Failure): Update {
+  const lost = isLoss(failure);
+  const lastLossAt = context.losses.at(-1) ?? null;
+  const losses = lost
+    ? recordRestart(context.losses, failure.at, lossWindow(context.policy)).times
+    : context.losses;
+  if (lost && isImmediateRetry(lastLossAt, failure.at, context.policy.immediateRetryWindowMs)) {
+    return { losses, delayMs: 0 };
+  }
+  const { delayMs, seed } = backoffDelay(
+    { retry: Math.max(1, context.attempt), seed: context.seed },
+    context.policy.backoff,
+  );
+  return { losses, seed, delayMs: Math.max(delayMs, askedDelay(failure)) };
+}
+
+/** The longest wait a server may ask for with `Retry-After`. */
+const LONGEST_ASKED_DELAY_MS = 300_000;
+
+function askedDelay(failure: Failure): number {
+  return Math.min(failure.http?.retryAfterMs ?? 0, LONGEST_ASKED_DELAY_MS);
+}
+
+/** Losses are remembered as long as either rule that looks at them needs it. */
+function lossWindow(policy: ConnectionPolicy): { restarts: number; periodMs: number } {
+  return {
+    restarts: Math.max(1, policy.intensity.restarts),
+    periodMs: Math.max(policy.intensity.periodMs, policy.immediateRetryWindowMs),
+  };
+}
+
+export function recordReleased(context: ConnectionContext, at: number): Update {
+  return { at, pid: null, nextAttemptAt: at + context.delayMs };
+}
+
+/** What a person asks for starts a new round: attempts and losses of the past are forgotten. */
+export function newRound(): Update {
+  return { attempt: 0, losses: [], delayMs: 0, nextAttemptAt: null, readyAt: null, wanted: true };
+}
+
+export function planNetworkRetry(context: ConnectionContext): Update {
+  const { delayMs, seed } = jitterOver(NETWORK_JITTER_MS, context.seed);
+  return { delayMs, seed, nextAttemptAt: null };
+}
+
+export function beginShutdown(intent: StopIntent): Update {
+  return { intent, nextAttemptAt: null };
+}
+
+export function recordClosed(context: ConnectionContext): Update {
+  return {
+    pid: null,
+    readyAt: null,
+    failure: null,
+    attempt: 0,
+    losses: [],
+    delayMs: 0,
+    wanted: context.intent !== 'idle',
+  };
+}
+
+export function applyReload(transport: TransportKind, policy: ConnectionPolicy): Update {
+  return { transport, policy };
+}

@@ -1,0 +1,264 @@
+/**
+ * The parent of all connections.
+ *
+ * Owns: which connections exist, who may start now (start slots), when the first attempts count as over (start
+ * gate), whether the network is up (network gate), and the orderly end. Does not own: what a connection does.
+ *
+ * N1. No map of children in context: the actor system has them. The start slots hold names, never more than wait.
+ * N2. Everything is spawned in one assign and announced before it starts, so that no first state is lost and the
+ *     cost of a start grows linearly.
+ * N3. Every end of a child is handled, an error included; no error of a child climbs.
+ * N4. While stopping, ended children are only counted. The tree is never stopped child by child.
+ * N5. A slot is given back on leaving the start, on the child's end, or after `slotHoldMs`; giving back is idempotent.
+ */
+import { assign, emit, enqueueActions, setup, stopChild } from 'xstate';
+import type { ConnectionInput, ConnectionOutput, ConnectionReport } from './connection.events.js';
+import { connectionMachine } from './connection.machine.js';
+
+export interface ManagerInput {
+  /** Most stdio servers in their start at the same time. At least 1. */
+  readonly startSlots: number;
+  /** Milliseconds after which a start that neither ended nor failed gives its slot back. */
+  readonly slotHoldMs: number;
+  /** Milliseconds after which `starting` is over whatever the children do. */
+  readonly startGateMs: number;
+}
+
+export interface ManagerContext extends ManagerInput {
+  /** Names of the connections that hold a start slot. */
+  readonly holders: readonly string[];
+  /** Names of the connections that wait for one, first come first served. */
+  readonly waiting: readonly string[];
+  /** Connections of the first start whose first attempt is not over. */
+  readonly unsettled: number;
+  /** Living children. */
+  readonly alive: number;
+  readonly online: boolean;
+}
+
+/** A connection to be spawned, and the source that names it. */
+export interface ChildSpec {
+  readonly source: string;
+  readonly input: Omit<ConnectionInput, 'online'>;
+}
+
+export type ManagerEvent =
+  | { readonly type: 'manager.start'; readonly specs: readonly ChildSpec[] }
+  | { readonly type: 'manager.add'; readonly spec: ChildSpec }
+  | { readonly type: 'manager.stop' }
+  | { readonly type: 'network.changed'; readonly online: boolean }
+  | { readonly type: 'slot.expired'; readonly name: string }
+  | ConnectionReport;
+
+export type ManagerEmitted =
+  | { readonly type: 'started'; readonly connections: number }
+  | { readonly type: 'stopped' }
+  | { readonly type: 'added'; readonly name: string; readonly source: string }
+  | { readonly type: 'ended'; readonly name: string; readonly output: ConnectionOutput }
+  | { readonly type: 'crashed'; readonly name: string; readonly message: string };
+
+const slotTimer = (name: string) => `slot.${name}`;
+
+/** `xstate.done.actor.NAME` and `xstate.error.actor.NAME` carry the child's id as `actorId`. */
+interface ChildEnd {
+  readonly actorId: string;
+}
+
+const manager = setup({
+  types: {
+    context: {} as ManagerContext,
+    events: {} as ManagerEvent,
+    input: {} as ManagerInput,
+    emitted: {} as ManagerEmitted,
+    children: {} as { [name: string]: 'connection' },
+  },
+  actors: { connection: connectionMachine },
+  guards: {
+    isAllSettled: ({ context }) => context.unsettled <= 0,
+    isNobodyLeft: ({ context }) => context.alive <= 0,
+    holdsOrWaits: ({ context }, params: { name: string }) =>
+      context.holders.includes(params.name) || context.waiting.includes(params.name),
+    isNewcomer: ({ context }, params: { name: string }) =>
+      !context.holders.includes(params.name) && !context.waiting.includes(params.name),
+    isChange: ({ context, event }) => event.type === 'network.changed' && event.online !== context.online,
+  },
+  delays: {
+    startGate: ({ context }) => context.startGateMs,
+  },
+  actions: {
+    spawnAll: enqueueActions(({ enqueue }, params: { specs: readonly ChildSpec[] }) => {
+      for (const { input, source } of params.specs) {
+        enqueue.emit({ type: 'added', name: input.name, source });
+      }
+      enqueue.assign(({ context, spawn }) => {
+        for (const { input } of params.specs) {
+          spawn('connection', { id: input.name, input: { ...input, online: context.online } });
+        }
+        return { alive: context.alive + params.specs.length };
+      });
+    }),
+    awaitAll: assign(({ context }, params: { specs: readonly ChildSpec[] }) => ({
+      unsettled: context.unsettled + params.specs.length,
+    })),
+    emitStarted: emit((_, params: { specs: readonly ChildSpec[] }) => ({
+      type: 'started' as const,
+      connections: params.specs.length,
+    })),
+    emitStopped: emit({ type: 'stopped' as const }),
+    emitEnded: emit((_, params: { name: string; output: ConnectionOutput }) => ({
+      type: 'ended' as const,
+      ...params,
+    })),
+    emitCrashed: emit((_, params: { name: string; message: string }) => ({
+      type: 'crashed' as const,
+      ...params,
+    })),
+    countSettled: assign({ unsettled: ({ context }) => context.unsettled - 1 }),
+    countEnd: assign({ alive: ({ context }) => context.alive - 1 }),
+    dropChild: stopChild((_, params: { name: string }) => params.name),
+    queueForSlot: assign(({ context }, params: { name: string }) => ({
+      waiting: [...context.waiting, params.name],
+    })),
+    grantSlots: enqueueActions(({ enqueue, context }) => {
+      const free = context.startSlots - context.holders.length;
+      const granted = context.waiting.slice(0, Math.max(0, free));
+      if (granted.length === 0) return;
+      enqueue.assign({
+        holders: [...context.holders, ...granted],
+        waiting: context.waiting.slice(granted.length),
+      });
+      for (const name of granted) {
+        enqueue.sendTo(({ self }) => self.getSnapshot().children[name] ?? self, { type: 'slot.granted' });
+        enqueue.raise({ type: 'slot.expired', name }, { id: slotTimer(name), delay: context.slotHoldMs });
+      }
+    }),
+    giveBackSlot: enqueueActions(({ enqueue, context }, params: { name: string }) => {
+      enqueue.assign({
+        holders: context.holders.filter((name) => name !== params.name),
+        waiting: context.waiting.filter((name) => name !== params.name),
+      });
+      enqueue.cancel(slotTimer(params.name));
+    }),
+    setOnline: assign({ online: ({ context }) => !context.online }),
+    tellNetwork: enqueueActions(({ enqueue, self }, params: { online: boolean }) => {
+      for (const child of Object.values(self.getSnapshot().children)) {
+        if (child !== undefined)
+          enqueue.sendTo(child, { type: params.online ? 'network.online' : 'network.offline' });
+      }
+    }),
+    stopAll: enqueueActions(({ enqueue, self }) => {
+      for (const child of Object.values(self.getSnapshot().children)) {
+        if (child?.getSnapshot().status === 'active') {
+          enqueue.sendTo(child, { type: 'connection.stop', reason: 'close' });
+        }
+      }
+    }),
+  },
+});
+
+const named = ({ event }: { event: { name: string } }) => ({ name: event.name });
+const specsOf = ({ event }: { event: { specs: readonly ChildSpec[] } }) => ({ specs: event.specs });
+const newcomer = ({ event }: { event: { spec: ChildSpec } }) => ({ specs: [event.spec] });
+const ended = ({ event }: { event: ChildEnd }) => ({ name: event.actorId });
+const endedWith = ({ event }: { event: ChildEnd & { output: unknown } }) => ({
+  name: event.actorId,
+  output: event.output as ConnectionOutput,
+});
+const crashedWith = ({ event }: { event: ChildEnd & { error: unknown } }) => ({
+  name: event.actorId,
+  message: event.error instanceof Error ? event.error.message : String(event.error),
+});
+
+export const managerMachine = manager.createMachine({
+  id: 'manager',
+  options: { maxIterations: 100 },
+  context: ({ input }) => ({ ...input, holders: [], waiting: [], unsettled: 0, alive: 0, online: true }),
+  initial: 'idle',
+  on: {
+    'child.wantsSlot': {
+      guard: { type: 'isNewcomer', params: named },
+      actions: [{ type: 'queueForSlot', params: named }, 'grantSlots'],
+    },
+    'child.leftStart': {
+      guard: { type: 'holdsOrWaits', params: named },
+      actions: [{ type: 'giveBackSlot', params: named }, 'grantSlots'],
+    },
+    'slot.expired': { actions: [{ type: 'giveBackSlot', params: named }, 'grantSlots'] },
+    'network.changed': {
+      guard: 'isChange',
+      actions: ['setOnline', { type: 'tellNetwork', params: ({ event }) => ({ online: event.online }) }],
+    },
+    'xstate.done.actor.*': {
+      actions: [
+        { type: 'giveBackSlot', params: ended },
+        'grantSlots',
+        'countEnd',
+        { type: 'dropChild', params: ended },
+        { type: 'emitEnded', params: endedWith },
+      ],
+    },
+    'xstate.error.actor.*': {
+      actions: [
+        { type: 'giveBackSlot', params: ended },
+        'grantSlots',
+        'countEnd',
+        { type: 'dropChild', params: ended },
+        { type: 'emitCrashed', params: crashedWith },
+      ],
+    },
+  },
+  states: {
+    idle: {
+      description: 'Nothing was asked for yet.',
+      on: {
+        'manager.start': {
+          target: 'starting',
+          actions: [
+            { type: 'awaitAll', params: specsOf },
+            { type: 'spawnAll', params: specsOf },
+            { type: 'emitStarted', params: specsOf },
+          ],
+        },
+        'manager.stop': { target: 'stopped', actions: 'emitStopped' },
+      },
+    },
+    starting: {
+      description: 'First attempts are under way; nobody waits for the slowest beyond the gate.',
+      always: { guard: 'isAllSettled', target: 'running' },
+      after: { startGate: 'running' },
+      on: {
+        'child.settled': { actions: 'countSettled' },
+        'manager.add': {
+          actions: [
+            { type: 'awaitAll', params: newcomer },
+            { type: 'spawnAll', params: newcomer },
+          ],
+        },
+        'manager.stop': { target: 'stopping', actions: 'stopAll' },
+      },
+    },
+    running: {
+      description: 'Every first attempt is over, or was given up waiting for.',
+      on: {
+        'child.settled': {},
+        'manager.add': {
+          actions: { type: 'spawnAll', params: newcomer },
+        },
+        'manager.stop': { target: 'stopping', actions: 'stopAll' },
+      },
+    },
+    stopping: {
+      description: 'All connections end at the same time.',
+      always: { guard: 'isNobodyLeft', target: 'stopped', actions: 'emitStopped' },
+      on: {
+        'child.settled': {},
+        'child.wantsSlot': {},
+        'child.leftStart': {},
+        'manager.stop': { actions: 'stopAll' },
+        'xstate.done.actor.*': { actions: ['countEnd', { type: 'emitEnded', params: endedWith }] },
+        'xstate.error.actor.*': { actions: ['countEnd', { type: 'emitCrashed', params: crashedWith }] },
+      },
+    },
+    stopped: { description: 'Everything has ended. Resting, so that late events harm nobody.' },
+  },
+});

@@ -1,0 +1,54 @@
+/**
+ * How long to wait before the next try.
+ *
+ * Owns the arithmetic only: which retry it is, and whether to wait at all, is the chart's business.
+ *
+ * B1. Total: whatever the numbers, the delay is a whole number from 0 to `LONGEST_DELAY_MS`.
+ * B2. Only a jittered delay draws from the seed; a fixed one hands it back unchanged.
+ */
+import type { BackoffOptions } from './policy.js';
+import { nextRandom } from './seeded-random.js';
+
+export interface Delay {
+  readonly delayMs: number;
+  /** The seed of the next draw. */
+  readonly seed: number;
+}
+
+/** The longest wait a timer of the platform can hold (2^31 - 1 ms, about 24.8 days); a longer one would fire at once. */
+export const LONGEST_DELAY_MS = 2_147_483_647;
+
+function toWholeDelay(ms: number): number {
+  return ms > 0 ? Math.min(Math.round(ms), LONGEST_DELAY_MS) : 0;
+}
+
+function toRetryNumber(retry: number): number {
+  return retry >= 1 ? Math.min(Math.floor(retry), Number.MAX_SAFE_INTEGER) : 1;
+}
+
+/** A delay drawn evenly from the whole milliseconds 0 to `spanMs`, both included. */
+export function jitterOver(spanMs: number, seed: number): Delay {
+  const draw = nextRandom(seed);
+  return { delayMs: Math.floor(draw.value * (toWholeDelay(spanMs) + 1)), seed: draw.seed };
+}
+
+/**
+ * The delay before retry `retry`: 1 is the first one after a failure, and anything below 1 is read as 1.
+ *
+ * - `exponential`: full jitter, drawn evenly from 0 to `firstMs * factor^(retry - 1)`, at most `maxMs`. A `maxMs` that
+ *   is not positive is no ceiling; a `factor` that is not positive is 1.
+ * - `fixed`: the delay at that place of the list, without jitter; the last one repeats, an empty list means 0.
+ */
+export function backoffDelay(
+  at: { readonly retry: number; readonly seed: number },
+  options: BackoffOptions,
+): Delay {
+  const retry = toRetryNumber(at.retry);
+  if (options.kind === 'fixed') {
+    const place = Math.min(retry, options.delaysMs.length) - 1;
+    return { delayMs: toWholeDelay(options.delaysMs[place] ?? 0), seed: at.seed };
+  }
+  const factor = options.factor > 0 ? options.factor : 1;
+  const ceilingMs = options.maxMs > 0 ? options.maxMs : LONGEST_DELAY_MS;
+  return jitterOver(Math.min(options.firstMs * factor ** (retry - 1), ceilingMs), at.seed);
+}

@@ -1,0 +1,31 @@
+/**
+ * What becomes of a call whose session was lost before the answer came.
+ *
+ * Owns the one decision that keeps a call honest: it is repeated only where that cannot act twice.
+ */
+
+/** `safe` repeats what cannot act twice, `never` leaves every repetition to the caller. */
+export type RetryCalls = 'safe' | 'never';
+
+export interface LostCall {
+  /** Whether any byte of the request may have reached the server. */
+  readonly written: boolean;
+  /** The tool's `readOnlyHint` annotation is `true` (MCP specification, tool annotations). */
+  readonly readOnly: boolean;
+  /** The tool's `idempotentHint` annotation is `true`. */
+  readonly idempotent: boolean;
+}
+
+/**
+ * - `repeat`: send it once more after the recovery.
+ * - `not-sent`: reject it; the caller may safely repeat it.
+ * - `outcome-unknown`: reject it; the server may have acted.
+ */
+export type LostCallOutcome = 'repeat' | 'not-sent' | 'outcome-unknown';
+
+/** The outcome of one lost call. A call is repeated once: ask with `never` when the repetition is lost as well. */
+export function afterLoss(call: LostCall, retryCalls: RetryCalls): LostCallOutcome {
+  const cannotActTwice = !call.written || call.readOnly || call.idempotent;
+  if (retryCalls === 'safe' && cannotActTwice) return 'repeat';
+  return call.written ? 'outcome-unknown' : 'not-sent';
+}

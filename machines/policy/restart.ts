@@ -1,0 +1,38 @@
+/**
+ * How often a connection may be lost before it gives up, and when a loss is answered at once.
+ *
+ * Owns the two questions as arithmetic over past times; the chart keeps the times and gives the present one.
+ * Times are milliseconds since the epoch. A clock may be set back, so distance counts and not direction: a time far
+ * in the future is as irrelevant as one long past.
+ */
+import type { RestartIntensity } from './policy.js';
+
+export interface RestartRecord {
+  /** The losses that still count, oldest first, this one included. Never more than the intensity needs. */
+  readonly times: readonly number[];
+  /** The connection is in a crash loop. */
+  readonly exceeded: boolean;
+}
+
+/**
+ * Adds a loss and forgets those older than the period; one exactly a period old still counts, as in an OTP supervisor.
+ * Unlike there, the limit itself is the crash loop: with 5 restarts in 30 s, the fifth loss within 30 s exceeds.
+ * `restarts: 1` therefore allows no loss at all, and anything not positive means no limit.
+ */
+export function recordRestart(
+  times: readonly number[],
+  at: number,
+  intensity: RestartIntensity,
+): RestartRecord {
+  if (!(intensity.restarts > 0)) return { times: [], exceeded: false };
+  const recent = [...times.filter((time) => Math.abs(at - time) <= intensity.periodMs), at];
+  return {
+    times: recent.slice(-Math.ceil(intensity.restarts)),
+    exceeded: recent.length >= intensity.restarts,
+  };
+}
+
+/** Whether the first retry after a loss needs no delay: there was no other loss within the window, its end included. */
+export function isImmediateRetry(lastLossAt: number | null, at: number, windowMs: number): boolean {
+  return lastLossAt === null || Math.abs(at - lastLossAt) > windowMs;
+}

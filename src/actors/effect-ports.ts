@@ -1,0 +1,60 @@
+/**
+ * What the effects need from the rest of the runtime. One record, supplied once by the façade.
+ */
+import type { SessionKey } from '../../machines/connection.events.js';
+import type { StopPolicy } from '../../machines/policy/policy.js';
+import type { Catalogs } from '../catalog/catalogs.js';
+import type { LifecycleEventBody } from '../lifecycle/event.js';
+import type { ServerConfig } from '../options.js';
+import type { Clock } from '../ports.js';
+import type { ProtocolClient } from '../protocol/protocol-client.js';
+import type { Sessions } from '../sessions.js';
+import type { RawFailure, SessionTransport } from '../transports/session-transport.js';
+
+/** What came of reading one entry: nothing of an untrusted one was expanded. */
+export type Resolution =
+  | { readonly kind: 'untrusted' }
+  | { readonly kind: 'resolved'; readonly hash: string; readonly config: ServerConfig };
+
+/** The configured servers, resolved afresh for every attempt. */
+export interface ConfiguredServers {
+  /** Rejects with a `TransportError` whose failure says what is wrong with the entry. */
+  resolve(name: string): Promise<Resolution>;
+  /** Whether the server may rest until someone asks for it. */
+  isLazy(name: string): boolean;
+  stopPolicy(name: string): StopPolicy;
+}
+
+export interface EffectPorts {
+  readonly clock: Clock;
+  readonly sessions: Sessions;
+  readonly servers: ConfiguredServers;
+  readonly catalogs: Catalogs;
+  readonly publish: (event: LifecycleEventBody) => void;
+  readonly createTransport: (
+    config: ServerConfig,
+    stop: StopPolicy,
+    clock: Clock,
+  ) => Promise<SessionTransport>;
+  readonly createClient: () => Promise<ProtocolClient>;
+}
+
+/** How the last words of a server are added to a failure that does not carry them. */
+export function lastWords(ports: EffectPorts) {
+  return (key: SessionKey): Partial<RawFailure> => {
+    const transport = ports.sessions.get(key)?.transport;
+    const stderrTail = transport?.stderrTail() ?? [];
+    return stderrTail.length === 0 ? {} : { stderrTail };
+  };
+}
+
+/** A diagnostic about one session. */
+export function diagnose(ports: EffectPorts, key: SessionKey, kind: string, message: string): void {
+  ports.publish({
+    type: 'diagnostic',
+    connection: key.name,
+    generation: key.generation,
+    kind,
+    message,
+  });
+}

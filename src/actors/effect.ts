@@ -1,0 +1,109 @@
+/**
+ * How every effect of the chart runs: bounded, abortable, and settling with a plain record.
+ *
+ * E1. An effect settles with its output plus `startedAt` and `at`, or rejects with a `Failure`; never with an `Error`.
+ * E2. It is over when its limit is over or its state was left, whatever the work does; the work's signal is aborted.
+ */
+import { fromPromise } from 'xstate';
+import type { Settled } from '../../machines/connection.events.js';
+import type { Failure, FailurePhase } from '../../machines/policy/failure.js';
+import type { Clock } from '../ports.js';
+import { ProtocolFailure, RequestLostError, RpcError } from '../protocol/protocol-client.js';
+import { TransportError, type RawFailure } from '../transports/session-transport.js';
+
+/** The output of an effect that has nothing to tell but that it is done. */
+export type Nothing = Record<never, never>;
+
+export interface EffectSpec<TOutput extends object, TInput> {
+  readonly phase: FailurePhase;
+  run(input: TInput, signal: AbortSignal): Promise<TOutput>;
+  /** Milliseconds the work may take; 0, or no function, means no limit. */
+  readonly limitMs?: (input: TInput) => number;
+  /** What it means when the limit is over. */
+  readonly expired?: (input: TInput, limitMs: number) => RawFailure;
+  /** What is known about the server when it failed, added where the failure does not say. */
+  readonly details?: (input: TInput) => Partial<RawFailure>;
+}
+
+export function effect<TOutput extends object, TInput>(clock: Clock, spec: EffectSpec<TOutput, TInput>) {
+  return fromPromise<TOutput & Settled, TInput>(async ({ input, signal }) => {
+    const startedAt = clock.now();
+    try {
+      const limitMs = spec.limitMs?.(input) ?? 0;
+      const output = await withinLimit(clock, signal, limitMs, (inner) => spec.run(input, inner));
+      return { ...output, startedAt, at: clock.now() };
+    } catch (error) {
+      const raw =
+        error instanceof LimitOver
+          ? (spec.expired?.(input, error.limitMs) ?? toRawFailure(error))
+          : toRawFailure(error);
+      const failure: Failure = { ...spec.details?.(input), ...raw, phase: spec.phase, at: clock.now() };
+      return Promise.reject(failure);
+    }
+  });
+}
+
+class LimitOver extends Error {
+  constructor(readonly limitMs: number) {
+    super(`It took longer than ${limitMs} ms.`);
+  }
+}
+
+/** Runs `work` until it settles, `outer` aborts or `limitMs` is over, whichever comes first. */
+export function withinLimit<T>(
+  clock: Clock,
+  outer: AbortSignal,
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const inner = new AbortController();
+    const stop = (): void => {
+      if (timer !== undefined) clock.clearTimeout(timer);
+      outer.removeEventListener('abort', onAbort);
+    };
+    const giveUp = (reason: Error): void => {
+      stop();
+      reject(reason);
+      inner.abort(reason);
+    };
+    const onAbort = (): void => giveUp(new LeftState());
+    const timer = limitMs > 0 ? clock.setTimeout(() => giveUp(new LimitOver(limitMs)), limitMs) : undefined;
+    outer.addEventListener('abort', onAbort, { once: true });
+    work(inner.signal).then(
+      (value) => {
+        stop();
+        resolve(value);
+      },
+      (error: unknown) => {
+        stop();
+        reject(error);
+      },
+    );
+  });
+}
+
+class LeftState extends Error {
+  constructor() {
+    super('The state that asked for this was left.');
+  }
+}
+
+/** Reads what the runtime's own code throws; anything else is a bug and told as `internal`. */
+export function toRawFailure(error: unknown): RawFailure {
+  if (
+    error instanceof TransportError ||
+    error instanceof RequestLostError ||
+    error instanceof ProtocolFailure
+  ) {
+    return error.failure;
+  }
+  if (error instanceof RpcError) {
+    return {
+      code: 'server-error',
+      message: `The server answered with error ${error.rpcCode}: ${error.message}`,
+      rpcCode: error.rpcCode,
+    };
+  }
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,53 @@
+/**
+ * How a session is brought to its end: drained, closed with courtesy, or killed.
+ * All but draining end every session of the connection, so that nothing older can be left behind.
+ */
+import type { BoundedSessionInput } from '../../machines/connection.events.js';
+import type { RawFailure } from '../transports/session-transport.js';
+import { effect, type Nothing } from './effect.js';
+import type { EffectPorts } from './effect-ports.js';
+
+const limitMs = (input: BoundedSessionInput): number => input.limitMs;
+
+const notReleased = (_: BoundedSessionInput, limit: number): RawFailure => ({
+  code: 'not-released',
+  message: `The old session was not proven gone within ${limit} ms, so no new one may start.`,
+  hint: 'Look for a process of this server that does not end, then retry.',
+});
+
+/** Serves `releaseSession` and `closeSession`: to release is to close what a failure left. */
+export function closeSession(ports: EffectPorts) {
+  return effect<Nothing, BoundedSessionInput>(ports.clock, {
+    phase: 'release',
+    limitMs,
+    expired: notReleased,
+    run: async ({ name }) => {
+      await ports.sessions.close(name);
+      return {};
+    },
+  });
+}
+
+/** Over when no call is in flight or the limit is; what is left is settled when the session closes. */
+export function drainCalls(ports: EffectPorts) {
+  return effect<Nothing, BoundedSessionInput>(ports.clock, {
+    phase: 'release',
+    limitMs,
+    run: async (key, signal) => {
+      await ports.sessions.get(key)?.idle(signal);
+      return {};
+    },
+  });
+}
+
+export function killSession(ports: EffectPorts) {
+  return effect<Nothing, BoundedSessionInput>(ports.clock, {
+    phase: 'release',
+    limitMs,
+    expired: notReleased,
+    run: async ({ name }) => {
+      await ports.sessions.kill(name);
+      return {};
+    },
+  });
+}

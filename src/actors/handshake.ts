@@ -1,0 +1,62 @@
+/** Speaks `initialize` and `initialized`, and listens to what the server says from then on. */
+import type {
+  BoundedSessionInput,
+  HandshakeOutput,
+  SessionKey,
+  Unsettled,
+} from '../../machines/connection.events.js';
+import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
+import type { Session } from '../sessions.js';
+import { effect } from './effect.js';
+import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
+import { requireTransport } from './session-parts.js';
+
+export function handshake(ports: EffectPorts) {
+  return effect<Unsettled<HandshakeOutput>, BoundedSessionInput>(ports.clock, {
+    phase: 'handshake',
+    limitMs: (input) => input.limitMs,
+    expired: (_, limitMs) => ({
+      code: 'handshake-timeout',
+      message: `The server did not answer initialize within ${limitMs} ms.`,
+      hint: 'It started but does not speak MCP on this transport, or it starts slowly: raise its timeout.',
+    }),
+    details: lastWords(ports),
+    run: async (key, signal) => {
+      const { session, transport } = requireTransport(ports, key);
+      const client = await ports.createClient();
+      session.client = client;
+      client.onnotification = (method, params) => hear(ports, key, session, method, params);
+      client.onoddity = (message) => diagnose(ports, key, 'protocol-oddity', message);
+      try {
+        const server = await client.open(transport, signal);
+        session.capabilities = server.capabilities;
+        return { server };
+      } catch (error) {
+        if (error instanceof RequestLostError && transport.ended !== undefined) {
+          throw new RequestLostError(transport.ended, error.written);
+        }
+        throw error;
+      }
+    },
+  });
+}
+
+function hear(
+  ports: EffectPorts,
+  key: SessionKey,
+  session: Session,
+  method: string,
+  params: JsonObject,
+): void {
+  if (method === 'notifications/tools/list_changed') session.onlistchanged?.();
+  if (method === 'notifications/message') {
+    ports.publish({
+      type: 'server.log',
+      connection: key.name,
+      generation: key.generation,
+      stream: 'protocol',
+      ...(typeof params['level'] === 'string' ? { level: params['level'] } : {}),
+      message: typeof params['data'] === 'string' ? params['data'] : JSON.stringify(params['data'] ?? null),
+    });
+  }
+}

@@ -1,0 +1,37 @@
+/** The whole list of tools, checked, kept, and told where it differs from the last one. */
+import type { BoundedSessionInput, ListToolsOutput, Unsettled } from '../../machines/connection.events.js';
+import { listAll } from '../catalog/list-all.js';
+import { checkTools } from '../catalog/tool-check.js';
+import { effect } from './effect.js';
+import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
+import { requireClient } from './session-parts.js';
+
+export function listTools(ports: EffectPorts) {
+  return effect<Unsettled<ListToolsOutput>, BoundedSessionInput>(ports.clock, {
+    phase: 'list',
+    limitMs: (input) => input.limitMs,
+    expired: (_, limitMs) => ({
+      code: 'list-timeout',
+      message: `The server did not list its tools within ${limitMs} ms.`,
+    }),
+    details: lastWords(ports),
+    run: async (key, signal) => {
+      const { client } = requireClient(ports, key);
+      const list = await listAll(client, 'tools/list', 'tools', signal);
+      const { tools, problems } = checkTools(list.items);
+      const found = list.problem === undefined ? problems : [list.problem, ...problems];
+      for (const problem of found) diagnose(ports, key, 'catalog-problem', problem);
+      const { catalog, diff } = ports.catalogs.replace(key.name, tools);
+      if (diff !== undefined) {
+        ports.publish({
+          type: 'catalog.changed',
+          connection: key.name,
+          generation: key.generation,
+          ...diff,
+          toolCount: tools.length,
+        });
+      }
+      return { hash: catalog.hash, tools: catalog.tools.length };
+    },
+  });
+}

@@ -1,0 +1,49 @@
+/** Opens the transport of a new session. The session is registered first, so that whoever releases it finds it. */
+import type {
+  BoundedSessionInput,
+  OpenTransportOutput,
+  Unsettled,
+} from '../../machines/connection.events.js';
+import { TransportError, type SessionTransport } from '../transports/session-transport.js';
+import { effect } from './effect.js';
+import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
+import type { LaunchPlans } from './launch-plans.js';
+
+export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
+  return effect<Unsettled<OpenTransportOutput>, BoundedSessionInput>(ports.clock, {
+    phase: 'launch',
+    limitMs: (input) => input.limitMs,
+    expired: (_, limitMs) => ({
+      code: 'launch-timeout',
+      message: `The server could not be reached within ${limitMs} ms.`,
+      hint: 'Raise the timeout of this server if it is known to start slowly.',
+    }),
+    details: lastWords(ports),
+    run: async (key) => {
+      const session = ports.sessions.begin(key);
+      const config = plans.get(key.name);
+      if (config === undefined) {
+        throw new TransportError({
+          code: 'internal',
+          message: 'There is no resolved configuration to launch.',
+        });
+      }
+      const transport = await ports.createTransport(config, ports.servers.stopPolicy(key.name), ports.clock);
+      session.own(transport);
+      listen(ports, key, transport);
+      await transport.start();
+      return { transport: transport.kind, pid: transport.pid ?? null, url: transport.url ?? null };
+    },
+  });
+}
+
+function listen(ports: EffectPorts, key: BoundedSessionInput, transport: SessionTransport): void {
+  const { name, generation } = key;
+  transport.onstderr = (message) =>
+    ports.publish({ type: 'server.log', connection: name, generation, stream: 'stderr', message });
+  transport.onnotice = (notice) => diagnose(ports, key, notice.kind, notice.message);
+  transport.onactivity = () => {
+    const session = ports.sessions.get(key);
+    if (session !== undefined) session.activeAt = ports.clock.now();
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * Watches a session while its connection is ready and reports what happens to it: lost, quiet, idle, stable, list
+ * changed. The only sender of session facts.
+ */
+import { fromCallback } from 'xstate';
+import type { ConnectionEvent, WatchSessionInput } from '../../machines/connection.events.js';
+import type { Clock } from '../ports.js';
+import type { RawFailure } from '../transports/session-transport.js';
+import type { EffectPorts } from './effect-ports.js';
+
+export function watchSession(ports: EffectPorts) {
+  return fromCallback<ConnectionEvent, WatchSessionInput>(({ input, sendBack }) => {
+    const { clock } = ports;
+    const { generation } = input;
+    const session = ports.sessions.get(input);
+    const lose = (raw: RawFailure): void =>
+      sendBack({ type: 'session.lost', generation, failure: { ...raw, phase: 'session', at: clock.now() } });
+
+    if (session?.transport === undefined || session.isClosing) {
+      lose({ code: 'connection-lost', message: 'The session was gone before it was watched.' });
+      return;
+    }
+    if (session.transport.ended !== undefined) {
+      lose(session.transport.ended);
+      return;
+    }
+    session.onlost = lose;
+    session.onlistchanged = () => sendBack({ type: 'catalog.listChanged', generation, at: clock.now() });
+    const since = clock.now();
+    const lastUse = (): number => Math.max(since, session.activeAt);
+    const timers = [
+      after(clock, input.stableMs, () => sendBack({ type: 'session.stable', generation })),
+      whenStill(clock, input.pingIdleMs, lastUse, () => {
+        if (session.calls === 0) sendBack({ type: 'session.quiet', generation });
+      }),
+      whenStill(clock, input.idleStopMs, lastUse, () => {
+        if (session.calls === 0) sendBack({ type: 'session.idle', generation });
+      }),
+    ];
+    return () => {
+      for (const cancel of timers) cancel();
+      session.onlost = undefined;
+      session.onlistchanged = undefined;
+    };
+  });
+}
+
+function after(clock: Clock, ms: number, fn: () => void): () => void {
+  const timer = clock.setTimeout(fn, ms);
+  return () => clock.clearTimeout(timer);
+}
+
+/** Calls `fn` each time nothing has happened for `ms`, as told by `lastUse`; 0 = never. One timer at a time. */
+function whenStill(clock: Clock, ms: number, lastUse: () => number, fn: () => void): () => void {
+  if (ms <= 0) return () => {};
+  let timer: unknown;
+  const arm = (delay: number): void => {
+    timer = clock.setTimeout(() => {
+      const left = lastUse() + ms - clock.now();
+      if (left > 0) {
+        arm(left);
+        return;
+      }
+      arm(ms);
+      fn();
+    }, delay);
+  };
+  arm(ms);
+  return () => clock.clearTimeout(timer);
+}

@@ -1,0 +1,36 @@
+/**
+ * Every actor slot of the connection chart and the effect that fills it.
+ */
+import { connectionMachine } from '../../machines/connection.machine.js';
+import { authorize } from './authorize.js';
+import type { EffectPorts } from './effect-ports.js';
+import { closeSession, drainCalls, killSession } from './end-session.js';
+import { enrichCatalog } from './enrich-catalog.js';
+import { handshake } from './handshake.js';
+import type { LaunchPlans } from './launch-plans.js';
+import { listTools } from './list-tools.js';
+import { openTransport } from './open-transport.js';
+import { probe } from './probe.js';
+import { resolveConfig } from './resolve-config.js';
+import { watchSession } from './watch-session.js';
+
+export function wireConnection(ports: EffectPorts): typeof connectionMachine {
+  const plans: LaunchPlans = new Map();
+  const close = closeSession(ports);
+  return connectionMachine.provide({
+    actors: {
+      resolveConfig: resolveConfig(ports, plans),
+      openTransport: openTransport(ports, plans),
+      handshake: handshake(ports),
+      listTools: listTools(ports),
+      enrichCatalog: enrichCatalog(ports),
+      authorize: authorize(ports),
+      probe: probe(ports),
+      watchSession: watchSession(ports),
+      releaseSession: close,
+      drainCalls: drainCalls(ports),
+      closeSession: close,
+      killSession: killSession(ports),
+    },
+  });
+}

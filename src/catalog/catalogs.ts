@@ -1,0 +1,33 @@
+/**
+ * The tools each connection last listed, as the server gave them. The machines hold a hash and a count, the events
+ * names; whoever needs the definitions reads them here.
+ */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { catalogHash, diffTools, type CatalogDiff } from './tool-check.js';
+
+export interface Catalog {
+  readonly tools: readonly Tool[];
+  readonly hash: string;
+}
+
+export class Catalogs {
+  readonly #byConnection = new Map<string, Catalog>();
+
+  get(connection: string): Catalog | undefined {
+    return this.#byConnection.get(connection);
+  }
+
+  /** Replaces the catalog of a connection. An equal list keeps the old objects and gives no difference. */
+  replace(connection: string, tools: readonly Tool[]): { catalog: Catalog; diff: CatalogDiff | undefined } {
+    const before = this.#byConnection.get(connection);
+    const hash = catalogHash(tools);
+    if (before?.hash === hash) return { catalog: before, diff: undefined };
+    const catalog: Catalog = { tools, hash };
+    this.#byConnection.set(connection, catalog);
+    return { catalog, diff: diffTools(before?.tools ?? [], tools) };
+  }
+
+  delete(connection: string): void {
+    this.#byConnection.delete(connection);
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Finds a reference of a JSON Schema that points nowhere, before a validator or a model provider trips over it.
+ *
+ * Owns local JSON pointers (`#/…`, RFC 6901 in a URI fragment) only. Anchors and references to other documents are
+ * left to whoever can load them. Values that are data and not schemas (`const`, `enum`, `default`, `examples`) are not
+ * searched; a subschema with its own `$id` is the root of the pointers below it (JSON Schema 2020-12, section 8.2.1).
+ */
+import { isJsonObject, type JsonObject } from './json-object.js';
+
+const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
+
+/** Keywords whose members are schemas under names of the author's choice, which must not be taken for keywords. */
+const MAP_KEYWORDS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  '$defs',
+  'definitions',
+]);
+
+function decodeFragment(fragment: string): string | undefined {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return undefined;
+  }
+}
+
+function isResolvable(pointer: string, root: JsonObject): boolean {
+  const decoded = decodeFragment(pointer.slice('#/'.length));
+  if (decoded === undefined) return false;
+  let target: unknown = root;
+  for (const token of decoded.split('/')) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, key)) return false;
+    target = (target as JsonObject)[key];
+  }
+  return isJsonObject(target) || typeof target === 'boolean';
+}
+
+function hasOwnBase(schema: JsonObject): boolean {
+  return typeof schema['$id'] === 'string' && !schema['$id'].startsWith('#');
+}
+
+function subschemas(schema: JsonObject): unknown[] {
+  return Object.entries(schema).flatMap(([keyword, value]) => {
+    if (DATA_KEYWORDS.has(keyword)) return [];
+    return MAP_KEYWORDS.has(keyword) && isJsonObject(value) ? Object.values(value) : [value];
+  });
+}
+
+function searchIn(value: unknown, root: JsonObject): string | undefined {
+  if (Array.isArray(value)) return searchAll(value, root);
+  if (!isJsonObject(value)) return undefined;
+  const base = hasOwnBase(value) ? value : root;
+  const ref = value['$ref'];
+  if (typeof ref === 'string' && ref.startsWith('#/') && !isResolvable(ref, base)) return ref;
+  return searchAll(subschemas(value), base);
+}
+
+function searchAll(values: readonly unknown[], root: JsonObject): string | undefined {
+  for (const value of values) {
+    const found = searchIn(value, root);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The first local reference that resolves to no schema. The schema is acyclic and of bounded depth. */
+export function findDanglingRef(schema: JsonObject): string | undefined {
+  return searchIn(schema, schema);
+}

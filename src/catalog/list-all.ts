@@ -1,0 +1,58 @@
+/**
+ * One whole list over all its pages (MCP specification, "Pagination").
+ */
+import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
+
+/** More pages than any honest server has; the rest is left out and told. */
+export const MAX_PAGES = 1_000;
+
+export interface WholeList {
+  readonly items: readonly unknown[];
+  /** Why the list may be incomplete; undefined where it is whole. */
+  readonly problem: string | undefined;
+}
+
+/**
+ * Reads every page of `method`. A server that does not know the method has an empty list. A cursor seen before ends
+ * the reading, since it would go on for ever.
+ */
+export async function listAll(
+  client: ProtocolClient,
+  method: string,
+  key: string,
+  signal: AbortSignal,
+): Promise<WholeList> {
+  const items: unknown[] = [];
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const result = await requestPage(client, method, cursor, signal);
+    if (result === undefined) return { items, problem: undefined };
+    const entries = result[key];
+    if (!Array.isArray(entries)) {
+      return { items, problem: `The answer to ${method} has no list '${key}'.` };
+    }
+    items.push(...(entries as readonly unknown[]));
+    cursor = typeof result['nextCursor'] === 'string' ? result['nextCursor'] : undefined;
+    if (cursor === undefined) return { items, problem: undefined };
+    if (seen.has(cursor)) {
+      return { items, problem: `${method} gave the same cursor twice; read ${page} pages and stopped.` };
+    }
+    seen.add(cursor);
+  }
+  return { items, problem: `${method} has more than ${MAX_PAGES} pages; the rest was left out.` };
+}
+
+async function requestPage(
+  client: ProtocolClient,
+  method: string,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<Record<string, unknown> | undefined> {
+  try {
+    return await client.request(method, cursor === undefined ? {} : { cursor }, { signal });
+  } catch (error) {
+    if (error instanceof RpcError && error.rpcCode === METHOD_NOT_FOUND) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * An entry as it may be shown: no secret that stands in env, headers or the address is left in it.
+ * Names stay, and so do references to variables, since they say where a value comes from.
+ * Command and arguments are shown as they are written.
+ */
+import type { ServerConfig } from '../options.js';
+import { mapTexts } from './entry-texts.js';
+import { parseTemplate, type Variable } from './template.js';
+
+export const MASK = '***';
+
+/** Plain JSON; a server object of this process is left out. */
+export function maskConfig(config: ServerConfig): Readonly<Record<string, unknown>> {
+  const { server: _, ...shown } = { server: undefined, ...mapTexts(config, maskField) };
+  return shown;
+}
+
+/** Credentials, values of the query and the fragment are masked, and so is every default of a variable. */
+export function maskUrl(text: string): string {
+  const template = parseTemplate(text, false);
+  if ('problem' in template) return MASK;
+  const shown = template.parts.map((part) => (part.kind === 'text' ? part.text : toReference(part))).join('');
+  const [, address = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(shown) ?? [];
+  return [
+    address.replaceAll(/[^/\\]+@/g, `${MASK}@`),
+    query === undefined ? '' : `?${query.split('&').map(maskPair).join('&')}`,
+    fragment === undefined ? '' : `#${MASK}`,
+  ].join('');
+}
+
+function maskField(text: string, { path: [field] }: { readonly path: readonly unknown[] }): string {
+  if (field === 'url') return maskUrl(text);
+  return field === 'env' || field === 'headers' ? maskText(text) : text;
+}
+
+/** `Bearer ${TOKEN}` becomes `***${TOKEN}`. */
+function maskText(text: string): string {
+  const template = parseTemplate(text, false);
+  if ('problem' in template) return MASK;
+  const shown = template.parts.map((part) => (part.kind === 'text' ? MASK : toReference(part)));
+  return shown.filter((piece, index) => piece !== MASK || shown[index - 1] !== MASK).join('');
+}
+
+function toReference(variable: Variable): string {
+  return `\${${variable.name}${variable.fallback === undefined ? '' : `:-${MASK}`}}`;
+}
+
+function maskPair(pair: string): string {
+  const equals = pair.indexOf('=');
+  return equals === -1 ? MASK : `${pair.slice(0, equals)}=${MASK}`;
+}

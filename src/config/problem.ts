@@ -1,0 +1,48 @@
+/**
+ * How a problem with a configuration is worded: where it is, and text that is safe to print.
+ */
+import type { ConfigProblem } from '../errors.js';
+
+/** Keys and list positions that lead from an entry to one of its fields; empty means the entry itself. */
+export type Path = readonly (string | number)[];
+
+/** A place in a text. Line and column start at 1; the column counts UTF-16 units. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Controls, lone surrogates, line separators and marks that change the reading direction. */
+export const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
+const LONGEST_SHOWN = 160;
+
+/** The text of a file as it may be shown to a person: nothing in it moves the cursor, and it has an end. */
+export function printable(text: string): string {
+  const shown = text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+  return shown.replace(ALL_UNPRINTABLE, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+}
+
+/** `['args', 1]` reads `args[1]`, `['env', 'TOKEN']` reads `env.TOKEN`. */
+export function fieldName(path: Path): string {
+  return path.reduce<string>((name, step) => {
+    if (typeof step === 'number') return `${name}[${step}]`;
+    return name === '' ? printable(step) : `${name}.${printable(step)}`;
+  }, '');
+}
+
+export function isError(problem: ConfigProblem): boolean {
+  return problem.severity !== 'warning';
+}
+
+/** The whole problem as one line: file with line and column, server, field, message. */
+export function describeProblem(problem: ConfigProblem): string {
+  const place =
+    problem.line === undefined ? problem.source : `${problem.source}:${problem.line}:${problem.column ?? 1}`;
+  const subject = [
+    ...(problem.server === undefined ? [] : [`server '${problem.server}'`]),
+    ...(problem.field === undefined ? [] : [`field '${problem.field}'`]),
+  ].join(', ');
+  return [place, ...(subject === '' ? [] : [subject]), problem.message].join(': ');
+}

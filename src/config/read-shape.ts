@@ -1,0 +1,137 @@
+/**
+ * Reads an unknown value by a schema: hands back what the schema names, and reports what does not fit.
+ *
+ * R1. A report never holds a value from the input, except one that was to be a word of a fixed list.
+ * R2. Null means absent where a field is optional; unknown fields are left out of the result.
+ */
+import { printable, type Path } from './problem.js';
+import type { Schema } from './schema.js';
+import { nearestName } from './near-miss.js';
+
+export type Report = (path: Path, message: string, severity?: 'warning') => void;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What `value` holds of `schema`. Meaningless where anything but warnings was reported. */
+export function readShape(value: unknown, schema: Schema, path: Path, report: Report): unknown {
+  if (schema.anyOf !== undefined) return readOneOf(value, schema.anyOf, path, report);
+  if (!isOfType(value, schema)) {
+    report(path, `expected ${expectation(schema)}, found ${kindOf(value)}`);
+    return undefined;
+  }
+  if (typeof value === 'string') return readText(value, schema, path, report);
+  if (typeof value === 'number') return readNumber(value, schema, path, report);
+  if (Array.isArray(value)) return readList(value, schema, path, report);
+  if (isObject(value)) return readFields(value, schema, path, report);
+  return value;
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A noun for what was found, without its value. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (value === undefined) return 'nothing';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function readOneOf(value: unknown, options: readonly Schema[], path: Path, report: Report): unknown {
+  const fitting = options.find((option) => isOfType(value, option) && hasKind(value, option));
+  if (fitting !== undefined) return readShape(value, fitting, path, report);
+  report(path, `expected ${options.map(expectation).join(' or ')}, found ${kindOf(value)}`);
+  return undefined;
+}
+
+/** The `kind` of a tagged object is the one a schema asks for. */
+function hasKind(value: unknown, schema: Schema): boolean {
+  const kinds = schema.properties?.['kind']?.enum;
+  return kinds === undefined || (isObject(value) && kinds.includes(String(value['kind'])));
+}
+
+function readText(value: string, schema: Schema, path: Path, report: Report): string {
+  if (schema.enum !== undefined && !schema.enum.includes(value)) {
+    report(path, `expected ${expectation(schema)}, found '${printable(value)}'`);
+  }
+  if (value.length < (schema.minLength ?? 0)) report(path, 'must not be empty');
+  if (!matches(value, schema)) report(path, 'must not contain a NUL character');
+  return value;
+}
+
+function readNumber(value: number, schema: Schema, path: Path, report: Report): number {
+  const { minimum = -Infinity, maximum = Infinity } = schema;
+  if (value < minimum || value > maximum) report(path, `expected ${expectation(schema)}`);
+  return value;
+}
+
+function readList(value: readonly unknown[], schema: Schema, path: Path, report: Report): readonly unknown[] {
+  if (value.length < (schema.minItems ?? 0)) report(path, 'must not be empty');
+  const { items } = schema;
+  return items === undefined
+    ? value
+    : value.map((item, index) => readShape(item, items, [...path, index], report));
+}
+
+function readFields(value: Fields, schema: Schema, path: Path, report: Report): Fields {
+  const properties = schema.properties ?? {};
+  for (const name of schema.required ?? []) {
+    if (value[name] === undefined || value[name] === null) report(path, `lacks '${name}'`);
+  }
+  const read: [string, unknown][] = [];
+  for (const [name, field] of Object.entries(value)) {
+    const at = [...path, name];
+    const known = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
+    if (field === undefined || (field === null && Object.hasOwn(properties, name))) continue;
+    if (known === false) {
+      const meant = nearestName(name, Object.keys(properties));
+      report(at, `is not known here${meant === undefined ? '' : `; did you mean '${meant}'?`}`, 'warning');
+    } else if (known !== undefined) {
+      if (schema.propertyNames !== undefined && !matches(name, schema.propertyNames)) {
+        report(at, `is not ${expectation(schema.propertyNames)}`);
+      }
+      read.push([name, readShape(field, known, at, report)]);
+    }
+  }
+  return Object.fromEntries(read);
+}
+
+function matches(text: string, schema: Schema): boolean {
+  return schema.pattern === undefined || new RegExp(schema.pattern, 'u').test(text);
+}
+
+function isOfType(value: unknown, schema: Schema): boolean {
+  switch (schema.type) {
+    case undefined:
+      return true;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isObject(value);
+    case 'number':
+      return Number.isFinite(value);
+    case 'integer':
+      return Number.isSafeInteger(value);
+    default:
+      return typeof value === schema.type;
+  }
+}
+
+function expectation(schema: Schema): string {
+  if (schema.title !== undefined) return schema.title;
+  if (schema.enum !== undefined) return `one of ${schema.enum.map((word) => `'${word}'`).join(', ')}`;
+  switch (schema.type) {
+    case 'boolean':
+      return 'true or false';
+    case 'number':
+    case 'integer': {
+      const noun = schema.type === 'integer' ? 'a whole number' : 'a number';
+      return schema.minimum === undefined ? noun : `${noun} of at least ${schema.minimum}`;
+    }
+    case 'array':
+      return 'a list';
+    default:
+      return `an ${schema.type ?? 'object'}`;
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Where configuration comes from, and how its text is got.
+ */
+import { createReadStream } from 'node:fs';
+import { dirname } from 'node:path';
+import type { ConfigProblem } from '../errors.js';
+
+/** `host`: named by the host's code. `given`: a file named by its user. `project`, `user`: files that were found. */
+export type Scope = 'host' | 'given' | 'project' | 'user';
+
+/** One place that may name servers. A text that is already at hand is not read from `path` again. */
+export interface Source {
+  /** Unique; for a file its absolute path. */
+  readonly id: string;
+  readonly scope: Scope;
+  /** As a person would recognise it, for messages; default: `id`. */
+  readonly display?: string;
+  /** Absolute path of the file. */
+  readonly path?: string;
+  readonly text?: string;
+}
+
+/** How a source was found to be. */
+export interface SourceReport {
+  readonly id: string;
+  readonly scope: Scope;
+  readonly path?: string;
+  /** Its servers could be read; single entries may still have been refused. */
+  readonly ok: boolean;
+  /** Why not. */
+  readonly message?: string;
+}
+
+/** Reads a whole file as text, or rejects as `node:fs` does. */
+export type ReadText = (path: string) => Promise<string>;
+
+const LARGEST_BYTES = 4 * 1024 * 1024;
+
+const READ_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'may not be read (permission denied)',
+  EPERM: 'may not be read (operation not permitted)',
+  EISDIR: 'is a folder, not a file',
+  ENOTDIR: 'cannot be reached: a part of its path is not a folder',
+  ELOOP: 'cannot be reached: its links go round in a circle',
+  ENAMETOOLONG: 'cannot be read: its name is too long',
+  EFBIG: `is larger than ${LARGEST_BYTES / 1024 / 1024} MiB, which no configuration should be`,
+};
+
+/** UTF-8, or UTF-16 where a byte order mark says so. Reads at most 4 MiB, then rejects with `EFBIG`. */
+export const readConfigFile: ReadText = async (path) => {
+  const chunks: Buffer[] = [];
+  // One byte past the limit tells a larger file from one that fits; `end` is inclusive.
+  for await (const chunk of createReadStream(path, { end: LARGEST_BYTES })) chunks.push(chunk as Buffer);
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length > LARGEST_BYTES) throw Object.assign(new Error('file too large'), { code: 'EFBIG' });
+  return new TextDecoder(encodingOf(bytes), { ignoreBOM: true }).decode(bytes);
+};
+
+/** Why a file could not be read, from what `node:fs` rejected with. */
+export function readProblem(source: Source, error: unknown): ConfigProblem {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return { source: sourceName(source), message: READ_ERRORS[code] ?? `cannot be read (${code})` };
+}
+
+export function sourceName(source: Source): string {
+  return source.display ?? source.id;
+}
+
+/** The folder that relative paths in a source's entries start from. */
+export function baseDirOf(source: Source, cwd: string): string {
+  return source.path === undefined ? cwd : dirname(source.path);
+}
+
+function encodingOf(bytes: Buffer): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';
+}

@@ -1,0 +1,267 @@
+/**
+ * The public handle of one configured server. It outlives sessions and incarnations of the actor and keeps no
+ * lifecycle state of its own: what it says, it reads from the chart.
+ */
+import { distinctUntilChanged, type Observable } from 'rxjs';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { CONNECTION_COMMANDS, type ConnectionCommand } from '../machines/connection.events.js';
+import { toFailure, type Failure } from '../machines/policy/failure.js';
+import { acceptedOf, verdict } from '../machines/verdict.js';
+import { sendCall, type CallOptions, type CallPorts } from './calls/call.js';
+import { AuthRequiredError, InvalidTransitionError, NotReadyError, TrustRequiredError } from './errors.js';
+import { failureError } from './failure-error.js';
+import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
+import { statePath, type ConnectionRef, type StatePath } from './lifecycle/follow.js';
+import type { Publisher } from './lifecycle/publish.js';
+import type { ServerStatus } from './lifecycle/status.js';
+import type { JsonObject } from './protocol/protocol-client.js';
+import type { Session } from './sessions.js';
+
+export interface WaitOptions {
+  /** Ends the wait, not what was asked for. */
+  readonly signal?: AbortSignal;
+}
+
+/** What became of a command. */
+export type DispatchResult =
+  | { readonly accepted: true }
+  | {
+      readonly accepted: false;
+      readonly reason: RejectionReason;
+      readonly state: ConnectionState;
+      readonly event: string;
+      readonly allowed: readonly string[];
+    };
+
+/** What a handle needs from the troupe. */
+export interface ConnectionPorts {
+  readonly publisher: Publisher;
+  readonly calls: CallPorts;
+  readonly ref: () => ConnectionRef | undefined;
+  readonly session: () => Session | undefined;
+  /** Why the actor died, where it did by an error of ours. */
+  readonly crash: () => Failure | undefined;
+  readonly clearCrash: () => void;
+  readonly status: () => ServerStatus;
+  readonly callTimeoutMs: () => number;
+  /** Makes the next incarnation of the actor. Throws where the troupe is closed or the server disabled. */
+  readonly spawn: () => void;
+  readonly deliver: (command: ConnectionCommand) => void;
+}
+
+const PROBES: readonly ConnectionCommand[] = CONNECTION_COMMANDS.map((type) =>
+  type === 'connection.stop' ? { type, reason: 'stop' } : ({ type } as ConnectionCommand),
+);
+
+export class Connection {
+  /** Changes of the public state; replays the present one. */
+  readonly state$: Observable<ConnectionState>;
+
+  constructor(
+    readonly name: string,
+    private readonly ports: ConnectionPorts,
+  ) {
+    const { publisher } = ports;
+    const states = publisher.guarded<ConnectionState>((subscriber) => {
+      subscriber.next(this.state);
+      const stop = publisher.onflushed(() => subscriber.next(this.state));
+      subscriber.add(stop);
+    });
+    this.state$ = states.pipe(distinctUntilChanged());
+  }
+
+  get state(): ConnectionState {
+    return this.#path().state;
+  }
+
+  get status(): ServerStatus {
+    return this.ports.status();
+  }
+
+  /** Commands that would be accepted now. */
+  get allowed(): readonly string[] {
+    const snapshot = this.ports.ref()?.getSnapshot();
+    if (this.ports.crash() !== undefined)
+      return ['connection.start', 'connection.retry', 'connection.restart'];
+    if (snapshot?.status !== 'active') return ['connection.start'];
+    return acceptedOf(snapshot, PROBES).map((command) => command.type);
+  }
+
+  /**
+   * Sends a command through the door. A refused command changes nothing and becomes one `connection.rejected` event;
+   * one that asks for what is already so is refused as `ignored` without an event.
+   */
+  dispatch(command: ConnectionCommand): DispatchResult {
+    const snapshot = this.ports.ref()?.getSnapshot();
+    const answer = snapshot === undefined ? 'stopped' : verdict(snapshot, command);
+    if (answer === 'accepted') {
+      this.ports.deliver(command);
+      return { accepted: true };
+    }
+    const rejection = { accepted: false, reason: answer, state: this.state, event: command.type } as const;
+    const allowed = this.allowed;
+    if (answer !== 'ignored') {
+      this.ports.publisher.publish({
+        type: 'connection.rejected',
+        connection: this.name,
+        generation: snapshot?.context.generation ?? 0,
+        state: rejection.state,
+        event: command.type,
+        reason: answer,
+        allowed,
+      });
+    }
+    return { ...rejection, allowed };
+  }
+
+  /** Starts a dormant, failed or stopped connection; resolves when it is settled and rejects with its failure. */
+  async start(options: WaitOptions = {}): Promise<void> {
+    if (this.state === 'stopped') this.ports.spawn();
+    else this.#commandOrRevive({ type: 'connection.start' });
+    await this.#settled(options);
+  }
+
+  /** Tries again now and forgets past attempts; resolves when settled and rejects with the failure. */
+  async retry(options: WaitOptions = {}): Promise<void> {
+    this.#commandOrRevive({ type: 'connection.retry' });
+    await this.#settled(options);
+  }
+
+  /** Ends the session in an orderly way and makes a new one; resolves when settled and rejects with the failure. */
+  async restart(options: WaitOptions = {}): Promise<void> {
+    this.#commandOrRevive({ type: 'connection.restart' });
+    await this.#settled(options);
+  }
+
+  /** Ends the connection; resolves when nothing of it is left. Asked again meanwhile, it hurries by one step. */
+  async stop(options: WaitOptions = {}): Promise<void> {
+    await this.end('stop', options);
+  }
+
+  /** Ends the connection for a reason that its last status tells. */
+  async end(reason: 'stop' | 'remove', options: WaitOptions = {}): Promise<void> {
+    this.ports.clearCrash();
+    if (this.state === 'stopped') return;
+    this.#command({ type: 'connection.stop', reason });
+    await this.ports.publisher.until(() => this.state === 'stopped', options.signal);
+  }
+
+  /** Lists the tools again; resolves when they are listed, and rejects where the list failed. */
+  async refresh(options: WaitOptions = {}): Promise<void> {
+    this.#command({ type: 'connection.refresh' });
+    const substate = (): string => this.#path().substate;
+    await this.ports.publisher.until(() => !substate().includes('refreshing'), options.signal);
+    if (substate().endsWith('stale')) {
+      throw new NotReadyError(`The tools of '${this.name}' could not be listed; the old list stays.`, {
+        server: this.name,
+      });
+    }
+  }
+
+  /** Approves the entry that waits for it. */
+  async approve(options: WaitOptions = {}): Promise<void> {
+    this.#command({ type: 'trust.granted' });
+    await this.#settled(options);
+  }
+
+  /** Refuses the entry that waits for approval. */
+  deny(): void {
+    this.#command({ type: 'trust.denied' });
+  }
+
+  /** Resolves when the connection is ready; rejects with its failure, or when it waits for a person. */
+  async ready(options: WaitOptions = {}): Promise<void> {
+    if (this.#path().substate === 'dormant') this.#command({ type: 'connection.start' });
+    await this.#settled(options);
+  }
+
+  /** Calls a tool by the server's own name for it, waiting for the connection where it is on its way. */
+  async callTool(tool: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const timeoutMs = options.timeoutMs ?? this.ports.callTimeoutMs();
+    const session = this.#usable() ?? (await this.#waitForSession(tool, timeoutMs, options.signal));
+    return sendCall(this.ports.calls, session, { tool, args, timeoutMs, options });
+  }
+
+  #usable(): Session | undefined {
+    if (this.state !== 'ready') return undefined;
+    const session = this.ports.session();
+    return session?.client !== undefined && !session.isClosing ? session : undefined;
+  }
+
+  async #waitForSession(tool: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<Session> {
+    const limit = new AbortController();
+    const { clock } = this.ports.calls;
+    const timer = timeoutMs > 0 ? clock.setTimeout(() => limit.abort(), timeoutMs) : undefined;
+    const signals = signal === undefined ? [limit.signal] : [limit.signal, signal];
+    try {
+      await this.ready({ signal: AbortSignal.any(signals) });
+    } catch (cause) {
+      const why = limit.signal.aborted ? `it did not become ready within ${timeoutMs} ms` : messageOf(cause);
+      throw new NotReadyError(`'${tool}' was not sent: ${why}`, { server: this.name, cause });
+    } finally {
+      if (timer !== undefined) clock.clearTimeout(timer);
+    }
+    const session = this.#usable();
+    if (session === undefined) {
+      throw new NotReadyError(`'${tool}' was not sent: '${this.name}' is ${this.state}.`, {
+        server: this.name,
+      });
+    }
+    return session;
+  }
+
+  #path(): StatePath {
+    if (this.ports.crash() !== undefined) return { state: 'failed', substate: 'settled' };
+    const snapshot = this.ports.ref()?.getSnapshot();
+    const isOver = snapshot === undefined || snapshot.status === 'error' || snapshot.status === 'stopped';
+    return isOver ? { state: 'stopped', substate: '' } : statePath(snapshot.value);
+  }
+
+  #command(command: ConnectionCommand): void {
+    const result = this.dispatch(command);
+    if (result.accepted || result.reason === 'ignored') return;
+    throw new InvalidTransitionError({ server: this.name, ...result });
+  }
+
+  /** An actor that died takes no command; asked to try again, the next incarnation does. */
+  #commandOrRevive(command: ConnectionCommand): void {
+    if (this.ports.crash() === undefined) this.#command(command);
+    else this.ports.spawn();
+  }
+
+  /** Resolves when ready or dormant; rejects with what else it settled as. */
+  async #settled(options: WaitOptions): Promise<void> {
+    await this.ports.publisher.until(() => isSettled(this.#path()), options.signal);
+    const path = this.#path();
+    if (path.state === 'ready' || path.substate === 'dormant') return;
+    throw this.#whyNot(path);
+  }
+
+  #whyNot(path: StatePath): Error {
+    const server = this.name;
+    const failure = this.ports.crash() ?? this.ports.ref()?.getSnapshot().context.failure;
+    if (path.substate === 'awaitingTrust') {
+      return new TrustRequiredError(`'${server}' waits for approval before anything of it is started.`, {
+        server,
+      });
+    }
+    if (path.substate === 'authorizing') return new AuthRequiredError(toFailure(failure), { server });
+    if (path.state === 'failed') return failureError(toFailure(failure), server);
+    return new NotReadyError(`'${server}' is ${path.state}.`, { server });
+  }
+}
+
+export function isSettled({ state, substate }: StatePath): boolean {
+  return (
+    state === 'ready' ||
+    state === 'stopped' ||
+    (state === 'failed' && substate === 'settled') ||
+    substate === 'dormant' ||
+    substate === 'awaitingTrust' ||
+    substate === 'authorizing'
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

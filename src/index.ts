@@ -1,0 +1,59 @@
+/**
+ * Troupe: the MCP server connections of an agent host, supervised.
+ */
+export { createTroupe } from './troupe.js';
+export type { StartReport, Troupe } from './troupe.js';
+export type { Connection, DispatchResult, WaitOptions } from './connection.js';
+export type { View, ViewOptions } from './view.js';
+export { discoverServers } from './discover.js';
+export type { DiscoveredServer, DiscoverOptions, Discovery } from './discover.js';
+export type { CallOptions } from './calls/call.js';
+export type { CatalogTool } from './catalog/registry.js';
+export type { SourceReport } from './config/sources.js';
+export type { ServerStatus } from './lifecycle/status.js';
+export { CONNECTION_STATES } from './lifecycle/event.js';
+export type {
+  CallOutcome,
+  ConnectionState,
+  LifecycleEvent,
+  LifecycleEventType,
+  RejectionReason,
+} from './lifecycle/event.js';
+export type {
+  HttpServerConfig,
+  InProcessServerConfig,
+  NamingTemplate,
+  PolicyOverrides,
+  ServerConfig,
+  ServerSettings,
+  StdioServerConfig,
+  TroupeOptions,
+  TrustPolicy,
+  TrustRequest,
+} from './options.js';
+export type { Clock, Logger } from './ports.js';
+export type { Progress } from './protocol/protocol-client.js';
+export {
+  AuthRequiredError,
+  CallAbortedError,
+  CallTimeoutError,
+  ConfigError,
+  ConnectionLostError,
+  HandshakeError,
+  InvalidTransitionError,
+  LaunchError,
+  NotReadyError,
+  OutcomeUnknownError,
+  ServerError,
+  TroupeError,
+  TrustRequiredError,
+  UnknownToolError,
+} from './errors.js';
+export type { ConfigProblem } from './errors.js';
+export type {
+  Failure,
+  FailureCode,
+  FailurePhase,
+  HttpRefusal,
+  ProcessExit,
+} from '../machines/policy/failure.js';

@@ -1,0 +1,85 @@
+/**
+ * Turns what a connection actor does into lifecycle events: every change of its state, and what its chart emits.
+ * A state is told before what was emitted on the way into it.
+ */
+import type { ActorRefFrom } from 'xstate';
+import type { ConnectionContext, ConnectionEmitted } from '../../machines/connection.events.js';
+import type { connectionMachine } from '../../machines/connection.machine.js';
+import type { ConnectionState, LifecycleEventBody } from './event.js';
+
+export type ConnectionRef = ActorRefFrom<typeof connectionMachine>;
+
+export interface StatePath {
+  readonly state: ConnectionState;
+  readonly substate: string;
+}
+
+/** The public state and the path below it, regions joined by `+`. */
+export function statePath(value: unknown): StatePath {
+  if (typeof value === 'string') return { state: value as ConnectionState, substate: '' };
+  const [[state, below] = ['configuring', '']] = Object.entries(value as Record<string, unknown>);
+  return { state: state as ConnectionState, substate: flatten(below) };
+}
+
+function flatten(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return Object.values(value as Record<string, unknown>)
+    .map(flatten)
+    .join('+');
+}
+
+export function follow(ref: ConnectionRef, publish: (event: LifecycleEventBody) => void): void {
+  const name = ref.id;
+  let before: StatePath | undefined;
+  const emitted: ConnectionEmitted[] = [];
+  const tell = (): void => {
+    const snapshot = ref.getSnapshot();
+    const now = statePath(snapshot.value);
+    const { context } = snapshot;
+    if (now.state !== before?.state || now.substate !== before.substate) {
+      const from = before?.state ?? null;
+      before = now;
+      publish({
+        type: 'connection.state',
+        connection: name,
+        generation: context.generation,
+        from,
+        to: now.state,
+        substate: now.substate,
+      });
+    }
+    for (const event of emitted.splice(0)) publish(toLifecycle(event, name, context));
+  };
+  ref.on('*', (event) => emitted.push(event));
+  ref.subscribe({ next: tell, error: () => emitted.splice(0) });
+}
+
+function toLifecycle(
+  event: ConnectionEmitted,
+  connection: string,
+  context: ConnectionContext,
+): LifecycleEventBody {
+  const { generation } = context;
+  switch (event.type) {
+    case 'ready':
+      return { type: 'connection.ready', connection, generation, toolCount: event.toolCount };
+    case 'lost':
+      return { type: 'connection.lost', connection, generation, failure: event.failure };
+    case 'retrying':
+      return {
+        type: 'connection.retrying',
+        connection,
+        generation,
+        attempt: event.attempt,
+        maxAttempts: event.maxAttempts,
+        delayMs: event.delayMs,
+        failure: event.failure,
+      };
+    case 'failed':
+      return { type: 'connection.failed', connection, generation, failure: event.failure };
+    case 'trustRequired':
+      return { type: 'connection.trustRequired', connection, generation };
+    case 'authRequired':
+      return { type: 'connection.authRequired', connection, generation };
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Every configured server with its handle: joins the table of entries, the supervisor's actors and the sessions, and
+ * tells what becomes of them. Keeps one fact the charts cannot: that an actor died of an error of ours.
+ */
+import type { AnyMachineSnapshot } from 'xstate';
+import type { ConnectionCommand, ConnectionContext } from '../machines/connection.events.js';
+import type { Failure } from '../machines/policy/failure.js';
+import type { ManagerInput } from '../machines/manager.machine.js';
+import type { Dropped } from './actors/door.js';
+import type { EffectPorts } from './actors/effect-ports.js';
+import type { CallPorts } from './calls/call.js';
+import { Connection } from './connection.js';
+import { NotReadyError } from './errors.js';
+import { statePath } from './lifecycle/follow.js';
+import type { Publisher } from './lifecycle/publish.js';
+import { restingStatus, toStatus, type ServerStatus, type StatusFacts } from './lifecycle/status.js';
+import type { ServerRow, ServerTable } from './server-table.js';
+import { Supervisor, type SupervisorListener } from './supervisor.js';
+
+export interface RosterParts {
+  readonly table: ServerTable;
+  readonly publisher: Publisher;
+  readonly effects: EffectPorts;
+  readonly manager: ManagerInput;
+  /** Tools of a server that are shown. */
+  readonly toolCount: (server: string) => number;
+}
+
+export class Roster implements SupervisorListener {
+  readonly supervisor: Supervisor;
+  readonly #handles = new Map<string, Connection>();
+  readonly #crashes = new Map<string, Failure>();
+  readonly #calls: CallPorts;
+  #isOpen = true;
+  #lastCall = 0;
+
+  constructor(private readonly parts: RosterParts) {
+    const { clock, publish } = parts.effects;
+    this.#calls = { clock, publish, nextCall: () => (this.#lastCall += 1) };
+    this.supervisor = new Supervisor(parts.effects, parts.manager, this);
+  }
+
+  get connections(): Iterable<Connection> {
+    return this.#handles.values();
+  }
+
+  get statuses(): readonly ServerStatus[] {
+    return [...this.#handles.values()].map((handle) => handle.status);
+  }
+
+  connection(name: string): Connection | undefined {
+    return this.#handles.get(name);
+  }
+
+  /** Makes the handle of a configured server; starts nothing. */
+  enroll(row: ServerRow): Connection {
+    const { name } = row;
+    this.parts.table.set(row);
+    const handle = new Connection(name, {
+      publisher: this.parts.publisher,
+      calls: this.#calls,
+      ref: () => this.supervisor.ref(name),
+      session: () => this.parts.effects.sessions.latest(name),
+      crash: () => this.#crashes.get(name),
+      clearCrash: () => this.#crashes.delete(name),
+      status: () => this.#status(name),
+      callTimeoutMs: () => this.parts.table.callTimeoutMs(name),
+      spawn: () => this.#spawn(name),
+      deliver: (command) => this.#deliver(name, command),
+    });
+    this.#handles.set(name, handle);
+    return handle;
+  }
+
+  /** Starts every enabled server for the first time. */
+  startAll(): void {
+    const { table } = this.parts;
+    const enabled = table.names.filter((name) => table.isEnabled(name));
+    this.supervisor.start(enabled.map((name) => table.childSpec(name, 0, false)));
+  }
+
+  /** Starts one server that came later. */
+  startOne(name: string): void {
+    const { table } = this.parts;
+    if (table.isEnabled(name)) this.supervisor.add(table.childSpec(name, 0, false));
+  }
+
+  dismiss(name: string): void {
+    this.#handles.delete(name);
+    this.#crashes.delete(name);
+    this.supervisor.forget(name);
+    this.parts.table.delete(name);
+    this.#dropCatalog(name, 0);
+    this.parts.publisher.publish({ type: 'connection.removed', connection: name, generation: 0 });
+  }
+
+  /** From here on nothing is started any more. */
+  close(): void {
+    this.#isOpen = false;
+    this.supervisor.stop();
+  }
+
+  ended(name: string, reason: string, generation: number): void {
+    this.#dropCatalog(name, generation);
+    this.parts.publisher.publish({ type: 'connection.stopped', connection: name, generation, reason });
+  }
+
+  crashed(name: string, message: string): void {
+    const failure: Failure = {
+      code: 'internal',
+      message: `The connection's actor died of an error in the runtime: ${message}`,
+      phase: 'session',
+      at: this.parts.effects.clock.now(),
+      hint: 'Retry it, and report this.',
+    };
+    this.#crashes.set(name, failure);
+    const generation = this.#context(name)?.generation ?? 0;
+    this.parts.publisher.publish({ type: 'connection.failed', connection: name, generation, failure });
+  }
+
+  failed(message: string): void {
+    this.parts.publisher.publish({ type: 'manager.failed', message });
+  }
+
+  dropped(snapshot: AnyMachineSnapshot, dropped: Dropped): void {
+    const context = snapshot.context as ConnectionContext;
+    const about = { connection: context.name, generation: context.generation };
+    const { state } = statePath(snapshot.value);
+    const { publish } = this.parts.publisher;
+    if (dropped.kind === 'command' && dropped.verdict !== 'accepted') {
+      const allowed = this.#handles.get(context.name)?.allowed ?? [];
+      publish({
+        type: 'connection.rejected',
+        ...about,
+        state,
+        event: dropped.event,
+        reason: dropped.verdict,
+        allowed,
+      });
+      return;
+    }
+    const message =
+      dropped.kind === 'stale'
+        ? `'${dropped.event}' of session ${dropped.generation} came after that session.`
+        : `'${dropped.event}' means nothing while ${state}.`;
+    publish({
+      type: 'diagnostic',
+      ...about,
+      kind: dropped.kind === 'stale' ? 'stale-fact' : 'unwanted-fact',
+      message,
+    });
+  }
+
+  #spawn(name: string): void {
+    const { table } = this.parts;
+    if (!this.#isOpen) {
+      throw new NotReadyError(`'${name}' cannot be started: the troupe is closed.`, { server: name });
+    }
+    if (!table.isEnabled(name)) {
+      throw new NotReadyError(`'${name}' is disabled by its entry ('enabled: false').`, { server: name });
+    }
+    this.#crashes.delete(name);
+    this.supervisor.add(table.childSpec(name, this.#context(name)?.generation ?? 0, true));
+  }
+
+  #deliver(name: string, command: ConnectionCommand): void {
+    if (command.type === 'trust.granted') this.parts.table.approve(name);
+    this.supervisor.command(name, command);
+  }
+
+  #dropCatalog(name: string, generation: number): void {
+    const { catalogs } = this.parts.effects;
+    const removed = (catalogs.get(name)?.tools ?? []).map((tool) => tool.name);
+    catalogs.delete(name);
+    if (removed.length === 0) return;
+    this.parts.publisher.publish({
+      type: 'catalog.changed',
+      connection: name,
+      generation,
+      added: [],
+      removed,
+      changed: [],
+      toolCount: 0,
+    });
+  }
+
+  #context(name: string): ConnectionContext | undefined {
+    return this.supervisor.ref(name)?.getSnapshot().context;
+  }
+
+  #status(name: string): ServerStatus {
+    const { table, effects } = this.parts;
+    const ref = this.supervisor.ref(name);
+    const snapshot = ref?.getSnapshot();
+    const state = this.#handles.get(name)?.state ?? 'stopped';
+    const facts: StatusFacts = {
+      name,
+      source: table.get(name)?.source ?? '',
+      transport: table.transport(name),
+      maxAttempts: snapshot?.context.policy.maxAttempts ?? 0,
+      toolCount: this.parts.toolCount(name),
+      reason: this.#reason(name, state),
+      stderrTail: effects.sessions.latest(name)?.transport?.stderrTail() ?? [],
+      trustRequest: state === 'configuring' ? (table.trustRequest(name) ?? null) : null,
+      crash: this.#crashes.get(name) ?? null,
+    };
+    if (snapshot?.status !== 'active' && snapshot?.status !== 'done') return restingStatus(facts, state);
+    return toStatus(facts, statePath(snapshot.value), snapshot.context);
+  }
+
+  #reason(name: string, state: string): string | null {
+    if (state !== 'stopped') return null;
+    if (!this.parts.table.isEnabled(name)) return 'disabled';
+    return this.#context(name)?.intent ?? null;
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * The configured servers: what each entry says, whether it may run, and what it expands to, asked afresh for every
+ * attempt. Holds names of variables; values exist only in what `resolve` returns.
+ */
+import { homedir } from 'node:os';
+import type { ChildSpec } from '../machines/manager.machine.js';
+import type { StopPolicy } from '../machines/policy/policy.js';
+import { hashSeed } from '../machines/policy/seeded-random.js';
+import type { ConfiguredServers, Resolution } from './actors/effect-ports.js';
+import type { ToolFilter } from './catalog/filter.js';
+import { expandConfig } from './config/expand.js';
+import type { RefusedServer, ServerSpec } from './config/merge.js';
+import { needsTrust, toTrustRequest } from './config/trust.js';
+import {
+  DEFAULT_CALL_TIMEOUT_MS,
+  type PolicyOverrides,
+  type TrustPolicy,
+  type TrustRequest,
+} from './options.js';
+import { policyOf } from './policy.js';
+import { TransportError } from './transports/session-transport.js';
+
+export interface ServerTableOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workspaceFolder: string;
+  readonly policy: PolicyOverrides | undefined;
+  readonly trust: TrustPolicy | undefined;
+  readonly seed: number;
+}
+
+export type ServerRow = ServerSpec | RefusedServer;
+
+export class ServerTable implements ConfiguredServers {
+  readonly #rows = new Map<string, ServerRow>();
+  /** Hashes of approved trust requests. */
+  readonly #approved = new Set<string>();
+
+  constructor(private readonly options: ServerTableOptions) {}
+
+  get names(): readonly string[] {
+    return [...this.#rows.keys()];
+  }
+
+  get(name: string): ServerRow | undefined {
+    return this.#rows.get(name);
+  }
+
+  set(row: ServerRow): void {
+    this.#rows.set(row.name, row);
+  }
+
+  delete(name: string): void {
+    this.#rows.delete(name);
+  }
+
+  isEnabled(name: string): boolean {
+    return this.#config(name)?.enabled !== false;
+  }
+
+  isLazy(name: string): boolean {
+    return this.#config(name)?.start === 'lazy';
+  }
+
+  filter(name: string): ToolFilter {
+    return this.#config(name)?.tools ?? {};
+  }
+
+  callTimeoutMs(name: string): number {
+    return this.#config(name)?.callTimeout ?? DEFAULT_CALL_TIMEOUT_MS;
+  }
+
+  transport(name: string): 'stdio' | 'http' | 'sse' | 'in-process' {
+    const config = this.#config(name);
+    if (config === undefined || 'command' in config) return 'stdio';
+    return 'url' in config ? (config.type ?? 'http') : 'in-process';
+  }
+
+  stopPolicy(name: string): StopPolicy {
+    return this.#policy(name).stop;
+  }
+
+  /** What the manager needs to spawn the connection. */
+  childSpec(name: string, generation: number, wanted: boolean): ChildSpec {
+    const { seed } = this.options;
+    return {
+      source: this.#rows.get(name)?.source ?? '',
+      input: {
+        name,
+        transport: this.transport(name),
+        policy: this.#policy(name),
+        seed: hashSeed(seed, name),
+        generation,
+        wanted,
+      },
+    };
+  }
+
+  /** The question an untrusted entry raises; undefined where it raises none. */
+  trustRequest(name: string): TrustRequest | undefined {
+    const row = this.#rows.get(name);
+    if (row === undefined || 'failure' in row || !needsTrust(row, this.options.trust)) return undefined;
+    return toTrustRequest(row);
+  }
+
+  /** Remembers the approval of the entry as it is now. */
+  approve(name: string): void {
+    const request = this.trustRequest(name);
+    if (request !== undefined) this.#approved.add(request.hash);
+  }
+
+  async resolve(name: string): Promise<Resolution> {
+    const row = this.#rows.get(name);
+    if (row === undefined) {
+      throw new TransportError({ code: 'config-invalid', message: `No server is called '${name}'.` });
+    }
+    if ('failure' in row) throw new TransportError(row.failure);
+    if (!(await this.#isTrusted(name))) return { kind: 'untrusted' };
+    const { env, workspaceFolder } = this.options;
+    const expansion = expandConfig(row, { env, workspaceFolder, home: homedir() });
+    if ('failure' in expansion) throw new TransportError(expansion.failure);
+    return { kind: 'resolved', hash: row.hash, config: expansion.config };
+  }
+
+  async #isTrusted(name: string): Promise<boolean> {
+    const request = this.trustRequest(name);
+    if (request === undefined || this.#approved.has(request.hash)) return true;
+    const { trust } = this.options;
+    if (typeof trust !== 'function' || !(await trust(request))) return false;
+    this.#approved.add(request.hash);
+    return true;
+  }
+
+  #config(name: string): ServerSpec['config'] | undefined {
+    const row = this.#rows.get(name);
+    return row === undefined || 'failure' in row ? undefined : row.config;
+  }
+
+  #policy(name: string): ReturnType<typeof policyOf> {
+    const { policy, env } = this.options;
+    return policyOf(this.#config(name) ?? { command: '' }, policy, env);
+  }
+}

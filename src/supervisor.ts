@@ -1,0 +1,133 @@
+/**
+ * Runs the manager actor and stands behind it: follows every child it spawns, releases what a child leaves when it
+ * ends in any way, and takes over when the manager itself dies.
+ *
+ * V1. A child is followed from before its first state (the manager announces it before it starts).
+ * V2. However a child ends, its sessions are closed; however the manager ends, all of them are.
+ */
+import { createActor, type ActorRefFrom, type AnyMachineSnapshot } from 'xstate';
+import type { ConnectionCommand } from '../machines/connection.events.js';
+import { managerMachine, type ChildSpec, type ManagerInput } from '../machines/manager.machine.js';
+import { withDoor, type Dropped } from './actors/door.js';
+import type { EffectPorts } from './actors/effect-ports.js';
+import { wireConnection } from './actors/wiring.js';
+import { follow, type ConnectionRef } from './lifecycle/follow.js';
+
+export interface SupervisorListener {
+  /** A child of that name ended; its last snapshot stays readable. */
+  ended(name: string, reason: string, generation: number): void;
+  /** A child died of an error of ours. */
+  crashed(name: string, message: string): void;
+  /** The manager died of an error of ours; every child was told to stop. */
+  failed(message: string): void;
+  /** An event reached a connection that did not want it. */
+  dropped(snapshot: AnyMachineSnapshot, dropped: Dropped): void;
+}
+
+export class Supervisor {
+  readonly #manager: ActorRefFrom<typeof managerMachine>;
+  readonly #refs = new Map<string, ConnectionRef>();
+  #failure: string | undefined;
+
+  constructor(
+    private readonly ports: EffectPorts,
+    input: ManagerInput,
+    private readonly listener: SupervisorListener,
+  ) {
+    const connection = withDoor(wireConnection(ports), (snapshot, dropped) =>
+      listener.dropped(snapshot, dropped),
+    );
+    this.#manager = createActor(managerMachine.provide({ actors: { connection } }), {
+      id: 'manager',
+      input,
+      clock: ports.clock,
+    });
+    this.#listen();
+    this.#manager.start();
+  }
+
+  /** The state of the manager chart. */
+  get state(): 'idle' | 'starting' | 'running' | 'stopping' | 'stopped' {
+    return this.#manager.getSnapshot().value;
+  }
+
+  /** Why the manager died; undefined while it lives. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** The connection actor of that name, the last incarnation where it has ended. */
+  ref(name: string): ConnectionRef | undefined {
+    return this.#refs.get(name);
+  }
+
+  start(specs: readonly ChildSpec[]): void {
+    this.#manager.send({ type: 'manager.start', specs });
+  }
+
+  add(spec: ChildSpec): void {
+    this.#manager.send({ type: 'manager.add', spec });
+  }
+
+  command(name: string, command: ConnectionCommand): void {
+    this.#refs.get(name)?.send(command);
+  }
+
+  network(online: boolean): void {
+    this.#manager.send({ type: 'network.changed', online });
+  }
+
+  stop(): void {
+    if (this.#failure === undefined) this.#manager.send({ type: 'manager.stop' });
+    else this.#stopChildren();
+  }
+
+  forget(name: string): void {
+    this.#refs.delete(name);
+  }
+
+  #listen(): void {
+    const manager = this.#manager;
+    const { publish } = this.ports;
+    manager.on('added', ({ name, source }) => {
+      const ref = manager.getSnapshot().children[name];
+      if (ref === undefined) return;
+      this.#refs.set(name, ref);
+      publish({
+        type: 'connection.added',
+        connection: name,
+        generation: ref.getSnapshot().context.generation,
+        source,
+      });
+      follow(ref, publish);
+    });
+    manager.on('ended', ({ name, output }) => {
+      this.#release(name);
+      this.listener.ended(name, output.reason, output.generation);
+    });
+    manager.on('crashed', ({ name, message }) => {
+      this.#release(name);
+      this.listener.crashed(name, message);
+    });
+    manager.on('started', ({ connections }) => publish({ type: 'manager.started', connections }));
+    manager.on('stopped', () => publish({ type: 'manager.stopped' }));
+    manager.subscribe({ error: (error) => this.#managerDied(error) });
+  }
+
+  #release(name: string): void {
+    void this.ports.sessions.close(name);
+  }
+
+  #managerDied(error: unknown): void {
+    this.#failure = error instanceof Error ? error.message : String(error);
+    this.#stopChildren();
+    this.listener.failed(this.#failure);
+  }
+
+  #stopChildren(): void {
+    for (const ref of this.#refs.values()) {
+      if (ref.getSnapshot().status === 'active') ref.send({ type: 'connection.stop', reason: 'close' });
+    }
+    void this.ports.sessions.closeAll();
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * The port between the HTTP transports and whatever carries one HTTP request and its reply.
+ *
+ * An exchange knows nothing of MCP: it follows no redirect, repeats nothing and judges no status.
+ */
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** Ends the request and its reply. Each request has its own. */
+  readonly signal: AbortSignal;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  header(name: string): string | undefined;
+  /** The body as it comes. Throws when it is cut; leaving early gives the socket up. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Lets the rest of the body pass unread, so that the socket can serve again. */
+  discard(): void;
+}
+
+export interface HttpExchange {
+  /** Resolves at the reply's headers. Rejects with a `NetworkError`, or with the reason of the signal. */
+  send(request: HttpRequest): Promise<HttpReply>;
+  /** Resolves when no socket of this exchange is left. Requests must have been aborted before. */
+  close(): Promise<void>;
+}
+
+/** No reply came, or it broke off. */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError';
+  /** The system's or library's code, for instance `ECONNREFUSED`. */
+  readonly code: string;
+  /** Whether there was a connection, so that the server may have seen the request. */
+  readonly connected: boolean;
+
+  constructor(code: string, connected: boolean, cause: unknown) {
+    super(code, { cause });
+    this.code = code;
+    this.connected = connected;
+  }
+}
+
+/** The most telling code of an error: its own, that of the first of several, or that of its cause. */
+export function errorCode(error: unknown): string {
+  const seen = error as
+    { code?: unknown; errors?: unknown[]; cause?: unknown; name?: unknown } | null | undefined;
+  if (typeof seen?.code === 'string') return seen.code;
+  if (seen?.cause !== undefined) return errorCode(seen.cause);
+  if (Array.isArray(seen?.errors) && seen.errors.length > 0) return errorCode(seen.errors[0]);
+  return typeof seen?.name === 'string' ? seen.name : 'unknown';
+}

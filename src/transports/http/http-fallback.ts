@@ -1,0 +1,131 @@
+/**
+ * Streamable HTTP, or the older HTTP+SSE where the server refuses the first message as only an older one does
+ * (MCP 2025-11-25, "Backwards compatibility"): for addresses configured without a type.
+ *
+ * F1. The choice is made once, by the reply to `initialize`.
+ * F2. Of the two transports only the one in use is heard; the other is released before `initialize` is sent again.
+ */
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { createSseTransport } from '../sse.js';
+import { createStreamableHttpTransport } from '../streamable-http.js';
+import { TransportError } from '../session-transport.js';
+import type { RawFailure, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
+import type { HttpTransportOptions } from './http-session.js';
+
+/** Statuses below 500 that an HTTP+SSE server does not give for lack of streamable HTTP. */
+const SAYS_SOMETHING_ELSE = new Set([401, 402, 403, 407, 408, 409, 413, 421, 425, 426, 429, 451]);
+
+export function createHttpTransport(options: HttpTransportOptions): SessionTransport {
+  return new HttpTransport(options);
+}
+
+class HttpTransport implements SessionTransport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  onnotice?: ((notice: TransportNotice) => void) | undefined;
+  onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
+  onactivity?: (() => void) | undefined;
+
+  readonly #options: HttpTransportOptions;
+  #inner: SessionTransport;
+  /** The transport that was given up; it may still be on its way out. */
+  #former: SessionTransport | undefined;
+  #isDecided = false;
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+    this.#inner = this.#heard(createStreamableHttpTransport(options));
+  }
+
+  get kind(): TransportKind {
+    return this.#inner.kind;
+  }
+
+  get url(): string | undefined {
+    return this.#inner.url;
+  }
+
+  get ended(): RawFailure | undefined {
+    return this.#inner.ended;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version);
+  }
+
+  stderrTail(): readonly string[] {
+    return [];
+  }
+
+  start(): Promise<void> {
+    return this.#inner.start();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isDecided) return this.#inner.send(message);
+    try {
+      await this.#inner.send(message);
+      this.#isDecided = true;
+    } catch (error) {
+      if (!(error instanceof TransportError) || !isFallbackReason(error.failure)) throw error;
+      this.#isDecided = true;
+      await this.#fallBack(error);
+      await this.#inner.send(message);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#former?.kill(), this.#inner.close()]);
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all([this.#former?.kill(), this.#inner.kill()]);
+  }
+
+  async #fallBack(refused: TransportError): Promise<void> {
+    // A transport that is being killed has nothing else to say.
+    this.#former = Object.assign(this.#inner, { onclose: undefined });
+    this.#inner = this.#heard(createSseTransport(this.#options));
+    await this.#former.kill();
+    try {
+      await this.#inner.start();
+    } catch (error) {
+      throw error instanceof TransportError ? bothRefused(refused, error) : error;
+    }
+  }
+
+  #heard(transport: SessionTransport): SessionTransport {
+    const callbacks: Callbacks = {
+      onclose: () => this.onclose?.(),
+      onerror: (error) => this.onerror?.(error),
+      onmessage: (message, extra) => this.onmessage?.(message, extra),
+      onnotice: (notice) => this.onnotice?.(notice),
+      onlost: (id, failure) => this.onlost?.(id, failure),
+      onactivity: () => this.onactivity?.(),
+    };
+    return Object.assign(transport, callbacks);
+  }
+}
+
+type Callbacks = Pick<
+  SessionTransport,
+  'onclose' | 'onerror' | 'onmessage' | 'onnotice' | 'onlost' | 'onactivity'
+>;
+
+function isFallbackReason({ code, http }: RawFailure): boolean {
+  if (code !== 'http-status' || http === undefined) return false;
+  return http.status >= 400 && http.status < 500 && !SAYS_SOMETHING_ELSE.has(http.status);
+}
+
+/** Refused twice, the first refusal is the one to show; what else hinders the older transport counts by itself. */
+function bothRefused(refused: TransportError, older: TransportError): TransportError {
+  if (older.failure.code !== 'http-status' && older.failure.code !== 'http-not-mcp') return older;
+  const message = `${refused.failure.message}. The older SSE transport did not work either: ${older.failure.message}`;
+  return new TransportError({ ...refused.failure, message }, { written: false, cause: older });
+}

@@ -1,0 +1,246 @@
+/**
+ * What the two HTTP transports have in common: the life of a session, and handing messages and notices on.
+ *
+ * Owns the exchange (sockets), the abort controllers of everything in flight, and the one end of the session. Does not
+ * know how messages travel: subclasses do.
+ *
+ * S1. Whatever runs for the session holds a controller from `track()`; an end aborts them all with its reason.
+ * S2. The session ends once: by `end()` (the server's side is over, `ended` is set) or by `close()` and `kill()`.
+ * S3. `onclose` comes after the sockets are gone and after every pending `send()` was told why.
+ * S4. A callback of the host that throws changes nothing here.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { StopPolicy } from '../../../machines/policy/policy.js';
+import type { Clock } from '../../ports.js';
+import { TransportError } from '../session-transport.js';
+import type { RawFailure, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
+import { parseAddress, shownText } from './address.js';
+import type { HttpExchange } from './exchange.js';
+import { createFetchExchange } from './fetch-exchange.js';
+import { isMessage } from './json-rpc.js';
+import { createKeepAliveExchange } from './keep-alive-exchange.js';
+import { SessionRequests } from './session-requests.js';
+import type { HttpAuth } from './session-requests.js';
+
+export interface HttpTransportOptions {
+  /** Address of the MCP endpoint, `http:` or `https:`. User name and password in it are sent as basic credentials. */
+  readonly url: string;
+  /** Sent with every request, to the origin of `url` only. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** `deleteMs` bounds the DELETE of the session in `close()`; 0 sends none. */
+  readonly stop: Pick<StopPolicy, 'deleteMs'>;
+  readonly clock: Clock;
+  /** Carries the requests instead of `node:http`, for instance through a proxy. It must honor `redirect: 'manual'`. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  readonly auth?: HttpAuth | undefined;
+  /** Most bytes of one message from the server. Default 64 MiB. */
+  readonly maxMessageBytes?: number | undefined;
+}
+
+export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+export abstract class HttpSession implements SessionTransport {
+  abstract readonly kind: TransportKind;
+  readonly url: string | undefined;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  onnotice?: ((notice: TransportNotice) => void) | undefined;
+  onactivity?: (() => void) | undefined;
+
+  protected readonly clock: Clock;
+  protected readonly maxMessageBytes: number;
+  readonly #options: HttpTransportOptions;
+  readonly #exchange: HttpExchange;
+  readonly #running = new Set<AbortController>();
+  readonly #farewell = new AbortController();
+  #requests: SessionRequests | undefined;
+  #phase: 'new' | 'open' | 'over' = 'new';
+  #ended: RawFailure | undefined;
+  #released: Promise<void> | undefined;
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+    this.#exchange =
+      options.fetch === undefined ? createKeepAliveExchange() : createFetchExchange(options.fetch);
+    this.url = shownText(options.url);
+    this.clock = options.clock;
+    this.maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+  }
+
+  abstract start(): Promise<void>;
+  abstract send(message: JSONRPCMessage): Promise<void>;
+
+  get ended(): RawFailure | undefined {
+    return this.#ended;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#requests?.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.requests.protocolVersion = version;
+  }
+
+  stderrTail(): readonly string[] {
+    return [];
+  }
+
+  close(): Promise<void> {
+    this.#released ??= this.#closeOrderly();
+    return this.#released;
+  }
+
+  kill(): Promise<void> {
+    this.#farewell.abort();
+    return this.close();
+  }
+
+  /** Tells the server that the session is over, within the limit of the signal. Must not reject. */
+  protected async farewell(_signal: AbortSignal): Promise<void> {}
+
+  protected get isOpen(): boolean {
+    return this.#phase === 'open';
+  }
+
+  protected get requests(): SessionRequests {
+    if (this.#requests === undefined) {
+      throw new TransportError({ code: 'internal', message: 'The transport has not been started.' });
+    }
+    return this.#requests;
+  }
+
+  /** First step of every `start()`. Throws a `TransportError`. */
+  protected open(): void {
+    if (this.#phase === 'over') throw this.notOpen();
+    if (this.#phase === 'open') {
+      throw new TransportError({ code: 'internal', message: 'A transport can be started once.' });
+    }
+    const { url, headers, auth } = this.#options;
+    const address = parseAddress(url, headers);
+    this.#requests = new SessionRequests({ address, exchange: this.#exchange, clock: this.clock, auth });
+    this.#requests.onreply = () => this.alive();
+    this.#phase = 'open';
+  }
+
+  /** First step of every `send()`: the body to post. Throws a `TransportError` where it cannot be sent. */
+  protected serialize(message: JSONRPCMessage): string {
+    if (this.#phase !== 'open') throw this.notOpen();
+    try {
+      return JSON.stringify(message);
+    } catch (cause) {
+      throw new TransportError(
+        { code: 'internal', message: 'The message cannot be written as JSON.' },
+        { cause },
+      );
+    }
+  }
+
+  protected notOpen(): TransportError {
+    const message = `The session with ${this.url} is not open.`;
+    return new TransportError(this.#ended ?? { code: 'connection-lost', message });
+  }
+
+  protected track(): AbortController {
+    const controller = new AbortController();
+    this.#running.add(controller);
+    return controller;
+  }
+
+  protected untrack(controller: AbortController): void {
+    this.#running.delete(controller);
+  }
+
+  /** The server's side is over. */
+  protected end(failure: RawFailure): void {
+    if (this.#phase !== 'open') return;
+    this.#ended = failure;
+    this.#abortAll(failure);
+    this.#released = this.#release().then(() => this.tell(() => this.onclose?.()));
+  }
+
+  /** `start()` failed: releases everything; `onclose` stays silent, since there was no session. */
+  protected async abandon(): Promise<void> {
+    if (this.#phase !== 'open') return;
+    this.#abortAll({ code: 'connection-lost', message: 'The start failed.' });
+    this.#released = this.#release();
+    await this.#released;
+  }
+
+  /** Delivers what of these is a message. */
+  protected receive(values: readonly unknown[]): void {
+    for (const value of values) {
+      if (isMessage(value)) this.deliver(value);
+      else
+        this.notice(
+          'bad-message',
+          `${this.url} sent something that is not a JSON-RPC message; it was left out.`,
+        );
+    }
+  }
+
+  protected deliver(message: JSONRPCMessage): void {
+    if (this.#phase === 'open') this.tell(() => this.onmessage?.(message));
+  }
+
+  protected notice(kind: string, message: string): void {
+    this.tell(() => this.onnotice?.({ kind, message }));
+  }
+
+  protected alive(): void {
+    if (this.onactivity !== undefined) this.tell(this.onactivity);
+  }
+
+  protected tell(say: () => void): void {
+    try {
+      say();
+    } catch (error) {
+      try {
+        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      } catch {
+        // S4: there is nobody left to tell.
+      }
+    }
+  }
+
+  async #closeOrderly(): Promise<void> {
+    const wasOpen = this.#phase === 'open';
+    this.#abortAll({ code: 'connection-lost', message: `The session with ${this.url} was closed.` });
+    if (wasOpen) await this.#sayFarewell();
+    await this.#release();
+    this.tell(() => this.onclose?.());
+  }
+
+  async #sayFarewell(): Promise<void> {
+    const { deleteMs } = this.#options.stop;
+    if (deleteMs === 0 || this.#farewell.signal.aborted) return;
+    const timer = this.clock.setTimeout(() => this.#farewell.abort(), deleteMs);
+    await this.farewell(this.#farewell.signal);
+    this.clock.clearTimeout(timer);
+  }
+
+  #abortAll(failure: RawFailure): void {
+    this.#phase = 'over';
+    const reason = new TransportError(failure, { written: true });
+    for (const controller of this.#running) controller.abort(reason);
+    this.#running.clear();
+  }
+
+  async #release(): Promise<void> {
+    await this.#exchange.close();
+    await setImmediate();
+  }
+}
+
+/** The values of a batch (MCP 2025-03-26), or the one value; a text that is no JSON is a value that is no message. */
+export function parseBatch(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [value];
+  } catch {
+    return [undefined];
+  }
+}

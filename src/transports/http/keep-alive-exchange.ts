@@ -1,0 +1,86 @@
+/**
+ * HTTP through `node:http` and `node:https` with agents of its own: half the cost of the global `fetch`, and sockets
+ * whose end can be awaited.
+ */
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { errorCode, NetworkError } from './exchange.js';
+import type { HttpExchange, HttpReply, HttpRequest } from './exchange.js';
+
+/** Below the 5 s after which many servers drop an idle socket, so that no request is sent into a closing one. */
+const IDLE_SOCKET_MS = 4_000;
+
+export function createKeepAliveExchange(): HttpExchange {
+  const plain = new http.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
+  const secure = new https.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
+  return {
+    send: (request) =>
+      request.url.protocol === 'https:'
+        ? send(https.request, secure, request)
+        : send(http.request, plain, request),
+    close: async () => {
+      await Promise.all([destroy(plain), destroy(secure)]);
+    },
+  };
+}
+
+function send(open: typeof http.request, agent: http.Agent, request: HttpRequest): Promise<HttpReply> {
+  const { url, method, headers, body, signal } = request;
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    let connected = false;
+    let incoming: http.IncomingMessage | undefined;
+    let outgoing: http.ClientRequest;
+    try {
+      outgoing = open(url, { method, headers, agent });
+    } catch (error) {
+      // A token or an id that no header can carry.
+      return reject(new NetworkError(errorCode(error), connected, error));
+    }
+
+    const abort = (): void => void (incoming ?? outgoing).destroy(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    outgoing.once('close', () => signal.removeEventListener('abort', abort));
+
+    outgoing.once('socket', (socket) => {
+      if (outgoing.reusedSocket) connected = true;
+      else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => (connected = true));
+    });
+    outgoing.on('error', (error) =>
+      reject(
+        signal.aborted ? (signal.reason as Error) : new NetworkError(errorCode(error), connected, error),
+      ),
+    );
+    outgoing.once('response', (response) => {
+      incoming = response;
+      resolve(toReply(response));
+    });
+    outgoing.end(body);
+  });
+}
+
+function toReply(response: http.IncomingMessage): HttpReply {
+  return {
+    status: response.statusCode ?? 0,
+    header: (name) => {
+      const value = response.headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
+    body: response,
+    discard: () => void response.resume(),
+  };
+}
+
+async function destroy(agent: http.Agent): Promise<void> {
+  const sockets = [...Object.values(agent.sockets), ...Object.values(agent.freeSockets)].flatMap(
+    (some) => some ?? [],
+  );
+  agent.destroy();
+  await Promise.all(sockets.map(closed));
+}
+
+function closed(socket: Socket): Promise<void> {
+  return socket.closed ? Promise.resolve() : new Promise((resolve) => socket.once('close', () => resolve()));
+}

@@ -1,0 +1,112 @@
+/**
+ * The stream on which a streamable HTTP server sends what answers no request (MCP 2025-11-25, "Listening for messages
+ * from the server"): opened with GET, opened again when it ends, given up where the server does not offer it.
+ *
+ * L1. Pauses before opening again grow from 1 s by 1.5 up to 30 s, and start anew only after a stream that lived 5 s.
+ * L2. What the server asks for with `retry:` or `Retry-After` lengthens a pause, never shortens it.
+ * L3. A refusal of the first GET says that there is no such stream; the refusal of a later one may mean that the
+ *     session is gone.
+ */
+import type { Clock } from '../../ports.js';
+import { TransportError } from '../session-transport.js';
+import type { RawFailure, TransportNotice } from '../session-transport.js';
+import { pause } from './abortable.js';
+import { carriesMessage, EVENT_STREAM, readEvents } from './event-stream.js';
+import { mediaType } from './http-refusal.js';
+import type { SessionRequests } from './session-requests.js';
+
+export const FIRST_PAUSE_MS = 1_000;
+const PAUSE_FACTOR = 1.5;
+const LONGEST_PAUSE_MS = 30_000;
+/** A stream that ends sooner does not count as one that worked. */
+const WORKING_STREAM_MS = 5_000;
+
+export interface ListeningPort {
+  readonly requests: SessionRequests;
+  readonly clock: Clock;
+  readonly maxMessageBytes: number;
+  onData(data: string): void;
+  onChunk(): void;
+  onNotice(notice: TransportNotice): void;
+  /** No connection could be made, or it broke before a reply. */
+  onUnreachable(error: TransportError): void;
+  /** The server does not know the session any more. */
+  onSessionGone(failure: RawFailure): void;
+}
+
+/** Resolves when it will try no more; rejects with the reason of the signal. */
+export async function listen(port: ListeningPort, signal: AbortSignal): Promise<void> {
+  let hadStream = false;
+  let lastEventId: string | undefined;
+  let retryMs = 0;
+  for (let step = 0; ; step += 1) {
+    let openedAt = Infinity;
+    let retryAfterMs = 0;
+    try {
+      const reply = await port.requests.send({ method: 'GET', accept: EVENT_STREAM, lastEventId, signal });
+      if (mediaType(reply) !== EVENT_STREAM) throw await port.requests.notMcp(reply);
+      hadStream = true;
+      openedAt = port.clock.now();
+      await readEvents(reply.body, {
+        maxSize: port.maxMessageBytes,
+        onChunk: () => port.onChunk(),
+        onRetry: (ms) => (retryMs = ms),
+        onOversize: () => port.onNotice(tooLarge(port.maxMessageBytes)),
+        onEvent: (event) => {
+          if (event.id !== undefined) lastEventId = event.id === '' ? undefined : event.id;
+          if (carriesMessage(event)) port.onData(event.data);
+        },
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof TransportError) {
+        const next = afterRefusal(error.failure, hadStream, lastEventId !== undefined);
+        // A server may hold the reply back until its first message: a broken wait for it was a stream, too.
+        if (error.failure.code === 'connection-lost') hadStream = true;
+        if (next === 'session-gone') return port.onSessionGone(asExpired(error.failure));
+        if (next === 'give-up') return port.onNotice(givenUp(error.failure));
+        if (next === 'forget-event') lastEventId = undefined;
+        if (next === 'unreachable') port.onUnreachable(error);
+        retryAfterMs = error.failure.http?.retryAfterMs ?? 0;
+      }
+    }
+    if (port.clock.now() - openedAt >= WORKING_STREAM_MS) step = 0;
+    await pause(port.clock, Math.max(growingPause(step), retryMs, retryAfterMs), signal);
+  }
+}
+
+export function growingPause(step: number): number {
+  return Math.min(FIRST_PAUSE_MS * PAUSE_FACTOR ** step, LONGEST_PAUSE_MS);
+}
+
+export type AfterRefusal = 'retry' | 'unreachable' | 'give-up' | 'forget-event' | 'session-gone';
+
+/** What a GET without a stream means. */
+export function afterRefusal(failure: RawFailure, hadStream: boolean, resuming: boolean): AfterRefusal {
+  if (failure.code === 'address-refused' || failure.code === 'connection-lost') return 'unreachable';
+  const status = failure.http?.status ?? 0;
+  if (status >= 500 || status === 408 || status === 425 || status === 429) return 'retry';
+  if (!hadStream) return 'give-up';
+  // 409: the server has not yet noticed that the former stream is over.
+  if (status === 409) return 'retry';
+  if (status === 404) return 'session-gone';
+  // 400 is what many servers say to a session they do not know, but also to an event id.
+  if (status === 400) return resuming ? 'forget-event' : 'session-gone';
+  return 'give-up';
+}
+
+function asExpired(failure: RawFailure): RawFailure {
+  return { ...failure, code: 'session-expired' };
+}
+
+function givenUp({ code, http }: RawFailure): TransportNotice {
+  const reason = http === undefined ? code : `HTTP ${http.status}`;
+  return {
+    kind: 'no-listening-stream',
+    message: `The server offers no stream for its own messages (${reason}).`,
+  };
+}
+
+function tooLarge(limit: number): TransportNotice {
+  return { kind: 'message-too-large', message: `A message above the limit of ${limit} bytes was left out.` };
+}

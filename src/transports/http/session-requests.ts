@@ -1,0 +1,161 @@
+/**
+ * The HTTP requests of one session: their headers, redirects, and the one refresh of credentials.
+ *
+ * Owns the session id, the protocol version and the token in use. Does not own bodies: a reply is handed on unread
+ * once its status is 2xx; any other status is thrown as a `TransportError`.
+ *
+ * R1. No header leaves the origin of the address.
+ * R2. A 401 leads to at most one refresh and one repeat of the request; requests refused at the same time share the
+ *     refresh.
+ * R3. Configured headers never replace those of the session, and the token replaces a configured `authorization`.
+ */
+import type { Clock } from '../../ports.js';
+import { TransportError } from '../session-transport.js';
+import { abortable } from './abortable.js';
+import type { HttpAddress } from './address.js';
+import { isWithinOrigin } from './address.js';
+import { NetworkError } from './exchange.js';
+import type { HttpExchange, HttpReply, HttpRequest } from './exchange.js';
+import { notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
+
+/** What a transport needs from a credential store or an OAuth flow. */
+export interface HttpAuth {
+  /** The bearer token to send; undefined for none. Asked before every request. */
+  token(): Promise<string | undefined>;
+  /**
+   * Called after a 401, once however many requests were refused. True: `token()` has a new one, the requests are
+   * repeated. False: a person is needed, the requests fail with `auth-required`.
+   */
+  refresh(refused: {
+    readonly status: number;
+    readonly wwwAuthenticate: string | undefined;
+  }): Promise<boolean>;
+}
+
+export interface SessionRequest {
+  readonly method: HttpRequest['method'];
+  /** Default: the configured address. Must be within its origin. */
+  readonly url?: URL;
+  readonly accept?: string;
+  readonly body?: string;
+  readonly lastEventId?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+const MAX_REDIRECTS = 5;
+
+export class SessionRequests {
+  readonly address: HttpAddress;
+  /** Sent as `Mcp-Session-Id` once the server has given one. */
+  sessionId: string | undefined;
+  /** Sent as `MCP-Protocol-Version` once it is negotiated. */
+  protocolVersion: string | undefined;
+  /** Called for every reply, whatever its status. */
+  onreply: (() => void) | undefined;
+
+  readonly #exchange: HttpExchange;
+  readonly #clock: Clock;
+  readonly #auth: HttpAuth | undefined;
+  #token: string | undefined;
+  #refreshing: Promise<boolean> | undefined;
+
+  constructor(options: {
+    readonly address: HttpAddress;
+    readonly exchange: HttpExchange;
+    readonly clock: Clock;
+    readonly auth?: HttpAuth | undefined;
+  }) {
+    this.address = options.address;
+    this.#exchange = options.exchange;
+    this.#clock = options.clock;
+    this.#auth = options.auth;
+  }
+
+  /** Resolves with a 2xx reply. Rejects with a `TransportError`, or with the reason of the signal. */
+  async send(request: SessionRequest): Promise<HttpReply> {
+    const inSession = this.sessionId !== undefined;
+    const token = await this.#currentToken(request.signal);
+    let reply = await this.#follow(request, token);
+    if (reply.status === 401 && (await this.#renewed(token, reply, request.signal))) {
+      reply.discard();
+      reply = await this.#follow(request, await this.#currentToken(request.signal));
+    }
+    if (reply.status >= 200 && reply.status < 300) return reply;
+    const context = { address: this.address, clock: this.#clock, secrets: this.#secrets(), inSession };
+    throw await refusal(reply, context);
+  }
+
+  /** The error for a 2xx reply that is not MCP. `text` is its body where that has been read. */
+  notMcp(reply: HttpReply, text?: string): Promise<TransportError> {
+    return notMcp(reply, { address: this.address, secrets: this.#secrets(), text });
+  }
+
+  async #follow(request: SessionRequest, token: string | undefined): Promise<HttpReply> {
+    const { method, body, signal } = request;
+    const headers = this.#headers(request, token);
+    let url = request.url ?? this.address.url;
+    for (let redirects = 0; ; redirects += 1) {
+      const reply = await this.#exchange
+        .send({ method, url, headers, body, signal })
+        .catch((error: unknown) => {
+          throw error instanceof NetworkError ? notReached(error, this.address) : error;
+        });
+      this.onreply?.();
+      const target = this.#redirected(reply, url, method);
+      if (target === undefined || redirects === MAX_REDIRECTS) return reply;
+      reply.discard();
+      url = target;
+    }
+  }
+
+  /** 301 and 302 keep the method: RFC 9110 section 15.4 lets a client choose, and a GET would lose the message. */
+  #redirected(reply: HttpReply, from: URL, method: string): URL | undefined {
+    if (reply.status === 303 && method !== 'GET') return undefined;
+    const target = redirectTarget(reply, from);
+    return target !== undefined && isWithinOrigin(this.address.url, target) ? target : undefined;
+  }
+
+  #headers({ accept, body, lastEventId }: SessionRequest, token: string | undefined): Record<string, string> {
+    const headers: Record<string, string> = { 'user-agent': 'mcp-troupe', ...this.address.headers };
+    headers['accept-encoding'] = 'identity';
+    if (accept !== undefined) headers['accept'] = accept;
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+    if (this.sessionId !== undefined) headers['mcp-session-id'] = this.sessionId;
+    if (this.protocolVersion !== undefined) headers['mcp-protocol-version'] = this.protocolVersion;
+    // An event id is UTF-8 (HTML section 9.2.4); a header holds bytes.
+    if (lastEventId !== undefined) headers['last-event-id'] = Buffer.from(lastEventId).toString('latin1');
+    return headers;
+  }
+
+  async #currentToken(signal: AbortSignal): Promise<string | undefined> {
+    if (this.#auth === undefined) return undefined;
+    this.#token = await this.#asked(this.#auth.token(), signal);
+    return this.#token;
+  }
+
+  /** Whether another token than `refused` is at hand now. */
+  async #renewed(refused: string | undefined, reply: HttpReply, signal: AbortSignal): Promise<boolean> {
+    const auth = this.#auth;
+    if (auth === undefined) return false;
+    if ((await this.#currentToken(signal)) !== refused) return true;
+    const details = { status: reply.status, wwwAuthenticate: reply.header('www-authenticate') };
+    this.#refreshing ??= auth.refresh(details).finally(() => (this.#refreshing = undefined));
+    return this.#asked(this.#refreshing, signal);
+  }
+
+  /** An answer of the credential store; its errors become failures. */
+  async #asked<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      return await abortable(answer, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const message = `No credentials for ${this.address.shown}: the source of its tokens failed.`;
+      throw new TransportError({ code: 'auth-required', message }, { written: false, cause: error });
+    }
+  }
+
+  #secrets(): readonly string[] {
+    return this.#token === undefined ? this.address.secrets : [this.#token, ...this.address.secrets];
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * A server of this very process, connected in memory: two linked ends, one for the client and one for the server.
+ *
+ * Messages are handed over by reference, not copied: a copy would cost more than the rest of a call, and the protocol
+ * layers on both sides read messages without changing them.
+ *
+ * P1. Each message arrives in a microtask of its own, in the order of sending, and never inside the sender's `send()`.
+ * P2. When either end closes, both are over, once each, after the messages that were sent before.
+ * P3. What a receiver throws goes to its own `onerror` and never reaches the sender.
+ */
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { TransportError } from './session-transport.js';
+import type { RawFailure, SessionTransport } from './session-transport.js';
+
+/** Recognized by shape: a `Server` or `McpServer` of either major version of the SDK has it. */
+export interface InProcessServer {
+  connect(transport: never): Promise<void>;
+}
+
+export function createInProcessTransport(server: InProcessServer): SessionTransport {
+  return new InProcessTransport(server);
+}
+
+class LinkedEnd implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  #peer: LinkedEnd | undefined;
+  #isStarted = false;
+  #early: JSONRPCMessage[] = [];
+
+  link(peer: LinkedEnd): void {
+    this.#peer = peer;
+    peer.#peer = this;
+  }
+
+  /** Messages that came before are handed over now. */
+  async start(): Promise<void> {
+    this.#isStarted = true;
+    for (const message of this.#early) this.#deliverSoon(message);
+    this.#early = [];
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#peer === undefined) throw notOpen();
+    if (this.#peer.#isStarted) this.#peer.#deliverSoon(message);
+    else this.#peer.#early.push(message);
+  }
+
+  async close(): Promise<void> {
+    const peer = this.#peer;
+    if (peer === undefined) return;
+    this.#peer = undefined;
+    peer.#peer = undefined;
+    await Promise.all([this.#finish(false), peer.#finish(true)]);
+  }
+
+  protected receive(message: JSONRPCMessage): void {
+    this.onmessage?.(message);
+  }
+
+  protected finish(_byPeer: boolean): void {
+    this.onclose?.();
+  }
+
+  #deliverSoon(message: JSONRPCMessage): void {
+    queueMicrotask(() => {
+      try {
+        this.receive(message);
+      } catch (error) {
+        this.#report(error);
+      }
+    });
+  }
+
+  async #finish(byPeer: boolean): Promise<void> {
+    this.#early = [];
+    await Promise.resolve();
+    try {
+      this.finish(byPeer);
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #report(error: unknown): void {
+    try {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    } catch {
+      // P3: there is nobody else to tell.
+    }
+  }
+}
+
+class InProcessTransport extends LinkedEnd implements SessionTransport {
+  readonly kind = 'in-process';
+  onactivity?: (() => void) | undefined;
+  readonly #server: InProcessServer;
+  readonly #serverEnd = new LinkedEnd();
+  #phase: 'new' | 'open' | 'over' = 'new';
+  #ended: RawFailure | undefined;
+  #abortStart = (_reason: TransportError): void => {};
+
+  constructor(server: InProcessServer) {
+    super();
+    this.#server = server;
+    this.link(this.#serverEnd);
+  }
+
+  get ended(): RawFailure | undefined {
+    return this.#ended;
+  }
+
+  stderrTail(): readonly string[] {
+    return [];
+  }
+
+  /** A server whose `connect` never settles keeps this waiting until `close()`. */
+  override async start(): Promise<void> {
+    if (this.#phase !== 'new') {
+      throw new TransportError({ code: 'internal', message: 'A transport can be started once.' });
+    }
+    this.#phase = 'open';
+    await super.start();
+    try {
+      await Promise.race([this.#server.connect(this.#serverEnd as never), this.#isOver()]);
+    } catch (error) {
+      this.#phase = 'over';
+      await super.close();
+      throw error instanceof TransportError ? error : refused(error);
+    }
+  }
+
+  kill(): Promise<void> {
+    return this.close();
+  }
+
+  protected override receive(message: JSONRPCMessage): void {
+    this.onactivity?.();
+    super.receive(message);
+  }
+
+  protected override finish(byPeer: boolean): void {
+    if (this.#phase === 'over') return;
+    this.#phase = 'over';
+    if (byPeer)
+      this.#ended = { code: 'connection-lost', message: 'The in-process server closed the session.' };
+    this.#abortStart(this.#ended === undefined ? notOpen() : new TransportError(this.#ended));
+    super.finish(byPeer);
+  }
+
+  #isOver(): Promise<never> {
+    return new Promise((_, reject) => {
+      this.#abortStart = reject;
+    });
+  }
+}
+
+function notOpen(): TransportError {
+  return new TransportError({ code: 'connection-lost', message: 'The in-process session is not open.' });
+}
+
+function refused(cause: unknown): TransportError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `The in-process server did not accept the connection: ${reason}`;
+  return new TransportError({ code: 'spawn-failed', message }, { cause });
+}

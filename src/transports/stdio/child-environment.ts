@@ -1,0 +1,94 @@
+/**
+ * Decides which environment a server gets. Pure: the host's environment is passed in, nothing is read or spawned.
+ *
+ * The list is short on purpose: a host's variables are where its secrets are. It holds who and where the user is,
+ * how text and time look, how the network is reached, and which certificates are trusted. The proxy variables may
+ * carry credentials; without them a server behind a proxy cannot start at all.
+ */
+
+export type HostEnvironment = Readonly<Record<string, string | undefined>>;
+
+const EVERYWHERE = [
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TEMP',
+  'TMP',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'ALL_PROXY',
+  'NO_PROXY',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+];
+
+const POSIX = [
+  'HOME',
+  'LOGNAME',
+  'PATH',
+  'SHELL',
+  'TERM',
+  'USER',
+  'TMPDIR',
+  'http_proxy',
+  'https_proxy',
+  'all_proxy',
+  'no_proxy',
+  'XDG_CACHE_HOME',
+  'XDG_CONFIG_HOME',
+  'XDG_DATA_HOME',
+  'XDG_RUNTIME_DIR',
+  'XDG_STATE_HOME',
+];
+
+/** `PATHEXT` and `COMSPEC` are how a `.cmd` shim such as `npx` is found and run. */
+const WINDOWS = [
+  'APPDATA',
+  'COMSPEC',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'LOCALAPPDATA',
+  'PATH',
+  'PATHEXT',
+  'PROCESSOR_ARCHITECTURE',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'PROGRAMFILES(X86)',
+  'SYSTEMDRIVE',
+  'SYSTEMROOT',
+  'USERNAME',
+  'USERPROFILE',
+  'WINDIR',
+];
+
+/**
+ * The complete environment of a child process.
+ *
+ * @param host The host's environment. A value that starts with `()` is an exported shell function and is never
+ *   handed on.
+ * @param entryEnv The entry's own variables; they win.
+ * @param inheritEnv `true` hands on all of the host's variables, a list those names besides the allow-list.
+ *   Default: the allow-list only (`LC_*` included).
+ * @param platform Windows compares names without regard to case.
+ */
+export function childEnvironment(
+  host: HostEnvironment,
+  entryEnv: Readonly<Record<string, string>> = {},
+  inheritEnv: boolean | readonly string[] = false,
+  platform: NodeJS.Platform = process.platform,
+): Record<string, string> {
+  const isWindows = platform === 'win32';
+  const fold = (name: string): string => (isWindows ? name.toUpperCase() : name);
+  const extra = Array.isArray(inheritEnv) ? (inheritEnv as readonly string[]) : [];
+  const allowed = new Set([...EVERYWHERE, ...(isWindows ? WINDOWS : POSIX), ...extra].map(fold));
+  const overridden = new Set(Object.keys(entryEnv).map(fold));
+
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(host)) {
+    const key = fold(name);
+    if (value === undefined || value.startsWith('()') || overridden.has(key)) continue;
+    if (inheritEnv === true || allowed.has(key) || key.startsWith('LC_')) env[name] = value;
+  }
+  return Object.assign(env, entryEnv);
+}

@@ -1,0 +1,112 @@
+/**
+ * Cuts a byte stream into lines.
+ *
+ * Owns the bytes of the line that has not ended yet, and nothing else. It knows no JSON.
+ *
+ * F1. Work and memory are linear in the length of a line, however it is chunked: every byte is searched once, and
+ *     an unfinished line lives in one buffer that doubles.
+ * F2. A line longer than the limit is never held: its first and last bytes are kept, the rest is counted.
+ * F3. Bytes become text only when a line is whole, so a character split over two chunks survives.
+ */
+import { constants } from 'node:buffer';
+
+export interface OversizeLine {
+  readonly bytes: number;
+  /** The first bytes of the line, as text. */
+  readonly head: string;
+  /** The last bytes of the line, as text. */
+  readonly tail: string;
+}
+
+export interface LineSink {
+  /** A whole line without its line feed. Must not throw. */
+  line(text: string): void;
+  /** A line beyond the limit, told when it has ended. Must not throw. */
+  oversize(line: OversizeLine): void;
+}
+
+const LINE_FEED = 0x0a;
+const EXCERPT_BYTES = 1024;
+/** A buffer up to this size is kept for the next line. */
+const KEPT_BYTES = 64 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+export class LineFramer {
+  readonly #sink: LineSink;
+  readonly #maxBytes: number;
+  #buffer: Buffer = EMPTY;
+  #length = 0;
+  #head: Buffer | undefined;
+  #tail: Buffer = EMPTY;
+
+  /** @param maxBytes Longest line that is handed on whole, without its line feed. */
+  constructor(sink: LineSink, maxBytes: number) {
+    this.#sink = sink;
+    this.#maxBytes = Math.min(maxBytes, constants.MAX_STRING_LENGTH);
+  }
+
+  push(chunk: Buffer): void {
+    let from = 0;
+    for (let cut = chunk.indexOf(LINE_FEED); cut !== -1; cut = chunk.indexOf(LINE_FEED, from)) {
+      if (this.#length === 0 && cut - from <= this.#maxBytes) {
+        this.#sink.line(chunk.toString('utf8', from, cut));
+      } else {
+        this.#hold(chunk.subarray(from, cut));
+        this.#finish();
+      }
+      from = cut + 1;
+    }
+    if (from < chunk.length) this.#hold(chunk.subarray(from));
+  }
+
+  /** The stream is over: what is left counts as a line. */
+  end(): void {
+    if (this.#length > 0) this.#finish();
+  }
+
+  #hold(piece: Buffer): void {
+    const length = this.#length + piece.length;
+    if (length > this.#maxBytes) {
+      this.#skip(piece);
+    } else {
+      this.#reserve(length);
+      piece.copy(this.#buffer, this.#length);
+    }
+    this.#length = length;
+  }
+
+  #skip(piece: Buffer): void {
+    if (this.#head === undefined) {
+      const held = this.#buffer.subarray(0, this.#length);
+      this.#head = Buffer.from(held.subarray(0, EXCERPT_BYTES));
+      this.#tail = Buffer.from(held.subarray(-EXCERPT_BYTES));
+      this.#buffer = EMPTY;
+    }
+    if (this.#head.length < EXCERPT_BYTES) {
+      this.#head = Buffer.concat([this.#head, piece.subarray(0, EXCERPT_BYTES - this.#head.length)]);
+    }
+    this.#tail = Buffer.concat([this.#tail, piece.subarray(-EXCERPT_BYTES)]).subarray(-EXCERPT_BYTES);
+  }
+
+  #reserve(length: number): void {
+    if (length <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(length, 2 * this.#buffer.length));
+    this.#buffer.copy(grown, 0, 0, this.#length);
+    this.#buffer = grown;
+  }
+
+  #finish(): void {
+    const length = this.#length;
+    this.#length = 0;
+    if (this.#head !== undefined) {
+      const line = { bytes: length, head: this.#head.toString('utf8'), tail: this.#tail.toString('utf8') };
+      this.#head = undefined;
+      this.#tail = EMPTY;
+      this.#sink.oversize(line);
+      return;
+    }
+    const text = this.#buffer.toString('utf8', 0, length);
+    if (this.#buffer.length > KEPT_BYTES) this.#buffer = EMPTY;
+    this.#sink.line(text);
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Turns the bytes of a server's stdout into JSON-RPC messages.
+ *
+ * One `JSON.parse` a line and a cheap look at the shape: the protocol client validates what it uses. What is no
+ * JSON-RPC is noise, never an error.
+ */
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { LineFramer } from './line-framer.js';
+import { answeredId } from './oversize-id.js';
+
+export interface MessageSink {
+  /** Must not throw. */
+  message(message: JSONRPCMessage): void;
+  /** A line that is not JSON-RPC, as it came. Must not throw. */
+  noise(line: string): void;
+  /** A line beyond the limit, and the request it would have answered where that could be told. Must not throw. */
+  tooLarge(bytes: number, id: RequestId | undefined): void;
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+const isMessage = (value: unknown): value is JSONRPCMessage =>
+  typeof value === 'object' && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === '2.0';
+
+export class MessageReader {
+  readonly #sink: MessageSink;
+  readonly #framer: LineFramer;
+
+  constructor(sink: MessageSink, maxMessageBytes: number) {
+    this.#sink = sink;
+    this.#framer = new LineFramer(
+      {
+        line: (text) => this.#read(text),
+        oversize: (line) => sink.tooLarge(line.bytes, answeredId(line)),
+      },
+      maxMessageBytes,
+    );
+  }
+
+  push(chunk: Buffer): void {
+    this.#framer.push(chunk);
+  }
+
+  end(): void {
+    this.#framer.end();
+  }
+
+  #read(text: string): void {
+    const line = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+    const value = parse(line);
+    if (isMessage(value)) {
+      this.#sink.message(value);
+    } else if (Array.isArray(value) && value.length > 0 && value.every(isMessage)) {
+      for (const message of value) this.#sink.message(message);
+    } else if (line.trim() !== '') {
+      this.#sink.noise(line);
+    }
+  }
+}
+
+/** Undefined for what is no JSON object or array. The look at the first character spares an exception per banner line. */
+function parse(line: string): unknown {
+  if (!/^\s*[{[]/.test(line)) return undefined;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Finds the id of a JSON-RPC response of which only the first and last bytes are known. Pure.
+ *
+ * Servers write the id on either side of the result. Only members of the outermost object are looked at: those
+ * before the first composite value, and those between the last one and the closing brace.
+ */
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+
+const SIMPLE = String.raw`(?:"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null)`;
+const MEMBER = String.raw`"\w+"\s*:\s*${SIMPLE}`;
+const RESPONSE_HEAD = new RegExp(String.raw`^\s*\{\s*((?:${MEMBER}\s*,\s*)*)"(?:result|error)"\s*:`);
+const TAIL = new RegExp(String.raw`,\s*(${MEMBER}(?:\s*,\s*${MEMBER})*)\s*\}\s*$`);
+
+function idAmong(members: string | undefined): RequestId | undefined {
+  if (members === undefined) return undefined;
+  const { id } = JSON.parse(`{${members.replace(/,\s*$/, '')}}`) as { id?: unknown };
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
+}
+
+/** The id of the request that this line answers; undefined for a request, a batch, or what is no JSON-RPC at all. */
+export function answeredId(line: { readonly head: string; readonly tail: string }): RequestId | undefined {
+  const head = RESPONSE_HEAD.exec(line.head);
+  if (head === null) return undefined;
+  try {
+    return idAmong(head[1]) ?? idAmong(TAIL.exec(line.tail)?.[1]);
+  } catch {
+    return undefined;
+  }
+}

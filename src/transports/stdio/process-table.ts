@@ -1,0 +1,85 @@
+/**
+ * The living processes of this machine, as far as the end of a process tree needs to know them.
+ *
+ * Reads Linux's `/proc`, else asks `ps`. A zombie is not living: nothing of it is left but its number, and where
+ * nobody reaps (pid 1 of many containers) it keeps that for good, so `kill(pid, 0)` cannot tell.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface LivingProcess {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+}
+
+let snapshot: readonly LivingProcess[] | undefined;
+
+/**
+ * Undefined where the table cannot be read (no free file descriptor, no `ps`).
+ * Read at most once per turn of the event loop, however many servers end at the same time.
+ */
+export function livingProcesses(): readonly LivingProcess[] | undefined {
+  if (snapshot === undefined) {
+    snapshot = read();
+    setImmediate(() => {
+      snapshot = undefined;
+    });
+  }
+  return snapshot;
+}
+
+function read(): LivingProcess[] | undefined {
+  try {
+    return process.platform === 'linux' ? fromProc() : fromPs();
+  } catch {
+    return undefined;
+  }
+}
+
+function fromProc(): LivingProcess[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => parseStat(pid, readUnlessEnded(`/proc/${pid}/stat`)));
+}
+
+function readUnlessEnded(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return '';
+    throw error;
+  }
+}
+
+/** proc_pid_stat(5): `pid (comm) state ppid pgrp …`; comm may hold spaces and parentheses. */
+function parseStat(pid: string, stat: string): LivingProcess[] {
+  const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
+  if (group === undefined || state === 'Z' || state === 'X') return [];
+  return [{ pid: Number(pid), parent: Number(parent), group: Number(group) }];
+}
+
+function fromPs(): LivingProcess[] {
+  const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat='], { encoding: 'latin1' });
+  return rows.split('\n').flatMap((row) => {
+    const [pid, parent, group, state] = row.trim().split(/\s+/);
+    if (state === undefined || state.startsWith('Z')) return [];
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group) }];
+  });
+}
+
+/** Everything that descends from the given processes, themselves not included. */
+export function descendantsOf(roots: Iterable<number>, table: readonly LivingProcess[]): LivingProcess[] {
+  const family = new Set(roots);
+  const found: LivingProcess[] = [];
+  for (let before = -1; before !== found.length;) {
+    before = found.length;
+    for (const process of table) {
+      if (!family.has(process.parent) || family.has(process.pid)) continue;
+      family.add(process.pid);
+      found.push(process);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,177 @@
+/**
+ * One running server process and its three pipes.
+ *
+ * Owns the child, its process tree, and everything that reads or writes its pipes. It does not know the session
+ * transport's promises; it tells what happens through `ServerProcessEvents`, none of which may throw.
+ *
+ * P1. stderr is always drained: a server that logs must not block.
+ * P2. stdout is read for as long as the session lasts, also while the process is being stopped.
+ * P3. `stop` leaves no listener that acts, no timer and no open pipe, whoever else holds the other end.
+ */
+import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { ProcessExit } from '../../../machines/policy/failure.js';
+import type { StopPolicy } from '../../../machines/policy/policy.js';
+import type { Clock } from '../../ports.js';
+import type { RawFailure } from '../session-transport.js';
+import { cleanText } from './clean-text.js';
+import { endFailure } from './end-failure.js';
+import { EndWatch } from './end-watch.js';
+import { LineFramer } from './line-framer.js';
+import { MessageReader } from './message-reader.js';
+import { NoiseGate, type NoiseBurst } from './noise-gate.js';
+import { afterPendingReads } from './pending-reads.js';
+import { ProcessGroup } from './process-group.js';
+import { StderrRing } from './stderr-ring.js';
+import { StopLadder } from './stop-ladder.js';
+import { WindowsProcessTree } from './windows-process-tree.js';
+import { WriteQueue } from './write-queue.js';
+
+export interface ServerProcessEvents {
+  message(message: JSONRPCMessage): void;
+  tooLarge(bytes: number, id: RequestId | undefined): void;
+  noise(burst: NoiseBurst): void;
+  stderr(line: string): void;
+  /** Bytes on stdout. */
+  activity(): void;
+  /** The session is over and it was not us who ended it. At most once, never after `stop`. */
+  ended(failure: RawFailure): void;
+}
+
+export interface ServerProcessOptions {
+  readonly stop: Pick<StopPolicy, 'stdinEndMs' | 'termMs'>;
+  readonly clock: Clock;
+  readonly maxMessageBytes: number;
+  readonly mask: (text: string) => string;
+}
+
+/** A child whose spawn has succeeded: it has a number and all three pipes. */
+export interface SpawnedChild extends ChildProcess {
+  readonly pid: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
+
+/** Longest line of stderr that is kept whole. */
+const STDERR_LINE_BYTES = 4 * 1024;
+const NOISE_SAMPLE_CHARACTERS = 200;
+
+export class ServerProcess {
+  readonly pid: number;
+  readonly #child: SpawnedChild;
+  readonly #events: ServerProcessEvents;
+  readonly #stderr = new StderrRing();
+  readonly #writes: WriteQueue;
+  readonly #noise: NoiseGate;
+  readonly #end: EndWatch;
+  readonly #ladder: StopLadder;
+
+  constructor(child: SpawnedChild, options: ServerProcessOptions, events: ServerProcessEvents) {
+    const { clock, mask } = options;
+    this.pid = child.pid;
+    this.#child = child;
+    this.#events = events;
+    this.#end = new EndWatch(clock, (cause) => {
+      this.#noise.flush();
+      const failure = endFailure(cause, this.#stderr.lines());
+      this.#writes.fail(failure);
+      events.ended(failure);
+    });
+    this.#writes = new WriteQueue(child.stdin, () => this.#end.pipeClosed('stdin-broken'));
+    this.#noise = new NoiseGate(clock, ({ lines, sample }) =>
+      events.noise({ lines, sample: mask(cleanText(sample.slice(0, NOISE_SAMPLE_CHARACTERS))) }),
+    );
+    const tree =
+      process.platform === 'win32'
+        ? new WindowsProcessTree(child, child.pid)
+        : new ProcessGroup(child, child.pid);
+    this.#ladder = new StopLadder({
+      tree,
+      clock,
+      policy: options.stop,
+      endInput: () => this.#writes.finish(),
+    });
+    const exited = (exit: ProcessExit): void => {
+      tree.isAlive();
+      this.#ladder.leaderEnded();
+      this.#end.exited(exit);
+    };
+    child.on('exit', (code, signal) => exited({ code, signal }));
+    child.on('error', () => {
+      // cross-spawn turns the exit of a shell that did not find its command into an error.
+      if (child.exitCode !== null) exited({ code: child.exitCode, signal: null });
+    });
+    this.#readMessages(options.maxMessageBytes);
+    this.#readStderr(mask);
+    child.stdin.on('error', ignore);
+  }
+
+  stderrTail(): readonly string[] {
+    return this.#stderr.lines();
+  }
+
+  send(text: string): Promise<void> {
+    return this.#writes.send(text);
+  }
+
+  /** Climbs down the stop ladder. Resolves to whether nothing of the process tree is left. Runs once. */
+  async stop(closed: RawFailure): Promise<boolean> {
+    this.#end.stop();
+    const isGone = await this.#ladder.run();
+    await new Promise<void>((resolve) => void afterPendingReads(resolve));
+    this.#noise.flush();
+    this.#writes.fail(closed);
+    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy();
+    if (!isGone) this.#child.unref();
+    return isGone;
+  }
+
+  /** Sends SIGKILL to the whole tree before it returns. Hurries a running `stop`, and does not replace it. */
+  kill(): void {
+    this.#ladder.kill();
+  }
+
+  #readMessages(maxMessageBytes: number): void {
+    const { stdout } = this.#child;
+    const reader = new MessageReader(
+      {
+        message: (message) => this.#events.message(message),
+        noise: (line) => this.#noise.hear(line),
+        tooLarge: (bytes, id) => this.#events.tooLarge(bytes, id),
+      },
+      maxMessageBytes,
+    );
+    stdout.on('data', (chunk: Buffer) => {
+      this.#events.activity();
+      reader.push(chunk);
+    });
+    stdout.on('end', () => {
+      reader.end();
+      this.#end.pipeClosed('stdout-closed');
+    });
+    stdout.on('error', () => this.#end.pipeClosed('stdout-closed'));
+  }
+
+  #readStderr(mask: (text: string) => string): void {
+    const { stderr } = this.#child;
+    const keep = (text: string): void => {
+      const line = mask(cleanText(text));
+      this.#stderr.push(line);
+      this.#events.stderr(line);
+    };
+    const framer = new LineFramer(
+      { line: keep, oversize: ({ head }) => keep(`${head}…`) },
+      STDERR_LINE_BYTES,
+    );
+    stderr.on('data', (chunk: Buffer) => framer.push(chunk));
+    stderr.on('end', () => framer.end());
+    stderr.on('error', ignore);
+  }
+}
+
+/** A broken pipe is told by the write that failed, or by the end of the process. */
+function ignore(): void {
+  return;
+}

@@ -1,0 +1,99 @@
+/**
+ * Starts the process of a server, and says what is wrong where it cannot.
+ *
+ * Node's `spawn` reports a missing command and a missing working directory alike (ENOENT), some errors by an event
+ * and some by a throw. Messages name the command and the directory, never an argument or a variable.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { RawFailure } from '../session-transport.js';
+
+export interface SpawnSpec {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** The complete environment of the child. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Default: the host's working directory. */
+  readonly cwd?: string;
+}
+
+/** On Windows a command is mostly a `.cmd` shim, which only a shell can run: cross-spawn knows how, and is loaded there alone. */
+export async function loadSpawn(): Promise<typeof spawn> {
+  if (process.platform !== 'win32') return spawn;
+  const { default: crossSpawn } = await import('cross-spawn');
+  return crossSpawn.spawn;
+}
+
+/** Leads a process group of its own (POSIX), so that a signal can reach all of it and the host's Ctrl-C does not. */
+export function spawnServer(spawnProcess: typeof spawn, spec: SpawnSpec): ChildProcess {
+  return spawnProcess(spec.command, [...(spec.args ?? [])], {
+    cwd: spec.cwd,
+    env: { ...spec.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  });
+}
+
+/** Resolves when the process runs; rejects with Node's error, and leaves no pipe, when it does not. */
+export function hasSpawned(child: ChildProcess): Promise<void> {
+  return new Promise((done, failed) => {
+    child.once('spawn', done);
+    child.once('error', (error) => {
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+      failed(error);
+    });
+  });
+}
+
+/** What a person can do about a `spawn` that failed. */
+export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<RawFailure> {
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  const cwdProblem = spec.cwd === undefined ? undefined : await problemOfCwd(spec.cwd);
+  if (cwdProblem !== undefined) {
+    return { code: 'cwd-not-found', message: `The working directory '${spec.cwd}' ${cwdProblem}.` };
+  }
+  const command = `The command '${spec.command}'`;
+  if (code === 'ENOENT' && (await isThere(spec))) {
+    return {
+      code: 'command-not-executable',
+      message: `${command} exists, but the interpreter it names in its first line does not.`,
+    };
+  }
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return {
+      code: 'command-not-found',
+      message: `${command} was not found.`,
+      hint: 'Is it installed, and in a directory of the PATH that the server gets?',
+    };
+  }
+  if (code === 'EACCES') {
+    return {
+      code: 'command-not-executable',
+      message: `${command} may not be executed (EACCES).`,
+      hint: 'Make the file executable, or run it through its interpreter.',
+    };
+  }
+  return { code: 'spawn-failed', message: `${command} could not be started (${code}).` };
+}
+
+async function problemOfCwd(cwd: string): Promise<string | undefined> {
+  try {
+    if (!(await stat(cwd)).isDirectory()) return 'is not a directory';
+    await access(cwd, constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'may not be entered' : 'does not exist';
+  }
+}
+
+/** A command with a slash is a path, and not looked up in PATH. */
+async function isThere({ command, cwd = '.' }: SpawnSpec): Promise<boolean> {
+  if (!command.includes('/')) return false;
+  return access(resolve(cwd, command)).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,212 @@
+/**
+ * The session transport of a server that runs as a child process and speaks JSON-RPC, one message a line, on stdin
+ * and stdout (MCP specification, transports: stdio).
+ *
+ * Owns the session's promises (T1 to T4 of the port) and the host's callbacks: a callback that throws is told to
+ * `onerror` and stops nothing. The process and its pipes belong to `ServerProcess`.
+ *
+ * S1. A spontaneous end fires `onclose` at once and signals nobody; `close` then ends what is left of the tree.
+ * S2. `kill` sends SIGKILL before it returns, so that it also works in a handler of the host's `exit` event.
+ * S3. Should a process survive SIGKILL, `close` still resolves, and `ended` is `not-released`.
+ */
+import type { ChildProcess } from 'node:child_process';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { StopPolicy } from '../../../machines/policy/policy.js';
+import type { Clock } from '../../ports.js';
+import {
+  TransportError,
+  type RawFailure,
+  type SessionTransport,
+  type TransportNotice,
+} from '../session-transport.js';
+import type { NoiseBurst } from './noise-gate.js';
+import {
+  ServerProcess,
+  type ServerProcessEvents,
+  type ServerProcessOptions,
+  type SpawnedChild,
+} from './server-process.js';
+import { hasSpawned, loadSpawn, spawnFailure, spawnServer, type SpawnSpec } from './spawn-server.js';
+
+export interface StdioTransportOptions extends SpawnSpec {
+  /** Times of the stop ladder; only `stdinEndMs` and `termMs` are used here. */
+  readonly stop: Pick<StopPolicy, 'stdinEndMs' | 'termMs'>;
+  readonly clock: Clock;
+  /** Longest message that is read, in bytes. A longer one fails the call it answers, not the session. Default 64 MiB. */
+  readonly maxMessageBytes?: number;
+  /** Takes secrets out of what the server wrote before anyone sees it. Default: changes nothing. */
+  readonly mask?: (text: string) => string;
+}
+
+export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/** JSON-RPC error code (of the range for implementations) of the answer that stands in for one beyond the limit. */
+export const MESSAGE_TOO_LARGE = -32010;
+
+const CLOSED: RawFailure = { code: 'connection-lost', message: 'The session was closed.' };
+
+/** A transport that has not been started. `start()` spawns the process and resolves when it runs. */
+export function createStdioTransport(options: StdioTransportOptions): SessionTransport {
+  return new StdioTransport(options);
+}
+
+class StdioTransport implements SessionTransport {
+  readonly kind = 'stdio';
+  onmessage?: SessionTransport['onmessage'];
+  onclose?: SessionTransport['onclose'];
+  onerror?: SessionTransport['onerror'];
+  onstderr?: SessionTransport['onstderr'];
+  onnotice?: SessionTransport['onnotice'];
+  onactivity?: SessionTransport['onactivity'];
+
+  readonly #spec: SpawnSpec;
+  readonly #limits: ServerProcessOptions;
+  #started = false;
+  #server: ServerProcess | undefined;
+  #ended: RawFailure | undefined;
+  #toldClose = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: StdioTransportOptions) {
+    this.#spec = options;
+    this.#limits = {
+      stop: options.stop,
+      clock: options.clock,
+      maxMessageBytes: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
+      mask: options.mask ?? ((text) => text),
+    };
+  }
+
+  get pid(): number | undefined {
+    return this.#server?.pid;
+  }
+
+  get ended(): RawFailure | undefined {
+    return this.#ended;
+  }
+
+  stderrTail(): readonly string[] {
+    return this.#server?.stderrTail() ?? [];
+  }
+
+  async start(): Promise<void> {
+    if (this.#started) throw new TransportError({ code: 'internal', message: 'A transport starts once.' });
+    this.#started = true;
+    const spawn = await loadSpawn();
+    await this.#yieldToClose();
+    try {
+      const child = spawnServer(spawn, this.#spec);
+      if (isSpawned(child)) this.#server = new ServerProcess(child, this.#limits, this.#events());
+      await hasSpawned(child);
+    } catch (error) {
+      const failure = await spawnFailure(error, this.#spec);
+      throw new TransportError({ ...failure, message: this.#limits.mask(failure.message) });
+    }
+    await this.#yieldToClose();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#server === undefined || this.#closing !== undefined) {
+      throw new TransportError(this.#ended ?? CLOSED);
+    }
+    return this.#server.send(serialize(message));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= Promise.resolve().then(() => this.#stop());
+    return this.#closing;
+  }
+
+  kill(): Promise<void> {
+    this.#server?.kill();
+    return this.close();
+  }
+
+  /** A close that came while starting wins, and has left nothing behind when `start` rejects. */
+  async #yieldToClose(): Promise<void> {
+    if (this.#closing === undefined) return;
+    await this.#closing;
+    throw new TransportError(CLOSED);
+  }
+
+  async #stop(): Promise<void> {
+    const isGone = (await this.#server?.stop(CLOSED)) ?? true;
+    if (!isGone) {
+      const message = 'A process of the server is still alive after SIGKILL.';
+      this.#ended = { code: 'not-released', message };
+    }
+    this.#tellClose();
+  }
+
+  #events(): ServerProcessEvents {
+    return {
+      message: (message) => this.#deliver(message),
+      tooLarge: (bytes, id) => this.#refuse(bytes, id),
+      noise: (burst) => this.#notify(noiseNotice(burst)),
+      stderr: (line) => this.#guard(() => this.onstderr?.(line)),
+      activity: () => this.#guard(() => this.onactivity?.()),
+      ended: (failure) => {
+        this.#ended = failure;
+        this.#tellClose();
+      },
+    };
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    if (this.#toldClose) return;
+    this.#guard(() => this.onmessage?.(message));
+  }
+
+  /** Fails the call that waits for this answer, so that it need not wait for its timeout. */
+  #refuse(bytes: number, id: RequestId | undefined): void {
+    const limit = this.#limits.maxMessageBytes;
+    const size = `${bytes.toLocaleString('en-US')} bytes; the limit is ${limit.toLocaleString('en-US')}`;
+    this.#notify({ kind: 'message-too-large', message: `Skipped a message of ${size}.` });
+    if (id === undefined) return;
+    const error = { code: MESSAGE_TOO_LARGE, message: `The answer was skipped: it has ${size}.` };
+    this.#deliver({ jsonrpc: '2.0', id, error });
+  }
+
+  #notify(notice: TransportNotice): void {
+    this.#guard(() => this.onnotice?.(notice));
+  }
+
+  #tellClose(): void {
+    if (this.#toldClose) return;
+    this.#toldClose = true;
+    this.#guard(() => this.onclose?.());
+  }
+
+  /** Runs a callback of the host. */
+  #guard(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      try {
+        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      } catch {
+        return;
+      }
+    }
+  }
+}
+
+function isSpawned(child: ChildProcess): child is SpawnedChild {
+  return child.pid !== undefined;
+}
+
+function serialize(message: JSONRPCMessage): string {
+  try {
+    return `${JSON.stringify(message)}\n`;
+  } catch (cause) {
+    throw new TransportError({ code: 'protocol-error', message: 'The message is no JSON.' }, { cause });
+  }
+}
+
+function noiseNotice({ lines, sample }: NoiseBurst): TransportNotice {
+  const what = lines === 1 ? 'A line on stdout was' : `${lines} lines on stdout were`;
+  return {
+    kind: 'stdout-noise',
+    message: `${what} not JSON-RPC${lines === 1 ? '' : ', the first'}: ${sample}`,
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * The orderly end of a process tree: end of input, SIGTERM, SIGKILL, each with its time.
+ *
+ * Owns the order and the waiting. What a signal reaches and who is alive is the tree's business.
+ *
+ * L1. It is over as soon as nothing of the tree is alive, at every rung.
+ * L2. It is bounded: `stdinEndMs` + `termMs` + `KILL_LIMIT_MS`.
+ * L3. `kill` sends SIGKILL before it returns, at any time, and the waiting of the other rungs ends.
+ */
+import type { StopPolicy } from '../../../machines/policy/policy.js';
+import type { Clock } from '../../ports.js';
+
+export interface ProcessTree {
+  /** Whether the process that was spawned still runs. */
+  readonly leaderAlive: boolean;
+  /** Remembers who belongs to the tree, while that can still be seen. */
+  takeStock(): void;
+  /** Whether anything of the tree is alive. Once false it stays so. */
+  isAlive(): boolean;
+  signal(signal: 'SIGTERM' | 'SIGKILL'): void;
+}
+
+export interface StopLadderOptions {
+  readonly tree: ProcessTree;
+  readonly endInput: () => void;
+  readonly policy: Pick<StopPolicy, 'stdinEndMs' | 'termMs'>;
+  readonly clock: Clock;
+}
+
+/** The kernel may need a moment, or for ever: a process in an uninterruptible wait does not die. */
+const KILL_LIMIT_MS = 2_000;
+const POLL_MS = 20;
+
+export class StopLadder {
+  readonly #options: StopLadderOptions;
+  #hurried = false;
+  #wake = (): void => {};
+
+  constructor(options: StopLadderOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves to whether nothing of the tree is left. Runs once. */
+  async run(): Promise<boolean> {
+    const { tree, endInput, policy } = this.#options;
+    const hadLeader = tree.leaderAlive;
+    if (hadLeader) tree.takeStock();
+    endInput();
+    if (hadLeader && (await this.#goneWithin(policy.stdinEndMs))) return true;
+    if (!tree.isAlive()) return true;
+    if (!this.#hurried) tree.signal('SIGTERM');
+    if (await this.#goneWithin(policy.termMs)) return true;
+    return this.#killUntilGone();
+  }
+
+  kill(): void {
+    this.#hurried = true;
+    this.#options.tree.signal('SIGKILL');
+    this.#wake();
+  }
+
+  /** The process that was spawned has ended: no need to wait for the next look. */
+  leaderEnded(): void {
+    this.#wake();
+  }
+
+  async #goneWithin(ms: number): Promise<boolean> {
+    const { tree, clock } = this.#options;
+    let over = false;
+    const limit = clock.setTimeout(() => {
+      over = true;
+      this.#wake();
+    }, ms);
+    try {
+      while (tree.isAlive()) {
+        if (over || this.#hurried) return false;
+        await this.#pause(tree.leaderAlive ? ms : POLL_MS);
+      }
+      return true;
+    } finally {
+      clock.clearTimeout(limit);
+    }
+  }
+
+  async #killUntilGone(): Promise<boolean> {
+    const { tree } = this.#options;
+    for (let waited = 0; tree.isAlive(); waited += POLL_MS) {
+      if (waited >= KILL_LIMIT_MS) return false;
+      tree.signal('SIGKILL');
+      await this.#pause(POLL_MS);
+    }
+    return true;
+  }
+
+  /** Ends after `ms`, or when something has happened that makes another look worthwhile. */
+  #pause(ms: number): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const timer = clock.setTimeout(resolve, ms);
+      this.#wake = () => {
+        clock.clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

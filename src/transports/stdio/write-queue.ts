@@ -1,0 +1,105 @@
+/**
+ * Hands messages to the pipe of a server's stdin.
+ *
+ * Owns what has not been handed over yet. It does not own the stream, and it does not know why a pipe broke: whoever
+ * does calls `fail`.
+ *
+ * W1. One write is in flight at a time; what comes meanwhile waits here, so the pipe's pace is ours. No drain listener.
+ * W2. Messages sent in the same tick go out in one write, up to `BATCH_CHARACTERS` (a longer one goes alone).
+ * W3. Every `send` settles: by the write's end, or by `fail`. A message that was part of the write in flight may
+ *     have reached the server; one that still waited has not.
+ */
+import type { Writable } from 'node:stream';
+import { TransportError, type RawFailure } from '../session-transport.js';
+
+const BATCH_CHARACTERS = 64 * 1024;
+
+interface PendingWrite {
+  readonly text: string;
+  resolve(): void;
+  reject(error: TransportError): void;
+}
+
+export class WriteQueue {
+  readonly #stream: Writable;
+  readonly #onBroken: () => void;
+  #waiting: PendingWrite[] = [];
+  #inFlight: PendingWrite[] = [];
+  #scheduled = false;
+  #finishing = false;
+  #broken = false;
+  #failure: RawFailure | undefined;
+
+  /** @param onBroken Called once when the pipe does not take a write; `fail` is expected to follow. */
+  constructor(stream: Writable, onBroken: () => void) {
+    this.#stream = stream;
+    this.#onBroken = onBroken;
+  }
+
+  /** Resolves when the pipe has taken all of it. Rejects with a `TransportError`. */
+  send(text: string): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(new TransportError(this.#failure));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ text, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Ends the stream as soon as everything has been handed over. */
+  finish(): void {
+    this.#finishing = true;
+    this.#flush();
+  }
+
+  /** Rejects everything that has not been handed over, and every later `send`. The first failure stays. */
+  fail(failure: RawFailure): void {
+    this.#failure ??= failure;
+    for (const write of this.#inFlight) write.reject(new TransportError(failure, { written: true }));
+    for (const write of this.#waiting) write.reject(new TransportError(failure));
+    this.#inFlight = [];
+    this.#waiting = [];
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    process.nextTick(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#broken || this.#inFlight.length > 0) return;
+    this.#inFlight = this.#takeBatch();
+    if (this.#inFlight.length > 0) {
+      const text = this.#inFlight.map((write) => write.text).join('');
+      this.#stream.write(text, (error) => this.#settle(error));
+    } else if (this.#finishing) {
+      this.#stream.end();
+    }
+  }
+
+  #takeBatch(): PendingWrite[] {
+    let characters = 0;
+    let count = 0;
+    for (const { text } of this.#waiting) {
+      if (count > 0 && characters + text.length > BATCH_CHARACTERS) break;
+      characters += text.length;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  #settle(error: Error | null | undefined): void {
+    if (error) {
+      this.#broken = true;
+      this.#onBroken();
+      return;
+    }
+    const written = this.#inFlight;
+    this.#inFlight = [];
+    for (const write of written) write.resolve();
+    this.#flush();
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * The streamable HTTP transport (MCP 2025-03-26 to 2025-11-25, "Transports"), client side.
+ *
+ * Owns which requests are unanswered and what each way of failing means. `http/answer-stream.ts` reads and resumes the
+ * stream of one answer, `http/listening-stream.ts` keeps the stream for the server's own messages open.
+ *
+ * H1. Every request has one outcome: its answer through `onmessage`, a rejection of `send()`, or `onlost`. Only the end
+ *     of the session (`onclose`) and a cancellation by the caller settle it otherwise.
+ * H2. `send()` of a request resolves when a stream for its answer is open, or when a JSON answer has been delivered.
+ * H3. `written` is false where the server refused with a status below 500: it did not take the message.
+ */
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { readAnswer } from './http/answer-stream.js';
+import { BodyTooLarge, readText } from './http/body-text.js';
+import { EVENT_STREAM } from './http/event-stream.js';
+import { pause } from './http/abortable.js';
+import { errorCode } from './http/exchange.js';
+import type { HttpReply } from './http/exchange.js';
+import { mediaType } from './http/http-refusal.js';
+import { HttpSession, parseBatch } from './http/http-session.js';
+import type { HttpTransportOptions } from './http/http-session.js';
+import { isAnswer, isMessage, isRequest } from './http/json-rpc.js';
+import { listen } from './http/listening-stream.js';
+import { TransportError } from './session-transport.js';
+import type { RawFailure, SessionTransport } from './session-transport.js';
+
+const JSON_TYPE = 'application/json';
+/** Failures to connect, in a row, after which the server counts as gone. */
+const UNREACHABLE_LIMIT = 2;
+/** Once one request learned that the session is gone, the others in flight have this long to learn it themselves. */
+const LAST_REPLIES_MS = 500;
+
+export function createStreamableHttpTransport(options: HttpTransportOptions): SessionTransport {
+  return new StreamableHttpTransport(options);
+}
+
+class StreamableHttpTransport extends HttpSession {
+  readonly kind = 'http';
+  onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
+
+  readonly #unanswered = new Map<RequestId, AbortController>();
+  #awaitingReply = 0;
+  #unreachable = 0;
+  #isInitialized = false;
+  #hasListeningStream = false;
+  #expired: RawFailure | undefined;
+
+  async start(): Promise<void> {
+    this.open();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const body = this.serialize(message);
+    if (this.#expired !== undefined) throw new TransportError(this.#expired);
+    if (isRequest(message)) return this.#request(message, body);
+    const controller = this.track();
+    try {
+      const reply = await this.#post(body, controller.signal);
+      reply.discard();
+    } finally {
+      this.untrack(controller);
+      this.#releaseCancelled(message);
+    }
+    if ('method' in message && message.method === 'notifications/initialized') this.#listen();
+  }
+
+  protected override async farewell(signal: AbortSignal): Promise<void> {
+    if (this.sessionId === undefined) return;
+    try {
+      const reply = await this.requests.send({ method: 'DELETE', signal });
+      reply.discard();
+    } catch (error) {
+      const failure = error instanceof TransportError ? error.failure : undefined;
+      // 405: the server ends sessions by itself; 404: it has done so.
+      if (failure?.http?.status === 404 || failure?.http?.status === 405) return;
+      const reason = failure?.message ?? 'no reply came in time';
+      this.notice('session-delete-failed', `The session with ${this.url} could not be deleted: ${reason}`);
+    }
+  }
+
+  /** An answer is delivered once: a resumed stream may repeat it, and a cancelled request may still get one. */
+  protected override deliver(message: JSONRPCMessage): void {
+    if (isAnswer(message) && (message.id === undefined || !this.#unanswered.delete(message.id))) return;
+    super.deliver(message);
+  }
+
+  protected override alive(): void {
+    this.#unreachable = 0;
+    super.alive();
+  }
+
+  async #request({ id, method }: JSONRPCRequest, body: string): Promise<void> {
+    const controller = this.track();
+    this.#unanswered.set(id, controller);
+    try {
+      const reply = await this.#post(body, controller.signal);
+      if (method === 'initialize') this.requests.sessionId = reply.header('mcp-session-id');
+      const type = mediaType(reply);
+      if (type === EVENT_STREAM) return void this.#readStream(id, reply, controller);
+      if (type === JSON_TYPE) await this.#readJson(id, reply);
+      // Not what the specification says, but some servers answer on the listening stream.
+      else if (reply.status === 202 && this.#hasListeningStream) reply.discard();
+      else throw await this.requests.notMcp(reply);
+      this.untrack(controller);
+    } catch (error) {
+      this.#settle(id, controller);
+      throw explained(error, controller.signal, this.url, this.maxMessageBytes);
+    }
+  }
+
+  /** Every message goes through here. Resolves with a 2xx reply. */
+  async #post(body: string, signal: AbortSignal): Promise<HttpReply> {
+    this.#awaitingReply += 1;
+    try {
+      return await this.requests.send({
+        method: 'POST',
+        body,
+        accept: `${JSON_TYPE}, ${EVENT_STREAM}`,
+        signal,
+      });
+    } catch (error) {
+      this.#judge(error);
+      throw error;
+    } finally {
+      this.#awaitingReply -= 1;
+      if (this.#expired !== undefined && this.#awaitingReply === 0) this.end(this.#expired);
+    }
+  }
+
+  async #readJson(id: RequestId, reply: HttpReply): Promise<void> {
+    const text = await readText(reply.body, this.maxMessageBytes, () => this.alive());
+    const values = parseBatch(text);
+    if (!values.some(isMessage)) throw await this.requests.notMcp(reply, text);
+    this.receive(values);
+    if (this.#unanswered.has(id)) throw unanswered(values, this.url);
+  }
+
+  /** Never rejects. */
+  async #readStream(id: RequestId, reply: HttpReply, controller: AbortController): Promise<void> {
+    try {
+      await readAnswer(
+        {
+          requests: this.requests,
+          clock: this.clock,
+          maxMessageBytes: this.maxMessageBytes,
+          onData: (data) => this.receive(parseBatch(data)),
+          onChunk: () => this.alive(),
+          isAnswered: () => !this.#unanswered.has(id),
+        },
+        reply,
+        controller,
+      );
+    } catch (error) {
+      const { failure } = explained(error, controller.signal, this.url, this.maxMessageBytes);
+      if (this.isOpen && this.#unanswered.has(id)) this.tell(() => this.onlost?.(id, failure));
+      this.#judge(error);
+    } finally {
+      this.#settle(id, controller);
+    }
+  }
+
+  #listen(): void {
+    if (this.#isInitialized) return;
+    this.#isInitialized = true;
+    this.#hasListeningStream = true;
+    const controller = this.track();
+    const listening = listen(
+      {
+        requests: this.requests,
+        clock: this.clock,
+        maxMessageBytes: this.maxMessageBytes,
+        onData: (data) => this.receive(parseBatch(data)),
+        onChunk: () => this.alive(),
+        onNotice: ({ kind, message }) => this.notice(kind, message),
+        onUnreachable: (error) => this.#countUnreachable(error),
+        onSessionGone: (failure) => this.#expire(failure),
+      },
+      controller.signal,
+    );
+    const stop = (): void => {
+      this.#hasListeningStream = false;
+      this.untrack(controller);
+    };
+    listening.then(stop, stop);
+  }
+
+  /** What a failed request says about the session as a whole. */
+  #judge(error: unknown): void {
+    if (!(error instanceof TransportError)) return;
+    if (error.failure.code === 'session-expired') this.#expire(error.failure);
+    if (error.failure.code === 'address-refused') this.#countUnreachable(error);
+  }
+
+  #countUnreachable({ failure }: TransportError): void {
+    this.#unreachable += 1;
+    if (!this.#isInitialized || this.#unreachable < UNREACHABLE_LIMIT) return;
+    this.end({ ...failure, code: 'connection-lost', message: `The server is gone: ${failure.message}` });
+  }
+
+  #expire(failure: RawFailure): void {
+    if (this.#expired !== undefined) return;
+    this.#expired = failure;
+    if (this.#awaitingReply === 0) return this.end(failure);
+    const end = (): void => this.end(failure);
+    pause(this.clock, LAST_REPLIES_MS, this.track().signal).then(end, end);
+  }
+
+  /** After `notifications/cancelled` went out nobody waits for the answer any more. */
+  #releaseCancelled(message: JSONRPCMessage): void {
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
+    const id = message.params?.['requestId'] as RequestId | undefined;
+    const controller = id === undefined ? undefined : this.#unanswered.get(id);
+    if (id === undefined || controller === undefined) return;
+    this.#settle(id, controller);
+    controller.abort(
+      new TransportError(
+        { code: 'connection-lost', message: 'The request was cancelled.' },
+        { written: true },
+      ),
+    );
+  }
+
+  #settle(id: RequestId, controller: AbortController): void {
+    this.#unanswered.delete(id);
+    this.untrack(controller);
+  }
+}
+
+/** What broke the reading of an answer, as a failure. */
+function explained(
+  error: unknown,
+  signal: AbortSignal,
+  url: string | undefined,
+  maxBytes: number,
+): TransportError {
+  if (error instanceof TransportError) return error;
+  const cause: unknown = signal.aborted ? signal.reason : error;
+  if (cause instanceof TransportError) return cause;
+  const failure: RawFailure =
+    cause instanceof BodyTooLarge
+      ? {
+          code: 'message-too-large',
+          message: `The answer of ${url} is above the limit of ${maxBytes} bytes.`,
+        }
+      : { code: 'connection-lost', message: `The answer of ${url} broke off (${errorCode(cause)}).` };
+  return new TransportError(failure, { written: true, cause });
+}
+
+/** A JSON answer without the response that was asked for; typically an error whose `id` is null. */
+function unanswered(values: readonly unknown[], url: string | undefined): TransportError {
+  const message = `${url} answered the request without a response to it`;
+  for (const value of values) {
+    if (isMessage(value) && 'error' in value) {
+      const { code, message: said } = value.error;
+      return new TransportError(
+        { code: 'protocol-error', message: `${message}: ${said}`, rpcCode: code },
+        { written: true },
+      );
+    }
+  }
+  return new TransportError({ code: 'protocol-error', message: `${message}.` }, { written: true });
+}

@@ -1,0 +1,313 @@
+/**
+ * The façade: puts the parts together and offers them to a host. Decides nothing about a connection's life; that is
+ * in the charts.
+ */
+import { availableParallelism } from 'node:os';
+import { filter, type Observable } from 'rxjs';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Failure } from '../machines/policy/failure.js';
+import type { EffectPorts } from './actors/effect-ports.js';
+import type { CallOptions } from './calls/call.js';
+import { Catalogs } from './catalog/catalogs.js';
+import { ToolRegistry, type CatalogTool, type ServerFacts } from './catalog/registry.js';
+import { loadConfig, type LoadedConfig } from './config/load.js';
+import { describeProblem } from './config/problem.js';
+import type { SourceReport } from './config/sources.js';
+import { isSettled, type Connection, type WaitOptions } from './connection.js';
+import { ConfigError, NotReadyError, UnknownToolError } from './errors.js';
+import type { LifecycleEvent } from './lifecycle/event.js';
+import { Publisher } from './lifecycle/publish.js';
+import type { ServerStatus } from './lifecycle/status.js';
+import {
+  DEFAULT_NAMING,
+  DEFAULT_START_GATE_MS,
+  SLOT_HOLD_MS,
+  type ServerConfig,
+  type TroupeOptions,
+} from './options.js';
+import { PACKAGE } from './package.js';
+import { silentLogger, systemClock } from './ports.js';
+import type { JsonObject, ProtocolClient } from './protocol/protocol-client.js';
+import { Roster } from './roster.js';
+import { ServerTable } from './server-table.js';
+import { Sessions } from './sessions.js';
+import { createTransport } from './transports/create-transport.js';
+import { View, type ViewOptions } from './view.js';
+
+/** What a start came to. */
+export interface StartReport {
+  readonly ready: readonly string[];
+  readonly failed: readonly { readonly name: string; readonly failure: Failure }[];
+  /** Neither ready nor failed yet: still trying, or waiting for a person. */
+  readonly pending: readonly string[];
+  readonly sources: readonly SourceReport[];
+}
+
+/** Longest time `close()` waits for the charts before it kills what is left. */
+const CLOSE_LIMIT_MS = 10_000;
+
+export class Troupe {
+  /** Everything that happens. Hot; never replays. */
+  readonly events$: Observable<LifecycleEvent>;
+  /** The `diagnostic` events among them. */
+  readonly diagnostics$: Observable<LifecycleEvent>;
+  /** One row per server; replays the present rows. */
+  readonly status$: Observable<readonly ServerStatus[]>;
+  /** The tools as a model sees them; replays the present list. */
+  readonly tools$: Observable<readonly CatalogTool[]>;
+  readonly #options: TroupeOptions;
+  readonly #publisher: Publisher;
+  readonly #sessions = new Sessions();
+  readonly #registry: ToolRegistry;
+  readonly #roster: Roster;
+  #started: Promise<StartReport> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: TroupeOptions) {
+    this.#options = options;
+    const clock = options.clock ?? systemClock;
+    const publisher = new Publisher(clock, options.logger ?? silentLogger);
+    this.#publisher = publisher;
+    const catalogs = new Catalogs();
+    const table = new ServerTable({
+      env: options.env ?? process.env,
+      workspaceFolder: process.cwd(),
+      policy: options.policy,
+      trust: options.trust,
+      seed: options.seed ?? clock.now(),
+    });
+    const effects: EffectPorts = {
+      clock,
+      sessions: this.#sessions,
+      servers: table,
+      catalogs,
+      publish: publisher.publish,
+      createTransport,
+      createClient: () => createClient(options),
+    };
+    this.#registry = new ToolRegistry(
+      catalogs,
+      () => this.#serverFacts(table),
+      options.naming ?? DEFAULT_NAMING,
+    );
+    this.#roster = new Roster({
+      table,
+      publisher,
+      effects,
+      manager: {
+        startSlots: options.startSlots ?? Math.max(4, 2 * availableParallelism()),
+        slotHoldMs: SLOT_HOLD_MS,
+        startGateMs: options.startGateMs ?? DEFAULT_START_GATE_MS,
+      },
+      toolCount: (server) => this.#registry.count(server),
+    });
+    this.events$ = publisher.events$;
+    this.diagnostics$ = this.events$.pipe(filter((event) => event.type === 'diagnostic'));
+    this.tools$ = publisher.guarded((subscriber) => this.#registry.tools$.subscribe(subscriber));
+    this.status$ = publisher.guarded((subscriber) => {
+      subscriber.next(this.status);
+      subscriber.add(publisher.onflushed(() => subscriber.next(this.status)));
+    });
+    this.#registry.follow(publisher);
+  }
+
+  get status(): readonly ServerStatus[] {
+    return this.#roster.statuses;
+  }
+
+  get tools(): readonly CatalogTool[] {
+    return this.#registry.tools;
+  }
+
+  /** The tool of that name for the model; undefined where there is none. */
+  tool(name: string): CatalogTool | undefined {
+    return this.#registry.tool(name);
+  }
+
+  /** The handle of a configured server; undefined where none has that name. */
+  connection(name: string): Connection | undefined {
+    return this.#roster.connection(name);
+  }
+
+  /**
+   * Reads the configuration and starts every enabled server side by side. Resolves when the first attempt of each is
+   * over, or after the start gate; never rejects for a server or an unreadable source. A second call gives the first
+   * promise. The signal ends the wait, not the start.
+   */
+  async start({ signal }: WaitOptions = {}): Promise<StartReport> {
+    if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
+    this.#started ??= this.#start();
+    return signal === undefined ? this.#started : abortable(this.#started, signal);
+  }
+
+  /** Resolves when every server is ready, failed, stopped, dormant, or waits for a person. */
+  async settled({ signal }: WaitOptions = {}): Promise<void> {
+    await this.start(signal === undefined ? {} : { signal });
+    await this.#publisher.until(() => this.status.every(isSettled), signal);
+  }
+
+  /** Adds a server and starts it, where the troupe has started. Rejects with a `ConfigError` for a known name or a wrong entry. */
+  async add(name: string, config: ServerConfig): Promise<Connection> {
+    if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
+    await this.#started;
+    if (this.#roster.connection(name) !== undefined) {
+      throw new ConfigError(`There is already a server called '${name}'.`, { server: name });
+    }
+    const loaded = await loadConfig({ servers: { [name]: config }, cwd: process.cwd() });
+    const [spec] = loaded.servers;
+    if (spec === undefined) {
+      const problems = loaded.problems;
+      throw new ConfigError(problems.map(describeProblem).join('; '), { server: name, problems });
+    }
+    const connection = this.#roster.enroll(spec);
+    if (this.#started !== undefined) this.#roster.startOne(name);
+    return connection;
+  }
+
+  /** Stops a server and forgets it; resolves when nothing of it is left. An unknown name is no error. */
+  async remove(name: string): Promise<void> {
+    const connection = this.#roster.connection(name);
+    if (connection === undefined) return;
+    await connection.end('remove');
+    this.#roster.dismiss(name);
+  }
+
+  /**
+   * Calls a tool by its name for the model and gives the server's untouched result, `isError` included. Waits for a
+   * connection that is on its way. Throws `UnknownToolError`, `NotReadyError` (not sent, safe to repeat),
+   * `ServerError`, `CallTimeoutError`, `CallAbortedError` or `OutcomeUnknownError`.
+   */
+  async callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const tool = this.#registry.tool(name);
+    const connection = tool === undefined ? undefined : this.#roster.connection(tool.server);
+    if (tool === undefined || connection === undefined) throw this.#unknownTool(name);
+    return connection.callTool(tool.tool, args, options);
+  }
+
+  /** A part of this troupe, for a sub-agent. It cannot start, stop or close anything. */
+  view(options: ViewOptions): View {
+    return new View(this, this.#publisher, options);
+  }
+
+  /** False holds the retries of remote servers; true lets each try once, spread out. */
+  network(online: boolean): void {
+    this.#roster.supervisor.network(online);
+  }
+
+  /** Ends every connection side by side; bounded and idempotent. Nothing is left when it resolves. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  /** Lets `close()` hurry: every server that is still closing is ended without courtesy. */
+  async kill(): Promise<void> {
+    void this.close();
+    await this.#sessions.killAll();
+    await this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #start(): Promise<StartReport> {
+    const { servers, config } = this.#options;
+    const loaded = await loadConfig({
+      ...(servers === undefined ? {} : { servers }),
+      ...(config === undefined ? {} : { config }),
+      cwd: process.cwd(),
+    });
+    this.#tellProblems(loaded);
+    for (const row of [...loaded.servers, ...loaded.refused]) {
+      if (this.#roster.connection(row.name) === undefined) this.#roster.enroll(row);
+    }
+    const { supervisor } = this.#roster;
+    if (this.#closed === undefined) this.#roster.startAll();
+    await this.#publisher.until(
+      () =>
+        supervisor.failure !== undefined || (supervisor.state !== 'idle' && supervisor.state !== 'starting'),
+    );
+    return this.#report(loaded.sources);
+  }
+
+  #tellProblems(loaded: LoadedConfig): void {
+    for (const problem of loaded.problems) {
+      this.#publisher.publish({
+        type: 'diagnostic',
+        kind: 'config-problem',
+        message: describeProblem(problem),
+        ...(problem.server === undefined ? {} : { connection: problem.server }),
+      });
+    }
+  }
+
+  #report(sources: readonly SourceReport[]): StartReport {
+    const ready: string[] = [];
+    const failed: { name: string; failure: Failure }[] = [];
+    const pending: string[] = [];
+    for (const { name, state, error } of this.status) {
+      if (state === 'ready') ready.push(name);
+      else if (state === 'failed' && error !== null) failed.push({ name, failure: error });
+      else if (state !== 'stopped') pending.push(name);
+    }
+    return { ready, failed, pending, sources };
+  }
+
+  async #close(): Promise<void> {
+    this.#roster.close();
+    const { supervisor } = this.#roster;
+    const isOver = (): boolean => supervisor.state === 'stopped' || supervisor.failure !== undefined;
+    const clock = this.#options.clock ?? systemClock;
+    const limit = new AbortController();
+    const timer = clock.setTimeout(() => limit.abort(), CLOSE_LIMIT_MS);
+    await this.#publisher.until(isOver, limit.signal).catch(() => this.#sessions.killAll());
+    clock.clearTimeout(timer);
+    await this.#sessions.closeAll();
+    this.#publisher.complete();
+    this.#registry.complete();
+  }
+
+  #unknownTool(name: string): UnknownToolError {
+    const away = this.status
+      .filter(({ state }) => state !== 'ready')
+      .map(({ name: server, state }) => `${server} is ${state}`);
+    const why = away.length === 0 ? '' : ` Not every server is ready: ${away.join(', ')}.`;
+    return new UnknownToolError(name, `No server offers a tool called '${name}'.${why}`);
+  }
+
+  *#serverFacts(table: ServerTable): Iterable<readonly [string, ServerFacts]> {
+    for (const { name, state } of this.#roster.connections) {
+      yield [name, { source: table.get(name)?.source ?? '', filter: table.filter(name), state }];
+    }
+  }
+}
+
+async function createClient(options: TroupeOptions): Promise<ProtocolClient> {
+  const { createSdkV1Client } = await import('./protocol/sdk-v1.js');
+  return createSdkV1Client({
+    clientInfo: options.clientInfo ?? PACKAGE,
+    capabilities: options.capabilities ?? {},
+  });
+}
+
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/**
+ * Makes a troupe: the supervised MCP connections of one host. Starts nothing.
+ *
+ * @example
+ * const troupe = createTroupe({ config: '.mcp.json' });
+ * await troupe.start();
+ * const result = await troupe.callTool('mcp__fs__read_file', { path: 'README.md' });
+ * await troupe.close();
+ */
+export function createTroupe(options: TroupeOptions): Troupe {
+  return new Troupe(options);
+}

@@ -1,0 +1,89 @@
+/**
+ * A part of a troupe, for a sub-agent: some servers, some tools. It reads and calls; it cannot start, stop or close.
+ */
+import { distinctUntilChanged, map, type Observable } from 'rxjs';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallOptions } from './calls/call.js';
+import { isAllowed } from './catalog/filter.js';
+import type { CatalogTool } from './catalog/registry.js';
+import { UnknownToolError } from './errors.js';
+import type { LifecycleEvent } from './lifecycle/event.js';
+import type { Publisher } from './lifecycle/publish.js';
+import type { ServerStatus } from './lifecycle/status.js';
+import type { JsonObject } from './protocol/protocol-client.js';
+
+export interface ViewOptions {
+  /** Names of the servers that are seen. Default: all. */
+  readonly servers?: readonly string[];
+  /** Names for the model of the tools that are seen; `*` is a wildcard. Default: all of these servers. */
+  readonly tools?: readonly string[];
+}
+
+/** What a view looks at. */
+export interface Viewed {
+  readonly tools: readonly CatalogTool[];
+  readonly tools$: Observable<readonly CatalogTool[]>;
+  readonly status: readonly ServerStatus[];
+  readonly events$: Observable<LifecycleEvent>;
+  callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
+}
+
+export class View implements Viewed {
+  readonly tools$: Observable<readonly CatalogTool[]>;
+  /** The events of the servers that are seen. */
+  readonly events$: Observable<LifecycleEvent>;
+  readonly #whole: Viewed;
+  readonly #options: ViewOptions;
+  #from: readonly CatalogTool[] | undefined;
+  #tools: readonly CatalogTool[] = [];
+
+  constructor(whole: Viewed, publisher: Publisher, options: ViewOptions) {
+    this.#whole = whole;
+    this.#options = options;
+    this.tools$ = whole.tools$.pipe(
+      map(() => this.tools),
+      distinctUntilChanged(),
+    );
+    this.events$ = publisher.guarded((subscriber) =>
+      whole.events$.subscribe((event) => {
+        if ('connection' in event && event.connection !== undefined && this.#sees(event.connection))
+          subscriber.next(event);
+      }),
+    );
+  }
+
+  /** The same object as long as nothing that is seen changed. */
+  get tools(): readonly CatalogTool[] {
+    if (this.#from === this.#whole.tools) return this.#tools;
+    this.#from = this.#whole.tools;
+    const seen = this.#from.filter((tool) => this.#offers(tool));
+    const isSame =
+      seen.length === this.#tools.length && seen.every((tool, index) => tool === this.#tools[index]);
+    if (!isSame) this.#tools = Object.freeze(seen);
+    return this.#tools;
+  }
+
+  get status(): readonly ServerStatus[] {
+    return this.#whole.status.filter(({ name }) => this.#sees(name));
+  }
+
+  tool(name: string): CatalogTool | undefined {
+    return this.tools.find((tool) => tool.name === name);
+  }
+
+  async callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    if (this.tool(name) === undefined) {
+      throw new UnknownToolError(name, `No tool called '${name}' is offered here.`);
+    }
+    return this.#whole.callTool(name, args, options);
+  }
+
+  #sees(server: string): boolean {
+    return this.#options.servers === undefined || this.#options.servers.includes(server);
+  }
+
+  #offers(tool: CatalogTool): boolean {
+    const { tools } = this.#options;
+    return this.#sees(tool.server) && isAllowed(tool.name, tools === undefined ? {} : { allow: tools });
+  }
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { entryHash } from '../../src/config/entry-hash.js';
+import type { ServerSpec } from '../../src/config/merge.js';
+import type { Scope } from '../../src/config/sources.js';
+import { needsTrust, toTrustRequest } from '../../src/config/trust.js';
+import type { ServerConfig, TrustPolicy } from '../../src/options.js';
+
+const STDIO = { type: 'stdio', command: 'lamp', args: ['--key=${KEY}'] } as const;
+const PLAIN_REMOTE = { url: 'https://example.com/mcp' };
+const CURIOUS_REMOTE = { url: 'https://example.com/mcp', headers: { A: '${TOKEN:-x}' } };
+const IN_PROCESS = { type: 'in-process', server: { connect: () => Promise.resolve() } } as const;
+
+function spec(config: ServerConfig, over: Partial<ServerSpec> = {}): ServerSpec {
+  return {
+    name: 'lamp',
+    source: '.mcp.json',
+    scope: 'project',
+    baseDir: '/srv/project',
+    shadows: [],
+    config,
+    hash: entryHash(config),
+    ...over,
+  };
+}
+
+describe('an entry needs approval', () => {
+  const ask: TrustPolicy = () => true;
+
+  it.each<[story: string, config: ServerConfig, policy: TrustPolicy | undefined, needed: boolean]>([
+    ['a program, no policy', STDIO, undefined, true],
+    ['a program, a function to ask', STDIO, ask, true],
+    ['a program, only remote ones trusted', STDIO, 'remote-only', true],
+    ['a program, all trusted', STDIO, 'all', false],
+    ['an address, no policy', PLAIN_REMOTE, undefined, false],
+    ['an address, a function to ask', PLAIN_REMOTE, ask, false],
+    ['an address that wants a variable, no policy', CURIOUS_REMOTE, undefined, true],
+    ['an address that wants a variable, a function to ask', CURIOUS_REMOTE, ask, true],
+    ['an address that wants a variable, remote ones trusted', CURIOUS_REMOTE, 'remote-only', false],
+    ['an address that wants a variable, all trusted', CURIOUS_REMOTE, 'all', false],
+    ['an object of this process', IN_PROCESS, undefined, false],
+  ])('in a project file: %s', (_, config, policy, needed) => {
+    expect(needsTrust(spec(config), policy)).toBe(needed);
+  });
+
+  it.each<Scope>(['host', 'given', 'user'])('never where its scope is %s', (scope) => {
+    for (const config of [STDIO, PLAIN_REMOTE, CURIOUS_REMOTE]) {
+      expect(needsTrust(spec(config, { scope }))).toBe(false);
+    }
+  });
+});
+
+describe('the request for approval', () => {
+  it('shows command and arguments as written, and names of variables', () => {
+    expect(toTrustRequest(spec(STDIO))).toEqual({
+      server: 'lamp',
+      source: '.mcp.json',
+      transport: 'stdio',
+      command: 'lamp',
+      args: ['--key=${KEY}'],
+      variables: ['KEY'],
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  it('shows an address without its secrets', () => {
+    const config = { type: 'sse', url: 'https://example.com/mcp?key=sk-1&t=${T}' } as const;
+    expect(toTrustRequest(spec(config))).toMatchObject({
+      transport: 'sse',
+      url: 'https://example.com/mcp?key=***&t=***',
+      variables: ['T'],
+    });
+    expect(toTrustRequest(spec(CURIOUS_REMOTE))).toMatchObject({ transport: 'http' });
+  });
+
+  it('is another one for another entry, folder or name, and the same for the same', () => {
+    const hashes = [
+      spec(STDIO),
+      spec({ ...STDIO, args: [] }),
+      spec(STDIO, { baseDir: '/srv/other' }),
+      spec(STDIO, { name: 'other' }),
+    ].map((each) => toTrustRequest(each).hash);
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(toTrustRequest(spec(STDIO)).hash).toBe(hashes[0]);
+  });
+
+  it('cannot be made for an object of this process, which nobody needs to approve', () => {
+    expect(() => toTrustRequest(spec(IN_PROCESS))).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,63 @@
+/**
+ * What each entry point exports, as literals.
+ */
+interface EntryPoint {
+  readonly subpath: string;
+  /** Path of its source, and below `dist` of what is built from it; without the ending. */
+  readonly target: string;
+  /** Names that exist when the program runs. */
+  readonly values: readonly string[];
+  /** Names that exist for the compiler only. */
+  readonly types: readonly string[];
+}
+
+const names = (list: string): string[] => list.trim().split(/\s+/).toSorted();
+
+export const ENTRY_POINTS: readonly EntryPoint[] = [
+  {
+    subpath: '.',
+    target: 'src/index',
+    values: names(`
+      AuthRequiredError CONNECTION_STATES CallAbortedError CallTimeoutError ConfigError
+      ConnectionLostError HandshakeError InvalidTransitionError LaunchError NotReadyError
+      OutcomeUnknownError ServerError TroupeError TrustRequiredError UnknownToolError createTroupe
+      discoverServers
+    `),
+    types: names(`
+      CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionState DiscoverOptions
+      DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
+      HttpServerConfig InProcessServerConfig LifecycleEvent LifecycleEventType Logger NamingTemplate
+      PolicyOverrides ProcessExit Progress RejectionReason ServerConfig ServerSettings ServerStatus
+      SourceReport StartReport StdioServerConfig Troupe TroupeOptions TrustPolicy TrustRequest View
+      ViewOptions WaitOptions
+    `),
+  },
+  {
+    subpath: './machines',
+    target: 'machines/index',
+    values: names(`
+      CONNECTION_COMMANDS DEFAULT_POLICY FAILURE_CODES acceptedOf afterLoss backoffDelay classify
+      connectionMachine isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
+    `),
+    types: names(`
+      BackoffOptions BoundedSessionInput CatalogCounts ChildSpec ConnectionCommand ConnectionContext
+      ConnectionEmitted ConnectionEvent ConnectionFact ConnectionInput ConnectionOutput ConnectionPolicy
+      ConnectionReport ConnectionTag EnrichCatalogOutput Failure FailureCode FailurePhase
+      HandshakeOutput HttpRefusal ListToolsOutput ManagerContext ManagerEmitted ManagerEvent
+      ManagerInput OpenTransportOutput PhaseTimings ProcessExit ResolveConfigInput ResolveConfigOutput
+      RestartIntensity ServerIdentity SessionKey Settled StopIntent StopPolicy TransitionVerdict
+      TransportKind Unsettled Verdict WatchSessionInput
+    `),
+  },
+  {
+    subpath: './inspection',
+    target: 'src/inspection/index',
+    values: names(`
+      activeStateIds allStates chartArrows chartHash chartModel shortId stateIdsOf toMermaid toScxml
+      toTransitionTable transitionId transitionsOf
+    `),
+    types: names(`
+      ChartArrow ChartBranch ChartEdge ChartEventKind ChartInvoke ChartModel ChartState ChartTransition
+    `),
+  },
+];

@@ -1,0 +1,62 @@
+/** A clock that stands still until a test moves it. */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../../src/ports.js';
+
+export interface ControlledClock extends Clock {
+  /** Delays of the timers that are set now, in the order of setting. */
+  readonly pending: readonly number[];
+  /** Moves time on and fires what is due, one by one in order; what follows from each happens before the next. */
+  advance(ms: number): Promise<void>;
+  /** Resolves when a timer of this delay is set, at once if one is. */
+  whenSet(ms: number): Promise<void>;
+}
+
+interface Timer {
+  readonly ms: number;
+  readonly at: number;
+  readonly fn: () => void;
+}
+
+export function createControlledClock(start = 1_000_000): ControlledClock {
+  const timers = new Set<Timer>();
+  const waiting = new Set<{ readonly ms: number; readonly resolve: () => void }>();
+  let now = start;
+
+  const due = (end: number): Timer | undefined =>
+    [...timers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0];
+
+  return {
+    now: () => now,
+    setTimeout: (fn, ms) => {
+      const timer = { ms, at: now + ms, fn };
+      timers.add(timer);
+      for (const one of waiting) {
+        if (one.ms !== ms) continue;
+        waiting.delete(one);
+        one.resolve();
+      }
+      return timer;
+    },
+    clearTimeout: (handle) => {
+      timers.delete(handle as Timer);
+    },
+    get pending() {
+      return [...timers].map(({ ms }) => ms);
+    },
+    advance: async (ms) => {
+      const end = now + ms;
+      await turn();
+      for (let next = due(end); next !== undefined; next = due(end)) {
+        now = next.at;
+        timers.delete(next);
+        next.fn();
+        await turn();
+      }
+      now = end;
+    },
+    whenSet: async (ms) => {
+      if ([...timers].some((timer) => timer.ms === ms)) return;
+      await new Promise<void>((resolve) => waiting.add({ ms, resolve }));
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Programs of the project that a test runs beside itself: real MCP servers, and the faulty ones of the kit. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+export interface LocalProgram {
+  /** The line that said it was ready. */
+  readonly line: string;
+  stop(): Promise<void>;
+}
+
+export interface ProgramStart {
+  /** Path below the project's root. */
+  readonly file: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** A line like this on stdout or stderr says that it is ready. */
+  readonly ready: RegExp;
+}
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** Runs a script with Node. Rejects when it ends before it was ready. */
+export async function startProgram({
+  file,
+  args = [],
+  env = {},
+  ready,
+}: ProgramStart): Promise<LocalProgram> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(file, ROOT)), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'close');
+  const line = await Promise.race([
+    firstLine(child.stdout, ready),
+    firstLine(child.stderr, ready),
+    exited.then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
+  ]);
+  return {
+    line,
+    stop: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** A port that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Reads on after that line, so that the program is never held up by a full pipe. */
+function firstLine(stream: Readable, pattern: RegExp): Promise<string> {
+  return new Promise((resolve) => {
+    createInterface(stream).on('line', (line) => {
+      if (pattern.test(line)) resolve(line);
+    });
+  });
+}

@@ -1,0 +1,164 @@
+/** The older HTTP+SSE transport: the stream is the session. */
+import { describe, expect, it } from 'vitest';
+import type { HttpTransportOptions } from '../../../src/transports/http/http-session.js';
+import { createSseTransport } from '../../../src/transports/sse.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { useHttpFixture } from './http-fixture.js';
+import type { Fixture } from './http-fixture.js';
+import { failureOf, INITIALIZE, open, request } from './session-record.js';
+import { event, openStream, refuse, result, startServer } from './test-server.js';
+import type { Handler } from './test-server.js';
+
+useLeakCheck();
+const fixture = useHttpFixture();
+const connect = (handle: Handler, options: Partial<HttpTransportOptions> = {}): Promise<Fixture> =>
+  fixture(handle, { ...options, create: createSseTransport });
+
+/** A correct server that answers on its one stream. `post` may replace what it does with a message. */
+function sse(post?: Handler): Handler & { stream?: Parameters<Handler>[1] } {
+  const handle: Handler & { stream?: Parameters<Handler>[1] } = (seen, res) => {
+    if (seen.method === 'GET') {
+      handle.stream = openStream(res);
+      handle.stream.write('event: endpoint\ndata: /messages?boat=7\n\n');
+    } else if (post !== undefined) {
+      post(seen, res);
+    } else {
+      res.writeHead(202).end('Accepted');
+      if (seen.rpc.id !== undefined)
+        handle.stream?.write(event(result(seen.rpc.id, { method: seen.rpc.method })));
+    }
+  };
+  return handle;
+}
+
+describe('The SSE transport', () => {
+  it('starts when the server has named an address, and posts there', async () => {
+    const { server, transport, said } = await connect(sse(), {
+      headers: { Authorization: 'Bearer harbour-key-1' },
+    });
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    expect(await said.answerTo(1)).toEqual(result(1, { method: 'tools/list' }));
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /mcp',
+      'POST /messages?boat=7',
+      'POST /messages?boat=7',
+      'POST /messages?boat=7',
+    ]);
+    expect(server.seen.every(({ headers }) => headers.authorization === 'Bearer harbour-key-1')).toBe(true);
+    expect(server.seen[0]?.headers.accept).toBe('text/event-stream');
+    expect(transport.kind).toBe('sse');
+  });
+
+  it('never posts to another origin', async () => {
+    const other = await startServer(refuse(202));
+    const { transport, server } = await connect(
+      (_seen, res) => void openStream(res).write(`event: endpoint\ndata: ${other.url}\n\n`),
+    );
+    expect((await failureOf(transport.start())).failure.code).toBe('http-not-mcp');
+    expect(other.seen).toEqual([]);
+    await server.idle();
+    await other.close();
+  });
+
+  it.each<[string, Handler, string, RegExp]>([
+    ['a status', refuse(403, 'members only'), 'http-status', /403.*members only/],
+    [
+      'a page',
+      refuse(200, '<html>Sign in', { 'content-type': 'text/html' }),
+      'http-not-mcp',
+      /text\/html.*Sign in/,
+    ],
+    ['a stream that ends', (_seen, res) => void openStream(res).end(), 'connection-lost', /before it named/],
+    ['a stream that is cut', (_seen, res) => void openStream(res).destroy(), 'connection-lost', /broke/],
+  ])('does not start on %s, and leaves nothing', async (_, handle, code, told) => {
+    const { server, transport, said } = await connect(handle);
+    const { failure } = await failureOf(transport.start());
+    expect(failure.code).toBe(code);
+    expect(failure.message).toMatch(told);
+    await server.idle();
+    expect(said.closes).toBe(0);
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('is freed from a stream that names nothing by close()', async () => {
+    const { server, transport } = await connect((_seen, res) => void openStream(res));
+    const starting = failureOf(transport.start());
+    await server.arrived(() => true);
+    await transport.close();
+    expect((await starting).failure.code).toBe('connection-lost');
+    await server.idle();
+  });
+
+  it('is over when the stream ends', async () => {
+    const handle = sse();
+    const { transport, said, server } = await connect(handle);
+    await open(transport);
+    handle.stream?.end();
+    await said.closed;
+    expect(transport.ended).toMatchObject({ code: 'connection-lost' });
+    expect(await failureOf(transport.send(request(1, 'x')))).toMatchObject({ written: false });
+    await transport.close();
+    expect(said.closes).toBe(1);
+    await server.idle();
+  });
+
+  it('is over when the stream is cut', async () => {
+    const handle = sse();
+    const { transport, said } = await connect(handle);
+    await open(transport);
+    handle.stream?.destroy();
+    await said.closed;
+    expect(transport.ended?.message).toMatch(/broke off/);
+  });
+
+  it('rejects a message that is refused', async () => {
+    const { transport } = await connect(sse(refuse(413, 'too large')));
+    await transport.start();
+    const error = await failureOf(transport.send(INITIALIZE));
+    expect(error).toMatchObject({ written: false, failure: { code: 'http-status', http: { status: 413 } } });
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('is over when the server has lost the session of its stream', async () => {
+    let posts = 0;
+    const { transport, said } = await connect(
+      sse((seen, res) => {
+        posts += 1;
+        refuse(posts > 2 ? 404 : 202)(seen, res);
+      }),
+    );
+    await open(transport);
+    expect((await failureOf(transport.send(request(1, 'x')))).failure.code).toBe('session-expired');
+    await said.closed;
+    expect(transport.ended).toMatchObject({ code: 'session-expired' });
+  });
+
+  it('treats 404 to the first message as a wrong address', async () => {
+    const { transport } = await connect(sse(refuse(404)));
+    await transport.start();
+    expect((await failureOf(transport.send(INITIALIZE))).failure.code).toBe('http-status');
+  });
+
+  it('leaves out a message above the limit and goes on', async () => {
+    const handle = sse();
+    const { transport, said } = await connect(handle, { maxMessageBytes: 100_000 });
+    await open(transport);
+    handle.stream?.write(
+      event({ jsonrpc: '2.0', method: 'notifications/x', params: { text: 'x'.repeat(200_000) } }),
+    );
+    await transport.send(request(1, 'tools/list'));
+    await said.answerTo(1);
+    expect(said.notices.map(({ kind }) => kind)).toContain('message-too-large');
+    expect(said.messages).toHaveLength(2);
+  });
+
+  it('closes its stream and every socket', async () => {
+    const { server, transport, said } = await connect(sse());
+    await open(transport);
+    await transport.close();
+    expect(said.closes).toBe(1);
+    expect(transport.ended).toBeUndefined();
+    await server.idle();
+  });
+});

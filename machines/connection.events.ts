@@ -51,6 +51,8 @@ export interface PhaseTimings {
 
 export interface ConnectionContext extends ConnectionInput {
   readonly intent: StopIntent | null;
+  /** No session of this connection can be alive: none was begun, or the last one was proven gone. */
+  readonly released: boolean;
   /** The manager has been told that the first attempt is over. */
   readonly reportedSettled: boolean;
   /** Number of the attempt under way or last made in this round, from 1; 0 before the first. */

@@ -8,10 +8,10 @@
  * M2. Every effect is a named actor slot. It settles with a record carrying `at`, or rejects with a `Failure`; its
  *     limit is in its input and its provider keeps it, so no waiting state is without an end and no timer of the
  *     chart grows with the number of connections.
- * M3. A new session may be opened only after the old one was proven released: every way to `opening` leads through
- *     `releasing`, `authorizing` or `closing`, or comes from a state that never had a session.
+ * M3. A new session may be opened only after the old one was proven released: every way to `opening` leads through a
+ *     `releasing`, `authorizing`, `closing` or `killing` that settled, or `released` was true before.
  * M4. `generation` grows by one on each entry of `opening` and never goes back.
- * M5. `shuttingDown` is never re-entered; a second stop moves on one step.
+ * M5. `shuttingDown` is never re-entered; a stop while it is to return makes it final, a second stop moves on one step.
  *
  * Longer than most files because a chart is read as one piece: contexts, updates and events are in the neighbours.
  */
@@ -84,8 +84,11 @@ const connection = setup({
     needsNetwork: ({ context }) => needsNetwork(context),
     isHeldOffline: ({ context }) => needsNetwork(context) && !context.online,
     isNotShuttingDown: ({ context }) => context.intent === null,
-    isReturning: ({ context }) =>
-      context.intent === 'restart' || context.intent === 'reload' || context.intent === 'idle',
+    isReturning: ({ context }) => update.isReturning(context),
+    isEnding: ({ context }) => !update.isReturning(context),
+    isIdle: ({ context }) => context.intent === 'idle',
+    isWanted: ({ context }) => context.wanted,
+    isReleased: ({ context }) => context.released,
     hasChangedMeanwhile: ({ context }) => context.listChangedAt !== null,
     canWaitLonger: ({ context, event }) =>
       event.type === 'catalog.listChanged' &&
@@ -101,7 +104,7 @@ const connection = setup({
     beginAttempt: assign(({ context }, params: { output: ResolveConfigOutput }) =>
       params.output.kind === 'resolved' ? update.beginAttempt(context, params.output) : {},
     ),
-    nextGeneration: assign({ generation: ({ context }) => context.generation + 1 }),
+    beginSession: assign(({ context }) => update.beginSession(context)),
     recordOpened: assign(({ context }, params: { output: OpenTransportOutput }) =>
       update.recordOpened(context, params.output),
     ),
@@ -125,13 +128,15 @@ const connection = setup({
       update.planRetry(context, params.failure),
     ),
     planNetworkRetry: assign(({ context }) => update.planNetworkRetry(context)),
-    recordReleased: assign(({ context }, params: { output: Settled }) =>
-      update.recordReleased(context, params.output.at),
-    ),
+    recordReleased: assign((_, params: { output: Settled }) => update.recordReleased(params.output.at)),
+    scheduleAttempt: assign(({ context }) => update.scheduleAttempt(context)),
+    startOver: assign(() => update.startOver()),
     newRound: assign(() => update.newRound()),
     forgetAttempts: assign({ attempt: 0 }),
-    beginShutdown: assign((_, params: { intent: StopIntent }) => update.beginShutdown(params.intent)),
-    recordClosed: assign(({ context }) => update.recordClosed(context)),
+    beginShutdown: assign(({ context }, params: { intent: StopIntent }) =>
+      update.beginShutdown(context, params.intent),
+    ),
+    recordClosed: assign((_, params: { output: Settled }) => update.recordClosed(params.output.at)),
     clearIntent: assign({ intent: null }),
     applyReload: assign((_, params: { transport: TransportKind; policy: ConnectionPolicy }) =>
       update.applyReload(params.transport, params.policy),
@@ -183,8 +188,10 @@ const boundedBy =
 
 const released = boundedBy((policy) => policy.releaseTimeoutMs);
 
-/** Time for every step of the ladder and for the operating system to follow. */
-const closed = boundedBy(({ stop }) => stop.deleteMs + stop.stdinEndMs + stop.termMs + 1_000);
+/** Time for every step of the ladder, whichever the transport has, and for the operating system to follow. */
+const closed = boundedBy(({ stop }) => Math.max(stop.deleteMs, stop.stdinEndMs + stop.termMs) + 1_000);
+
+const stopping = ({ event }: { event: { reason: StopIntent } }) => ({ intent: event.reason });
 
 const reloaded = ({ event }: { event: { transport: TransportKind; policy: ConnectionPolicy } }) => ({
   transport: event.transport,
@@ -218,6 +225,62 @@ const attemptFailed = [
 
 const lost = ({ event }: { event: { failure: Failure } }) => ({ failure: event.failure });
 
+/** Where a session goes that was ready and is lost. */
+const sessionLost = <T>(params: T) =>
+  [
+    {
+      guard: { type: 'needsAuthorization', params },
+      target: '#connection.handshaking.authorizing',
+      actions: [
+        { type: 'recordFailure', params },
+        { type: 'emitLost', params },
+      ],
+    },
+    {
+      guard: { type: 'mustGiveUp', params },
+      target: '#connection.failed',
+      actions: [
+        { type: 'recordFailure', params },
+        { type: 'emitLost', params },
+      ],
+    },
+    {
+      target: '#connection.reconnecting',
+      actions: [
+        { type: 'recordFailure', params },
+        { type: 'planRetry', params },
+        { type: 'emitLost', params },
+      ],
+    },
+  ] as const;
+
+/** Where a shutdown leads once the session is proven gone. What is idle rests: its catalog is known. */
+const sessionClosed = [
+  {
+    guard: 'isIdle',
+    target: '#connection.configuring.dormant',
+    actions: [{ type: 'recordClosed', params: outputOf }, 'startOver'],
+  },
+  {
+    guard: 'isReturning',
+    target: '#connection.configuring',
+    actions: [{ type: 'recordClosed', params: outputOf }, 'startOver'],
+  },
+  { target: '#connection.stopped', actions: { type: 'recordClosed', params: outputOf } },
+] as const;
+
+/** How a given up connection begins anew. */
+const tryAgain = [
+  { guard: 'isReleased', target: '#connection.configuring', actions: 'newRound' },
+  { target: '#connection.reconnecting', actions: 'newRound' },
+] as const;
+
+/** Whoever asks for an idle connection while it goes to rest gets it back. */
+const comeBack = [
+  { guard: 'isIdle', actions: { type: 'beginShutdown', params: { intent: 'restart' } } },
+  { guard: 'isReturning' },
+] as const;
+
 export const connectionMachine = connection.createMachine({
   id: 'connection',
   options: { maxIterations: 100 },
@@ -234,7 +297,7 @@ export const connectionMachine = connection.createMachine({
   on: {
     'connection.stop': {
       target: '.shuttingDown',
-      actions: { type: 'beginShutdown', params: ({ event }) => ({ intent: event.reason }) },
+      actions: { type: 'beginShutdown', params: stopping },
     },
     'connection.restart': {
       guard: 'isNotShuttingDown',
@@ -245,6 +308,7 @@ export const connectionMachine = connection.createMachine({
       guard: 'isNotShuttingDown',
       target: '.shuttingDown',
       actions: [
+        'leaveStart',
         { type: 'beginShutdown', params: { intent: 'reload' } },
         { type: 'applyReload', params: reloaded },
       ],
@@ -280,7 +344,12 @@ export const connectionMachine = connection.createMachine({
             ],
             onError: { target: '#connection.failed', actions: { type: 'recordFailure', params: rejection } },
           },
-          on: { 'connection.start': {} },
+          on: {
+            'connection.start': [
+              { guard: 'isWanted' },
+              { target: 'resolving', reenter: true, actions: 'newRound' },
+            ],
+          },
         },
         awaitingTrust: {
           description: 'A person has to approve the entry; nothing of it was expanded or started.',
@@ -296,7 +365,7 @@ export const connectionMachine = connection.createMachine({
               },
             },
             'connection.retry': 'resolving',
-            'connection.start': {},
+            'connection.start': [{ guard: 'isWanted' }, { actions: 'newRound' }],
           },
         },
         dormant: {
@@ -320,7 +389,7 @@ export const connectionMachine = connection.createMachine({
         },
         opening: {
           description: 'The session exists from here on, whatever becomes of it.',
-          entry: 'nextGeneration',
+          entry: 'beginSession',
           invoke: {
             id: 'openTransport',
             src: 'openTransport',
@@ -368,7 +437,10 @@ export const connectionMachine = connection.createMachine({
             id: 'authorize',
             src: 'authorize',
             input: sessionKey,
-            onDone: '#connection.launching.waitingForSlot',
+            onDone: {
+              target: '#connection.launching.waitingForSlot',
+              actions: { type: 'recordReleased', params: outputOf },
+            },
             onError: { target: '#connection.failed', actions: { type: 'recordFailure', params: rejection } },
           },
           on: { 'connection.retry': { target: '#connection.reconnecting', actions: 'newRound' } },
@@ -402,32 +474,7 @@ export const connectionMachine = connection.createMachine({
       ],
       on: {
         'connection.start': {},
-        'session.lost': [
-          {
-            guard: { type: 'needsAuthorization', params: lost },
-            target: '#connection.handshaking.authorizing',
-            actions: [
-              { type: 'recordFailure', params: lost },
-              { type: 'emitLost', params: lost },
-            ],
-          },
-          {
-            guard: { type: 'mustGiveUp', params: lost },
-            target: 'failed',
-            actions: [
-              { type: 'recordFailure', params: lost },
-              { type: 'emitLost', params: lost },
-            ],
-          },
-          {
-            target: 'reconnecting',
-            actions: [
-              { type: 'recordFailure', params: lost },
-              { type: 'planRetry', params: lost },
-              { type: 'emitLost', params: lost },
-            ],
-          },
-        ],
+        'session.lost': sessionLost(lost),
         'session.stable': { actions: 'forgetAttempts' },
         'session.idle': {
           target: 'shuttingDown',
@@ -459,24 +506,7 @@ export const connectionMachine = connection.createMachine({
                 src: 'probe',
                 input: boundedBy((policy) => policy.ping.timeoutMs),
                 onDone: 'resting',
-                onError: [
-                  {
-                    guard: { type: 'mustGiveUp', params: rejection },
-                    target: '#connection.failed',
-                    actions: [
-                      { type: 'recordFailure', params: rejection },
-                      { type: 'emitLost', params: rejection },
-                    ],
-                  },
-                  {
-                    target: '#connection.reconnecting',
-                    actions: [
-                      { type: 'recordFailure', params: rejection },
-                      { type: 'planRetry', params: rejection },
-                      { type: 'emitLost', params: rejection },
-                    ],
-                  },
-                ],
+                onError: sessionLost(rejection),
               },
             },
           },
@@ -515,7 +545,7 @@ export const connectionMachine = connection.createMachine({
                   },
                   { target: 'current', actions: { type: 'recordRefreshed', params: outputOf } },
                 ],
-                onError: 'stale',
+                onError: [{ guard: 'hasChangedMeanwhile', target: 'debouncing' }, { target: 'stale' }],
               },
               on: {
                 'catalog.listChanged': { actions: 'noteListChanged' },
@@ -553,7 +583,7 @@ export const connectionMachine = connection.createMachine({
               },
               {
                 target: 'backingOff',
-                actions: [{ type: 'recordReleased', params: outputOf }, 'emitRetrying'],
+                actions: [{ type: 'recordReleased', params: outputOf }, 'scheduleAttempt', 'emitRetrying'],
               },
             ],
             onError: { target: '#connection.failed', actions: { type: 'recordFailure', params: rejection } },
@@ -593,7 +623,7 @@ export const connectionMachine = connection.createMachine({
             id: 'releaseFailed',
             src: 'releaseSession',
             input: released,
-            onDone: 'settled',
+            onDone: { target: 'settled', actions: { type: 'recordReleased', params: outputOf } },
             onError: 'settled',
           },
           on: {
@@ -602,10 +632,12 @@ export const connectionMachine = connection.createMachine({
           },
         },
         settled: {
+          description:
+            'Waits to be asked. What was not proven gone has to be before a new session may start.',
           tags: 'settled',
           on: {
-            'connection.retry': { target: '#connection.configuring', actions: 'newRound' },
-            'connection.start': { target: '#connection.configuring', actions: 'newRound' },
+            'connection.retry': tryAgain,
+            'connection.start': tryAgain,
           },
         },
       },
@@ -615,12 +647,19 @@ export const connectionMachine = connection.createMachine({
       initial: 'draining',
       entry: ['leaveStart', 'reportSettled'],
       on: {
-        'connection.start': { guard: 'isReturning' },
-        'connection.restart': { guard: 'isReturning' },
+        'connection.start': comeBack,
+        'connection.restart': comeBack,
         'connection.reload': {
           guard: 'isReturning',
-          actions: { type: 'applyReload', params: reloaded },
+          actions: [
+            { type: 'beginShutdown', params: { intent: 'reload' } },
+            { type: 'applyReload', params: reloaded },
+          ],
         },
+        'connection.stop': [
+          { guard: 'isReturning', actions: { type: 'beginShutdown', params: stopping } },
+          {},
+        ],
       },
       states: {
         draining: {
@@ -632,12 +671,7 @@ export const connectionMachine = connection.createMachine({
             onDone: 'closing',
             onError: 'closing',
           },
-          on: {
-            'connection.stop': {
-              target: 'closing',
-              actions: { type: 'beginShutdown', params: ({ event }) => ({ intent: event.reason }) },
-            },
-          },
+          on: { 'connection.stop': { guard: 'isEnding', target: 'closing' } },
         },
         closing: {
           description: 'Courtesy first: session DELETE, end of stdin, SIGTERM.',
@@ -645,18 +679,10 @@ export const connectionMachine = connection.createMachine({
             id: 'closeSession',
             src: 'closeSession',
             input: closed,
-            onDone: [
-              { guard: 'isReturning', target: '#connection.configuring', actions: 'recordClosed' },
-              { target: '#connection.stopped', actions: 'recordClosed' },
-            ],
+            onDone: sessionClosed,
             onError: 'killing',
           },
-          on: {
-            'connection.stop': {
-              target: 'killing',
-              actions: { type: 'beginShutdown', params: ({ event }) => ({ intent: event.reason }) },
-            },
-          },
+          on: { 'connection.stop': { guard: 'isEnding', target: 'killing' } },
         },
         killing: {
           description: 'No courtesy: SIGKILL to the whole tree.',
@@ -664,20 +690,19 @@ export const connectionMachine = connection.createMachine({
             id: 'killSession',
             src: 'killSession',
             input: released,
-            onDone: [
-              { guard: 'isReturning', target: '#connection.configuring', actions: 'recordClosed' },
-              { target: '#connection.stopped', actions: 'recordClosed' },
-            ],
+            onDone: sessionClosed,
             onError: [
               {
                 guard: 'isReturning',
                 target: '#connection.failed',
+                actions: [{ type: 'recordFailure', params: rejection }, 'clearIntent'],
+              },
+              {
+                target: '#connection.stopped',
                 actions: { type: 'recordFailure', params: rejection },
               },
-              { target: '#connection.stopped', actions: 'recordClosed' },
             ],
           },
-          on: { 'connection.stop': {} },
         },
       },
     },
@@ -695,6 +720,6 @@ function trustDenied(context: ConnectionContext): Failure {
     message: `'${context.name}' was not approved.`,
     phase: 'configure',
     at: context.at,
-    hint: 'Approve the entry to start it.',
+    hint: 'Retry it to be asked again.',
   };
 }

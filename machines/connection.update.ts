@@ -36,6 +36,7 @@ export function initialContext(input: ConnectionInput): ConnectionContext {
   return {
     ...input,
     intent: null,
+    released: true,
     reportedSettled: false,
     attempt: 0,
     delayMs: 0,
@@ -56,17 +57,23 @@ export function initialContext(input: ConnectionInput): ConnectionContext {
   };
 }
 
+/** What was launched once is wanted until it is idle: a lazy connection that is lost comes back. */
 export function beginAttempt(
   context: ConnectionContext,
   output: ResolveConfigOutput & { kind: 'resolved' },
 ): Update {
   return {
+    wanted: true,
     attempt: context.attempt + 1,
     configHash: output.hash,
     at: output.at,
     nextAttemptAt: null,
     timings: { ...NO_TIMINGS, configuringMs: output.at - output.startedAt },
   };
+}
+
+export function beginSession(context: ConnectionContext): Update {
+  return { generation: context.generation + 1, released: false };
 }
 
 export function recordOpened(context: ConnectionContext, output: OpenTransportOutput): Update {
@@ -106,7 +113,6 @@ export function recordRefreshed(context: ConnectionContext, output: ListToolsOut
     at: output.at,
     catalogHash: output.hash,
     counts: { ...context.counts, tools: output.tools },
-    listChangedAt: null,
   };
 }
 
@@ -155,21 +161,27 @@ function crashLoop(context: ConnectionContext, failure: Failure): Failure {
   };
 }
 
-/** Decides when the next attempt is due. A loss is forgiven once at once; everything else backs off. */
+/** When the next attempt is due: at once where the loss is forgiven, else after the backoff; never before the server asks. */
 export function planRetry(context: ConnectionContext, failure: Failure): Update {
-  const lost = isLoss(failure);
-  const lastLossAt = context.losses.at(-1) ?? null;
-  const losses = lost
+  const losses = isLoss(failure)
     ? recordRestart(context.losses, failure.at, lossWindow(context.policy)).times
     : context.losses;
-  if (lost && isImmediateRetry(lastLossAt, failure.at, context.policy.immediateRetryWindowMs)) {
-    return { losses, delayMs: 0 };
-  }
+  if (isForgiven(context, failure)) return { losses, delayMs: askedDelay(failure) };
   const { delayMs, seed } = backoffDelay(
     { retry: Math.max(1, context.attempt), seed: context.seed },
     context.policy.backoff,
   );
   return { losses, seed, delayMs: Math.max(delayMs, askedDelay(failure)) };
+}
+
+/** The first loss in a while is forgiven, and every session that only expired. */
+function isForgiven(context: ConnectionContext, failure: Failure): boolean {
+  if (!isLoss(failure)) return false;
+  const lastLossAt = context.losses.at(-1) ?? null;
+  return (
+    classify(failure) === 'renew' ||
+    isImmediateRetry(lastLossAt, failure.at, context.policy.immediateRetryWindowMs)
+  );
 }
 
 /** The longest wait a server may ask for with `Retry-After`. */
@@ -187,13 +199,28 @@ function lossWindow(policy: ConnectionPolicy): { restarts: number; periodMs: num
   };
 }
 
-export function recordReleased(context: ConnectionContext, at: number): Update {
-  return { at, pid: null, nextAttemptAt: at + context.delayMs };
+/** The old session is proven gone. */
+export function recordReleased(at: number): Update {
+  return { at, pid: null, released: true };
 }
 
-/** What a person asks for starts a new round: attempts and losses of the past are forgotten. */
+/** The session ended as it was told to: what went wrong before no longer matters. */
+export function recordClosed(at: number): Update {
+  return { ...recordReleased(at), failure: null };
+}
+
+export function scheduleAttempt(context: ConnectionContext): Update {
+  return { nextAttemptAt: context.at + context.delayMs };
+}
+
+/** Attempts and losses of the past are forgotten. */
+export function startOver(): Update {
+  return { attempt: 0, losses: [], delayMs: 0, nextAttemptAt: null, readyAt: null };
+}
+
+/** What a person asks for starts over, and wakes a lazy connection. */
 export function newRound(): Update {
-  return { attempt: 0, losses: [], delayMs: 0, nextAttemptAt: null, readyAt: null, wanted: true };
+  return { ...startOver(), wanted: true };
 }
 
 export function planNetworkRetry(context: ConnectionContext): Update {
@@ -201,20 +228,15 @@ export function planNetworkRetry(context: ConnectionContext): Update {
   return { delayMs, seed, nextAttemptAt: null };
 }
 
-export function beginShutdown(intent: StopIntent): Update {
-  return { intent, nextAttemptAt: null };
+/** The shutdown is not the end. */
+export function isReturning({ intent }: ConnectionContext): boolean {
+  return intent === 'restart' || intent === 'reload' || intent === 'idle';
 }
 
-export function recordClosed(context: ConnectionContext): Update {
-  return {
-    pid: null,
-    readyAt: null,
-    failure: null,
-    attempt: 0,
-    losses: [],
-    delayMs: 0,
-    wanted: context.intent !== 'idle',
-  };
+/** A restart wants the server whatever it was; an idle one is not wanted; the rest leave that as it is. */
+export function beginShutdown(context: ConnectionContext, intent: StopIntent): Update {
+  const wanted = intent === 'restart' || (intent !== 'idle' && context.wanted);
+  return { intent, wanted, nextAttemptAt: null };
 }
 
 export function applyReload(transport: TransportKind, policy: ConnectionPolicy): Update {

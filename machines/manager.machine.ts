@@ -10,8 +10,9 @@
  * N3. Every end of a child is handled, an error included; no error of a child climbs.
  * N4. While stopping, ended children are only counted. The tree is never stopped child by child.
  * N5. A slot is given back on leaving the start, on the child's end, or after `slotHoldMs`; giving back is idempotent.
+ * N6. Once stopping, no start is granted any more and no timer is left.
  */
-import { assign, emit, enqueueActions, setup, stopChild } from 'xstate';
+import { assign, emit, enqueueActions, setup, stopChild, type ActorRefFrom } from 'xstate';
 import type { ConnectionInput, ConnectionOutput, ConnectionReport } from './connection.events.js';
 import { connectionMachine } from './connection.machine.js';
 
@@ -57,7 +58,26 @@ export type ManagerEmitted =
   | { readonly type: 'ended'; readonly name: string; readonly output: ConnectionOutput }
   | { readonly type: 'crashed'; readonly name: string; readonly message: string };
 
+type Child = ActorRefFrom<typeof connectionMachine>;
+
+/** What the actor system knows of the manager's own children. */
+interface Parent {
+  getSnapshot(): { readonly children: Partial<Record<string, Child>> };
+}
+
 const slotTimer = (name: string) => `slot.${name}`;
+
+function livingChildren(parent: Parent): Child[] {
+  return Object.values(parent.getSnapshot().children).filter(
+    (child) => child?.getSnapshot().status === 'active',
+  ) as Child[];
+}
+
+/** A child that died before it could report the end of its first attempt. */
+function diedUnsettled(parent: Parent, name: string): boolean {
+  const context = parent.getSnapshot().children[name]?.getSnapshot().context;
+  return context?.reportedSettled !== true;
+}
 
 /** `xstate.done.actor.NAME` and `xstate.error.actor.NAME` carry the child's id as `actorId`. */
 interface ChildEnd {
@@ -114,6 +134,11 @@ const manager = setup({
       ...params,
     })),
     countSettled: assign({ unsettled: ({ context }) => context.unsettled - 1 }),
+    countDiedUnsettled: enqueueActions(({ enqueue, self }, params: { name: string }) => {
+      if (diedUnsettled(self, params.name)) {
+        enqueue.assign({ unsettled: ({ context }) => context.unsettled - 1 });
+      }
+    }),
     countEnd: assign({ alive: ({ context }) => context.alive - 1 }),
     dropChild: stopChild((_, params: { name: string }) => params.name),
     queueForSlot: assign(({ context }, params: { name: string }) => ({
@@ -139,18 +164,19 @@ const manager = setup({
       });
       enqueue.cancel(slotTimer(params.name));
     }),
+    abandonStarts: enqueueActions(({ enqueue, context }) => {
+      for (const name of context.holders) enqueue.cancel(slotTimer(name));
+      enqueue.assign({ holders: [], waiting: [] });
+    }),
     setOnline: assign({ online: ({ context }) => !context.online }),
     tellNetwork: enqueueActions(({ enqueue, self }, params: { online: boolean }) => {
-      for (const child of Object.values(self.getSnapshot().children)) {
-        if (child !== undefined)
-          enqueue.sendTo(child, { type: params.online ? 'network.online' : 'network.offline' });
+      for (const child of livingChildren(self)) {
+        enqueue.sendTo(child, { type: params.online ? 'network.online' : 'network.offline' });
       }
     }),
     stopAll: enqueueActions(({ enqueue, self }) => {
-      for (const child of Object.values(self.getSnapshot().children)) {
-        if (child?.getSnapshot().status === 'active') {
-          enqueue.sendTo(child, { type: 'connection.stop', reason: 'close' });
-        }
+      for (const child of livingChildren(self)) {
+        enqueue.sendTo(child, { type: 'connection.stop', reason: 'close' });
       }
     }),
   },
@@ -202,6 +228,7 @@ export const managerMachine = manager.createMachine({
         { type: 'giveBackSlot', params: ended },
         'grantSlots',
         'countEnd',
+        { type: 'countDiedUnsettled', params: ended },
         { type: 'dropChild', params: ended },
         { type: 'emitCrashed', params: crashedWith },
       ],
@@ -234,7 +261,7 @@ export const managerMachine = manager.createMachine({
             { type: 'spawnAll', params: newcomer },
           ],
         },
-        'manager.stop': { target: 'stopping', actions: 'stopAll' },
+        'manager.stop': { target: 'stopping', actions: ['abandonStarts', 'stopAll'] },
       },
     },
     running: {
@@ -244,7 +271,7 @@ export const managerMachine = manager.createMachine({
         'manager.add': {
           actions: { type: 'spawnAll', params: newcomer },
         },
-        'manager.stop': { target: 'stopping', actions: 'stopAll' },
+        'manager.stop': { target: 'stopping', actions: ['abandonStarts', 'stopAll'] },
       },
     },
     stopping: {

@@ -11,8 +11,9 @@ import { sendCall, type CallOptions, type CallPorts } from './calls/call.js';
 import { AuthRequiredError, InvalidTransitionError, NotReadyError, TrustRequiredError } from './errors.js';
 import { failureError } from './failure-error.js';
 import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
-import { statePath, type ConnectionRef, type StatePath } from './lifecycle/follow.js';
+import type { ConnectionRef } from './lifecycle/follow.js';
 import type { Publisher } from './lifecycle/publish.js';
+import { statePath, type StatePath } from './lifecycle/state-path.js';
 import type { ServerStatus } from './lifecycle/status.js';
 import type { JsonObject } from './protocol/protocol-client.js';
 import type { Session } from './sessions.js';
@@ -33,7 +34,11 @@ export type DispatchResult =
       readonly allowed: readonly string[];
     };
 
-/** What a handle needs from the troupe. */
+/**
+ * What a handle needs from the troupe.
+ *
+ * @internal
+ */
 export interface ConnectionPorts {
   readonly publisher: Publisher;
   readonly calls: CallPorts;
@@ -57,17 +62,15 @@ export class Connection {
   /** Changes of the public state; replays the present one. */
   readonly state$: Observable<ConnectionState>;
 
-  constructor(
-    readonly name: string,
-    private readonly ports: ConnectionPorts,
-  ) {
-    const { publisher } = ports;
-    const states = publisher.guarded<ConnectionState>((subscriber) => {
-      subscriber.next(this.state);
-      const stop = publisher.onflushed(() => subscriber.next(this.state));
-      subscriber.add(stop);
-    });
-    this.state$ = states.pipe(distinctUntilChanged());
+  /** The configured name of the server. */
+  readonly name: string;
+  readonly #ports: ConnectionPorts;
+
+  /** @internal */
+  constructor(name: string, ports: ConnectionPorts) {
+    this.name = name;
+    this.#ports = ports;
+    this.state$ = ports.publisher.live(() => this.state).pipe(distinctUntilChanged());
   }
 
   get state(): ConnectionState {
@@ -75,13 +78,13 @@ export class Connection {
   }
 
   get status(): ServerStatus {
-    return this.ports.status();
+    return this.#ports.status();
   }
 
   /** Commands that would be accepted now. */
   get allowed(): readonly string[] {
-    const snapshot = this.ports.ref()?.getSnapshot();
-    if (this.ports.crash() !== undefined)
+    const snapshot = this.#ports.ref()?.getSnapshot();
+    if (this.#ports.crash() !== undefined)
       return ['connection.start', 'connection.retry', 'connection.restart'];
     if (snapshot?.status !== 'active') return ['connection.start'];
     return acceptedOf(snapshot, PROBES).map((command) => command.type);
@@ -92,16 +95,16 @@ export class Connection {
    * one that asks for what is already so is refused as `ignored` without an event.
    */
   dispatch(command: ConnectionCommand): DispatchResult {
-    const snapshot = this.ports.ref()?.getSnapshot();
+    const snapshot = this.#ports.ref()?.getSnapshot();
     const answer = snapshot === undefined ? 'stopped' : verdict(snapshot, command);
     if (answer === 'accepted') {
-      this.ports.deliver(command);
+      this.#ports.deliver(command);
       return { accepted: true };
     }
     const rejection = { accepted: false, reason: answer, state: this.state, event: command.type } as const;
     const allowed = this.allowed;
     if (answer !== 'ignored') {
-      this.ports.publisher.publish({
+      this.#ports.publisher.publish({
         type: 'connection.rejected',
         connection: this.name,
         generation: snapshot?.context.generation ?? 0,
@@ -116,7 +119,7 @@ export class Connection {
 
   /** Starts a dormant, failed or stopped connection; resolves when it is settled and rejects with its failure. */
   async start(options: WaitOptions = {}): Promise<void> {
-    if (this.state === 'stopped') this.ports.spawn();
+    if (this.state === 'stopped') this.#ports.spawn();
     else this.#commandOrRevive({ type: 'connection.start' });
     await this.#settled(options);
   }
@@ -140,17 +143,17 @@ export class Connection {
 
   /** Ends the connection for a reason that its last status tells. */
   async end(reason: 'stop' | 'remove', options: WaitOptions = {}): Promise<void> {
-    this.ports.clearCrash();
+    this.#ports.clearCrash();
     if (this.state === 'stopped') return;
     this.#command({ type: 'connection.stop', reason });
-    await this.ports.publisher.until(() => this.state === 'stopped', options.signal);
+    await this.#ports.publisher.until(() => this.state === 'stopped', options.signal);
   }
 
   /** Lists the tools again; resolves when they are listed, and rejects where the list failed. */
   async refresh(options: WaitOptions = {}): Promise<void> {
     this.#command({ type: 'connection.refresh' });
     const substate = (): string => this.#path().substate;
-    await this.ports.publisher.until(() => !substate().includes('refreshing'), options.signal);
+    await this.#ports.publisher.until(() => !substate().includes('refreshing'), options.signal);
     if (substate().endsWith('stale')) {
       throw new NotReadyError(`The tools of '${this.name}' could not be listed; the old list stays.`, {
         server: this.name,
@@ -177,20 +180,20 @@ export class Connection {
 
   /** Calls a tool by the server's own name for it, waiting for the connection where it is on its way. */
   async callTool(tool: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
-    const timeoutMs = options.timeoutMs ?? this.ports.callTimeoutMs();
+    const timeoutMs = options.timeoutMs ?? this.#ports.callTimeoutMs();
     const session = this.#usable() ?? (await this.#waitForSession(tool, timeoutMs, options.signal));
-    return sendCall(this.ports.calls, session, { tool, args, timeoutMs, options });
+    return sendCall(this.#ports.calls, session, { tool, args, timeoutMs, options });
   }
 
   #usable(): Session | undefined {
     if (this.state !== 'ready') return undefined;
-    const session = this.ports.session();
+    const session = this.#ports.session();
     return session?.client !== undefined && !session.isClosing ? session : undefined;
   }
 
   async #waitForSession(tool: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<Session> {
     const limit = new AbortController();
-    const { clock } = this.ports.calls;
+    const { clock } = this.#ports.calls;
     const timer = timeoutMs > 0 ? clock.setTimeout(() => limit.abort(), timeoutMs) : undefined;
     const signals = signal === undefined ? [limit.signal] : [limit.signal, signal];
     try {
@@ -211,8 +214,8 @@ export class Connection {
   }
 
   #path(): StatePath {
-    if (this.ports.crash() !== undefined) return { state: 'failed', substate: 'settled' };
-    const snapshot = this.ports.ref()?.getSnapshot();
+    if (this.#ports.crash() !== undefined) return { state: 'failed', substate: 'settled' };
+    const snapshot = this.#ports.ref()?.getSnapshot();
     const isOver = snapshot === undefined || snapshot.status === 'error' || snapshot.status === 'stopped';
     return isOver ? { state: 'stopped', substate: '' } : statePath(snapshot.value);
   }
@@ -225,13 +228,13 @@ export class Connection {
 
   /** An actor that died takes no command; asked to try again, the next incarnation does. */
   #commandOrRevive(command: ConnectionCommand): void {
-    if (this.ports.crash() === undefined) this.#command(command);
-    else this.ports.spawn();
+    if (this.#ports.crash() === undefined) this.#command(command);
+    else this.#ports.spawn();
   }
 
   /** Resolves when ready or dormant; rejects with what else it settled as. */
   async #settled(options: WaitOptions): Promise<void> {
-    await this.ports.publisher.until(() => isSettled(this.#path()), options.signal);
+    await this.#ports.publisher.until(() => isSettled(this.#path()), options.signal);
     const path = this.#path();
     if (path.state === 'ready' || path.substate === 'dormant') return;
     throw this.#whyNot(path);
@@ -239,7 +242,7 @@ export class Connection {
 
   #whyNot(path: StatePath): Error {
     const server = this.name;
-    const failure = this.ports.crash() ?? this.ports.ref()?.getSnapshot().context.failure;
+    const failure = this.#ports.crash() ?? this.#ports.ref()?.getSnapshot().context.failure;
     if (path.substate === 'awaitingTrust') {
       return new TrustRequiredError(`'${server}' waits for approval before anything of it is started.`, {
         server,

@@ -2,21 +2,24 @@
  * Troupe: the MCP server connections of an agent host, supervised.
  */
 export { createTroupe } from './troupe.js';
-export type { StartReport, Troupe } from './troupe.js';
+export type { Troupe } from './troupe.js';
+export type { StartReport } from './start-report.js';
 export type { Connection, DispatchResult, WaitOptions } from './connection.js';
 export type { View, ViewOptions } from './view.js';
 export { discoverServers } from './discover.js';
 export type { DiscoveredServer, DiscoverOptions, Discovery } from './discover.js';
 export type { CallOptions } from './calls/call.js';
 export type { CatalogTool } from './catalog/registry.js';
-export type { SourceReport } from './config/sources.js';
+export type { Scope, SourceReport } from './config/sources.js';
 export type { ServerStatus } from './lifecycle/status.js';
 export { CONNECTION_STATES } from './lifecycle/event.js';
 export type {
   CallOutcome,
   ConnectionState,
   LifecycleEvent,
+  LifecycleEventBody,
   LifecycleEventType,
+  OfConnection,
   RejectionReason,
 } from './lifecycle/event.js';
 export type {
@@ -32,7 +35,7 @@ export type {
   TrustRequest,
 } from './options.js';
 export type { Clock, Logger } from './ports.js';
-export type { Progress } from './protocol/protocol-client.js';
+export type { JsonObject, Progress } from './protocol/protocol-client.js';
 export {
   AuthRequiredError,
   CallAbortedError,
@@ -49,7 +52,14 @@ export {
   TrustRequiredError,
   UnknownToolError,
 } from './errors.js';
-export type { ConfigProblem } from './errors.js';
+export type { ConfigProblem, TroupeErrorOptions } from './errors.js';
+export type { ConnectionCommand, PhaseTimings, TransportKind } from '../machines/connection.events.js';
+export type {
+  BackoffOptions,
+  ConnectionPolicy,
+  RestartIntensity,
+  StopPolicy,
+} from '../machines/policy/policy.js';
 export type {
   Failure,
   FailureCode,

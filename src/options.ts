@@ -26,8 +26,11 @@ export interface ServerSettings {
 
 /** A server run as a child process that speaks on stdin and stdout. */
 export interface StdioServerConfig extends ServerSettings {
+  /** May be left out: an entry with a `command` is stdio. */
   readonly type?: 'stdio';
+  /** The program to run: a path, or a name that is looked up in `PATH`. `${VAR}` is expanded. */
   readonly command: string;
+  /** Handed to the program as they are, without a shell. `${VAR}` is expanded. Default none. */
   readonly args?: readonly string[];
   /** Added to the short allow-list of the host's variables that every child gets. */
   readonly env?: Readonly<Record<string, string>>;
@@ -39,14 +42,19 @@ export interface StdioServerConfig extends ServerSettings {
 
 /** A server reached over HTTP. Without `type`: streamable HTTP, falling back to SSE where the server refuses with 4xx. */
 export interface HttpServerConfig extends ServerSettings {
+  /** `http` is streamable HTTP only, `sse` the older transport only. */
   readonly type?: 'http' | 'sse';
+  /** Where the server is reached. `${VAR}` is expanded. */
   readonly url: string;
+  /** Sent with every request. `${VAR}` is expanded. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A server object of this process, connected in memory. Recognised by shape, not by class. */
 export interface InProcessServerConfig extends ServerSettings {
+  /** Always given: it tells this entry from the others. */
   readonly type: 'in-process';
+  /** An `McpServer` or a `Server` of the SDK, or whatever else has its `connect`. */
   readonly server: { connect(transport: never): Promise<void> };
 }
 
@@ -66,11 +74,17 @@ export type NamingTemplate =
 
 /** What a person or the host is asked before an entry of a project file may run. Holds no value of a variable. */
 export interface TrustRequest {
+  /** Name of the server. */
   readonly server: string;
+  /** The file that names it. */
   readonly source: string;
+  /** How it would be reached. */
   readonly transport: 'stdio' | 'http' | 'sse';
+  /** The command as it is written, not expanded. */
   readonly command?: string;
+  /** The arguments as they are written, not expanded. */
   readonly args?: readonly string[];
+  /** The URL as it is written, not expanded. */
   readonly url?: string;
   /** Names of the host's variables the entry wants to read. */
   readonly variables: readonly string[];
@@ -92,6 +106,7 @@ export interface TroupeOptions {
   readonly capabilities?: ClientCapabilities;
   /** Overrides of the connection policy for every server; an entry's own win. */
   readonly policy?: PolicyOverrides;
+  /** Who decides about entries of project files. Default: none of them that needs approval starts; it waits in `awaitingTrust`. */
   readonly trust?: TrustPolicy;
   /** How tools are named for the model. Default `mcp__{server}__{tool}`. */
   readonly naming?: NamingTemplate;
@@ -101,14 +116,19 @@ export interface TroupeOptions {
   readonly startGateMs?: number;
   /** Base of expansion for `${VAR}`. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The time that everything goes by. Default: the system's. */
   readonly clock?: Clock;
   /** Seed of every jitter; the same seed gives the same delays. Default: taken from the clock once. */
   readonly seed?: number;
+  /** Hears what no observer was there to hear. Default: silent. */
   readonly logger?: Logger;
 }
 
+/** Longest a call may go without an answer and without progress, milliseconds. */
 export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
+/** Longest `start()` waits for first attempts, milliseconds. */
 export const DEFAULT_START_GATE_MS = 10_000;
+/** How tools are named for the model. */
 export const DEFAULT_NAMING: NamingTemplate = 'mcp__{server}__{tool}';
-/** Longest a starting server holds a start slot; one that merely does not answer must not starve the rest. */
+/** Longest a starting server holds a start slot; one that merely does not answer must not starve the rest. Milliseconds. */
 export const SLOT_HOLD_MS = 250;

@@ -11,7 +11,7 @@ import type { EffectPorts } from './actors/effect-ports.js';
 import type { CallPorts } from './calls/call.js';
 import { Connection } from './connection.js';
 import { NotReadyError } from './errors.js';
-import { statePath } from './lifecycle/follow.js';
+import { statePath } from './lifecycle/state-path.js';
 import type { Publisher } from './lifecycle/publish.js';
 import { restingStatus, toStatus, type ServerStatus, type StatusFacts } from './lifecycle/status.js';
 import type { ServerRow, ServerTable } from './server-table.js';
@@ -36,7 +36,12 @@ export class Roster implements SupervisorListener {
 
   constructor(private readonly parts: RosterParts) {
     const { clock, publish } = parts.effects;
-    this.#calls = { clock, publish, nextCall: () => (this.#lastCall += 1) };
+    this.#calls = {
+      clock,
+      publish,
+      mask: (server) => parts.table.mask(server),
+      nextCall: () => (this.#lastCall += 1),
+    };
     this.supervisor = new Supervisor(parts.effects, parts.manager, this);
   }
 

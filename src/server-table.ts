@@ -8,7 +8,7 @@ import type { StopPolicy } from '../machines/policy/policy.js';
 import { hashSeed } from '../machines/policy/seeded-random.js';
 import type { ConfiguredServers, Resolution } from './actors/effect-ports.js';
 import type { ToolFilter } from './catalog/filter.js';
-import { expandConfig } from './config/expand.js';
+import { expandConfig, variablesWanted } from './config/expand.js';
 import type { RefusedServer, ServerSpec } from './config/merge.js';
 import { needsTrust, toTrustRequest } from './config/trust.js';
 import {
@@ -18,6 +18,7 @@ import {
   type TrustRequest,
 } from './options.js';
 import { policyOf } from './policy.js';
+import { createMask, NO_MASK, secretsOf, type Mask } from './secrets.js';
 import { TransportError } from './transports/session-transport.js';
 
 export interface ServerTableOptions {
@@ -28,12 +29,16 @@ export interface ServerTableOptions {
   readonly seed: number;
 }
 
+/** The same object every time: what did not change is recognized by it. */
+const NO_FILTER: ToolFilter = {};
+
 export type ServerRow = ServerSpec | RefusedServer;
 
 export class ServerTable implements ConfiguredServers {
   readonly #rows = new Map<string, ServerRow>();
   /** Hashes of approved trust requests. */
   readonly #approved = new Set<string>();
+  readonly #masks = new Map<string, Mask>();
 
   constructor(private readonly options: ServerTableOptions) {}
 
@@ -51,6 +56,7 @@ export class ServerTable implements ConfiguredServers {
 
   delete(name: string): void {
     this.#rows.delete(name);
+    this.#masks.delete(name);
   }
 
   isEnabled(name: string): boolean {
@@ -62,7 +68,7 @@ export class ServerTable implements ConfiguredServers {
   }
 
   filter(name: string): ToolFilter {
-    return this.#config(name)?.tools ?? {};
+    return this.#config(name)?.tools ?? NO_FILTER;
   }
 
   callTimeoutMs(name: string): number {
@@ -77,6 +83,10 @@ export class ServerTable implements ConfiguredServers {
 
   stopPolicy(name: string): StopPolicy {
     return this.#policy(name).stop;
+  }
+
+  mask(name: string): Mask {
+    return this.#masks.get(name) ?? NO_MASK;
   }
 
   /** What the manager needs to spawn the connection. */
@@ -118,7 +128,9 @@ export class ServerTable implements ConfiguredServers {
     const { env, workspaceFolder } = this.options;
     const expansion = expandConfig(row, { env, workspaceFolder, home: homedir() });
     if ('failure' in expansion) throw new TransportError(expansion.failure);
-    return { kind: 'resolved', hash: row.hash, config: expansion.config };
+    const { config } = expansion;
+    this.#masks.set(name, createMask(secretsOf(config, variablesWanted(row.config), env)));
+    return { kind: 'resolved', hash: row.hash, config };
   }
 
   async #isTrusted(name: string): Promise<boolean> {

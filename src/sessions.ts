@@ -5,7 +5,8 @@
  * decide, this obeys.
  *
  * S1. The entry exists before its transport is opened, so that a stop during `opening` finds it.
- * S2. `close` and `kill` never reject, are idempotent, and resolve only when nothing of the session is left.
+ * S2. `close` and `kill` never reject, are idempotent, and resolve when nothing of the session is left, or with the
+ *     failure that says what could not be ended.
  * S3. A transport that arrives after its session was told to close is refused; its opener closes it.
  * S4. Pending requests are settled before a close begins.
  */
@@ -16,6 +17,9 @@ import { TransportError, type RawFailure, type SessionTransport } from './transp
 
 const CLOSING: RawFailure = { code: 'connection-lost', message: 'The connection is being closed.' };
 
+/** What survived the end of a session; undefined where nothing did. */
+export type Released = RawFailure | undefined;
+
 /** One live transport and the protocol client on it. */
 export class Session {
   client: ProtocolClient | undefined;
@@ -25,7 +29,7 @@ export class Session {
   onlost: ((failure: RawFailure) => void) | undefined;
   onlistchanged: (() => void) | undefined;
   #transport: SessionTransport | undefined;
-  #ending: Promise<void> | undefined;
+  #ending: Promise<Released> | undefined;
   #calls = 0;
   #onidle: (() => void) | undefined;
 
@@ -74,22 +78,24 @@ export class Session {
     });
   }
 
-  close(): Promise<void> {
+  close(): Promise<Released> {
     return (this.#ending ??= this.#end((transport) => transport.close()));
   }
 
-  async kill(): Promise<void> {
+  async kill(): Promise<Released> {
     const ending = this.#ending;
     this.#ending ??= this.#end((transport) => transport.kill());
     if (ending !== undefined) await this.#transport?.kill();
-    await this.#ending;
+    return this.#ending;
   }
 
-  async #end(how: (transport: SessionTransport) => Promise<void>): Promise<void> {
+  async #end(how: (transport: SessionTransport) => Promise<void>): Promise<Released> {
     this.onlost = undefined;
     this.onlistchanged = undefined;
     this.client?.abandon(this.#transport?.ended ?? CLOSING);
     if (this.#transport !== undefined) await how(this.#transport);
+    const left = this.#transport?.ended;
+    return left?.code === 'not-released' ? left : undefined;
   }
 }
 
@@ -124,13 +130,13 @@ export class Sessions {
   }
 
   /** Closes every session of a connection. See S2. */
-  async close(name: string): Promise<void> {
-    await this.#each(name, (session) => session.close());
+  async close(name: string): Promise<Released> {
+    return this.#each(name, (session) => session.close());
   }
 
   /** Ends every session of a connection without courtesy. See S2. */
-  async kill(name: string): Promise<void> {
-    await this.#each(name, (session) => session.kill());
+  async kill(name: string): Promise<Released> {
+    return this.#each(name, (session) => session.kill());
   }
 
   async closeAll(): Promise<void> {
@@ -141,14 +147,16 @@ export class Sessions {
     await Promise.all([...this.#live.keys()].map((name) => this.kill(name)));
   }
 
-  async #each(name: string, end: (session: Session) => Promise<void>): Promise<void> {
+  async #each(name: string, end: (session: Session) => Promise<Released>): Promise<Released> {
     const sessions = [...(this.#live.get(name) ?? [])];
-    await Promise.all(
+    const released = await Promise.all(
       sessions.map(async (session) => {
-        await end(session);
+        const left = await end(session);
         this.#forget(session);
+        return left;
       }),
     );
+    return released.find((left) => left !== undefined);
   }
 
   #forget(session: Session): void {

@@ -3,16 +3,15 @@
  * in the charts.
  */
 import { availableParallelism } from 'node:os';
-import { filter, type Observable } from 'rxjs';
+import { distinctUntilChanged, filter, type Observable } from 'rxjs';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { Failure } from '../machines/policy/failure.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import type { CallOptions } from './calls/call.js';
+import { abortable } from './abortable.js';
 import { Catalogs } from './catalog/catalogs.js';
 import { ToolRegistry, type CatalogTool, type ServerFacts } from './catalog/registry.js';
 import { loadConfig, type LoadedConfig } from './config/load.js';
 import { describeProblem } from './config/problem.js';
-import type { SourceReport } from './config/sources.js';
 import { isSettled, type Connection, type WaitOptions } from './connection.js';
 import { ConfigError, NotReadyError, UnknownToolError } from './errors.js';
 import type { LifecycleEvent } from './lifecycle/event.js';
@@ -30,18 +29,11 @@ import { silentLogger, systemClock } from './ports.js';
 import type { JsonObject, ProtocolClient } from './protocol/protocol-client.js';
 import { Roster } from './roster.js';
 import { ServerTable } from './server-table.js';
+import { toStartReport, type StartReport } from './start-report.js';
 import { Sessions } from './sessions.js';
+import { atExit } from './exit-hook.js';
 import { createTransport } from './transports/create-transport.js';
 import { View, type ViewOptions } from './view.js';
-
-/** What a start came to. */
-export interface StartReport {
-  readonly ready: readonly string[];
-  readonly failed: readonly { readonly name: string; readonly failure: Failure }[];
-  /** Neither ready nor failed yet: still trying, or waiting for a person. */
-  readonly pending: readonly string[];
-  readonly sources: readonly SourceReport[];
-}
 
 /** Longest time `close()` waits for the charts before it kills what is left. */
 const CLOSE_LIMIT_MS = 10_000;
@@ -62,6 +54,7 @@ export class Troupe {
   readonly #roster: Roster;
   #started: Promise<StartReport> | undefined;
   #closed: Promise<void> | undefined;
+  #forgetExit: (() => void) | undefined;
 
   constructor(options: TroupeOptions) {
     this.#options = options;
@@ -103,11 +96,8 @@ export class Troupe {
     });
     this.events$ = publisher.events$;
     this.diagnostics$ = this.events$.pipe(filter((event) => event.type === 'diagnostic'));
-    this.tools$ = publisher.guarded((subscriber) => this.#registry.tools$.subscribe(subscriber));
-    this.status$ = publisher.guarded((subscriber) => {
-      subscriber.next(this.status);
-      subscriber.add(publisher.onflushed(() => subscriber.next(this.status)));
-    });
+    this.tools$ = publisher.live(() => this.tools).pipe(distinctUntilChanged());
+    this.status$ = publisher.live(() => this.status);
     this.#registry.follow(publisher);
   }
 
@@ -186,7 +176,7 @@ export class Troupe {
 
   /** A part of this troupe, for a sub-agent. It cannot start, stop or close anything. */
   view(options: ViewOptions): View {
-    return new View(this, this.#publisher, options);
+    return new View(this, options);
   }
 
   /** False holds the retries of remote servers; true lets each try once, spread out. */
@@ -211,6 +201,7 @@ export class Troupe {
   }
 
   async #start(): Promise<StartReport> {
+    this.#forgetExit = atExit(() => void this.#sessions.killAll());
     const { servers, config } = this.#options;
     const loaded = await loadConfig({
       ...(servers === undefined ? {} : { servers }),
@@ -227,7 +218,7 @@ export class Troupe {
       () =>
         supervisor.failure !== undefined || (supervisor.state !== 'idle' && supervisor.state !== 'starting'),
     );
-    return this.#report(loaded.sources);
+    return toStartReport(this.status, loaded.sources);
   }
 
   #tellProblems(loaded: LoadedConfig): void {
@@ -241,18 +232,6 @@ export class Troupe {
     }
   }
 
-  #report(sources: readonly SourceReport[]): StartReport {
-    const ready: string[] = [];
-    const failed: { name: string; failure: Failure }[] = [];
-    const pending: string[] = [];
-    for (const { name, state, error } of this.status) {
-      if (state === 'ready') ready.push(name);
-      else if (state === 'failed' && error !== null) failed.push({ name, failure: error });
-      else if (state !== 'stopped') pending.push(name);
-    }
-    return { ready, failed, pending, sources };
-  }
-
   async #close(): Promise<void> {
     this.#roster.close();
     const { supervisor } = this.#roster;
@@ -263,8 +242,8 @@ export class Troupe {
     await this.#publisher.until(isOver, limit.signal).catch(() => this.#sessions.killAll());
     clock.clearTimeout(timer);
     await this.#sessions.closeAll();
+    this.#forgetExit?.();
     this.#publisher.complete();
-    this.#registry.complete();
   }
 
   #unknownTool(name: string): UnknownToolError {
@@ -287,15 +266,6 @@ async function createClient(options: TroupeOptions): Promise<ProtocolClient> {
   return createSdkV1Client({
     clientInfo: options.clientInfo ?? PACKAGE,
     capabilities: options.capabilities ?? {},
-  });
-}
-
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
 

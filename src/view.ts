@@ -1,14 +1,13 @@
 /**
  * A part of a troupe, for a sub-agent: some servers, some tools. It reads and calls; it cannot start, stop or close.
  */
-import { distinctUntilChanged, map, type Observable } from 'rxjs';
+import { distinctUntilChanged, filter, map, type Observable } from 'rxjs';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CallOptions } from './calls/call.js';
 import { isAllowed } from './catalog/filter.js';
 import type { CatalogTool } from './catalog/registry.js';
 import { UnknownToolError } from './errors.js';
 import type { LifecycleEvent } from './lifecycle/event.js';
-import type { Publisher } from './lifecycle/publish.js';
 import type { ServerStatus } from './lifecycle/status.js';
 import type { JsonObject } from './protocol/protocol-client.js';
 
@@ -19,7 +18,11 @@ export interface ViewOptions {
   readonly tools?: readonly string[];
 }
 
-/** What a view looks at. */
+/**
+ * What a view looks at.
+ *
+ * @internal
+ */
 export interface Viewed {
   readonly tools: readonly CatalogTool[];
   readonly tools$: Observable<readonly CatalogTool[]>;
@@ -28,7 +31,7 @@ export interface Viewed {
   callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
 }
 
-export class View implements Viewed {
+export class View {
   readonly tools$: Observable<readonly CatalogTool[]>;
   /** The events of the servers that are seen. */
   readonly events$: Observable<LifecycleEvent>;
@@ -37,18 +40,18 @@ export class View implements Viewed {
   #from: readonly CatalogTool[] | undefined;
   #tools: readonly CatalogTool[] = [];
 
-  constructor(whole: Viewed, publisher: Publisher, options: ViewOptions) {
+  /** @internal */
+  constructor(whole: Viewed, options: ViewOptions) {
     this.#whole = whole;
     this.#options = options;
     this.tools$ = whole.tools$.pipe(
       map(() => this.tools),
       distinctUntilChanged(),
     );
-    this.events$ = publisher.guarded((subscriber) =>
-      whole.events$.subscribe((event) => {
-        if ('connection' in event && event.connection !== undefined && this.#sees(event.connection))
-          subscriber.next(event);
-      }),
+    this.events$ = whole.events$.pipe(
+      filter(
+        (event) => 'connection' in event && event.connection !== undefined && this.#sees(event.connection),
+      ),
     );
   }
 

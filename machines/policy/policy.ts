@@ -4,8 +4,11 @@
  */
 
 export interface ConnectionPolicy {
+  /** Limit on starting the process or reaching the address. */
   readonly launchTimeoutMs: number;
+  /** Limit on `initialize`. */
   readonly handshakeTimeoutMs: number;
+  /** Limit on a list of the catalog, all pages together. */
   readonly listTimeoutMs: number;
   /** Limit on proving that an old session is gone; past it the connection fails with `not-released`. */
   readonly releaseTimeoutMs: number;
@@ -17,7 +20,9 @@ export interface ConnectionPolicy {
   readonly stableMs: number;
   /** The first retry after `ready` is immediate unless another loss happened within this time. */
   readonly immediateRetryWindowMs: number;
+  /** A silent server is pinged after `idleMs`; no answer within `timeoutMs` is a miss, and a second one a loss. */
   readonly ping: { readonly idleMs: number; readonly timeoutMs: number };
+  /** Changes of the catalog are collected until none came for `debounceMs`, but no longer than `maxWaitMs`. */
   readonly listChanged: { readonly debounceMs: number; readonly maxWaitMs: number };
   readonly stop: StopPolicy;
   /** Idle time after which a lazy connection is stopped and becomes dormant. 0 = never. */

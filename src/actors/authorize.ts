@@ -7,7 +7,7 @@ import { effect, type Nothing } from './effect.js';
 import type { EffectPorts } from './effect-ports.js';
 
 export function authorize(ports: EffectPorts) {
-  return effect<Nothing, SessionKey>(ports.clock, {
+  return effect<Nothing, SessionKey>(ports, {
     phase: 'handshake',
     run: async ({ name }) => {
       await ports.sessions.close(name);

@@ -8,8 +8,10 @@ import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { ServerConfig } from '../options.js';
 import type { Clock } from '../ports.js';
 import type { ProtocolClient } from '../protocol/protocol-client.js';
+import type { Mask } from '../secrets.js';
 import type { Sessions } from '../sessions.js';
-import type { RawFailure, SessionTransport } from '../transports/session-transport.js';
+import type { RawFailure } from '../transports/session-transport.js';
+import type { CreateTransport } from '../transports/transport-terms.js';
 
 /** What came of reading one entry: nothing of an untrusted one was expanded. */
 export type Resolution =
@@ -23,6 +25,8 @@ export interface ConfiguredServers {
   /** Whether the server may rest until someone asks for it. */
   isLazy(name: string): boolean;
   stopPolicy(name: string): StopPolicy;
+  /** Strikes out the secrets of the entry as it was last resolved. */
+  mask(name: string): Mask;
 }
 
 export interface EffectPorts {
@@ -31,11 +35,7 @@ export interface EffectPorts {
   readonly servers: ConfiguredServers;
   readonly catalogs: Catalogs;
   readonly publish: (event: LifecycleEventBody) => void;
-  readonly createTransport: (
-    config: ServerConfig,
-    stop: StopPolicy,
-    clock: Clock,
-  ) => Promise<SessionTransport>;
+  readonly createTransport: CreateTransport;
   readonly createClient: () => Promise<ProtocolClient>;
 }
 

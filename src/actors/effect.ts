@@ -8,6 +8,8 @@ import { fromPromise } from 'xstate';
 import type { Settled } from '../../machines/connection.events.js';
 import type { Failure, FailurePhase } from '../../machines/policy/failure.js';
 import type { Clock } from '../ports.js';
+import { maskJson } from '../secrets.js';
+import type { EffectPorts } from './effect-ports.js';
 import { ProtocolFailure, RequestLostError, RpcError } from '../protocol/protocol-client.js';
 import { TransportError, type RawFailure } from '../transports/session-transport.js';
 
@@ -25,7 +27,10 @@ export interface EffectSpec<TOutput extends object, TInput> {
   readonly details?: (input: TInput) => Partial<RawFailure>;
 }
 
-export function effect<TOutput extends object, TInput>(clock: Clock, spec: EffectSpec<TOutput, TInput>) {
+export function effect<TOutput extends object, TInput extends { readonly name: string }>(
+  { clock, servers }: Pick<EffectPorts, 'clock' | 'servers'>,
+  spec: EffectSpec<TOutput, TInput>,
+) {
   return fromPromise<TOutput & Settled, TInput>(async ({ input, signal }) => {
     const startedAt = clock.now();
     try {
@@ -38,7 +43,7 @@ export function effect<TOutput extends object, TInput>(clock: Clock, spec: Effec
           ? (spec.expired?.(input, error.limitMs) ?? toRawFailure(error))
           : toRawFailure(error);
       const failure: Failure = { ...spec.details?.(input), ...raw, phase: spec.phase, at: clock.now() };
-      return Promise.reject(failure);
+      return Promise.reject(maskJson(failure, servers.mask(input.name)));
     }
   });
 }

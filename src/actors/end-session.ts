@@ -3,7 +3,8 @@
  * All but draining end every session of the connection, so that nothing older can be left behind.
  */
 import type { BoundedSessionInput } from '../../machines/connection.events.js';
-import type { RawFailure } from '../transports/session-transport.js';
+import type { Released } from '../sessions.js';
+import { TransportError, type RawFailure } from '../transports/session-transport.js';
 import { effect, type Nothing } from './effect.js';
 import type { EffectPorts } from './effect-ports.js';
 
@@ -15,22 +16,27 @@ const notReleased = (_: BoundedSessionInput, limit: number): RawFailure => ({
   hint: 'Look for a process of this server that does not end, then retry.',
 });
 
+/** Done, unless something survived. */
+function proven(left: Released): Nothing {
+  if (left !== undefined) throw new TransportError(left);
+  return {};
+}
+
 /** Serves `releaseSession` and `closeSession`: to release is to close what a failure left. */
 export function closeSession(ports: EffectPorts) {
-  return effect<Nothing, BoundedSessionInput>(ports.clock, {
+  return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'release',
     limitMs,
     expired: notReleased,
     run: async ({ name }) => {
-      await ports.sessions.close(name);
-      return {};
+      return proven(await ports.sessions.close(name));
     },
   });
 }
 
 /** Over when no call is in flight or the limit is; what is left is settled when the session closes. */
 export function drainCalls(ports: EffectPorts) {
-  return effect<Nothing, BoundedSessionInput>(ports.clock, {
+  return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'release',
     limitMs,
     run: async (key, signal) => {
@@ -41,13 +47,12 @@ export function drainCalls(ports: EffectPorts) {
 }
 
 export function killSession(ports: EffectPorts) {
-  return effect<Nothing, BoundedSessionInput>(ports.clock, {
+  return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'release',
     limitMs,
     expired: notReleased,
     run: async ({ name }) => {
-      await ports.sessions.kill(name);
-      return {};
+      return proven(await ports.sessions.kill(name));
     },
   });
 }

@@ -10,7 +10,7 @@ import { diagnose, type EffectPorts } from './effect-ports.js';
 import { requireClient } from './session-parts.js';
 
 export function enrichCatalog(ports: EffectPorts) {
-  return effect<Unsettled<EnrichCatalogOutput>, BoundedSessionInput>(ports.clock, {
+  return effect<Unsettled<EnrichCatalogOutput>, BoundedSessionInput>(ports, {
     phase: 'list',
     limitMs: (input) => input.limitMs,
     run: async (key, signal) => {

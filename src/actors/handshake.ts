@@ -6,13 +6,14 @@ import type {
   Unsettled,
 } from '../../machines/connection.events.js';
 import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
+import { maskJson } from '../secrets.js';
 import type { Session } from '../sessions.js';
 import { effect } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import { requireTransport } from './session-parts.js';
 
 export function handshake(ports: EffectPorts) {
-  return effect<Unsettled<HandshakeOutput>, BoundedSessionInput>(ports.clock, {
+  return effect<Unsettled<HandshakeOutput>, BoundedSessionInput>(ports, {
     phase: 'handshake',
     limitMs: (input) => input.limitMs,
     expired: (_, limitMs) => ({
@@ -30,7 +31,7 @@ export function handshake(ports: EffectPorts) {
       try {
         const server = await client.open(transport, signal);
         session.capabilities = server.capabilities;
-        return { server };
+        return { server: maskJson(server, ports.servers.mask(key.name)) };
       } catch (error) {
         if (error instanceof RequestLostError && transport.ended !== undefined) {
           throw new RequestLostError(transport.ended, error.written);
@@ -50,13 +51,14 @@ function hear(
 ): void {
   if (method === 'notifications/tools/list_changed') session.onlistchanged?.();
   if (method === 'notifications/message') {
+    const { data, level } = params;
     ports.publish({
       type: 'server.log',
       connection: key.name,
       generation: key.generation,
       stream: 'protocol',
-      ...(typeof params['level'] === 'string' ? { level: params['level'] } : {}),
-      message: typeof params['data'] === 'string' ? params['data'] : JSON.stringify(params['data'] ?? null),
+      ...(typeof level === 'string' ? { level } : {}),
+      message: ports.servers.mask(key.name)(typeof data === 'string' ? data : JSON.stringify(data ?? null)),
     });
   }
 }

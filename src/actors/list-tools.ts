@@ -6,8 +6,11 @@ import { effect } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import { requireClient } from './session-parts.js';
 
+/** A list can be wrong in as many places as it has tools; a person needs a few of them. */
+const MOST_PROBLEMS_TOLD = 10;
+
 export function listTools(ports: EffectPorts) {
-  return effect<Unsettled<ListToolsOutput>, BoundedSessionInput>(ports.clock, {
+  return effect<Unsettled<ListToolsOutput>, BoundedSessionInput>(ports, {
     phase: 'list',
     limitMs: (input) => input.limitMs,
     expired: (_, limitMs) => ({
@@ -20,7 +23,10 @@ export function listTools(ports: EffectPorts) {
       const list = await listAll(client, 'tools/list', 'tools', signal);
       const { tools, problems } = checkTools(list.items);
       const found = list.problem === undefined ? problems : [list.problem, ...problems];
-      for (const problem of found) diagnose(ports, key, 'catalog-problem', problem);
+      for (const problem of found.slice(0, MOST_PROBLEMS_TOLD))
+        diagnose(ports, key, 'catalog-problem', problem);
+      const untold = found.length - MOST_PROBLEMS_TOLD;
+      if (untold > 0) diagnose(ports, key, 'catalog-problem', `${untold} more problems of this kind.`);
       const { catalog, diff } = ports.catalogs.replace(key.name, tools);
       if (diff !== undefined) {
         ports.publish({

@@ -10,7 +10,7 @@ import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import type { LaunchPlans } from './launch-plans.js';
 
 export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
-  return effect<Unsettled<OpenTransportOutput>, BoundedSessionInput>(ports.clock, {
+  return effect<Unsettled<OpenTransportOutput>, BoundedSessionInput>(ports, {
     phase: 'launch',
     limitMs: (input) => input.limitMs,
     expired: (_, limitMs) => ({
@@ -28,7 +28,11 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
           message: 'There is no resolved configuration to launch.',
         });
       }
-      const transport = await ports.createTransport(config, ports.servers.stopPolicy(key.name), ports.clock);
+      const transport = await ports.createTransport(config, {
+        stop: ports.servers.stopPolicy(key.name),
+        clock: ports.clock,
+        mask: ports.servers.mask(key.name),
+      });
       session.own(transport);
       listen(ports, key, transport);
       await transport.start();

@@ -10,7 +10,7 @@ import { lastWords, type EffectPorts } from './effect-ports.js';
 import { requireClient } from './session-parts.js';
 
 export function probe(ports: EffectPorts) {
-  return effect<Nothing, BoundedSessionInput>(ports.clock, {
+  return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'session',
     details: lastWords(ports),
     run: async (key, signal) => {

@@ -5,7 +5,7 @@ import type { EffectPorts } from './effect-ports.js';
 import type { LaunchPlans } from './launch-plans.js';
 
 export function resolveConfig(ports: EffectPorts, plans: LaunchPlans) {
-  return effect<Unsettled<ResolveConfigOutput>, ResolveConfigInput>(ports.clock, {
+  return effect<Unsettled<ResolveConfigOutput>, ResolveConfigInput>(ports, {
     phase: 'configure',
     run: async ({ name, wanted }) => {
       const resolution = await ports.servers.resolve(name);

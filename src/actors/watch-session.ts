@@ -5,6 +5,7 @@
 import { fromCallback } from 'xstate';
 import type { ConnectionEvent, WatchSessionInput } from '../../machines/connection.events.js';
 import type { Clock } from '../ports.js';
+import { maskJson } from '../secrets.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import type { EffectPorts } from './effect-ports.js';
 
@@ -14,7 +15,11 @@ export function watchSession(ports: EffectPorts) {
     const { generation } = input;
     const session = ports.sessions.get(input);
     const lose = (raw: RawFailure): void =>
-      sendBack({ type: 'session.lost', generation, failure: { ...raw, phase: 'session', at: clock.now() } });
+      sendBack({
+        type: 'session.lost',
+        generation,
+        failure: maskJson({ ...raw, phase: 'session', at: clock.now() }, ports.servers.mask(input.name)),
+      });
 
     if (session?.transport === undefined || session.isClosing) {
       lose({ code: 'connection-lost', message: 'The session was gone before it was watched.' });

@@ -17,6 +17,7 @@ import {
 import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
 import { RequestLostError, RpcError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
+import { maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
 
 export interface CallOptions {
@@ -30,6 +31,8 @@ export interface CallOptions {
 export interface CallPorts {
   readonly clock: Clock;
   readonly publish: (event: LifecycleEventBody) => void;
+  /** Strikes out the secrets of a server's entry. */
+  readonly mask: (server: string) => Mask;
   /** Number of the next call, for its events. */
   readonly nextCall: () => number;
 }
@@ -66,7 +69,12 @@ export async function sendCall(ports: CallPorts, session: Session, call: Call): 
     finish(result.isError === true ? 'tool-error' : 'answered');
     return result;
   } catch (error) {
-    const { outcome, thrown } = judge(error, session, call, ports.clock.now());
+    const { outcome, thrown } = judge(
+      masked(error, ports.mask(connection)),
+      session,
+      call,
+      ports.clock.now(),
+    );
     finish(outcome);
     throw thrown;
   } finally {
@@ -113,6 +121,17 @@ async function request(
     if (timer !== undefined) clock.clearTimeout(timer);
     options.signal?.removeEventListener('abort', onAbort);
   }
+}
+
+/** The same error without secrets, so that its cause may be told too. */
+function masked(error: unknown, mask: Mask): unknown {
+  if (error instanceof RpcError) {
+    return new RpcError(error.rpcCode, mask(error.message), maskJson(error.data, mask));
+  }
+  if (error instanceof RequestLostError) {
+    return new RequestLostError(maskJson(error.failure, mask), error.written);
+  }
+  return error;
 }
 
 interface Judgement {

@@ -17,14 +17,18 @@ export class Catalogs {
     return this.#byConnection.get(connection);
   }
 
-  /** Replaces the catalog of a connection. An equal list keeps the old objects and gives no difference. */
+  /** Replaces the catalog of a connection. Equal tools keep their old objects; an equal list gives no difference. */
   replace(connection: string, tools: readonly Tool[]): { catalog: Catalog; diff: CatalogDiff | undefined } {
     const before = this.#byConnection.get(connection);
     const hash = catalogHash(tools);
     if (before?.hash === hash) return { catalog: before, diff: undefined };
-    const catalog: Catalog = { tools, hash };
+    const diff = diffTools(before?.tools ?? [], tools);
+    const isNew = new Set([...diff.added, ...diff.changed]);
+    const old = new Map(before?.tools.map((tool) => [tool.name, tool]));
+    const kept = tools.map((tool) => (isNew.has(tool.name) ? tool : (old.get(tool.name) ?? tool)));
+    const catalog: Catalog = { tools: kept, hash };
     this.#byConnection.set(connection, catalog);
-    return { catalog, diff: diffTools(before?.tools ?? [], tools) };
+    return { catalog, diff };
   }
 
   delete(connection: string): void {

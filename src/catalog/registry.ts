@@ -3,15 +3,15 @@
  * that something changed, the list is then made anew from the catalogs.
  *
  * R1. Sorted by raw identity (server, then tool), so that its order never depends on who was faster.
- * R2. A list that did not change is the same object.
+ * R2. A list that did not change is the same object, and so is every tool that did not.
  * R3. Tools of a connection that is away stay, marked stale; they leave when it stops or is removed.
+ * R4. What a server shows is worked out again only where something of that server changed.
  */
-import { BehaviorSubject, type Observable } from 'rxjs';
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectionState, LifecycleEvent } from '../lifecycle/event.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate } from '../options.js';
-import type { Catalogs } from './catalogs.js';
+import type { Catalog, Catalogs } from './catalogs.js';
 import { isAllowed, type ToolFilter } from './filter.js';
 import { exposedNames, rawKey } from './naming.js';
 
@@ -42,14 +42,14 @@ export interface ServerFacts {
   readonly state: ConnectionState;
 }
 
-const EMPTY: readonly CatalogTool[] = Object.freeze([]);
-
 export class ToolRegistry {
-  readonly #tools = new BehaviorSubject<readonly CatalogTool[]>(EMPTY);
+  #tools: readonly CatalogTool[] = Object.freeze([]);
   #byName: ReadonlyMap<string, CatalogTool> = new Map();
+  /** What each tool of the list was made from, by its name. */
+  #madeFrom: ReadonlyMap<string, Shown> = new Map();
+  /** What each server shows, in the order of their names. */
+  #shares: ReadonlyMap<string, Share> = new Map();
   #isStale = false;
-  #shown: readonly Shown[] = [];
-  readonly #counts = new Map<string, number>();
 
   constructor(
     private readonly catalogs: Catalogs,
@@ -57,14 +57,9 @@ export class ToolRegistry {
     private readonly naming: NamingTemplate,
   ) {}
 
-  /** Replays the current list. */
-  get tools$(): Observable<readonly CatalogTool[]> {
-    return this.#tools;
-  }
-
   get tools(): readonly CatalogTool[] {
     this.#bringUpToDate();
-    return this.#tools.value;
+    return this.#tools;
   }
 
   tool(name: string): CatalogTool | undefined {
@@ -75,7 +70,7 @@ export class ToolRegistry {
   /** Tools of one server that are shown. */
   count(server: string): number {
     this.#bringUpToDate();
-    return this.#counts.get(server) ?? 0;
+    return this.#shares.get(server)?.shown.length ?? 0;
   }
 
   /** Keeps the list up to date from the events of a publisher: once for every batch of them. */
@@ -83,7 +78,6 @@ export class ToolRegistry {
     publisher.events$.subscribe((event) => {
       this.#isStale ||= ToolRegistry.concerns(event);
     });
-    publisher.onflushed(() => this.#bringUpToDate());
   }
 
   /** Whether an event can have changed the list. */
@@ -96,46 +90,68 @@ export class ToolRegistry {
     );
   }
 
-  /** Makes the list anew, where an event said so, and publishes it if it differs. */
+  /** Makes the list anew where an event said so; what did not change stays the same object. */
   #bringUpToDate(): void {
     if (!this.#isStale) return;
     this.#isStale = false;
-    const shown = this.#collect();
-    const isSame =
-      shown.length === this.#shown.length &&
-      shown.every((entry, index) => isSameEntry(entry, this.#shown[index]));
-    if (isSame) return;
-    this.#shown = shown;
+    const shares = this.#collect();
+    if (isSameList([...shares.values()], [...this.#shares.values()])) return;
+    this.#shares = shares;
+    const shown = [...shares.values()].flatMap((share) => share.shown);
     const names = exposedNames(shown, this.naming);
-    const tools = shown.map((entry) => toCatalogTool(entry, names.get(rawKey(entry)) ?? entry.tool));
-    this.#counts.clear();
-    for (const { server } of tools) this.#counts.set(server, (this.#counts.get(server) ?? 0) + 1);
+    const named = new Map(shown.map((entry) => [names.get(rawKey(entry)) ?? entry.tool, entry]));
+    const tools = [...named].map(([name, entry]) => this.#toTool(entry, name));
+    this.#madeFrom = named;
+    if (isSameList(tools, this.#tools)) return;
+    this.#tools = Object.freeze(tools);
     this.#byName = new Map(tools.map((tool) => [tool.name, tool]));
-    this.#tools.next(Object.freeze(tools));
   }
 
-  complete(): void {
-    this.#tools.complete();
+  #collect(): Map<string, Share> {
+    const facts = [...this.servers()].filter(([, { state }]) => state !== 'stopped');
+    facts.sort(([a], [b]) => compare(a, b));
+    return new Map(facts.map(([server, each]) => [server, this.#shareOf(server, each)]));
   }
 
-  #collect(): Shown[] {
-    const shown: Shown[] = [];
-    for (const [server, facts] of this.servers()) {
-      if (facts.state === 'stopped') continue;
-      for (const definition of this.catalogs.get(server)?.tools ?? []) {
-        if (isAllowed(definition.name, facts.filter)) {
-          shown.push({
-            server,
-            tool: definition.name,
-            definition,
-            source: facts.source,
-            stale: facts.state !== 'ready',
-          });
-        }
-      }
+  #shareOf(server: string, { source, filter, state }: ServerFacts): Share {
+    const catalog = this.catalogs.get(server);
+    const stale = state !== 'ready';
+    const before = this.#shares.get(server);
+    if (
+      before?.catalog === catalog &&
+      before?.filter === filter &&
+      before.source === source &&
+      before.stale === stale
+    ) {
+      return before;
     }
-    return shown.sort((a, b) => compare(a.server, b.server) || compare(a.tool, b.tool));
+    const definitions = (catalog?.tools ?? []).filter(({ name }) => isAllowed(name, filter));
+    const shown = definitions.map((definition) => ({
+      server,
+      tool: definition.name,
+      definition,
+      source,
+      stale,
+    }));
+    shown.sort((a, b) => compare(a.tool, b.tool));
+    return { catalog, filter, source, stale, shown };
   }
+
+  /** The tool as it was shown before, where nothing of it changed. */
+  #toTool(entry: Shown, name: string): CatalogTool {
+    const before = this.#byName.get(name);
+    const isSame = before !== undefined && isSameEntry(entry, this.#madeFrom.get(name));
+    return isSame ? before : toCatalogTool(entry, name);
+  }
+}
+
+/** What one server shows, and what that was made from. */
+interface Share {
+  readonly catalog: Catalog | undefined;
+  readonly filter: ToolFilter;
+  readonly source: string;
+  readonly stale: boolean;
+  readonly shown: readonly Shown[];
 }
 
 /** A tool that passed its filter, before it has a name for the model. */
@@ -147,11 +163,15 @@ interface Shown {
   readonly stale: boolean;
 }
 
-/** Catalogs keep the objects of an equal list, so identity tells whether a definition changed. */
+/** Catalogs keep the objects of equal tools, so identity tells whether a definition changed. */
 function isSameEntry(a: Shown, b: Shown | undefined): boolean {
   return (
     a.definition === b?.definition && a.server === b.server && a.stale === b.stale && a.source === b.source
   );
+}
+
+function isSameList<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((each, index) => each === b[index]);
 }
 
 function compare(a: string, b: string): number {

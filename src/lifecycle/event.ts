@@ -25,18 +25,26 @@ export type RejectionReason = 'unhandled' | 'guarded' | 'ignored' | 'stopped';
 export type CallOutcome =
   'answered' | 'tool-error' | 'server-error' | 'timed-out' | 'aborted' | 'not-sent' | 'outcome-unknown';
 
-interface OfConnection {
+/** Which connection, and which of its sessions. */
+export interface OfConnection {
+  /** Name of the connection. */
   readonly connection: string;
   /** Number of the session within the connection; 0 before the first. */
   readonly generation: number;
 }
 
 export type LifecycleEventBody =
+  /** Connections were announced and are being started. */
   | { readonly type: 'manager.started'; readonly connections: number }
+  /** Every connection has ended. */
   | { readonly type: 'manager.stopped' }
+  /** The manager itself broke. Every session is released and `close()` still works. */
   | { readonly type: 'manager.failed'; readonly message: string }
+  /** A connection exists from here on. Comes before its first state. */
   | ({ readonly type: 'connection.added'; readonly source: string } & OfConnection)
+  /** The name is free again. */
   | ({ readonly type: 'connection.removed' } & OfConnection)
+  /** The connection has entered another state. */
   | ({
       readonly type: 'connection.state';
       readonly from: ConnectionState | null;
@@ -44,8 +52,11 @@ export type LifecycleEventBody =
       /** Path below `to`; regions of a parallel state are joined by `+`. Empty where there is none. */
       readonly substate: string;
     } & OfConnection)
+  /** The first list is complete and calls are possible. */
   | ({ readonly type: 'connection.ready'; readonly toolCount: number } & OfConnection)
+  /** A session that was ready has ended unasked. */
   | ({ readonly type: 'connection.lost'; readonly failure: Failure } & OfConnection)
+  /** Another attempt is planned. */
   | ({
       readonly type: 'connection.retrying';
       /** Number of the coming attempt. */
@@ -54,8 +65,11 @@ export type LifecycleEventBody =
       readonly delayMs: number;
       readonly failure: Failure | null;
     } & OfConnection)
+  /** Given up, with the cause. Only a person, a call or a slow clock tries again. */
   | ({ readonly type: 'connection.failed'; readonly failure: Failure } & OfConnection)
+  /** The end of a connection that was asked to stop. */
   | ({ readonly type: 'connection.stopped'; readonly reason: string } & OfConnection)
+  /** A command was not obeyed. Nothing has changed. */
   | ({
       readonly type: 'connection.rejected';
       readonly state: ConnectionState;
@@ -64,8 +78,11 @@ export type LifecycleEventBody =
       /** Commands the connection would have obeyed. */
       readonly allowed: readonly string[];
     } & OfConnection)
+  /** An entry of a project file waits for approval. */
   | ({ readonly type: 'connection.trustRequired' } & OfConnection)
+  /** The server wants credentials; a person is asked at `url` where one is known. */
   | ({ readonly type: 'connection.authRequired'; readonly url?: string } & OfConnection)
+  /** The tools of a server are other than before. */
   | ({
       readonly type: 'catalog.changed';
       /** Raw names. */
@@ -74,7 +91,9 @@ export type LifecycleEventBody =
       readonly changed: readonly string[];
       readonly toolCount: number;
     } & OfConnection)
+  /** A call was sent. `call` is its number. */
   | ({ readonly type: 'call.started'; readonly call: number; readonly tool: string } & OfConnection)
+  /** The server has told how far it is. */
   | ({
       readonly type: 'call.progress';
       readonly call: number;
@@ -82,6 +101,7 @@ export type LifecycleEventBody =
       readonly progress: number;
       readonly total?: number;
     } & OfConnection)
+  /** A call has its one outcome. */
   | ({
       readonly type: 'call.finished';
       readonly call: number;
@@ -89,12 +109,14 @@ export type LifecycleEventBody =
       readonly durationMs: number;
       readonly outcome: CallOutcome;
     } & OfConnection)
+  /** A line the server wrote to stderr, or a log message of the protocol. */
   | ({
       readonly type: 'server.log';
       readonly stream: 'stderr' | 'protocol';
       readonly level?: string;
       readonly message: string;
     } & OfConnection)
+  /** Something odd that changed nothing. */
   | {
       readonly type: 'diagnostic';
       readonly connection?: string;
@@ -104,6 +126,11 @@ export type LifecycleEventBody =
       readonly message: string;
     };
 
-export type LifecycleEvent = LifecycleEventBody & { readonly at: number; readonly seq: number };
+export type LifecycleEvent = LifecycleEventBody & {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Grows with every event. */
+  readonly seq: number;
+};
 
 export type LifecycleEventType = LifecycleEvent['type'];

@@ -5,28 +5,10 @@
 import type { ActorRefFrom } from 'xstate';
 import type { ConnectionContext, ConnectionEmitted } from '../../machines/connection.events.js';
 import type { connectionMachine } from '../../machines/connection.machine.js';
-import type { ConnectionState, LifecycleEventBody } from './event.js';
+import type { LifecycleEventBody } from './event.js';
+import { statePath, type StatePath } from './state-path.js';
 
 export type ConnectionRef = ActorRefFrom<typeof connectionMachine>;
-
-export interface StatePath {
-  readonly state: ConnectionState;
-  readonly substate: string;
-}
-
-/** The public state and the path below it, regions joined by `+`. */
-export function statePath(value: unknown): StatePath {
-  if (typeof value === 'string') return { state: value as ConnectionState, substate: '' };
-  const [[state, below] = ['configuring', '']] = Object.entries(value as Record<string, unknown>);
-  return { state: state as ConnectionState, substate: flatten(below) };
-}
-
-function flatten(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return Object.values(value as Record<string, unknown>)
-    .map(flatten)
-    .join('+');
-}
 
 export function follow(ref: ConnectionRef, publish: (event: LifecycleEventBody) => void): void {
   const name = ref.id;

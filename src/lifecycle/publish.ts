@@ -5,8 +5,10 @@
  * L2. Events are delivered from a microtask of their own, when no actor is processing, in the order of `seq`; an
  *     observer that sends a command sees settled state.
  * L3. `onflushed` runs after every batch: whoever waits for a state waits for its event to have been told.
+ * L4. After `complete` nothing is delivered any more and nobody is left waiting.
  */
 import { Subject, type Observable } from 'rxjs';
+import { NotReadyError } from '../errors.js';
 import type { Clock, Logger } from '../ports.js';
 import type { LifecycleEvent, LifecycleEventBody } from './event.js';
 import { SafeObservable } from './safe-observable.js';
@@ -24,21 +26,28 @@ export class Publisher {
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
-    this.events$ = this.guarded((subscriber) => this.#events.subscribe(subscriber));
-  }
-
-  /** An Observable whose observers' failures go to the logger. */
-  guarded<T>(subscribe: ConstructorParameters<typeof SafeObservable<T>>[0]): Observable<T> {
-    return new SafeObservable<T>(subscribe, (error) => this.#observerFailed(error));
+    this.events$ = new SafeObservable(
+      (subscriber) =>
+        this.#events.subscribe({
+          next: (event) => this.#guard(() => subscriber.next(event)),
+          complete: () => this.#guard(() => subscriber.complete()),
+        }),
+      (error) => this.#observerFailed(error),
+    );
   }
 
   readonly publish = (body: LifecycleEventBody): void => {
     this.#seq += 1;
     this.#queue.push({ ...body, at: this.clock.now(), seq: this.#seq });
+    this.wake();
+  };
+
+  /** Makes everybody who waits look again, where something changed that is no event. */
+  wake(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     queueMicrotask(() => this.#flush());
-  };
+  }
 
   /** Calls `fn` after every delivered batch until the returned function is called. */
   onflushed(fn: () => void): () => void {
@@ -46,31 +55,54 @@ export class Publisher {
     return () => this.#flushed.delete(fn);
   }
 
+  /** A value that the events change: replays the present one, and gives it again after every batch. */
+  live<T>(read: () => T): Observable<T> {
+    return new SafeObservable<T>(
+      (subscriber) => {
+        const tell = (): void => subscriber.next(read());
+        tell();
+        subscriber.add(this.onflushed(tell));
+        subscriber.add(this.#events.subscribe({ complete: () => this.#guard(() => subscriber.complete()) }));
+      },
+      (error) => this.#observerFailed(error),
+    );
+  }
+
   /**
    * Resolves when `isTrue`, checked now and after every delivered batch, so that whoever waited has been told before.
-   * Rejects with the signal's reason.
+   * Rejects with the signal's reason, or with a `NotReadyError` when the end comes first.
    */
   async until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const finish = (settle: () => void): void => {
         stop();
+        end.unsubscribe();
         signal?.removeEventListener('abort', onAbort);
         settle();
       };
       const check = (): void => {
-        if (isTrue()) finish(resolve);
+        try {
+          if (isTrue()) finish(resolve);
+        } catch (error) {
+          finish(() => reject(error as Error));
+        }
       };
       const onAbort = (): void => finish(() => reject(signal?.reason as Error));
+      const onEnd = (): void => {
+        check();
+        finish(() => reject(new NotReadyError('The troupe was closed meanwhile.')));
+      };
       const stop = this.onflushed(check);
       signal?.addEventListener('abort', onAbort, { once: true });
+      const end = this.#events.subscribe({ complete: () => queueMicrotask(onEnd) });
       queueMicrotask(check);
     });
   }
 
   /** Delivers what is queued and completes the stream. */
   complete(): void {
-    this.#flush();
+    if (this.#isScheduled) this.#flush();
     this.#events.complete();
   }
 
@@ -79,11 +111,23 @@ export class Publisher {
     const batch = this.#queue;
     this.#queue = [];
     for (const event of batch) this.#events.next(event);
-    for (const fn of [...this.#flushed]) fn();
+    for (const fn of [...this.#flushed]) this.#guard(fn);
+  }
+
+  #guard(notify: () => void): void {
+    try {
+      notify();
+    } catch (error) {
+      this.#observerFailed(error);
+    }
   }
 
   #observerFailed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    this.logger.error('an observer threw', { message });
+    try {
+      this.logger.error('an observer threw', { message });
+    } catch {
+      // The logger is the host's too, and there is nobody else to tell.
+    }
   }
 }

@@ -7,7 +7,7 @@ import type { Failure, ProcessExit } from '../../machines/policy/failure.js';
 import type { Implementation, ServerCapabilities } from '../../machines/mcp.js';
 import type { TrustRequest } from '../options.js';
 import type { ConnectionState } from './event.js';
-import type { StatePath } from './follow.js';
+import type { StatePath } from './state-path.js';
 
 export interface ServerStatus {
   readonly name: string;

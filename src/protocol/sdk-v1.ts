@@ -10,6 +10,7 @@ import {
   InitializeResultSchema,
   LATEST_PROTOCOL_VERSION,
   McpError,
+  ProgressNotificationParamsSchema,
   ResultSchema,
   SUPPORTED_PROTOCOL_VERSIONS,
   type InitializeResult,
@@ -27,6 +28,7 @@ import {
   RequestLostError,
   RpcError,
   type JsonObject,
+  type Progress,
   type ProtocolClient,
   type ProtocolClientOptions,
   type RequestOptions,
@@ -49,6 +51,7 @@ class Engine extends Protocol<Request, Notification, Result> {
 interface Pending {
   id: RequestId | undefined;
   written: boolean;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
   readonly fail: (error: Error) => void;
 }
 
@@ -140,7 +143,9 @@ class SdkV1Client implements ProtocolClient {
       tap.onclose?.();
       closed?.();
     };
-    transport.onmessage = (message, extra) => tap.onmessage?.(message, extra);
+    transport.onmessage = (message, extra) => {
+      if (!this.#tellProgress(message)) tap.onmessage?.(message, extra);
+    };
     transport.onerror = (error) => tap.onerror?.(error);
     transport.onlost = (id, failure) => this.#lose(id, failure);
     this.#engine.onerror = (error) => this.onoddity?.(error.message);
@@ -171,6 +176,7 @@ class SdkV1Client implements ProtocolClient {
       const pending: Pending = {
         id: undefined,
         written: false,
+        onProgress,
         fail: (error) => {
           if (finish()) reject(error);
         },
@@ -181,7 +187,7 @@ class SdkV1Client implements ProtocolClient {
       };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#pending.add(pending);
-      this.#send(pending, { method, params }, cancelling.signal, onProgress).then(
+      this.#send(pending, { method, params }, cancelling.signal).then(
         (result) => {
           if (finish()) resolve(result);
         },
@@ -190,12 +196,7 @@ class SdkV1Client implements ProtocolClient {
     });
   }
 
-  #send(
-    pending: Pending,
-    request: Request,
-    signal: AbortSignal,
-    onProgress: RequestOptions['onProgress'],
-  ): Promise<JsonObject> {
+  #send(pending: Pending, request: Request, signal: AbortSignal): Promise<JsonObject> {
     const tap = this.#tap;
     if (tap === undefined) return Promise.reject(new RequestLostError(CLOSED_BY_US, false));
     tap.sending = pending;
@@ -203,7 +204,7 @@ class SdkV1Client implements ProtocolClient {
       return this.#engine.request(request, ResultSchema, {
         signal,
         timeout: NO_TIMEOUT_MS,
-        ...(onProgress === undefined ? {} : { onprogress: onProgress }),
+        ...(pending.onProgress === undefined ? {} : { onprogress: () => {} }),
       });
     } finally {
       tap.sending = undefined;
@@ -220,6 +221,21 @@ class SdkV1Client implements ProtocolClient {
 
   abandon(failure: RawFailure): void {
     for (const pending of this.#pending) pending.fail(new RequestLostError(failure, pending.written));
+  }
+
+  /**
+   * Progress is told at once. The engine would tell it a microtask later, and never where the answer came in the same
+   * chunk; it only chooses the token, which is the request's id.
+   */
+  #tellProgress(message: JSONRPCMessage): boolean {
+    if (!('method' in message) || message.method !== 'notifications/progress') return false;
+    const parsed = ProgressNotificationParamsSchema.safeParse(message.params);
+    if (!parsed.success) return false;
+    const { progressToken, progress, total, message: text } = parsed.data;
+    for (const pending of this.#pending) {
+      if (pending.id === progressToken) pending.onProgress?.({ progress, total, message: text });
+    }
+    return true;
   }
 
   #lose(id: RequestId, failure: RawFailure): void {

@@ -1,25 +1,16 @@
 /** The transport an expanded entry asks for. Each kind loads when first needed. */
-import type { StopPolicy } from '../../machines/policy/policy.js';
-import type { HttpServerConfig, ServerConfig, StdioServerConfig } from '../options.js';
-import type { Clock } from '../ports.js';
+import type { CreateTransport, TransportTerms } from './transport-terms.js';
+import type { HttpServerConfig, StdioServerConfig } from '../options.js';
 import type { SessionTransport } from './session-transport.js';
 
-export async function createTransport(
-  config: ServerConfig,
-  stop: StopPolicy,
-  clock: Clock,
-): Promise<SessionTransport> {
-  if ('command' in config) return createStdio(config, stop, clock);
-  if ('url' in config) return createHttp(config, stop, clock);
+export const createTransport: CreateTransport = async (config, terms) => {
+  if ('command' in config) return createStdio(config, terms);
+  if ('url' in config) return createHttp(config, terms);
   const { createInProcessTransport } = await import('./in-process.js');
   return createInProcessTransport(config.server);
-}
+};
 
-async function createStdio(
-  config: StdioServerConfig,
-  stop: StopPolicy,
-  clock: Clock,
-): Promise<SessionTransport> {
+async function createStdio(config: StdioServerConfig, terms: TransportTerms): Promise<SessionTransport> {
   const [{ createStdioTransport }, { childEnvironment }] = await Promise.all([
     import('./stdio/stdio-transport.js'),
     import('./stdio/child-environment.js'),
@@ -29,15 +20,13 @@ async function createStdio(
     args: config.args ?? [],
     env: childEnvironment(process.env, config.env ?? {}, config.inheritEnv ?? false),
     ...(config.cwd === undefined ? {} : { cwd: config.cwd }),
-    stop,
-    clock,
+    ...terms,
   });
 }
 
 async function createHttp(
   config: HttpServerConfig,
-  stop: StopPolicy,
-  clock: Clock,
+  { stop, clock }: TransportTerms,
 ): Promise<SessionTransport> {
   const options = { url: config.url, headers: config.headers ?? {}, stop, clock };
   if (config.type === 'sse') return (await import('./sse.js')).createSseTransport(options);

@@ -22,7 +22,7 @@ export type RawFailure = Omit<Failure, 'phase' | 'at'>;
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly failure: RawFailure;
-  /** For a failed `send`: whether any byte of the message may have reached the server. */
+  /** For a failed `send`: whether the server may have acted on the message. */
   readonly written: boolean;
 
   constructor(failure: RawFailure, options: { readonly written?: boolean; readonly cause?: unknown } = {}) {

@@ -10,10 +10,10 @@
  * H3. `written` is false where the server refused with a status below 500: it did not take the message.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { pause } from './http/abortable.js';
 import { readAnswer } from './http/answer-stream.js';
 import { BodyTooLarge, readText } from './http/body-text.js';
 import { EVENT_STREAM } from './http/event-stream.js';
-import { pause } from './http/abortable.js';
 import { errorCode } from './http/exchange.js';
 import type { HttpReply } from './http/exchange.js';
 import { mediaType } from './http/http-refusal.js';

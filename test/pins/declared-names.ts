@@ -2,8 +2,8 @@
  * Which declarations a declaration needs, over the emitted `.d.ts` files.
  *
  * Owns: the walk from what an entry point exports to every type of ours that its users may have to name.
- * Does not own: types of other packages (they are named through their own package) and base classes (they are
- * never named by a user).
+ * Does not own: types of other packages (they are named through their own package), base classes and `typeof x`
+ * (never named by a user).
  */
 import { posix } from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
@@ -49,7 +49,6 @@ function readDeclarations(path: string, text: string): DeclarationFile {
     TSTypeReference: ({ typeName, start }) => refer(typeName, start),
     TSInterfaceHeritage: ({ expression, start }) => refer(expression, start),
     TSClassImplements: ({ expression, start }) => refer(expression, start),
-    TSTypeQuery: ({ exprName, start }) => refer(exprName, start),
     TSImportType: ({ qualifier, source, start }) => {
       if (qualifier) refer(qualifier, start, source.value);
     },

@@ -55,7 +55,7 @@ export function readImports(path: string, text: string): Import[] {
 }
 
 /** Project-relative posix paths of the files below `folder` whose name ends with `suffix`, sorted. */
-export function filesBelow(folder: string, suffix: string): string[] {
+function filesBelow(folder: string, suffix: string): string[] {
   const absolute = join(PROJECT, folder);
   if (!existsSync(absolute))
     throw new Error(`${folder} is missing; run \`npm run build\` if it is a built folder.`);

@@ -24,11 +24,14 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       discoverServers
     `),
     types: names(`
-      CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionState DiscoverOptions
+      BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionCommand
+      ConnectionPolicy ConnectionState DiscoverOptions
       DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
-      HttpServerConfig InProcessServerConfig LifecycleEvent LifecycleEventType Logger NamingTemplate
-      PolicyOverrides ProcessExit Progress RejectionReason ServerConfig ServerSettings ServerStatus
-      SourceReport StartReport StdioServerConfig Troupe TroupeOptions TrustPolicy TrustRequest View
+      HttpServerConfig InProcessServerConfig JsonObject LifecycleEvent LifecycleEventBody
+      LifecycleEventType Logger NamingTemplate OfConnection PhaseTimings PolicyOverrides ProcessExit
+      Progress RejectionReason RestartIntensity Scope ServerConfig ServerSettings ServerStatus
+      SourceReport StartReport StdioServerConfig StopPolicy TransportKind Troupe TroupeErrorOptions
+      TroupeOptions TrustPolicy TrustRequest View
       ViewOptions WaitOptions
     `),
   },
@@ -42,10 +45,10 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     types: names(`
       BackoffOptions BoundedSessionInput CatalogCounts ChildSpec ConnectionCommand ConnectionContext
       ConnectionEmitted ConnectionEvent ConnectionFact ConnectionInput ConnectionOutput ConnectionPolicy
-      ConnectionReport ConnectionTag EnrichCatalogOutput Failure FailureCode FailurePhase
-      HandshakeOutput HttpRefusal ListToolsOutput ManagerContext ManagerEmitted ManagerEvent
+      ConnectionReport ConnectionTag Delay EnrichCatalogOutput Failure FailureCode FailurePhase
+      HandshakeOutput HttpRefusal ListToolsOutput LostCall LostCallOutcome ManagerContext ManagerEmitted ManagerEvent
       ManagerInput OpenTransportOutput PhaseTimings ProcessExit ResolveConfigInput ResolveConfigOutput
-      RestartIntensity ServerIdentity SessionKey Settled StopIntent StopPolicy TransitionVerdict
+      RestartIntensity RestartRecord RetryCalls ServerIdentity SessionKey Settled StopIntent StopPolicy TransitionVerdict
       TransportKind Unsettled Verdict WatchSessionInput
     `),
   },

@@ -2,7 +2,6 @@
 import type {
   JSONRPCErrorResponse,
   JSONRPCMessage,
-  JSONRPCNotification,
   JSONRPCRequest,
   JSONRPCResultResponse,
 } from '@modelcontextprotocol/sdk/types.js';
@@ -17,10 +16,6 @@ export function isMessage(value: unknown): value is JSONRPCMessage {
 
 export function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
   return 'method' in message && 'id' in message && message.id !== undefined;
-}
-
-export function isNotification(message: JSONRPCMessage): message is JSONRPCNotification {
-  return 'method' in message && !isRequest(message);
 }
 
 export function isAnswer(message: JSONRPCMessage): message is JsonRpcAnswer {

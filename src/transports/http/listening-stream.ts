@@ -15,7 +15,7 @@ import { carriesMessage, EVENT_STREAM, readEvents } from './event-stream.js';
 import { mediaType } from './http-refusal.js';
 import type { SessionRequests } from './session-requests.js';
 
-export const FIRST_PAUSE_MS = 1_000;
+const FIRST_PAUSE_MS = 1_000;
 const PAUSE_FACTOR = 1.5;
 const LONGEST_PAUSE_MS = 30_000;
 /** A stream that ends sooner does not count as one that worked. */
@@ -60,7 +60,11 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof TransportError) {
-        const next = afterRefusal(error.failure, hadStream, lastEventId !== undefined);
+        const next = afterRefusal(error.failure, {
+          hadStream,
+          inSession: port.requests.sessionId !== undefined,
+          resuming: lastEventId !== undefined,
+        });
         // A server may hold the reply back until its first message: a broken wait for it was a stream, too.
         if (error.failure.code === 'connection-lost') hadStream = true;
         if (next === 'session-gone') return port.onSessionGone(asExpired(error.failure));
@@ -81,18 +85,26 @@ export function growingPause(step: number): number {
 
 export type AfterRefusal = 'retry' | 'unreachable' | 'give-up' | 'forget-event' | 'session-gone';
 
+export interface SoFar {
+  /** There was a stream before. */
+  readonly hadStream: boolean;
+  /** The server has given a session id. */
+  readonly inSession: boolean;
+  /** The GET asked for what came after an event. */
+  readonly resuming: boolean;
+}
+
 /** What a GET without a stream means. */
-export function afterRefusal(failure: RawFailure, hadStream: boolean, resuming: boolean): AfterRefusal {
+export function afterRefusal(failure: RawFailure, soFar: SoFar): AfterRefusal {
   if (failure.code === 'address-refused' || failure.code === 'connection-lost') return 'unreachable';
   const status = failure.http?.status ?? 0;
   if (status >= 500 || status === 408 || status === 425 || status === 429) return 'retry';
-  if (!hadStream) return 'give-up';
+  if (!soFar.hadStream) return 'give-up';
   // 409: the server has not yet noticed that the former stream is over.
   if (status === 409) return 'retry';
-  if (status === 404) return 'session-gone';
   // 400 is what many servers say to a session they do not know, but also to an event id.
-  if (status === 400) return resuming ? 'forget-event' : 'session-gone';
-  return 'give-up';
+  if (status === 400 && soFar.resuming) return 'forget-event';
+  return soFar.inSession && (status === 400 || status === 404) ? 'session-gone' : 'give-up';
 }
 
 function asExpired(failure: RawFailure): RawFailure {

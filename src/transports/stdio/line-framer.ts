@@ -90,7 +90,7 @@ export class LineFramer {
 
   #reserve(length: number): void {
     if (length <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(length, 2 * this.#buffer.length));
+    const grown = Buffer.allocUnsafe(Math.max(length, Math.min(2 * this.#buffer.length, this.#maxBytes)));
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;
   }

@@ -40,10 +40,14 @@ export function spawnServer(spawnProcess: typeof spawn, spec: SpawnSpec): ChildP
 /** Resolves when the process runs; rejects with Node's error, and leaves no pipe, when it does not. */
 export function hasSpawned(child: ChildProcess): Promise<void> {
   return new Promise((done, failed) => {
-    child.once('spawn', done);
-    child.once('error', (error) => {
+    const fail = (error: Error): void => {
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
       failed(error);
+    };
+    child.once('error', fail);
+    child.once('spawn', () => {
+      child.off('error', fail);
+      done();
     });
   });
 }

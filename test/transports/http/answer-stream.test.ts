@@ -1,4 +1,5 @@
 /** The event stream that answers one request: resumed where that is possible, lost at once where it is not. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { useHttpFixture } from './http-fixture.js';
@@ -126,6 +127,27 @@ describe('A stream that ends before the answer', () => {
 });
 
 describe('A stream that has given the answer', () => {
+  it('has not hidden the progress that came ahead of it in the same chunk', async () => {
+    const { transport } = await connect(
+      mcp({
+        request: (seen, res) => {
+          const meta = seen.rpc.params?.['_meta'] as { progressToken: number };
+          const params = { progressToken: meta.progressToken, progress: 1 };
+          const progress = { jsonrpc: '2.0', method: 'notifications/progress', params };
+          openStream(res).end(event(progress) + event(result(seen.rpc.id, { content: [] })));
+        },
+      }),
+    );
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    const seen: number[] = [];
+    await client.callTool({ name: 'x' }, undefined, {
+      onprogress: ({ progress }) => void seen.push(progress),
+    });
+    expect(seen).toEqual([1]);
+    await client.close();
+  });
+
   it('is not resumed when the answer is an error', async () => {
     const { server, clock, transport, said } = await connect(
       mcp({

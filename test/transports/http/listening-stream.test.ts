@@ -160,6 +160,15 @@ describe('The listening stream', () => {
     expect(clock.pending).toEqual([1_500]);
   });
 
+  it('survives a pause that no timer can hold', async () => {
+    const { clock, transport } = await connect(
+      mcp({ listen: (_seen, res) => void openStream(res).end('retry: 99999999999\ndata:\n\n') }),
+    );
+    await open(transport);
+    await clock.whenSet(2_147_483_647);
+    expect(clock.pending).toEqual([2_147_483_647]);
+  });
+
   it('honors Retry-After while the server is busy', async () => {
     let busy = true;
     const { clock, server, transport, said } = await connect(
@@ -230,24 +239,31 @@ describe('What a refused GET means', () => {
     http: { status: code },
   });
 
+  const FIRST = { hadStream: false, inSession: true, resuming: false };
+  const LATER = { hadStream: true, inSession: true, resuming: false };
+  const RESUMING = { hadStream: true, inSession: true, resuming: true };
+  const NO_SESSION = { hadStream: true, inSession: false, resuming: false };
+
   it.each([
-    [405, false, false, 'give-up'],
-    [404, false, false, 'give-up'],
-    [404, true, false, 'session-gone'],
-    [404, true, true, 'session-gone'],
-    [400, true, true, 'forget-event'],
-    [400, true, false, 'session-gone'],
-    [409, true, false, 'retry'],
-    [409, false, false, 'give-up'],
-    [429, false, false, 'retry'],
-    [500, false, false, 'retry'],
-    [503, true, false, 'retry'],
-    [403, true, false, 'give-up'],
-  ] as const)('HTTP %i, a stream before: %s, resuming: %s → %s', (code, hadStream, resuming, expected) => {
-    expect(afterRefusal(status(code), hadStream, resuming)).toBe(expected);
+    [405, FIRST, 'give-up'],
+    [404, FIRST, 'give-up'],
+    [404, LATER, 'session-gone'],
+    [404, RESUMING, 'session-gone'],
+    [404, NO_SESSION, 'give-up'],
+    [400, RESUMING, 'forget-event'],
+    [400, LATER, 'session-gone'],
+    [400, NO_SESSION, 'give-up'],
+    [409, LATER, 'retry'],
+    [409, FIRST, 'give-up'],
+    [429, FIRST, 'retry'],
+    [500, FIRST, 'retry'],
+    [503, LATER, 'retry'],
+    [403, LATER, 'give-up'],
+  ] as const)('HTTP %i with %o is %s', (code, soFar, expected) => {
+    expect(afterRefusal(status(code), soFar)).toBe(expected);
   });
 
   it.each(['address-refused', 'connection-lost'] as const)('%s → unreachable', (code) => {
-    expect(afterRefusal({ code, message: '' }, false, false)).toBe('unreachable');
+    expect(afterRefusal({ code, message: '' }, FIRST)).toBe('unreachable');
   });
 });

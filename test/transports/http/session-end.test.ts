@@ -297,6 +297,17 @@ describe('close()', () => {
     expect(clock.pending).toEqual([]);
   });
 
+  it('is not held up by a reply that nobody reads', async () => {
+    const endless: Handler = (_seen, res) => void res.writeHead(202).write('...');
+    const { server, transport, said } = await connect(
+      mcp({ accept: endless, remove: endless, sessionId: 's-1' }),
+    );
+    await open(transport);
+    await transport.close();
+    expect(said.closes).toBe(1);
+    await server.idle();
+  });
+
   it('works on a transport that was never started', async () => {
     const { server, transport, said } = await connect(mcp());
     await transport.close();

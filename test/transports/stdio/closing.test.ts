@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { livingProcesses } from '../../../src/transports/stdio/process-table.js';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { HandClock } from './hand-clock.js';
 import {
   endSessionsAfterEach,
   faulty,
@@ -82,16 +83,19 @@ describe('closing a stdio session', () => {
     expect(livingProcesses()?.filter(({ group }) => group === server.transport.pid)).toEqual([]);
   });
 
-  it.each(['obedient', 'deaf'])('ends the helper that left the group of an %s server', async (manner) => {
-    const server = await started(
-      script(`const helper = require('node:child_process').spawn('sleep', ['60'], { stdio: 'ignore', detached: true });
+  it.each(['obedient', 'deaf'])(
+    'ends the helper that left the group of a server that is %s',
+    async (manner) => {
+      const server = await started(
+        script(`const helper = require('node:child_process').spawn('sleep', ['60'], { stdio: 'ignore', detached: true });
         helper.unref(); send({ method: 'up', params: { pid: helper.pid } });
         ${manner === 'deaf' ? DEAF : 'process.stdin.resume()'}`),
-    );
-    const pid = await up(server);
-    await server.transport.close();
-    expect(running(pid)).toBe(false);
-  });
+      );
+      const pid = await up(server);
+      await server.transport.close();
+      expect(running(pid)).toBe(false);
+    },
+  );
 
   it('returns the same promise when it is called again', async () => {
     const server = await started(faulty('plain'));
@@ -112,6 +116,28 @@ describe('closing a stdio session', () => {
     expect(
       await millisecondsOf(Promise.all(servers.map(({ transport }) => transport.close())).then(() => {})),
     ).toBeLessThan(15_000);
+  });
+});
+
+describe('a process that survives SIGKILL', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is told by `ended`, and close resolves all the same', async () => {
+    const clock = new HandClock();
+    const server = await started(script(DEAF), { clock });
+    await up(server);
+    vi.spyOn(process, 'kill').mockReturnValue(true);
+    const closing = server.transport.close();
+    await clock.advance(5_000);
+    await closing;
+    expect(server.closes).toBe(1);
+    expect(server.transport.ended).toEqual({
+      code: 'not-released',
+      message: 'A process of the server is still alive after SIGKILL.',
+    });
+    expect(clock.pending).toBe(0);
+    vi.restoreAllMocks();
+    process.kill(server.transport.pid!, 'SIGKILL');
   });
 });
 

@@ -1,0 +1,47 @@
+/** `troupe check`: tries every server, tells why those fail that do, and leaves. */
+import type { ServerStatus } from '../../lifecycle/status.js';
+import { createTroupe, type Troupe } from '../../troupe.js';
+import { renderCheck } from '../check-report.js';
+import { readConfiguration, toTroupeOptions } from '../configuration.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import type { Flags } from '../flags.js';
+import { showingProgress } from '../progress.js';
+import { noteWarnings } from '../server-notes.js';
+import type { Terminal } from '../terminal.js';
+import { withTroupe } from '../with-troupe.js';
+
+export interface CheckFlags extends Flags {
+  readonly attempts: number;
+}
+
+/** `EXIT.fine` only where every enabled server is ready. */
+export async function check(flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
+  const configuration = await readConfiguration(flags);
+  noteWarnings(configuration.warnings, configuration.names, terminal);
+  const troupe = createTroupe(toTroupeOptions(flags, configuration, { maxAttempts: flags.attempts }));
+  return withTroupe(troupe, terminal, async (signal) => {
+    await showingProgress(terminal, troupe, async () => {
+      await troupe.settled({ signal });
+      await wakeDormant(troupe, signal);
+    });
+    const { status } = troupe;
+    terminal.print(
+      flags.json ? JSON.stringify({ servers: status }, null, 2) : renderCheck(status, terminal.colors),
+    );
+    return status.every(isFine) ? EXIT.fine : EXIT.failed;
+  });
+}
+
+/** Lazy servers are tried like the others. What becomes of them, their status tells. */
+export async function wakeDormant(
+  troupe: Pick<Troupe, 'status' | 'connection'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const dormant = troupe.status.filter(({ substate }) => substate === 'dormant');
+  await Promise.allSettled(dormant.map(async ({ name }) => troupe.connection(name)?.start({ signal })));
+  signal.throwIfAborted();
+}
+
+function isFine({ state, reason }: ServerStatus): boolean {
+  return state === 'ready' || reason === 'disabled';
+}

@@ -1,0 +1,61 @@
+/**
+ * The lines at the bottom of a terminal that are drawn again and again. There is at most one area at a time; whatever
+ * is written meanwhile steps over it (see `terminal.ts`, T2).
+ */
+import stringWidth from 'string-width';
+import type { OutputStream, Terminal } from './terminal.js';
+
+export interface LiveArea {
+  /** Draws what is to be seen now; costs nothing where that has not changed. */
+  refresh(): void;
+  /** Ends the redrawing: what is shown last stays, or is erased. */
+  close(last: 'keep' | 'erase'): void;
+}
+
+const CLEAR_SCREEN = '\u001B[2J\u001B[H';
+/** The cursor stands on an empty line below the area; a terminal echoes `^C` and other keys there. */
+const ERASE_ECHO = '\r\u001B[K';
+
+export async function openLiveArea(
+  terminal: Terminal,
+  stream: OutputStream,
+  render: () => string,
+): Promise<LiveArea> {
+  const { createLogUpdate } = await import('log-update');
+  const draw = createLogUpdate(stream);
+  let shown = '';
+  const refresh = (): void => {
+    const text = render();
+    if (text === '' || text === shown) return;
+    shown = text;
+    stream.write(ERASE_ECHO);
+    draw(text);
+  };
+  const erase = (): void => {
+    shown = '';
+    draw.clear();
+  };
+  const resized = (): void => {
+    const isWrapped = widest(shown) > (stream.columns ?? Infinity);
+    erase();
+    // A terminal wraps lines that became too long, so nobody knows any more how many there were to erase.
+    if (isWrapped) stream.write(CLEAR_SCREEN);
+    refresh();
+  };
+  terminal.overlay = { erase, redraw: refresh };
+  stream.on('resize', resized);
+  return {
+    refresh,
+    close: (last) => {
+      stream.off('resize', resized);
+      terminal.overlay = undefined;
+      if (last === 'keep') refresh();
+      else erase();
+      draw.done();
+    },
+  };
+}
+
+function widest(text: string): number {
+  return Math.max(...text.split('\n').map((line) => stringWidth(line)));
+}

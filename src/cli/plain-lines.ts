@@ -1,0 +1,65 @@
+/**
+ * Lifecycle events as lines of text, for where there is no terminal to draw a table on. Pure.
+ */
+import type { LifecycleEvent } from '../lifecycle/event.js';
+import { countOf } from './count-of.js';
+import { preciseDuration } from './duration.js';
+import { summarize } from './failure-report.js';
+import { oneLine } from './safe-text.js';
+
+/** What everybody wants to know; undefined for an event that is only a detail. */
+export function toHeadline(event: LifecycleEvent): string | undefined {
+  switch (event.type) {
+    case 'connection.ready':
+      return line(event, `ready, ${countOf(event.toolCount, 'tool')}`);
+    case 'connection.lost':
+      return line(event, `lost: ${summarize(event.failure)}`);
+    case 'connection.retrying': {
+      const when = event.delayMs === 0 ? 'at once' : `in ${preciseDuration(event.delayMs)}`;
+      const why = event.failure === null ? '' : `: ${summarize(event.failure)}`;
+      return line(event, `attempt ${event.attempt} of ${event.maxAttempts} ${when}${why}`);
+    }
+    case 'connection.failed': {
+      const { hint } = event.failure;
+      return line(event, `failed: ${summarize(event.failure)}${hint === undefined ? '' : ` ${hint}`}`);
+    }
+    case 'connection.stopped':
+      return line(event, `stopped (${event.reason})`);
+    case 'connection.trustRequired':
+      return line(event, 'waits for approval');
+    case 'connection.authRequired':
+      return line(event, `waits for somebody to sign in${event.url === undefined ? '' : `: ${event.url}`}`);
+    case 'manager.failed':
+      return line(event, `failed: ${event.message}`);
+    default:
+      return undefined;
+  }
+}
+
+/** What `--verbose` adds: every state, what the servers write, the calls and the oddities. */
+export function toDetail(event: LifecycleEvent): string | undefined {
+  switch (event.type) {
+    case 'connection.state':
+      return line(event, event.substate === '' ? event.to : `${event.to} (${event.substate})`);
+    case 'catalog.changed': {
+      const { added, removed, changed } = event;
+      return line(
+        event,
+        `tools: ${added.length} added, ${removed.length} removed, ${changed.length} changed`,
+      );
+    }
+    case 'server.log':
+      return line(event, `${event.stream}: ${event.message}`);
+    case 'diagnostic':
+      return line(event, `${event.kind}: ${event.message}`);
+    case 'connection.rejected':
+      return line(event, `'${event.event}' was rejected while ${event.state} (${event.reason})`);
+    default:
+      return undefined;
+  }
+}
+
+function line(event: LifecycleEvent, text: string): string {
+  const who = 'connection' in event && event.connection !== undefined ? event.connection : 'troupe';
+  return oneLine(`${new Date(event.at).toISOString()} ${who} ${text}`);
+}

@@ -1,0 +1,162 @@
+/**
+ * The command line as a whole: which commands and flags there are, and what an error comes to. The code of a command
+ * is loaded when it is called.
+ *
+ * P1. Every error is one line that says why, `troupe: …`; a wrong command line is followed by where help is.
+ */
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { ConfigError } from '../errors.js';
+import { PACKAGE } from '../package.js';
+import type { CheckFlags } from './commands/check.js';
+import type { MachineFlags } from './commands/machine.js';
+import type { ToolsFlags } from './commands/tools.js';
+import { EXIT, type ExitCode } from './exit-codes.js';
+import {
+  CHART_FORMATS,
+  collectFile,
+  collectServer,
+  DEFAULT_FLAGS,
+  MACHINE_NAMES,
+  toAttempts,
+  toMilliseconds,
+  type Flags,
+  type MachineName,
+} from './flags.js';
+import { manyLines, oneLine } from './safe-text.js';
+import { Terminal, watchReaders, type Streams } from './terminal.js';
+import { UsageError } from './usage-error.js';
+
+/** What the command needs of a process. */
+export interface Host extends Streams {
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+type Work<TFlags> = (flags: TFlags, terminal: Terminal) => Promise<ExitCode>;
+
+/** Runs one command line; `args` are the words after the name of the command. Never rejects. */
+export async function run(args: readonly string[], host: Host): Promise<ExitCode> {
+  const gone = watchReaders(host);
+  let code: ExitCode = EXIT.fine;
+  const act: Act = async <TFlags extends Flags>(command: Command, work: Work<TFlags>) => {
+    const flags = { ...DEFAULT_FLAGS, ...command.optsWithGlobals<TFlags>() };
+    try {
+      code = await work(flags, new Terminal(host, gone, flags.color));
+    } catch (error) {
+      throw error instanceof UsageError ? toCommanderError(error, command) : error;
+    }
+  };
+  const program = makeProgram(host);
+  addUp(program, act);
+  addCheck(program, act);
+  addTools(program, act);
+  addCall(program, act, host.stdin);
+  addMachine(program, act);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    const told = error instanceof UsageError ? toCommanderError(error, program) : error;
+    if (told instanceof CommanderError) return told.exitCode === 0 ? EXIT.fine : EXIT.usage;
+    host.stderr.write(`troupe: ${oneLine(messageOf(told))}\n`);
+    if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(told))}\n`);
+    return told instanceof ConfigError ? EXIT.usage : EXIT.failed;
+  }
+}
+
+type Act = <TFlags extends Flags>(command: Command, work: Work<TFlags>) => Promise<void>;
+
+function makeProgram({ stdout, stderr }: Host): Command {
+  return new Command('troupe')
+    .description('Keeps MCP server connections alive, and shows which fail and why.')
+    .version(PACKAGE.version, '--version', 'print the version')
+    .option('--config <file>', 'read servers from this file (repeatable)', collectFile)
+    .option('--add <name=command-or-url>', 'add a server (repeatable)', collectServer)
+    .option('--json', 'print JSON on stdout, and nothing else there')
+    .option('--timeout <ms>', 'limit of launch, handshake, list and call, each; 0 = none', toMilliseconds)
+    .option('--verbose', 'tell more on stderr')
+    .option('--no-color', 'print without colors')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      getOutHelpWidth: () => stdout.columns ?? 80,
+      getErrHelpWidth: () => stderr.columns ?? 80,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+      outputError: (text, write) => write(`troupe: ${oneLine(text.replace(/^error: /, ''))}\n`),
+    })
+    .showHelpAfterError("See 'troupe --help'.")
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 fine, 1 something asked for failed, 2 wrong command line or configuration.',
+    )
+    .exitOverride();
+}
+
+function addCommand(program: Command, name: string, description: string): Command {
+  return program.command(name).description(description).showHelpAfterError(`See 'troupe ${name} --help'.`);
+}
+
+function addUp(program: Command, act: Act): void {
+  addCommand(program, 'up', 'connect all servers and keep them alive until Ctrl-C').action(
+    async (_, command: Command) => {
+      const { up } = await import('./commands/up.js');
+      await act(command, up);
+    },
+  );
+}
+
+function addCheck(program: Command, act: Act): void {
+  addCommand(program, 'check', 'try every server and explain each failure')
+    .option('--attempts <n>', 'attempts for each server', toAttempts, 1)
+    .action(async (_, command: Command) => {
+      const { check } = await import('./commands/check.js');
+      await act<CheckFlags>(command, check);
+    });
+}
+
+function addTools(program: Command, act: Act): void {
+  addCommand(program, 'tools', 'list the tools as a model sees them')
+    .option('--server <name>', 'start and list only this server')
+    .action(async (_, command: Command) => {
+      const { tools } = await import('./commands/tools.js');
+      await act<ToolsFlags>(command, tools);
+    });
+}
+
+function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
+  addCommand(program, 'call', 'call one tool, starting only its server')
+    .argument('<tool>', 'mcp__SERVER__TOOL, or SERVER/TOOL')
+    .argument('[args...]', 'one JSON object, - to read it from stdin, or key=value pairs')
+    .action(async (tool: string, words: string[], _, command: Command) => {
+      const { call } = await import('./commands/call.js');
+      await act(command, (flags, terminal) => call(flags, terminal, { tool, words, stdin }));
+    });
+}
+
+function addMachine(program: Command, act: Act): void {
+  addCommand(program, 'machine', 'print the chart of a machine')
+    .addArgument(new Argument('<machine>', 'which machine').choices(MACHINE_NAMES))
+    .addOption(new Option('--format <format>', 'mermaid, unless --json is given').choices(CHART_FORMATS))
+    .action(async (name: MachineName, _, command: Command) => {
+      const { machine } = await import('./commands/machine.js');
+      await act<MachineFlags>(command, async (flags, terminal) => machine(flags, terminal, name));
+    });
+}
+
+/** Tells the error as Commander tells its own. */
+function toCommanderError({ message }: UsageError, command: Command): unknown {
+  try {
+    return command.error(message);
+  } catch (error) {
+    return error;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function stackOf(error: unknown): string {
+  return (error instanceof Error ? error.stack : undefined) ?? '';
+}

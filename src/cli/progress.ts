@@ -1,0 +1,67 @@
+/** Shows on stderr, where that is a terminal, what a command waits for. Nothing of it is left afterwards. */
+import { isSettled } from '../connection.js';
+import type { ServerStatus } from '../lifecycle/status.js';
+import type { Progress } from '../protocol/protocol-client.js';
+import type { Troupe } from '../troupe.js';
+import { truncate } from './fit-text.js';
+import { openLiveArea } from './live-area.js';
+import { oneLine } from './safe-text.js';
+import type { Terminal } from './terminal.js';
+
+/** Runs `work` and shows meanwhile which servers are on their way. */
+export async function showingProgress<T>(
+  terminal: Terminal,
+  troupe: Troupe,
+  work: () => Promise<T>,
+): Promise<T> {
+  return showingLine(terminal, async (show) => {
+    const subscription = troupe.events$.subscribe(() => show(describeProgress(troupe.status)));
+    try {
+      return await work();
+    } finally {
+      subscription.unsubscribe();
+    }
+  });
+}
+
+/** Runs `work` and shows what it tells of its progress. */
+export async function showingCallProgress<T>(
+  terminal: Terminal,
+  work: (onProgress: (progress: Progress) => void) => Promise<T>,
+): Promise<T> {
+  return showingLine(terminal, (show) => work((progress) => show(describeCallProgress(progress))));
+}
+
+/** Empty when nothing is waited for. */
+export function describeProgress(statuses: readonly ServerStatus[]): string {
+  const away = statuses.filter((status) => !isSettled(status)).map(({ name }) => name);
+  if (away.length === 0) return '';
+  const wanted = statuses.filter(({ reason }) => reason !== 'disabled');
+  const ready = wanted.filter(({ state }) => state === 'ready').length;
+  return `${ready} of ${wanted.length} ready, waiting for ${away.join(', ')}`;
+}
+
+export function describeCallProgress({ progress, total, message }: Progress): string {
+  const share = total === undefined ? `${progress}` : `${progress} of ${total}`;
+  return message === undefined ? `progress ${share}` : `progress ${share}: ${message}`;
+}
+
+async function showingLine<T>(
+  terminal: Terminal,
+  work: (show: (line: string) => void) => Promise<T>,
+): Promise<T> {
+  const { stderr } = terminal;
+  if (!terminal.isLive(stderr)) return work(() => {});
+  let line = '';
+  const area = await openLiveArea(terminal, stderr, () =>
+    truncate(oneLine(line), (stderr.columns ?? 80) - 1),
+  );
+  try {
+    return await work((next) => {
+      line = next;
+      area.refresh();
+    });
+  } finally {
+    area.close('erase');
+  }
+}

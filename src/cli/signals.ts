@@ -1,0 +1,36 @@
+/**
+ * Ctrl-C and its relatives.
+ *
+ * A key press may arrive twice: the terminal sends it to the whole foreground group, and `npm` in that group passes
+ * it on to its child. What follows within `SAME_PRESS_MS` is therefore taken for the same press.
+ */
+import type { Clock } from '../ports.js';
+
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const SAME_PRESS_MS = 500;
+
+export interface SignalSource {
+  on(signal: NodeJS.Signals, listener: () => void): unknown;
+  off(signal: NodeJS.Signals, listener: () => void): unknown;
+}
+
+/** Calls `onPress` with 1 for the first press, 2 for the second, and so on, until the returned function is called. */
+export function listenForStop(
+  source: SignalSource,
+  clock: Clock,
+  onPress: (press: number) => void,
+): () => void {
+  let press = 0;
+  let last = -Infinity;
+  const listener = (): void => {
+    const now = clock.now();
+    if (now - last < SAME_PRESS_MS) return;
+    last = now;
+    press += 1;
+    onPress(press);
+  };
+  for (const signal of SIGNALS) source.on(signal, listener);
+  return () => {
+    for (const signal of SIGNALS) source.off(signal, listener);
+  };
+}

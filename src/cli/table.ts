@@ -1,0 +1,141 @@
+/**
+ * The live table as text, fitted to a terminal: no line is wider than it, and no text taller.
+ *
+ * What gives way where the terminal is narrow are the name and the address; where it is low, the servers that are
+ * ready, since they need nobody's attention.
+ */
+import type { Colors } from './colors.js';
+import { fit, truncate } from './fit-text.js';
+import stringWidth from 'string-width';
+import type { Mood, Row } from './row.js';
+
+export interface TableSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+type Column = 'name' | 'state' | 'tools' | 'where' | 'up' | 'attempt' | 'next';
+
+const TITLES: Readonly<Record<Column, string>> = {
+  name: 'NAME',
+  state: 'STATE',
+  tools: 'TOOLS',
+  where: 'PID / URL',
+  up: 'UP',
+  attempt: 'ATTEMPT',
+  next: 'NEXT',
+};
+const COLUMNS = Object.keys(TITLES) as readonly Column[];
+const GAP = '  ';
+/** Room that the longest content of a column needs, so that the table stands still while states change. */
+const ROOM: Partial<Record<Column, number>> = { state: 'needs sign-in'.length, up: 'dd 00h'.length };
+const NARROWEST = 8;
+/** Header, summary with a blank line before it, and the line of the cursor. */
+const OTHER_LINES = 4;
+
+export function renderTable(rows: readonly Row[], summary: string, size: TableSize, colors: Colors): string {
+  const width = size.columns - 1;
+  const widths = columnWidths(rows, width);
+  const header = COLUMNS.map((column) => fit(TITLES[column], widths[column])).join(GAP);
+  const { shown, hidden } = fitHeight(rows, size.rows - OTHER_LINES);
+  const line = (row: Row): string =>
+    paintRow(
+      row,
+      COLUMNS.map((column) => fit(row[column], widths[column])),
+      width,
+      colors,
+    );
+  return [
+    colors.dim(truncate(header.trimEnd(), width)),
+    ...shown.flatMap((row) => [line(row), ...problemLines(row, width, colors)]),
+    ...(hidden.length === 0 ? [] : [colors.dim(truncate(describeHidden(hidden), width))]),
+    '',
+    truncate(summary, width),
+  ].join('\n');
+}
+
+/** How many servers are how, in words. */
+export function countMoods(rows: readonly Row[]): string {
+  const count = (mood: Mood): number => rows.filter((row) => row.mood === mood).length;
+  const others = [
+    [count('busy'), 'on the way'],
+    [count('bad'), 'failed'],
+    [count('off'), 'off'],
+  ] as const;
+  return [
+    `${count('good')} of ${rows.length} ready`,
+    ...others.flatMap(([number, words]) => (number === 0 ? [] : [`${number} ${words}`])),
+  ].join(', ');
+}
+
+/** Every column as wide as its content, and name and address narrower until the whole fits. */
+function columnWidths(rows: readonly Row[], width: number): Record<Column, number> {
+  const widths = Object.fromEntries(
+    COLUMNS.map((column) => [
+      column,
+      Math.max(
+        stringWidth(TITLES[column]),
+        ROOM[column] ?? 0,
+        ...rows.map((row) => stringWidth(row[column])),
+      ),
+    ]),
+  ) as Record<Column, number>;
+  const total = (): number =>
+    COLUMNS.reduce((sum, column) => sum + widths[column], GAP.length * (COLUMNS.length - 1));
+  let excess = total() - width;
+  while (excess > 0) {
+    const widest = widths.where >= widths.name ? 'where' : 'name';
+    if (widths[widest] <= NARROWEST) break;
+    widths[widest] -= 1;
+    excess -= 1;
+  }
+  return widths;
+}
+
+function paintRow(row: Row, cells: readonly string[], width: number, colors: Colors): string {
+  const whole = cells.join(GAP).trimEnd();
+  if (row.mood === 'off') return colors.dim(truncate(whole, width));
+  if (stringWidth(whole) > width) return truncate(whole, width);
+  const [name = '', state = '', ...rest] = cells;
+  return [name, paintMood(row.mood, colors)(state), ...rest].join(GAP).trimEnd();
+}
+
+function paintMood(mood: Mood, colors: Colors): (text: string) => string {
+  if (mood === 'good') return colors.green;
+  return mood === 'bad' ? colors.red : colors.yellow;
+}
+
+function problemLines({ problem, mood }: Row, width: number, colors: Colors): string[] {
+  if (problem === '') return [];
+  const line = truncate(`${GAP}└ ${problem}`, width);
+  return [mood === 'bad' ? colors.red(line) : colors.yellow(line)];
+}
+
+interface Fitted {
+  readonly shown: readonly Row[];
+  readonly hidden: readonly Row[];
+}
+
+function fitHeight(rows: readonly Row[], height: number): Fitted {
+  const linesOf = (row: Row): number => (row.problem === '' ? 1 : 2);
+  let lines = rows.reduce((sum, row) => sum + linesOf(row), 0);
+  if (lines <= height) return { shown: rows, hidden: [] };
+  const hidden = new Set<Row>();
+  const last = rows.toReversed();
+  const leastNeeded = [...last.filter(isFine), ...last.filter((row) => !isFine(row))];
+  for (const row of leastNeeded) {
+    if (lines + 1 <= height) break;
+    hidden.add(row);
+    lines -= linesOf(row);
+  }
+  return { shown: rows.filter((row) => !hidden.has(row)), hidden: [...hidden] };
+}
+
+function isFine({ mood }: Row): boolean {
+  return mood === 'good' || mood === 'off';
+}
+
+function describeHidden(hidden: readonly Row[]): string {
+  const isAllReady = hidden.every(({ mood }) => mood === 'good');
+  return `… and ${hidden.length} more${isAllReady ? ', all ready' : ''}`;
+}

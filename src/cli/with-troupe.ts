@@ -1,0 +1,36 @@
+/**
+ * Runs one piece of work on a troupe and leaves nothing behind, however the work ends.
+ *
+ * W1. The first Ctrl-C aborts the work's signal, the second one kills what is still closing.
+ * W2. The troupe is closed before the returned promise settles.
+ */
+import process from 'node:process';
+import { systemClock } from '../ports.js';
+import type { Troupe } from '../troupe.js';
+import { EXIT, type ExitCode } from './exit-codes.js';
+import { listenForStop } from './signals.js';
+import type { Terminal } from './terminal.js';
+
+/** Work that throws because it was interrupted comes to `EXIT.failed`; every other error is the caller's. */
+export async function withTroupe(
+  troupe: Troupe,
+  terminal: Terminal,
+  work: (signal: AbortSignal) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const interruption = new AbortController();
+  const stopListening = listenForStop(process, systemClock, (press) => {
+    interruption.abort();
+    if (press > 1) void troupe.kill();
+  });
+  const signal = AbortSignal.any([interruption.signal, terminal.gone]);
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    if (interruption.signal.aborted) terminal.note('troupe: interrupted');
+    return EXIT.failed;
+  } finally {
+    await troupe.close();
+    stopListening();
+  }
+}

@@ -1,0 +1,21 @@
+/** A snapshot's state value as people read it. */
+import type { ConnectionState } from './event.js';
+
+export interface StatePath {
+  readonly state: ConnectionState;
+  readonly substate: string;
+}
+
+/** The public state and the path below it, regions joined by `+`. */
+export function statePath(value: unknown): StatePath {
+  if (typeof value === 'string') return { state: value as ConnectionState, substate: '' };
+  const [[state, below] = ['configuring', '']] = Object.entries(value as Record<string, unknown>);
+  return { state: state as ConnectionState, substate: flatten(below) };
+}
+
+function flatten(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return Object.values(value as Record<string, unknown>)
+    .map(flatten)
+    .join('+');
+}

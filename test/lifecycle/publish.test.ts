@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import type { LifecycleEvent, LifecycleEventBody } from '../../src/lifecycle/event.js';
+import { Publisher } from '../../src/lifecycle/publish.js';
+import { silentLogger } from '../../src/ports.js';
+import { createControlledClock } from '../support/controlled-clock.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { useLeakCheck } from '../support/leak-check.js';
+
+const note = (message: string): LifecycleEventBody => ({ type: 'diagnostic', kind: 'note', message });
+
+function makePublisher(): {
+  publisher: Publisher;
+  heard: LifecycleEvent[];
+  clock: ReturnType<typeof createControlledClock>;
+} {
+  const clock = createControlledClock(5_000);
+  const publisher = new Publisher(clock, silentLogger);
+  const heard: LifecycleEvent[] = [];
+  publisher.events$.subscribe((event) => heard.push(event));
+  return { publisher, heard, clock };
+}
+
+describe('the publisher', () => {
+  useLeakCheck();
+  useCrashWatch();
+
+  it('stamps every event with the time of publishing and the next number', async () => {
+    const { publisher, heard, clock } = makePublisher();
+    publisher.publish(note('a'));
+    await clock.advance(20);
+    publisher.publish(note('b'));
+    await clock.advance(0);
+    expect(heard.map(({ seq, at }) => [seq, at])).toEqual([
+      [1, 5_000],
+      [2, 5_020],
+    ]);
+  });
+
+  it('delivers nothing before whoever published has finished', async () => {
+    const { publisher, heard } = makePublisher();
+    publisher.publish(note('a'));
+    publisher.publish(note('b'));
+    expect(heard).toEqual([]);
+    await Promise.resolve();
+    expect(heard).toHaveLength(2);
+  });
+
+  it('replays nothing to an observer that comes late', async () => {
+    const { publisher } = makePublisher();
+    publisher.publish(note('early'));
+    await Promise.resolve();
+    const late: LifecycleEvent[] = [];
+    publisher.events$.subscribe((event) => late.push(event));
+    publisher.publish(note('later'));
+    await Promise.resolve();
+    expect(late).toMatchObject([{ message: 'later' }]);
+  });
+
+  it('keeps the order for all where an observer publishes on its own', async () => {
+    const { publisher, heard } = makePublisher();
+    publisher.events$.subscribe((event) => {
+      if (event.seq === 1) publisher.publish(note('echo'));
+    });
+    const last: number[] = [];
+    publisher.events$.subscribe(({ seq }) => last.push(seq));
+    publisher.publish(note('a'));
+    publisher.publish(note('b'));
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(heard.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(last).toEqual([1, 2, 3]);
+  });
+
+  it('delivers what is queued before it completes, and nothing afterwards', async () => {
+    const { publisher, heard } = makePublisher();
+    let isComplete = false;
+    publisher.events$.subscribe({ complete: () => (isComplete = true) });
+    publisher.publish(note('last'));
+    publisher.complete();
+    expect(heard).toMatchObject([{ message: 'last' }]);
+    expect(isComplete).toBe(true);
+    publisher.publish(note('too late'));
+    await Promise.resolve();
+    expect(heard).toHaveLength(1);
+  });
+
+  it('completes at once for an observer that comes after the end', () => {
+    const { publisher } = makePublisher();
+    publisher.complete();
+    let isComplete = false;
+    publisher.events$.subscribe({ complete: () => (isComplete = true) });
+    expect(isComplete).toBe(true);
+  });
+});
+
+describe('waiting for something to become so', () => {
+  useCrashWatch();
+
+  it('resolves when it is so already', async () => {
+    const { publisher } = makePublisher();
+    await expect(publisher.until(() => true)).resolves.toBeUndefined();
+  });
+
+  it('resolves after the event that made it so was delivered', async () => {
+    const { publisher, heard } = makePublisher();
+    let isSo = false;
+    const waiting = publisher.until(() => isSo);
+    isSo = true;
+    publisher.publish(note('now'));
+    await waiting;
+    expect(heard).toHaveLength(1);
+  });
+
+  it('resolves without an event where it is told to look again', async () => {
+    const { publisher, heard } = makePublisher();
+    let isSo = false;
+    const waiting = publisher.until(() => isSo);
+    await Promise.resolve();
+    isSo = true;
+    publisher.wake();
+    await waiting;
+    expect(heard).toEqual([]);
+  });
+
+  it('rejects with the reason of its signal and forgets about it', async () => {
+    const { publisher } = makePublisher();
+    const controller = new AbortController();
+    let looks = 0;
+    const waiting = publisher.until(() => {
+      looks += 1;
+      return false;
+    }, controller.signal);
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    const before = looks;
+    publisher.publish(note('a'));
+    await Promise.resolve();
+    expect(looks).toBe(before);
+  });
+
+  it('rejects at once for a signal that is aborted already', async () => {
+    const { publisher } = makePublisher();
+    await expect(publisher.until(() => true, AbortSignal.abort(new Error('before')))).rejects.toThrow(
+      'before',
+    );
+  });
+
+  it('rejects when the end comes first, so that nobody waits for ever', async () => {
+    const { publisher } = makePublisher();
+    const waiting = publisher.until(() => false);
+    publisher.complete();
+    await expect(waiting).rejects.toMatchObject({ code: 'NOT_READY' });
+    await expect(publisher.until(() => false)).rejects.toMatchObject({ code: 'NOT_READY' });
+  });
+
+  it('resolves where the end makes it so', async () => {
+    const { publisher } = makePublisher();
+    let isSo = false;
+    const waiting = publisher.until(() => isSo);
+    isSo = true;
+    publisher.complete();
+    await expect(waiting).resolves.toBeUndefined();
+  });
+
+  it('rejects with what the question throws', async () => {
+    const { publisher } = makePublisher();
+    const fail = (): boolean => {
+      throw new Error('cannot tell');
+    };
+    await expect(publisher.until(fail)).rejects.toThrow('cannot tell');
+  });
+});
+
+describe('a live value', () => {
+  useCrashWatch();
+
+  it('replays the present value, follows every batch and completes with the publisher', async () => {
+    const { publisher } = makePublisher();
+    let value = 1;
+    const live$ = publisher.live(() => value);
+    const seen: (number | string)[] = [];
+    live$.subscribe({ next: (now) => seen.push(now), complete: () => seen.push('complete') });
+    value = 2;
+    publisher.publish(note('a'));
+    await Promise.resolve();
+    publisher.complete();
+    expect(seen).toEqual([1, 2, 'complete']);
+  });
+
+  it('gives its last value and completes where it is asked for after the end', () => {
+    const { publisher } = makePublisher();
+    publisher.complete();
+    const seen: (number | string)[] = [];
+    publisher
+      .live(() => 7)
+      .subscribe({ next: (now) => seen.push(now), complete: () => seen.push('complete') });
+    expect(seen).toEqual([7, 'complete']);
+  });
+
+  it('leaves nothing behind when it is unsubscribed from', async () => {
+    const { publisher } = makePublisher();
+    let reads = 0;
+    const subscription = publisher.live(() => (reads += 1)).subscribe(() => {});
+    subscription.unsubscribe();
+    publisher.publish(note('a'));
+    await Promise.resolve();
+    expect(reads).toBe(1);
+  });
+});

@@ -1,0 +1,236 @@
+/**
+ * The real connection chart under a parent, with its effects and its time in the hands of a test.
+ *
+ * 1. Nothing happens by itself: effects settle, facts arrive and time passes on command only.
+ * 2. When a method resolves, everything that follows from it has happened.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { createActor, setup, type ActorRefFrom, type InspectionEvent, type SnapshotFrom } from 'xstate';
+import type {
+  ConnectionCommand,
+  ConnectionContext,
+  ConnectionEmitted,
+  ConnectionFact,
+  ConnectionInput,
+  ConnectionOutput,
+} from '../../machines/connection.events.js';
+import { connectionMachine } from '../../machines/connection.machine.js';
+import type { Failure, FailurePhase, Verdict } from '../../machines/policy/failure.js';
+import { DEFAULT_POLICY, type ConnectionPolicy } from '../../machines/policy/policy.js';
+import { verdict, type TransitionVerdict } from '../../machines/verdict.js';
+import { createControlledClock } from './controlled-clock.js';
+import { HeldEffects, type HeldEffect, type OutputOf, type Slot } from './held-effects.js';
+import { sampleFailure } from './sample-failures.js';
+
+export const NAME = 'files';
+
+/** Without jitter, so that a test knows when. */
+export const PLAIN_POLICY: ConnectionPolicy = {
+  ...DEFAULT_POLICY,
+  backoff: { kind: 'fixed', delaysMs: [1_000] },
+};
+
+export interface DriverOptions extends Partial<Omit<ConnectionInput, 'policy'>> {
+  readonly policy?: Partial<ConnectionPolicy>;
+  readonly inspect?: (event: InspectionEvent) => void;
+}
+
+const PHASES: Readonly<Record<Slot, FailurePhase>> = {
+  resolveConfig: 'configure',
+  openTransport: 'launch',
+  handshake: 'handshake',
+  listTools: 'list',
+  enrichCatalog: 'list',
+  authorize: 'handshake',
+  probe: 'session',
+  releaseSession: 'release',
+  drainCalls: 'release',
+  closeSession: 'release',
+  killSession: 'release',
+};
+
+/** What has to settle until a connection is ready, in order. */
+const FIRST_LIFE = ['resolveConfig', 'openTransport', 'handshake', 'listTools', 'enrichCatalog'] as const;
+
+const parent = setup({
+  types: { input: {} as ConnectionInput, children: {} as { [name: string]: 'connection' } },
+  actors: { connection: connectionMachine },
+}).createMachine({
+  context: ({ spawn, input }) => {
+    spawn('connection', { id: input.name, input });
+    return {};
+  },
+  on: { 'xstate.done.actor.*': {}, 'xstate.error.actor.*': {} },
+});
+
+type Snapshot = SnapshotFrom<typeof connectionMachine>;
+
+/** The active states of a snapshot as one word: `reconnecting.releasing`, `ready.resting+current`. */
+export function pathOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const below = Object.entries(value as Record<string, unknown>);
+  const [[key, inner] = ['', '']] = below;
+  if (key === 'ready') return `ready.${Object.values(inner as Record<string, string>).join('+')}`;
+  return `${key}.${pathOf(inner)}`;
+}
+
+export class ConnectionDriver {
+  readonly clock = createControlledClock();
+  readonly emitted: ConnectionEmitted[] = [];
+  /** Types of what the connection told its parent, in order. */
+  readonly reports: string[] = [];
+  /** The paths that were taken, in order, the present one last. */
+  readonly history: string[] = [];
+  readonly #effects = new HeldEffects(() => this.clock.now());
+  readonly #ref: ActorRefFrom<typeof connectionMachine>;
+  readonly #policy: ConnectionPolicy;
+
+  constructor({ policy, inspect, ...input }: DriverOptions = {}) {
+    this.#policy = { ...PLAIN_POLICY, ...policy };
+    const root = createActor(parent.provide({ actors: { connection: this.#effects.machine } }), {
+      clock: this.clock,
+      input: {
+        name: NAME,
+        transport: 'stdio',
+        policy: this.#policy,
+        seed: 1,
+        generation: 0,
+        online: true,
+        wanted: true,
+        ...input,
+      },
+      inspect: (event) => {
+        if (event.type === '@xstate.event' && event.event.type.startsWith('child.')) {
+          this.reports.push(event.event.type);
+        }
+        inspect?.(event);
+      },
+    });
+    this.#ref = root.getSnapshot().children[NAME]!;
+    this.#ref.on('*', (event) => this.emitted.push(event));
+    this.#ref.subscribe({
+      next: ({ value }) => {
+        const path = pathOf(value);
+        if (path !== this.history.at(-1)) this.history.push(path);
+      },
+      error: () => {},
+    });
+    root.start();
+  }
+
+  get snapshot(): Snapshot {
+    return this.#ref.getSnapshot();
+  }
+
+  get path(): string {
+    return pathOf(this.snapshot.value);
+  }
+
+  get context(): ConnectionContext {
+    return this.snapshot.context;
+  }
+
+  get output(): ConnectionOutput | undefined {
+    return this.snapshot.output;
+  }
+
+  /** Every effect that was ever started, in order. */
+  get started(): readonly HeldEffect[] {
+    return this.#effects.started;
+  }
+
+  /** Slots of the effects that run now, sorted. */
+  running(): string[] {
+    return this.#effects.running(NAME);
+  }
+
+  /** The input of the latest effect in that slot. */
+  inputOf(slot: HeldEffect['slot']): HeldEffect['input'] | undefined {
+    return this.started.findLast((effect) => effect.slot === slot)?.input;
+  }
+
+  /** Lets an effect succeed; `output` replaces any part of the usual one. */
+  async settle<S extends Slot>(slot: S, output: Partial<OutputOf<S>> = {}): Promise<void> {
+    this.#effects.succeed(NAME, slot, output);
+    await turn();
+  }
+
+  async fail(slot: Slot, failure: Verdict | Failure | Error): Promise<void> {
+    const isVerdict = typeof failure === 'string';
+    this.#effects.fail(NAME, slot, isVerdict ? this.failure(failure, PHASES[slot]) : failure);
+    await turn();
+  }
+
+  /** Sends a command and tells what the door would have said. */
+  async command(command: ConnectionCommand | ConnectionCommand['type']): Promise<TransitionVerdict> {
+    const event = typeof command === 'string' ? this.#usualCommand(command) : command;
+    const answer = verdict(this.snapshot, event);
+    if (answer !== 'stopped') this.#ref.send(event);
+    await turn();
+    return answer;
+  }
+
+  /** Sends a fact, as the session's watcher where there is one and it is of the session, and tells what came of it. */
+  async fact(fact: ConnectionFact): Promise<TransitionVerdict> {
+    const answer = verdict(this.snapshot, fact);
+    const isWatched = 'generation' in fact && this.running().includes('watchSession');
+    if (isWatched) this.#effects.tell(NAME, fact);
+    else if (answer !== 'stopped') this.#ref.send(fact);
+    await turn();
+    return answer;
+  }
+
+  /** The session is lost, with a failure of that verdict. */
+  async lose(how: Verdict, details: Partial<Failure> = {}): Promise<TransitionVerdict> {
+    return this.fact({
+      type: 'session.lost',
+      generation: this.context.generation,
+      failure: this.failure(how, 'session', details),
+    });
+  }
+
+  /** A list of tools has changed on the server. */
+  async listChanged(): Promise<TransitionVerdict> {
+    return this.fact({
+      type: 'catalog.listChanged',
+      generation: this.context.generation,
+      at: this.clock.now(),
+    });
+  }
+
+  async watcher(type: 'session.stable' | 'session.idle' | 'session.quiet'): Promise<TransitionVerdict> {
+    return this.fact({ type, generation: this.context.generation });
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+  }
+
+  failure(how: Verdict, phase: FailurePhase, details: Partial<Failure> = {}): Failure {
+    return sampleFailure(how, phase, this.clock.now(), details);
+  }
+
+  /** Settles what stands between the present state and `ready`, or the moment at which `until` runs. */
+  async bringUp(until?: Slot): Promise<void> {
+    for (const slot of FIRST_LIFE) {
+      if (this.path === 'launching.waitingForSlot') await this.fact({ type: 'slot.granted' });
+      if (slot === until) return;
+      if (this.running().includes(slot)) {
+        await this.settle(slot, slot === 'openTransport' ? { transport: this.context.transport } : {});
+      }
+    }
+  }
+
+  /** Stops it in an orderly way. */
+  async stop(): Promise<void> {
+    await this.command('connection.stop');
+    await this.settle('drainCalls');
+    await this.settle('closeSession');
+  }
+
+  #usualCommand(type: ConnectionCommand['type']): ConnectionCommand {
+    if (type === 'connection.stop') return { type, reason: 'stop' };
+    if (type !== 'connection.reload') return { type };
+    return { type, transport: this.context.transport, policy: this.#policy };
+  }
+}

@@ -1,0 +1,74 @@
+/** Troupes for tests: on a clock that stands still, with a record of their events, and closed after each test. */
+import { afterEach, expect } from 'vitest';
+import type { Observable } from 'rxjs';
+import type { ConnectionState } from '../../src/lifecycle/event.js';
+import type { ServerConfig, ServerSettings, TroupeOptions } from '../../src/options.js';
+import { createTroupe, type Troupe } from '../../src/troupe.js';
+// Loaded beforehand, so that no test waits for a file while its clock stands still.
+import '../../src/protocol/sdk-v1.js';
+import '../../src/transports/in-process.js';
+import { createControlledClock, type ControlledClock } from './controlled-clock.js';
+import { recordEvents, type EventRecord } from './event-record.js';
+import type { ScriptedServer } from './scripted-server.js';
+
+export interface TestTroupe {
+  readonly troupe: Troupe;
+  readonly clock: ControlledClock;
+  readonly events: EventRecord;
+}
+
+export function inProcess(server: ScriptedServer, settings: ServerSettings = {}): ServerConfig {
+  return { type: 'in-process', server, ...settings };
+}
+
+/** `make` builds a troupe that is closed after the test; the test fails when that needs more time than it may. */
+export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
+  const made: TestTroupe[] = [];
+  afterEach(async () => {
+    for (const { troupe, clock } of made.splice(0)) await passTime(clock, troupe.close());
+  });
+  return {
+    make(options = {}) {
+      const clock = createControlledClock();
+      const troupe = createTroupe({ clock, seed: 1, ...options });
+      const test = { troupe, clock, events: recordEvents(troupe.events$) };
+      made.push(test);
+      return test;
+    },
+  };
+}
+
+/** Moves time on, a second at a time, until the promise settles; fails after `limitMs`. */
+export async function passTime<T>(clock: ControlledClock, promise: Promise<T>, limitMs = 60_000): Promise<T> {
+  let isSettled = false;
+  const settle = (): void => {
+    isSettled = true;
+  };
+  promise.then(settle, settle);
+  await clock.advance(0);
+  for (let passed = 0; !isSettled && passed < limitMs; passed += 1_000) await clock.advance(1_000);
+  expect(isSettled, `settled within ${limitMs} ms`).toBe(true);
+  return promise;
+}
+
+/** Resolves when the observable gives that value. */
+export function whenEmits<T>(source: Observable<T>, fits: (value: T) => boolean): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const subscription = source.subscribe({
+      next: (value) => {
+        if (!fits(value)) return;
+        resolve(value);
+        queueMicrotask(() => subscription.unsubscribe());
+      },
+      error: reject,
+      complete: () => reject(new Error('It completed before.')),
+    });
+  });
+}
+
+/** Resolves when a connection is in that state, at once if it is. */
+export async function whenState({ troupe }: TestTroupe, name: string, state: ConnectionState): Promise<void> {
+  const connection = troupe.connection(name);
+  if (connection === undefined) throw new Error(`There is no connection '${name}'.`);
+  await whenEmits(connection.state$, (now) => now === state);
+}

@@ -7,7 +7,8 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { CONNECTION_COMMANDS, type ConnectionCommand } from '../machines/connection.events.js';
 import { toFailure, type Failure } from '../machines/policy/failure.js';
 import { acceptedOf, verdict } from '../machines/verdict.js';
-import { sendCall, type CallOptions, type CallPorts } from './calls/call.js';
+import { abortedError, sendCall, type Call, type CallOptions, type CallPorts } from './calls/call.js';
+import { GivenUp, Patience, TimedOut } from './calls/patience.js';
 import { AuthRequiredError, InvalidTransitionError, NotReadyError, TrustRequiredError } from './errors.js';
 import { failureError } from './failure-error.js';
 import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
@@ -46,10 +47,13 @@ export interface ConnectionPorts {
   readonly session: () => Session | undefined;
   /** Why the actor died, where it did by an error of ours. */
   readonly crash: () => Failure | undefined;
-  readonly clearCrash: () => void;
+  /** Forgets an actor that died; resolves when nothing of its session is left. */
+  readonly bury: (reason: string) => Promise<void>;
   readonly status: () => ServerStatus;
   readonly callTimeoutMs: () => number;
-  /** Makes the next incarnation of the actor. Throws where the troupe is closed or the server disabled. */
+  /** Why there can be no next incarnation of the actor; undefined where there can. */
+  readonly whyNoSpawn: () => string | undefined;
+  /** Makes the next incarnation of the actor. */
   readonly spawn: () => void;
   readonly deliver: (command: ConnectionCommand) => void;
 }
@@ -57,6 +61,9 @@ export interface ConnectionPorts {
 const PROBES: readonly ConnectionCommand[] = CONNECTION_COMMANDS.map((type) =>
   type === 'connection.stop' ? { type, reason: 'stop' } : ({ type } as ConnectionCommand),
 );
+
+/** What an actor that died of an error of ours can be asked: each makes the next incarnation. */
+const REVIVERS = ['connection.start', 'connection.retry', 'connection.restart'];
 
 export class Connection {
   /** Changes of the public state; replays the present one. */
@@ -84,10 +91,9 @@ export class Connection {
   /** Commands that would be accepted now. */
   get allowed(): readonly string[] {
     const snapshot = this.#ports.ref()?.getSnapshot();
-    if (this.#ports.crash() !== undefined)
-      return ['connection.start', 'connection.retry', 'connection.restart'];
-    if (snapshot?.status !== 'active') return ['connection.start'];
-    return acceptedOf(snapshot, PROBES).map((command) => command.type);
+    if (snapshot?.status === 'active') return acceptedOf(snapshot, PROBES).map((command) => command.type);
+    if (this.#ports.whyNoSpawn() !== undefined) return [];
+    return this.#ports.crash() === undefined ? ['connection.start'] : REVIVERS;
   }
 
   /**
@@ -97,42 +103,42 @@ export class Connection {
   dispatch(command: ConnectionCommand): DispatchResult {
     const snapshot = this.#ports.ref()?.getSnapshot();
     const answer = snapshot === undefined ? 'stopped' : verdict(snapshot, command);
-    if (answer === 'accepted') {
-      this.#ports.deliver(command);
-      return { accepted: true };
-    }
-    const rejection = { accepted: false, reason: answer, state: this.state, event: command.type } as const;
-    const allowed = this.allowed;
-    if (answer !== 'ignored') {
+    const { allowed } = this;
+    if (answer === 'accepted') this.#ports.deliver(command);
+    if (answer === 'stopped' && allowed.includes(command.type)) this.#ports.spawn();
+    else if (answer !== 'accepted') return this.#reject(command, answer, allowed);
+    return { accepted: true };
+  }
+
+  #reject(command: ConnectionCommand, reason: RejectionReason, allowed: readonly string[]): DispatchResult {
+    const { state } = this;
+    const rejection = { reason, state, event: command.type, allowed };
+    if (reason !== 'ignored') {
       this.#ports.publisher.publish({
         type: 'connection.rejected',
         connection: this.name,
-        generation: snapshot?.context.generation ?? 0,
-        state: rejection.state,
-        event: command.type,
-        reason: answer,
-        allowed,
+        generation: this.#ports.ref()?.getSnapshot().context.generation ?? 0,
+        ...rejection,
       });
     }
-    return { ...rejection, allowed };
+    return { accepted: false, ...rejection };
   }
 
   /** Starts a dormant, failed or stopped connection; resolves when it is settled and rejects with its failure. */
   async start(options: WaitOptions = {}): Promise<void> {
-    if (this.state === 'stopped') this.#ports.spawn();
-    else this.#commandOrRevive({ type: 'connection.start' });
+    this.#command({ type: 'connection.start' });
     await this.#settled(options);
   }
 
   /** Tries again now and forgets past attempts; resolves when settled and rejects with the failure. */
   async retry(options: WaitOptions = {}): Promise<void> {
-    this.#commandOrRevive({ type: 'connection.retry' });
+    this.#command({ type: 'connection.retry' });
     await this.#settled(options);
   }
 
   /** Ends the session in an orderly way and makes a new one; resolves when settled and rejects with the failure. */
   async restart(options: WaitOptions = {}): Promise<void> {
-    this.#commandOrRevive({ type: 'connection.restart' });
+    this.#command({ type: 'connection.restart' });
     await this.#settled(options);
   }
 
@@ -143,7 +149,7 @@ export class Connection {
 
   /** Ends the connection for a reason that its last status tells. */
   async end(reason: 'stop' | 'remove', options: WaitOptions = {}): Promise<void> {
-    this.#ports.clearCrash();
+    if (this.#ports.crash() !== undefined) await this.#ports.bury(reason);
     if (this.state === 'stopped') return;
     this.#command({ type: 'connection.stop', reason });
     await this.#ports.publisher.until(() => this.state === 'stopped', options.signal);
@@ -152,9 +158,10 @@ export class Connection {
   /** Lists the tools again; resolves when they are listed, and rejects where the list failed. */
   async refresh(options: WaitOptions = {}): Promise<void> {
     this.#command({ type: 'connection.refresh' });
-    const substate = (): string => this.#path().substate;
-    await this.#ports.publisher.until(() => !substate().includes('refreshing'), options.signal);
-    if (substate().endsWith('stale')) {
+    await this.#ports.publisher.until(() => !this.#path().substate.includes('refreshing'), options.signal);
+    const path = this.#path();
+    if (path.state !== 'ready') throw this.#whyNot(path);
+    if (path.substate.endsWith('stale')) {
       throw new NotReadyError(`The tools of '${this.name}' could not be listed; the old list stays.`, {
         server: this.name,
       });
@@ -174,43 +181,55 @@ export class Connection {
 
   /** Resolves when the connection is ready; rejects with its failure, or when it waits for a person. */
   async ready(options: WaitOptions = {}): Promise<void> {
-    if (this.#path().substate === 'dormant') this.#command({ type: 'connection.start' });
-    await this.#settled(options);
+    await this.#usableSession(options.signal);
   }
 
   /** Calls a tool by the server's own name for it, waiting for the connection where it is on its way. */
-  async callTool(tool: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
-    const timeoutMs = options.timeoutMs ?? this.#ports.callTimeoutMs();
-    const session = this.#usable() ?? (await this.#waitForSession(tool, timeoutMs, options.signal));
-    return sendCall(this.#ports.calls, session, { tool, args, timeoutMs, options });
+  callTool(tool: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const call = { tool, args, timeoutMs: options.timeoutMs ?? this.#ports.callTimeoutMs(), options };
+    const session = this.#usable();
+    if (session !== undefined) return sendCall(this.#ports.calls, session, call);
+    return this.#sessionFor(call).then((late) => sendCall(this.#ports.calls, late, call));
   }
 
   #usable(): Session | undefined {
-    if (this.state !== 'ready') return undefined;
-    const session = this.#ports.session();
-    return session?.client !== undefined && !session.isClosing ? session : undefined;
+    const session = this.state === 'ready' ? this.#ports.session() : undefined;
+    return session?.isUsable === true ? session : undefined;
   }
 
-  async #waitForSession(tool: string, timeoutMs: number, signal: AbortSignal | undefined): Promise<Session> {
-    const limit = new AbortController();
-    const { clock } = this.#ports.calls;
-    const timer = timeoutMs > 0 ? clock.setTimeout(() => limit.abort(), timeoutMs) : undefined;
-    const signals = signal === undefined ? [limit.signal] : [limit.signal, signal];
+  /** The session a call was waiting for. */
+  async #sessionFor(call: Call): Promise<Session> {
+    const { tool, timeoutMs, options } = call;
+    const server = this.name;
+    const patience = new Patience(this.#ports.calls.clock, timeoutMs, options.signal);
     try {
-      await this.ready({ signal: AbortSignal.any(signals) });
+      return await this.#usableSession(patience.signal);
     } catch (cause) {
-      const why = limit.signal.aborted ? `it did not become ready within ${timeoutMs} ms` : messageOf(cause);
-      throw new NotReadyError(`'${tool}' was not sent: ${why}`, { server: this.name, cause });
+      if (cause instanceof GivenUp) throw abortedError(server, call);
+      const isLate = cause instanceof TimedOut;
+      const why = isLate ? `it did not become ready within ${timeoutMs} ms` : messageOf(cause);
+      throw new NotReadyError(`'${tool}' was not sent: ${why}`, { server, ...(isLate ? {} : { cause }) });
     } finally {
-      if (timer !== undefined) clock.clearTimeout(timer);
+      patience.end();
     }
-    const session = this.#usable();
-    if (session === undefined) {
-      throw new NotReadyError(`'${tool}' was not sent: '${this.name}' is ${this.state}.`, {
-        server: this.name,
-      });
+  }
+
+  /** The next session that can carry a call; throws why there is none. A dormant connection is woken. */
+  async #usableSession(signal: AbortSignal | undefined): Promise<Session> {
+    for (;;) {
+      if (this.#path().substate === 'dormant') this.#command({ type: 'connection.start' });
+      await this.#ports.publisher.until(() => this.#usable() !== undefined || this.#isAway(), signal);
+      const session = this.#usable();
+      if (session !== undefined) return session;
+      const path = this.#path();
+      if (path.substate !== 'dormant' && this.#isAway()) throw this.#whyNot(path);
     }
-    return session;
+  }
+
+  /** Settled, and not as ready: nothing will come of waiting. */
+  #isAway(): boolean {
+    const path = this.#path();
+    return path.state !== 'ready' && isSettled(path);
   }
 
   #path(): StatePath {
@@ -221,15 +240,12 @@ export class Connection {
   }
 
   #command(command: ConnectionCommand): void {
+    const isOver = this.#ports.ref()?.getSnapshot().status !== 'active';
+    const why = isOver ? this.#ports.whyNoSpawn() : undefined;
+    if (why !== undefined) throw new NotReadyError(why, { server: this.name });
     const result = this.dispatch(command);
     if (result.accepted || result.reason === 'ignored') return;
     throw new InvalidTransitionError({ server: this.name, ...result });
-  }
-
-  /** An actor that died takes no command; asked to try again, the next incarnation does. */
-  #commandOrRevive(command: ConnectionCommand): void {
-    if (this.#ports.crash() === undefined) this.#command(command);
-    else this.#ports.spawn();
   }
 
   /** Resolves when ready or dormant; rejects with what else it settled as. */

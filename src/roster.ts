@@ -10,7 +10,7 @@ import type { Dropped } from './actors/door.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import type { CallPorts } from './calls/call.js';
 import { Connection } from './connection.js';
-import { NotReadyError } from './errors.js';
+import type { ConnectionState } from './lifecycle/event.js';
 import { statePath } from './lifecycle/state-path.js';
 import type { Publisher } from './lifecycle/publish.js';
 import { restingStatus, toStatus, type ServerStatus, type StatusFacts } from './lifecycle/status.js';
@@ -67,9 +67,10 @@ export class Roster implements SupervisorListener {
       ref: () => this.supervisor.ref(name),
       session: () => this.parts.effects.sessions.latest(name),
       crash: () => this.#crashes.get(name),
-      clearCrash: () => this.#crashes.delete(name),
+      bury: (reason) => this.#bury(name, reason),
       status: () => this.#status(name),
       callTimeoutMs: () => this.parts.table.callTimeoutMs(name),
+      whyNoSpawn: () => this.#whyNoSpawn(name),
       spawn: () => this.#spawn(name),
       deliver: (command) => this.#deliver(name, command),
     });
@@ -90,13 +91,17 @@ export class Roster implements SupervisorListener {
     if (table.isEnabled(name)) this.supervisor.add(table.childSpec(name, 0, false));
   }
 
-  dismiss(name: string): void {
+  /** Forgets a connection that has ended; one that was forgotten before, or replaced, is left alone. */
+  dismiss(handle: Connection): void {
+    const { name } = handle;
+    if (this.#handles.get(name) !== handle) return;
+    const generation = this.#generation(name);
     this.#handles.delete(name);
     this.#crashes.delete(name);
     this.supervisor.forget(name);
     this.parts.table.delete(name);
-    this.#dropCatalog(name, 0);
-    this.parts.publisher.publish({ type: 'connection.removed', connection: name, generation: 0 });
+    this.#dropCatalog(name, generation);
+    this.parts.publisher.publish({ type: 'connection.removed', connection: name, generation });
   }
 
   /** From here on nothing is started any more. */
@@ -118,9 +123,16 @@ export class Roster implements SupervisorListener {
       at: this.parts.effects.clock.now(),
       hint: 'Retry it, and report this.',
     };
+    const snapshot = this.supervisor.ref(name)?.getSnapshot();
+    const from = snapshot === undefined ? 'configuring' : statePath(snapshot.value).state;
     this.#crashes.set(name, failure);
-    const generation = this.#context(name)?.generation ?? 0;
+    this.#publishState(name, from, 'failed', 'settled');
+    const generation = this.#generation(name);
     this.parts.publisher.publish({ type: 'connection.failed', connection: name, generation, failure });
+  }
+
+  moved(): void {
+    this.parts.publisher.wake();
   }
 
   failed(message: string): void {
@@ -156,16 +168,41 @@ export class Roster implements SupervisorListener {
     });
   }
 
-  #spawn(name: string): void {
+  #whyNoSpawn(name: string): string | undefined {
     const { table } = this.parts;
-    if (!this.#isOpen) {
-      throw new NotReadyError(`'${name}' cannot be started: the troupe is closed.`, { server: name });
-    }
-    if (!table.isEnabled(name)) {
-      throw new NotReadyError(`'${name}' is disabled by its entry ('enabled: false').`, { server: name });
-    }
+    const { state, failure } = this.supervisor;
+    if (!this.#isOpen) return `'${name}' cannot be started: the troupe is closed.`;
+    if (failure !== undefined) return `'${name}' cannot be started: the manager broke: ${failure}`;
+    if (table.get(name) === undefined) return `'${name}' was removed.`;
+    if (!table.isEnabled(name)) return `'${name}' is disabled by its entry ('enabled: false').`;
+    if (state === 'idle') return `'${name}' cannot be started before the troupe is.`;
+    return undefined;
+  }
+
+  #spawn(name: string): void {
     this.#crashes.delete(name);
-    this.supervisor.add(table.childSpec(name, this.#context(name)?.generation ?? 0, true));
+    this.supervisor.add(this.parts.table.childSpec(name, this.#generation(name), true));
+  }
+
+  /** The end of an actor that died, as if it had been stopped. */
+  async #bury(name: string, reason: string): Promise<void> {
+    const generation = this.#generation(name);
+    this.#crashes.delete(name);
+    this.#publishState(name, 'failed', 'stopped', '');
+    this.ended(name, reason, generation);
+    await this.supervisor.release(name);
+  }
+
+  #publishState(name: string, from: ConnectionState, to: ConnectionState, substate: string): void {
+    const generation = this.#generation(name);
+    this.parts.publisher.publish({
+      type: 'connection.state',
+      connection: name,
+      generation,
+      from,
+      to,
+      substate,
+    });
   }
 
   #deliver(name: string, command: ConnectionCommand): void {
@@ -193,6 +230,10 @@ export class Roster implements SupervisorListener {
     return this.supervisor.ref(name)?.getSnapshot().context;
   }
 
+  #generation(name: string): number {
+    return this.#context(name)?.generation ?? 0;
+  }
+
   #status(name: string): ServerStatus {
     const { table, effects } = this.parts;
     const ref = this.supervisor.ref(name);
@@ -202,6 +243,7 @@ export class Roster implements SupervisorListener {
       name,
       source: table.get(name)?.source ?? '',
       transport: table.transport(name),
+      generation: this.#generation(name),
       maxAttempts: snapshot?.context.policy.maxAttempts ?? 0,
       toolCount: this.parts.toolCount(name),
       reason: this.#reason(name, state),

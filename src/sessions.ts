@@ -8,7 +8,7 @@
  * S2. `close` and `kill` never reject, are idempotent, and resolve when nothing of the session is left, or with the
  *     failure that says what could not be ended.
  * S3. A transport that arrives after its session was told to close is refused; its opener closes it.
- * S4. Pending requests are settled before a close begins.
+ * S4. Pending requests are settled before a close begins, and calls before a loss is told.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { SessionKey } from '../machines/connection.events.js';
@@ -26,12 +26,22 @@ export class Session {
   capabilities: ServerCapabilities = {};
   /** Time of the last sign of life from the server, milliseconds since the epoch. */
   activeAt = 0;
+  /** Time of the last call that ended, milliseconds since the epoch; 0 before the first. */
+  usedAt = 0;
   onlost: ((failure: RawFailure) => void) | undefined;
   onlistchanged: (() => void) | undefined;
+  /** Called when the end begins, whoever asked for it: an actor that died watches no more. */
+  onend: (() => void) | undefined;
   #transport: SessionTransport | undefined;
-  #ending: Promise<Released> | undefined;
+  #isClosing = false;
+  #isOver = false;
   #calls = 0;
-  #onidle: (() => void) | undefined;
+  readonly #idle = new Set<() => void>();
+  #tellGone!: (left: Released) => void;
+  /** Resolves when the session is over for good, whichever way was the first to get there. */
+  readonly #gone = new Promise<Released>((resolve) => {
+    this.#tellGone = resolve;
+  });
 
   constructor(readonly key: SessionKey) {}
 
@@ -40,7 +50,12 @@ export class Session {
   }
 
   get isClosing(): boolean {
-    return this.#ending !== undefined;
+    return this.#isClosing;
+  }
+
+  /** It can carry a call: it is neither over nor being ended. */
+  get isUsable(): boolean {
+    return this.client !== undefined && !this.#isClosing && !this.#isOver;
   }
 
   /** Calls without an answer. */
@@ -50,52 +65,68 @@ export class Session {
 
   /** Takes over a transport that was not started yet. Throws a `TransportError` when the session is closing. */
   own(transport: SessionTransport): void {
-    if (this.isClosing) throw new TransportError(CLOSING);
+    if (this.#isClosing) throw new TransportError(CLOSING);
     this.#transport = transport;
-    transport.onclose = () => this.onlost?.(transport.ended ?? CLOSING);
+    transport.onclose = () => {
+      this.#isOver = true;
+      void this.#lose(transport);
+    };
   }
 
   beginCall(): void {
     this.#calls += 1;
   }
 
-  endCall(): void {
+  endCall(at: number): void {
     this.#calls -= 1;
-    if (this.#calls === 0) this.#onidle?.();
+    this.usedAt = at;
+    if (this.#calls === 0) for (const resolve of this.#idle) resolve();
   }
 
   /** Resolves when no call is in flight, or when the signal aborts. */
-  async idle(signal: AbortSignal): Promise<void> {
-    if (this.#calls === 0 || signal.aborted) return;
+  async idle(signal?: AbortSignal): Promise<void> {
+    if (this.#calls === 0 || signal?.aborted === true) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
-        signal.removeEventListener('abort', done);
-        this.#onidle = undefined;
+        signal?.removeEventListener('abort', done);
+        this.#idle.delete(done);
         resolve();
       };
-      this.#onidle = done;
-      signal.addEventListener('abort', done, { once: true });
+      this.#idle.add(done);
+      signal?.addEventListener('abort', done, { once: true });
     });
   }
 
   close(): Promise<Released> {
-    return (this.#ending ??= this.#end((transport) => transport.close()));
+    if (!this.#isClosing) void this.#end((transport) => transport.close());
+    return this.#gone;
   }
 
-  async kill(): Promise<Released> {
-    const ending = this.#ending;
-    this.#ending ??= this.#end((transport) => transport.kill());
-    if (ending !== undefined) await this.#transport?.kill();
-    return this.#ending;
+  kill(): Promise<Released> {
+    void this.#end((transport) => transport.kill());
+    return this.#gone;
   }
 
-  async #end(how: (transport: SessionTransport) => Promise<void>): Promise<Released> {
+  /** The client has rejected every call by now; the loss is told when each has settled. */
+  async #lose(transport: SessionTransport): Promise<void> {
+    await this.idle();
+    this.onlost?.(transport.ended ?? CLOSING);
+  }
+
+  /** A transport that fails to close is killed; one that cannot even be killed is never proven gone. */
+  async #end(how: (transport: SessionTransport) => Promise<void>): Promise<void> {
+    this.#isClosing = true;
+    this.onend?.();
     this.onlost = undefined;
     this.onlistchanged = undefined;
-    this.client?.abandon(this.#transport?.ended ?? CLOSING);
-    if (this.#transport !== undefined) await how(this.#transport);
-    const left = this.#transport?.ended;
-    return left?.code === 'not-released' ? left : undefined;
+    const transport = this.#transport;
+    this.client?.abandon(transport?.ended ?? CLOSING);
+    try {
+      if (transport !== undefined) await how(transport).catch(() => transport.kill());
+      this.#tellGone(transport?.ended?.code === 'not-released' ? transport.ended : undefined);
+    } catch {
+      // Whoever waits for the end has a limit of his own.
+    }
   }
 }
 

@@ -7,11 +7,18 @@
  */
 import { createActor, type ActorRefFrom, type AnyMachineSnapshot } from 'xstate';
 import type { ConnectionCommand } from '../machines/connection.events.js';
-import { managerMachine, type ChildSpec, type ManagerInput } from '../machines/manager.machine.js';
+import {
+  managerMachine,
+  type ChildSpec,
+  type ManagerEvent,
+  type ManagerInput,
+} from '../machines/manager.machine.js';
 import { withDoor, type Dropped } from './actors/door.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import { wireConnection } from './actors/wiring.js';
 import { follow, type ConnectionRef } from './lifecycle/follow.js';
+import { release, releaseAll } from './release.js';
+import { Timers } from './timers.js';
 
 export interface SupervisorListener {
   /** A child of that name ended; its last snapshot stays readable. */
@@ -20,6 +27,8 @@ export interface SupervisorListener {
   crashed(name: string, message: string): void;
   /** The manager died of an error of ours; every child was told to stop. */
   failed(message: string): void;
+  /** The manager chart moved, which no event tells. */
+  moved(): void;
   /** An event reached a connection that did not want it. */
   dropped(snapshot: AnyMachineSnapshot, dropped: Dropped): void;
 }
@@ -27,6 +36,8 @@ export interface SupervisorListener {
 export class Supervisor {
   readonly #manager: ActorRefFrom<typeof managerMachine>;
   readonly #refs = new Map<string, ConnectionRef>();
+  /** The timers of the charts: those of an actor that died are its own business no more. */
+  readonly #timers: Timers;
   #failure: string | undefined;
 
   constructor(
@@ -34,13 +45,14 @@ export class Supervisor {
     input: ManagerInput,
     private readonly listener: SupervisorListener,
   ) {
+    this.#timers = new Timers(ports.clock);
     const connection = withDoor(wireConnection(ports), (snapshot, dropped) =>
       listener.dropped(snapshot, dropped),
     );
     this.#manager = createActor(managerMachine.provide({ actors: { connection } }), {
       id: 'manager',
       input,
-      clock: ports.clock,
+      clock: this.#timers,
     });
     this.#listen();
     this.#manager.start();
@@ -62,11 +74,11 @@ export class Supervisor {
   }
 
   start(specs: readonly ChildSpec[]): void {
-    this.#manager.send({ type: 'manager.start', specs });
+    this.#tell({ type: 'manager.start', specs });
   }
 
   add(spec: ChildSpec): void {
-    this.#manager.send({ type: 'manager.add', spec });
+    this.#tell({ type: 'manager.add', spec });
   }
 
   command(name: string, command: ConnectionCommand): void {
@@ -74,12 +86,22 @@ export class Supervisor {
   }
 
   network(online: boolean): void {
-    this.#manager.send({ type: 'network.changed', online });
+    this.#tell({ type: 'network.changed', online });
   }
 
   stop(): void {
-    if (this.#failure === undefined) this.#manager.send({ type: 'manager.stop' });
+    if (this.#failure === undefined) this.#tell({ type: 'manager.stop' });
     else this.#stopChildren();
+  }
+
+  /** Ends what an actor left. Bounded; never rejects. */
+  async release(name: string): Promise<void> {
+    await release(this.ports.clock, this.ports.sessions, name);
+  }
+
+  /** After the stop: whatever actors that died of an error left on the clock goes. */
+  dispose(): void {
+    this.#timers.clearAll();
   }
 
   forget(name: string): void {
@@ -102,20 +124,20 @@ export class Supervisor {
       follow(ref, publish);
     });
     manager.on('ended', ({ name, output }) => {
-      this.#release(name);
+      void this.ports.sessions.close(name);
       this.listener.ended(name, output.reason, output.generation);
     });
     manager.on('crashed', ({ name, message }) => {
-      this.#release(name);
+      void this.release(name);
       this.listener.crashed(name, message);
     });
     manager.on('started', ({ connections }) => publish({ type: 'manager.started', connections }));
     manager.on('stopped', () => publish({ type: 'manager.stopped' }));
-    manager.subscribe({ error: (error) => this.#managerDied(error) });
+    manager.subscribe({ next: () => this.listener.moved(), error: (error) => this.#managerDied(error) });
   }
 
-  #release(name: string): void {
-    void this.ports.sessions.close(name);
+  #tell(event: ManagerEvent): void {
+    if (this.#failure === undefined) this.#manager.send(event);
   }
 
   #managerDied(error: unknown): void {
@@ -128,6 +150,6 @@ export class Supervisor {
     for (const ref of this.#refs.values()) {
       if (ref.getSnapshot().status === 'active') ref.send({ type: 'connection.stop', reason: 'close' });
     }
-    void this.ports.sessions.closeAll();
+    void releaseAll(this.ports.clock, this.ports.sessions);
   }
 }

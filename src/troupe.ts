@@ -13,7 +13,7 @@ import { ToolRegistry, type CatalogTool, type ServerFacts } from './catalog/regi
 import { loadConfig, type LoadedConfig } from './config/load.js';
 import { describeProblem } from './config/problem.js';
 import { isSettled, type Connection, type WaitOptions } from './connection.js';
-import { ConfigError, NotReadyError, UnknownToolError } from './errors.js';
+import { ConfigError, NotReadyError, UnknownToolError, type ConfigProblem } from './errors.js';
 import type { LifecycleEvent } from './lifecycle/event.js';
 import { Publisher } from './lifecycle/publish.js';
 import type { ServerStatus } from './lifecycle/status.js';
@@ -25,8 +25,9 @@ import {
   type TroupeOptions,
 } from './options.js';
 import { PACKAGE } from './package.js';
-import { silentLogger, systemClock } from './ports.js';
+import { silentLogger, systemClock, type Clock } from './ports.js';
 import type { JsonObject, ProtocolClient } from './protocol/protocol-client.js';
+import { doneWithin } from './release.js';
 import { Roster } from './roster.js';
 import { ServerTable } from './server-table.js';
 import { toStartReport, type StartReport } from './start-report.js';
@@ -37,6 +38,8 @@ import { View, type ViewOptions } from './view.js';
 
 /** Longest time `close()` waits for the charts before it kills what is left. */
 const CLOSE_LIMIT_MS = 10_000;
+/** Longest time it waits for that. */
+const KILL_LIMIT_MS = 2_000;
 
 export class Troupe {
   /** Everything that happens. Hot; never replays. */
@@ -52,6 +55,8 @@ export class Troupe {
   readonly #sessions = new Sessions();
   readonly #registry: ToolRegistry;
   readonly #roster: Roster;
+  readonly #clock: Clock;
+  #loaded: Promise<LoadedConfig> | undefined;
   #started: Promise<StartReport> | undefined;
   #closed: Promise<void> | undefined;
   #forgetExit: (() => void) | undefined;
@@ -59,6 +64,7 @@ export class Troupe {
   constructor(options: TroupeOptions) {
     this.#options = options;
     const clock = options.clock ?? systemClock;
+    this.#clock = clock;
     const publisher = new Publisher(clock, options.logger ?? silentLogger);
     this.#publisher = publisher;
     const catalogs = new Catalogs();
@@ -124,8 +130,8 @@ export class Troupe {
    * over, or after the start gate; never rejects for a server or an unreadable source. A second call gives the first
    * promise. The signal ends the wait, not the start.
    */
-  async start({ signal }: WaitOptions = {}): Promise<StartReport> {
-    if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
+  start({ signal }: WaitOptions = {}): Promise<StartReport> {
+    if (this.#closed !== undefined) return Promise.reject(new NotReadyError('The troupe is closed.'));
     this.#started ??= this.#start();
     return signal === undefined ? this.#started : abortable(this.#started, signal);
   }
@@ -138,17 +144,20 @@ export class Troupe {
 
   /** Adds a server and starts it, where the troupe has started. Rejects with a `ConfigError` for a known name or a wrong entry. */
   async add(name: string, config: ServerConfig): Promise<Connection> {
+    const [loaded] = await Promise.all([
+      loadConfig({ servers: { [name]: config }, cwd: process.cwd() }),
+      this.#loaded,
+    ]);
     if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
-    await this.#started;
     if (this.#roster.connection(name) !== undefined) {
       throw new ConfigError(`There is already a server called '${name}'.`, { server: name });
     }
-    const loaded = await loadConfig({ servers: { [name]: config }, cwd: process.cwd() });
-    const [spec] = loaded.servers;
+    const { problems, servers } = loaded;
+    const [spec] = servers;
     if (spec === undefined) {
-      const problems = loaded.problems;
       throw new ConfigError(problems.map(describeProblem).join('; '), { server: name, problems });
     }
+    this.#tellProblems(problems);
     const connection = this.#roster.enroll(spec);
     if (this.#started !== undefined) this.#roster.startOne(name);
     return connection;
@@ -159,7 +168,7 @@ export class Troupe {
     const connection = this.#roster.connection(name);
     if (connection === undefined) return;
     await connection.end('remove');
-    this.#roster.dismiss(name);
+    this.#roster.dismiss(connection);
   }
 
   /**
@@ -167,10 +176,10 @@ export class Troupe {
    * connection that is on its way. Throws `UnknownToolError`, `NotReadyError` (not sent, safe to repeat),
    * `ServerError`, `CallTimeoutError`, `CallAbortedError` or `OutcomeUnknownError`.
    */
-  async callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+  callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const tool = this.#registry.tool(name);
     const connection = tool === undefined ? undefined : this.#roster.connection(tool.server);
-    if (tool === undefined || connection === undefined) throw this.#unknownTool(name);
+    if (tool === undefined || connection === undefined) return Promise.reject(this.#unknownTool(name));
     return connection.callTool(tool.tool, args, options);
   }
 
@@ -191,9 +200,9 @@ export class Troupe {
 
   /** Lets `close()` hurry: every server that is still closing is ended without courtesy. */
   async kill(): Promise<void> {
-    void this.close();
-    await this.#sessions.killAll();
-    await this.#closed;
+    const closed = this.close();
+    void this.#sessions.killAll();
+    await closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -203,12 +212,13 @@ export class Troupe {
   async #start(): Promise<StartReport> {
     this.#forgetExit = atExit(() => void this.#sessions.killAll());
     const { servers, config } = this.#options;
-    const loaded = await loadConfig({
+    this.#loaded = loadConfig({
       ...(servers === undefined ? {} : { servers }),
       ...(config === undefined ? {} : { config }),
       cwd: process.cwd(),
     });
-    this.#tellProblems(loaded);
+    const loaded = await this.#loaded;
+    this.#tellProblems(loaded.problems);
     for (const row of [...loaded.servers, ...loaded.refused]) {
       if (this.#roster.connection(row.name) === undefined) this.#roster.enroll(row);
     }
@@ -221,8 +231,8 @@ export class Troupe {
     return toStartReport(this.status, loaded.sources);
   }
 
-  #tellProblems(loaded: LoadedConfig): void {
-    for (const problem of loaded.problems) {
+  #tellProblems(problems: readonly ConfigProblem[]): void {
+    for (const problem of problems) {
       this.#publisher.publish({
         type: 'diagnostic',
         kind: 'config-problem',
@@ -236,12 +246,15 @@ export class Troupe {
     this.#roster.close();
     const { supervisor } = this.#roster;
     const isOver = (): boolean => supervisor.state === 'stopped' || supervisor.failure !== undefined;
-    const clock = this.#options.clock ?? systemClock;
-    const limit = new AbortController();
-    const timer = clock.setTimeout(() => limit.abort(), CLOSE_LIMIT_MS);
-    await this.#publisher.until(isOver, limit.signal).catch(() => this.#sessions.killAll());
-    clock.clearTimeout(timer);
-    await this.#sessions.closeAll();
+    const ending = this.#publisher.until(isOver).then(() => this.#sessions.closeAll());
+    const isDone =
+      (await doneWithin(this.#clock, CLOSE_LIMIT_MS, ending)) ||
+      (await doneWithin(this.#clock, KILL_LIMIT_MS, this.#sessions.killAll()));
+    if (!isDone) {
+      const message = `${this.#sessions.size} session(s) were not proven gone when the troupe closed.`;
+      this.#publisher.publish({ type: 'diagnostic', kind: 'not-released', message });
+    }
+    supervisor.dispose();
     this.#forgetExit?.();
     this.#publisher.complete();
   }

@@ -74,9 +74,9 @@ export class View {
     return this.tools.find((tool) => tool.name === name);
   }
 
-  async callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+  callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
     if (this.tool(name) === undefined) {
-      throw new UnknownToolError(name, `No tool called '${name}' is offered here.`);
+      return Promise.reject(new UnknownToolError(name, `No tool called '${name}' is offered here.`));
     }
     return this.#whole.callTool(name, args, options);
   }

@@ -4,6 +4,7 @@
 import type { SessionKey } from '../../machines/connection.events.js';
 import type { StopPolicy } from '../../machines/policy/policy.js';
 import type { Catalogs } from '../catalog/catalogs.js';
+import { cutText } from '../lifecycle/cut-text.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { ServerConfig } from '../options.js';
 import type { Clock } from '../ports.js';
@@ -48,13 +49,13 @@ export function lastWords(ports: EffectPorts) {
   };
 }
 
-/** A diagnostic about one session. */
+/** A diagnostic about one session. Its message may hold text of the server. */
 export function diagnose(ports: EffectPorts, key: SessionKey, kind: string, message: string): void {
   ports.publish({
     type: 'diagnostic',
     connection: key.name,
     generation: key.generation,
     kind,
-    message,
+    message: cutText(ports.servers.mask(key.name)(message)),
   });
 }

@@ -7,6 +7,7 @@
 import { fromPromise } from 'xstate';
 import type { Settled } from '../../machines/connection.events.js';
 import type { Failure, FailurePhase } from '../../machines/policy/failure.js';
+import { cutText } from '../lifecycle/cut-text.js';
 import type { Clock } from '../ports.js';
 import { maskJson } from '../secrets.js';
 import type { EffectPorts } from './effect-ports.js';
@@ -73,9 +74,10 @@ export function withinLimit<T>(
       inner.abort(reason);
     };
     const onAbort = (): void => giveUp(new LeftState());
+    const begin = async (): Promise<T> => work(inner.signal);
     const timer = limitMs > 0 ? clock.setTimeout(() => giveUp(new LimitOver(limitMs)), limitMs) : undefined;
     outer.addEventListener('abort', onAbort, { once: true });
-    work(inner.signal).then(
+    begin().then(
       (value) => {
         stop();
         resolve(value);
@@ -94,6 +96,12 @@ class LeftState extends Error {
   }
 }
 
+/** What kept the work from succeeding, as a sentence; undefined where nobody asks for it any more. */
+export function whyFailed(error: unknown, signal: AbortSignal): string | undefined {
+  if (signal.reason instanceof LeftState) return undefined;
+  return toRawFailure(signal.aborted ? signal.reason : error).message;
+}
+
 /** Reads what the runtime's own code throws; anything else is a bug and told as `internal`. */
 export function toRawFailure(error: unknown): RawFailure {
   if (
@@ -106,7 +114,7 @@ export function toRawFailure(error: unknown): RawFailure {
   if (error instanceof RpcError) {
     return {
       code: 'server-error',
-      message: `The server answered with error ${error.rpcCode}: ${error.message}`,
+      message: cutText(`The server answered with error ${error.rpcCode}: ${error.message}`),
       rpcCode: error.rpcCode,
     };
   }

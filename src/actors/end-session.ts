@@ -10,11 +10,16 @@ import type { EffectPorts } from './effect-ports.js';
 
 const limitMs = (input: BoundedSessionInput): number => input.limitMs;
 
-const notReleased = (_: BoundedSessionInput, limit: number): RawFailure => ({
-  code: 'not-released',
-  message: `The old session was not proven gone within ${limit} ms, so no new one may start.`,
-  hint: 'Look for a process of this server that does not end, then retry.',
-});
+const expired = (_: BoundedSessionInput, limit: number): RawFailure => notReleased(limit);
+
+/** What it means that an old session takes too long to end. */
+export function notReleased(limit: number): RawFailure {
+  return {
+    code: 'not-released',
+    message: `The old session was not proven gone within ${limit} ms, so no new one may start.`,
+    hint: 'Look for a process of this server that does not end, then retry.',
+  };
+}
 
 /** Done, unless something survived. */
 function proven(left: Released): Nothing {
@@ -27,20 +32,20 @@ export function closeSession(ports: EffectPorts) {
   return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'release',
     limitMs,
-    expired: notReleased,
+    expired,
     run: async ({ name }) => {
       return proven(await ports.sessions.close(name));
     },
   });
 }
 
-/** Over when no call is in flight or the limit is; what is left is settled when the session closes. */
+/** Over when no call is in flight or the limit is, at once where that is 0; what is left the close settles. */
 export function drainCalls(ports: EffectPorts) {
   return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'release',
     limitMs,
     run: async (key, signal) => {
-      await ports.sessions.get(key)?.idle(signal);
+      if (key.limitMs > 0) await ports.sessions.get(key)?.idle(signal);
       return {};
     },
   });
@@ -50,7 +55,7 @@ export function killSession(ports: EffectPorts) {
   return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'release',
     limitMs,
-    expired: notReleased,
+    expired,
     run: async ({ name }) => {
       return proven(await ports.sessions.kill(name));
     },

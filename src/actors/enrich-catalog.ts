@@ -5,7 +5,7 @@ import type {
   Unsettled,
 } from '../../machines/connection.events.js';
 import { listAll } from '../catalog/list-all.js';
-import { effect } from './effect.js';
+import { effect, whyFailed } from './effect.js';
 import { diagnose, type EffectPorts } from './effect-ports.js';
 import { requireClient } from './session-parts.js';
 
@@ -20,7 +20,8 @@ export function enrichCatalog(ports: EffectPorts) {
         try {
           return (await listAll(client, method, list, signal)).items.length;
         } catch (error) {
-          if (!signal.aborted) diagnose(ports, key, 'catalog-problem', `${method} failed: ${String(error)}`);
+          const why = whyFailed(error, signal);
+          if (why !== undefined) diagnose(ports, key, 'catalog-problem', `${method} failed: ${why}`);
           return 0;
         }
       };

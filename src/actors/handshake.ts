@@ -5,12 +5,16 @@ import type {
   SessionKey,
   Unsettled,
 } from '../../machines/connection.events.js';
+import { cutText } from '../lifecycle/cut-text.js';
 import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
 import { maskJson } from '../secrets.js';
 import type { Session } from '../sessions.js';
 import { effect } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import { requireTransport } from './session-parts.js';
+
+/** A server that sends nonsense can send it without end; a person needs to know of it once. */
+const MOST_ODDITIES_TOLD = 20;
 
 export function handshake(ports: EffectPorts) {
   return effect<Unsettled<HandshakeOutput>, BoundedSessionInput>(ports, {
@@ -25,9 +29,12 @@ export function handshake(ports: EffectPorts) {
     run: async (key, signal) => {
       const { session, transport } = requireTransport(ports, key);
       const client = await ports.createClient();
+      signal.throwIfAborted();
       session.client = client;
       client.onnotification = (method, params) => hear(ports, key, session, method, params);
-      client.onoddity = (message) => diagnose(ports, key, 'protocol-oddity', message);
+      client.onoddity = atMost(MOST_ODDITIES_TOLD, (message) =>
+        diagnose(ports, key, 'protocol-oddity', message),
+      );
       try {
         const server = await client.open(transport, signal);
         session.capabilities = server.capabilities;
@@ -42,6 +49,14 @@ export function handshake(ports: EffectPorts) {
   });
 }
 
+function atMost(times: number, tell: (message: string) => void): (message: string) => void {
+  let told = 0;
+  return (message) => {
+    told += 1;
+    if (told <= times) tell(told < times ? message : `${message} More of this session is not told.`);
+  };
+}
+
 function hear(
   ports: EffectPorts,
   key: SessionKey,
@@ -52,13 +67,14 @@ function hear(
   if (method === 'notifications/tools/list_changed') session.onlistchanged?.();
   if (method === 'notifications/message') {
     const { data, level } = params;
+    const mask = ports.servers.mask(key.name);
     ports.publish({
       type: 'server.log',
       connection: key.name,
       generation: key.generation,
       stream: 'protocol',
       ...(typeof level === 'string' ? { level } : {}),
-      message: ports.servers.mask(key.name)(typeof data === 'string' ? data : JSON.stringify(data ?? null)),
+      message: cutText(mask(typeof data === 'string' ? data : JSON.stringify(data ?? null))),
     });
   }
 }

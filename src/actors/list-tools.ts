@@ -2,7 +2,7 @@
 import type { BoundedSessionInput, ListToolsOutput, Unsettled } from '../../machines/connection.events.js';
 import { listAll } from '../catalog/list-all.js';
 import { checkTools } from '../catalog/tool-check.js';
-import { effect } from './effect.js';
+import { effect, whyFailed } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import { requireClient } from './session-parts.js';
 
@@ -20,7 +20,12 @@ export function listTools(ports: EffectPorts) {
     details: lastWords(ports),
     run: async (key, signal) => {
       const { client } = requireClient(ports, key);
-      const list = await listAll(client, 'tools/list', 'tools', signal);
+      const list = await listAll(client, 'tools/list', 'tools', signal).catch((error: unknown) => {
+        const why = whyFailed(error, signal);
+        if (why !== undefined) diagnose(ports, key, 'catalog-problem', `tools/list failed: ${why}`);
+        throw error;
+      });
+      signal.throwIfAborted();
       const { tools, problems } = checkTools(list.items);
       const found = list.problem === undefined ? problems : [list.problem, ...problems];
       for (const problem of found.slice(0, MOST_PROBLEMS_TOLD))

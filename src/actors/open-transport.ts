@@ -1,11 +1,16 @@
-/** Opens the transport of a new session. The session is registered first, so that whoever releases it finds it. */
+/**
+ * Opens the transport of a new session. The session is registered first, so that whoever releases it finds it; and
+ * before that, whatever an earlier incarnation of the connection left has to be gone.
+ */
 import type {
   BoundedSessionInput,
   OpenTransportOutput,
   Unsettled,
 } from '../../machines/connection.events.js';
+import type { Session } from '../sessions.js';
 import { TransportError, type SessionTransport } from '../transports/session-transport.js';
 import { effect } from './effect.js';
+import { notReleased } from './end-session.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import type { LaunchPlans } from './launch-plans.js';
 
@@ -13,13 +18,19 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
   return effect<Unsettled<OpenTransportOutput>, BoundedSessionInput>(ports, {
     phase: 'launch',
     limitMs: (input) => input.limitMs,
-    expired: (_, limitMs) => ({
-      code: 'launch-timeout',
-      message: `The server could not be reached within ${limitMs} ms.`,
-      hint: 'Raise the timeout of this server if it is known to start slowly.',
-    }),
+    expired: (key, limitMs) =>
+      ports.sessions.get(key) === undefined
+        ? notReleased(limitMs)
+        : {
+            code: 'launch-timeout',
+            message: `The server could not be reached within ${limitMs} ms.`,
+            hint: 'Raise the timeout of this server if it is known to start slowly.',
+          },
     details: lastWords(ports),
-    run: async (key) => {
+    run: async (key, signal) => {
+      const left = await ports.sessions.close(key.name);
+      if (left !== undefined) throw new TransportError(left);
+      signal.throwIfAborted();
       const session = ports.sessions.begin(key);
       const config = plans.get(key.name);
       if (config === undefined) {
@@ -33,12 +44,22 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         clock: ports.clock,
         mask: ports.servers.mask(key.name),
       });
-      session.own(transport);
+      await hand(transport, session);
       listen(ports, key, transport);
       await transport.start();
       return { transport: transport.kind, pid: transport.pid ?? null, url: transport.url ?? null };
     },
   });
+}
+
+/** A session that was told to close meanwhile takes no transport: this one ends here. */
+async function hand(transport: SessionTransport, session: Session): Promise<void> {
+  try {
+    session.own(transport);
+  } catch (error) {
+    await transport.close();
+    throw error;
+  }
 }
 
 function listen(ports: EffectPorts, key: BoundedSessionInput, transport: SessionTransport): void {

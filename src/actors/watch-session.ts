@@ -32,21 +32,25 @@ export function watchSession(ports: EffectPorts) {
     session.onlost = lose;
     session.onlistchanged = () => sendBack({ type: 'catalog.listChanged', generation, at: clock.now() });
     const since = clock.now();
-    const lastUse = (): number => Math.max(since, session.activeAt);
+    const lastLife = (): number => Math.max(since, session.activeAt);
+    const lastUse = (): number => Math.max(since, session.usedAt);
     const timers = [
       after(clock, input.stableMs, () => sendBack({ type: 'session.stable', generation })),
-      whenStill(clock, input.pingIdleMs, lastUse, () => {
+      whenStill(clock, input.pingIdleMs, lastLife, () => {
         if (session.calls === 0) sendBack({ type: 'session.quiet', generation });
       }),
       whenStill(clock, input.idleStopMs, lastUse, () => {
         if (session.calls === 0) sendBack({ type: 'session.idle', generation });
       }),
     ];
-    return () => {
+    const stop = (): void => {
       for (const cancel of timers) cancel();
       session.onlost = undefined;
       session.onlistchanged = undefined;
+      session.onend = undefined;
     };
+    session.onend = stop;
+    return stop;
   });
 }
 
@@ -55,13 +59,13 @@ function after(clock: Clock, ms: number, fn: () => void): () => void {
   return () => clock.clearTimeout(timer);
 }
 
-/** Calls `fn` each time nothing has happened for `ms`, as told by `lastUse`; 0 = never. One timer at a time. */
-function whenStill(clock: Clock, ms: number, lastUse: () => number, fn: () => void): () => void {
+/** Calls `fn` each time nothing has happened for `ms`, as told by `last`; 0 = never. One timer at a time. */
+function whenStill(clock: Clock, ms: number, last: () => number, fn: () => void): () => void {
   if (ms <= 0) return () => {};
   let timer: unknown;
   const arm = (delay: number): void => {
     timer = clock.setTimeout(() => {
-      const left = lastUse() + ms - clock.now();
+      const left = last() + ms - clock.now();
       if (left > 0) {
         arm(left);
         return;

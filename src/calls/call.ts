@@ -19,6 +19,7 @@ import type { Clock } from '../ports.js';
 import { RequestLostError, RpcError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
+import { GivenUp, Patience, TimedOut } from './patience.js';
 
 export interface CallOptions {
   /** Gives the call up; the server is told. */
@@ -44,8 +45,6 @@ export interface Call {
   readonly options: CallOptions;
 }
 
-class TimedOut extends Error {}
-
 /** Sends one call over a usable session. */
 export async function sendCall(ports: CallPorts, session: Session, call: Call): Promise<CallToolResult> {
   const { name: connection, generation } = session.key;
@@ -55,17 +54,24 @@ export async function sendCall(ports: CallPorts, session: Session, call: Call): 
   ports.publish({ type: 'call.started', ...about });
   const finish = (outcome: CallOutcome): void =>
     ports.publish({ type: 'call.finished', ...about, durationMs: ports.clock.now() - startedAt, outcome });
+  const tellProgress = (progress: Progress): void => {
+    const { total } = progress;
+    ports.publish({
+      type: 'call.progress',
+      ...about,
+      progress: progress.progress,
+      ...(total === undefined ? {} : { total }),
+    });
+    try {
+      call.options.onProgress?.(progress);
+    } catch (error) {
+      const message = `The progress callback of call ${id} threw: ${messageOf(error)}`;
+      ports.publish({ type: 'diagnostic', connection, generation, kind: 'progress-callback', message });
+    }
+  };
   session.beginCall();
   try {
-    const result = await request(ports, session, call, (progress) => {
-      const { total } = progress;
-      ports.publish({
-        type: 'call.progress',
-        ...about,
-        progress: progress.progress,
-        ...(total === undefined ? {} : { total }),
-      });
-    });
+    const result = await request(ports.clock, session, call, tellProgress);
     finish(result.isError === true ? 'tool-error' : 'answered');
     return result;
   } catch (error) {
@@ -78,12 +84,12 @@ export async function sendCall(ports: CallPorts, session: Session, call: Call): 
     finish(outcome);
     throw thrown;
   } finally {
-    session.endCall();
+    session.endCall(ports.clock.now());
   }
 }
 
 async function request(
-  ports: CallPorts,
+  clock: Clock,
   session: Session,
   call: Call,
   tellProgress: (progress: Progress) => void,
@@ -95,31 +101,17 @@ async function request(
       false,
     );
   }
-  const { clock } = ports;
-  const { timeoutMs, options } = call;
-  const giveUp = new AbortController();
-  const onAbort = (): void => giveUp.abort(options.signal?.reason ?? new Error('aborted'));
-  if (options.signal?.aborted === true) onAbort();
-  options.signal?.addEventListener('abort', onAbort, { once: true });
-  const expire = (): void => giveUp.abort(new TimedOut());
-  let timer = timeoutMs > 0 ? clock.setTimeout(expire, timeoutMs) : undefined;
+  const patience = new Patience(clock, call.timeoutMs, call.options.signal);
   const onProgress = (progress: Progress): void => {
-    if (timer !== undefined) {
-      clock.clearTimeout(timer);
-      timer = clock.setTimeout(expire, timeoutMs);
-    }
+    patience.renew();
     tellProgress(progress);
-    options.onProgress?.(progress);
   };
   try {
     const params = { name: call.tool, arguments: call.args };
-    return (await client.request('tools/call', params, {
-      signal: giveUp.signal,
-      onProgress,
-    })) as CallToolResult;
+    const result = await client.request('tools/call', params, { signal: patience.signal, onProgress });
+    return result as CallToolResult;
   } finally {
-    if (timer !== undefined) clock.clearTimeout(timer);
-    options.signal?.removeEventListener('abort', onAbort);
+    patience.end();
   }
 }
 
@@ -149,25 +141,33 @@ function judge(error: unknown, session: Session, call: Call, at: number): Judgem
     const thrown = new ServerError(error.rpcCode, error.message, { server, cause: error, data: error.data });
     return { outcome: 'server-error', thrown };
   }
-  if (call.options.signal?.aborted === true) {
-    const cause: unknown = call.options.signal.reason;
-    return {
-      outcome: 'aborted',
-      thrown: new CallAbortedError(`The call of '${call.tool}' was aborted.`, { server, cause }),
-    };
-  }
+  if (error instanceof GivenUp) return { outcome: 'aborted', thrown: abortedError(server, call) };
   const failure =
     error instanceof RequestLostError
       ? error.failure
-      : { code: 'internal' as const, message: error instanceof Error ? error.message : String(error) };
+      : { code: 'internal' as const, message: messageOf(error) };
   if (error instanceof RequestLostError && !error.written) {
     const message = `'${call.tool}' was not sent: ${failure.message}`;
     return { outcome: 'not-sent', thrown: new NotReadyError(message, { server, cause: error }) };
   }
-  const message = `The connection was lost before '${call.tool}' was answered, so whether it was done is unknown: ${failure.message}`;
+  const what =
+    failure.code === 'protocol-error'
+      ? `The answer to '${call.tool}' could not be read`
+      : `The connection was lost before '${call.tool}' was answered`;
+  const message = `${what}, so whether it was done is unknown: ${failure.message}`;
   const thrown = new OutcomeUnknownError(
     { ...failure, message, phase: 'session', at },
     { server, cause: error },
   );
   return { outcome: 'outcome-unknown', thrown };
+}
+
+/** Also for a call that was given up before it could be sent. */
+export function abortedError(server: string, { tool, options }: Call): CallAbortedError {
+  const cause: unknown = options.signal?.reason;
+  return new CallAbortedError(`The call of '${tool}' was aborted.`, { server, cause });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

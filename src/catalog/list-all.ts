@@ -32,7 +32,7 @@ export async function listAll(
     if (!Array.isArray(entries)) {
       return { items, problem: `The answer to ${method} has no list '${key}'.` };
     }
-    items.push(...(entries as readonly unknown[]));
+    for (const entry of entries as readonly unknown[]) items.push(entry);
     cursor = typeof result['nextCursor'] === 'string' ? result['nextCursor'] : undefined;
     if (cursor === undefined) return { items, problem: undefined };
     if (seen.has(cursor)) {

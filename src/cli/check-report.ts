@@ -1,11 +1,11 @@
 /** What `troupe check` found, for a person. */
+import stringWidth from 'string-width';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { Colors } from './colors.js';
 import { countOf } from './count-of.js';
 import { preciseDuration } from './duration.js';
 import { explain } from './failure-report.js';
 import { fit } from './fit-text.js';
-import stringWidth from 'string-width';
 import { oneLine } from './safe-text.js';
 
 export function renderCheck(statuses: readonly ServerStatus[], colors: Colors): string {

@@ -5,12 +5,9 @@
  * C2. One wrong entry of a file is that server's failure and nobody else's.
  */
 import { existsSync } from 'node:fs';
-import process from 'node:process';
 import { isError } from '../config/problem.js';
 import { discoverServers } from '../discover.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
-import type { ServerConfig, TroupeOptions } from '../options.js';
-import { TIMEOUT_VARIABLE } from '../policy.js';
 import type { Flags } from './flags.js';
 import { UsageError } from './usage-error.js';
 
@@ -20,13 +17,6 @@ export interface Configuration {
   readonly disabled: readonly string[];
   /** What is perhaps not as meant. */
   readonly warnings: readonly ConfigProblem[];
-}
-
-export interface TroupeChoice {
-  /** Default: as the configuration says. */
-  readonly maxAttempts?: number;
-  /** The servers that are needed. Default: all. */
-  readonly only?: readonly string[];
 }
 
 const USUAL_FILE = '.mcp.json';
@@ -54,28 +44,8 @@ export function requireEnabled({ disabled }: Configuration, servers: readonly st
   throw new ConfigError(`disabled by configuration: ${servers.join(', ')}`);
 }
 
-export function toTroupeOptions(
-  flags: Flags,
-  { names }: Configuration,
-  { maxAttempts, only = names }: TroupeChoice = {},
-): TroupeOptions {
-  const { config, servers } = sourcesOf(flags);
-  const { timeout } = flags;
-  const unneeded = names.filter((name) => !only.includes(name));
-  return {
-    config,
-    servers: { ...servers, ...takenOut(unneeded) },
-    ...(timeout === undefined ? {} : { env: { ...process.env, [TIMEOUT_VARIABLE]: String(timeout) } }),
-    ...(maxAttempts === undefined ? {} : { policy: { maxAttempts } }),
-  };
-}
-
-/** What the host names wins over every file, so a disabled entry of the same name takes a server out. */
-function takenOut(names: readonly string[]): Record<string, ServerConfig> {
-  return Object.fromEntries(names.map((name) => [name, { command: 'none', enabled: false }]));
-}
-
-function sourcesOf({ config, add }: Pick<Flags, 'config' | 'add'>) {
+/** The files and the added servers, as the API takes them. */
+export function sourcesOf({ config, add }: Pick<Flags, 'config' | 'add'>) {
   return { config, servers: Object.fromEntries(add.map((added) => [added.name, added.config])) };
 }
 

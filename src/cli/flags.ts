@@ -24,7 +24,7 @@ export const CHART_FORMATS = ['mermaid', 'scxml', 'json'] as const;
 export type ChartFormat = (typeof CHART_FORMATS)[number];
 
 /** The longest delay a timer of Node can hold. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MOST_ATTEMPTS = 1_000;
 
 /** What holds where a flag is not given. */

@@ -52,6 +52,10 @@ export function toDetail(event: LifecycleEvent): string | undefined {
       return line(event, `${event.stream}: ${event.message}`);
     case 'diagnostic':
       return line(event, `${event.kind}: ${event.message}`);
+    case 'call.started':
+      return line(event, `calls ${event.tool}`);
+    case 'call.finished':
+      return line(event, `${event.tool} ${event.outcome} after ${preciseDuration(event.durationMs)}`);
     case 'connection.rejected':
       return line(event, `'${event.event}' was rejected while ${event.state} (${event.reason})`);
     default:

@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.js';
 /** Runs `work` and shows meanwhile which servers are on their way. */
 export async function showingProgress<T>(
   terminal: Terminal,
-  troupe: Troupe,
+  troupe: Pick<Troupe, 'status' | 'events$'>,
   work: () => Promise<T>,
 ): Promise<T> {
   return showingLine(terminal, async (show) => {

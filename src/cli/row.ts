@@ -39,7 +39,7 @@ export function toRow(status: ServerStatus, now: number): Row {
     name: oneLine(status.name),
     state: status.reason === 'disabled' ? 'disabled' : (SUBSTATES[substate] ?? state),
     tools: mood === 'off' ? '' : String(status.toolCount),
-    where: oneLine(status.pid === null ? (status.url ?? '') : String(status.pid)),
+    where: mood === 'off' ? '' : oneLine(String(status.pid ?? status.url ?? '')),
     up: connectedAt === null ? '' : shortDuration(now - connectedAt),
     attempt: isTrying && attempt > 0 ? `${attempt}/${maxAttempts}` : '',
     next: nextAttemptAt === null ? '' : shortDuration(Math.ceil((nextAttemptAt - now) / 1_000) * 1_000),

@@ -1,8 +1,8 @@
 /**
  * Ctrl-C and its relatives.
  *
- * A key press may arrive twice: the terminal sends it to the whole foreground group, and `npm` in that group passes
- * it on to its child. What follows within `SAME_PRESS_MS` is therefore taken for the same press.
+ * One press may arrive twice: the terminal sends it to the whole foreground group, and a runner in that group, such
+ * as `npm`, passes it on to its child. What follows within `SAME_PRESS_MS` is therefore taken for the same press.
  */
 import type { Clock } from '../ports.js';
 

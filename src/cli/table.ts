@@ -4,9 +4,9 @@
  * What gives way where the terminal is narrow are the name and the address; where it is low, the servers that are
  * ready, since they need nobody's attention.
  */
+import stringWidth from 'string-width';
 import type { Colors } from './colors.js';
 import { fit, truncate } from './fit-text.js';
-import stringWidth from 'string-width';
 import type { Mood, Row } from './row.js';
 
 export interface TableSize {
@@ -22,13 +22,13 @@ const TITLES: Readonly<Record<Column, string>> = {
   tools: 'TOOLS',
   where: 'PID / URL',
   up: 'UP',
-  attempt: 'ATTEMPT',
+  attempt: 'TRY',
   next: 'NEXT',
 };
 const COLUMNS = Object.keys(TITLES) as readonly Column[];
 const GAP = '  ';
-/** Room that the longest content of a column needs, so that the table stands still while states change. */
-const ROOM: Partial<Record<Column, number>> = { state: 'needs sign-in'.length, up: 'dd 00h'.length };
+/** Room for the longest names of states, so that the table stands still while they change. */
+const STATE_WIDTH = 'shuttingDown'.length;
 const NARROWEST = 8;
 /** Header, summary with a blank line before it, and the line of the cursor. */
 const OTHER_LINES = 4;
@@ -70,16 +70,13 @@ export function countMoods(rows: readonly Row[]): string {
 
 /** Every column as wide as its content, and name and address narrower until the whole fits. */
 function columnWidths(rows: readonly Row[], width: number): Record<Column, number> {
-  const widths = Object.fromEntries(
-    COLUMNS.map((column) => [
-      column,
-      Math.max(
-        stringWidth(TITLES[column]),
-        ROOM[column] ?? 0,
-        ...rows.map((row) => stringWidth(row[column])),
-      ),
-    ]),
-  ) as Record<Column, number>;
+  const widest = (column: Column): number =>
+    Math.max(stringWidth(TITLES[column]), ...rows.map((row) => stringWidth(row[column])));
+  const widths = Object.fromEntries(COLUMNS.map((column) => [column, widest(column)])) as Record<
+    Column,
+    number
+  >;
+  widths.state = Math.max(widths.state, STATE_WIDTH);
   const total = (): number =>
     COLUMNS.reduce((sum, column) => sum + widths[column], GAP.length * (COLUMNS.length - 1));
   let excess = total() - width;

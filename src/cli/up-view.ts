@@ -2,13 +2,13 @@
  * What `troupe up` shows: lifecycle events as JSON with `--json`, a live table on a terminal, lines of text elsewhere.
  */
 import type { ServerStatus } from '../lifecycle/status.js';
-import { systemClock } from '../ports.js';
+import { systemClock, type Clock } from '../ports.js';
 import type { Troupe } from '../troupe.js';
 import type { Flags } from './flags.js';
 import { openLiveArea } from './live-area.js';
-import { toDetail, toHeadline } from './plain-lines.js';
+import { toHeadline } from './plain-lines.js';
 import { RedrawSchedule } from './redraw-schedule.js';
-import { toRow } from './row.js';
+import { toRow, type Row } from './row.js';
 import { countMoods, renderTable } from './table.js';
 import type { Terminal } from './terminal.js';
 
@@ -17,18 +17,24 @@ export interface UpView {
   close(): void;
 }
 
-export async function openView(troupe: Troupe, flags: Flags, terminal: Terminal): Promise<UpView> {
+type Watched = Pick<Troupe, 'status' | 'events$'>;
+
+export async function openView(
+  troupe: Watched,
+  flags: Pick<Flags, 'json'>,
+  terminal: Terminal,
+  clock: Clock = systemClock,
+): Promise<UpView> {
   if (flags.json) return showEvents(troupe, terminal);
-  if (flags.verbose) noteDetails(troupe, terminal);
-  return terminal.isLive(terminal.stdout) ? showTable(troupe, terminal) : showLines(troupe, terminal);
+  return terminal.isLive(terminal.stdout) ? showTable(troupe, terminal, clock) : showLines(troupe, terminal);
 }
 
-function showEvents(troupe: Troupe, terminal: Terminal): UpView {
+function showEvents(troupe: Watched, terminal: Terminal): UpView {
   const subscription = troupe.events$.subscribe((event) => terminal.print(JSON.stringify(event)));
   return { close: () => subscription.unsubscribe() };
 }
 
-function showLines(troupe: Troupe, terminal: Terminal): UpView {
+function showLines(troupe: Watched, terminal: Terminal): UpView {
   const subscription = troupe.events$.subscribe((event) => {
     const headline = toHeadline(event);
     if (headline !== undefined) terminal.print(headline);
@@ -36,25 +42,18 @@ function showLines(troupe: Troupe, terminal: Terminal): UpView {
   return { close: () => subscription.unsubscribe() };
 }
 
-function noteDetails(troupe: Troupe, terminal: Terminal): void {
-  troupe.events$.subscribe((event) => {
-    const detail = toDetail(event);
-    if (detail !== undefined) terminal.note(terminal.noteColors.dim(detail));
-  });
-}
-
-async function showTable(troupe: Troupe, terminal: Terminal): Promise<UpView> {
+async function showTable(troupe: Watched, terminal: Terminal, clock: Clock): Promise<UpView> {
   const { stdout, colors } = terminal;
   const render = (): string => {
     const { status } = troupe;
     if (status.length === 0) return '';
-    const now = systemClock.now();
+    const now = clock.now();
     const rows = status.map((one) => toRow(one, now));
     const summary = summarizeAll(rows, status);
     return renderTable(rows, summary, { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }, colors);
   };
   const area = await openLiveArea(terminal, stdout, render);
-  const schedule = new RedrawSchedule(systemClock, () => area.refresh());
+  const schedule = new RedrawSchedule(clock, () => area.refresh());
   const subscription = troupe.events$.subscribe(() => schedule.changed());
   return {
     close: () => {
@@ -65,7 +64,8 @@ async function showTable(troupe: Troupe, terminal: Terminal): Promise<UpView> {
   };
 }
 
-function whatCtrlCDoes(status: readonly ServerStatus[]): string[] {
-  if (status.some(({ state }) => state !== 'stopped' && state !== 'shuttingDown')) return ['Ctrl-C stops'];
-  return status.some(({ state }) => state === 'shuttingDown') ? ['stopping; Ctrl-C again forces'] : [];
+function summarizeAll(rows: readonly Row[], status: readonly ServerStatus[]): string {
+  if (status.every(({ state }) => state === 'stopped')) return 'All stopped.';
+  const isStopping = status.every(({ state }) => state === 'stopped' || state === 'shuttingDown');
+  return isStopping ? 'Stopping; Ctrl-C again forces it.' : `${countMoods(rows)} · Ctrl-C stops`;
 }

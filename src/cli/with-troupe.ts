@@ -3,11 +3,13 @@
  *
  * W1. The first Ctrl-C aborts the work's signal, the second one kills what is still closing.
  * W2. The troupe is closed before the returned promise settles.
+ * W3. The process lives as long as the work, even where no server gives it anything to wait for.
  */
 import process from 'node:process';
 import { systemClock } from '../ports.js';
 import type { Troupe } from '../troupe.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
+import { LONGEST_TIMER_MS } from './flags.js';
 import { listenForStop } from './signals.js';
 import type { Terminal } from './terminal.js';
 
@@ -22,6 +24,7 @@ export async function withTroupe(
     interruption.abort();
     if (press > 1) void troupe.kill();
   });
+  const life = setInterval(() => {}, LONGEST_TIMER_MS);
   const signal = AbortSignal.any([interruption.signal, terminal.gone]);
   try {
     return await work(signal);
@@ -32,5 +35,6 @@ export async function withTroupe(
   } finally {
     await troupe.close();
     stopListening();
+    clearInterval(life);
   }
 }

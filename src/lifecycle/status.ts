@@ -58,6 +58,7 @@ export interface StatusFacts {
   readonly name: string;
   readonly source: string;
   readonly transport: ServerStatus['transport'];
+  readonly generation: number;
   readonly maxAttempts: number;
   readonly toolCount: number;
   readonly reason: string | null;
@@ -82,7 +83,6 @@ export function restingStatus(facts: StatusFacts, state: ConnectionState): Serve
     instructions: null,
     pid: null,
     url: null,
-    generation: 0,
     attempt: 0,
     nextAttemptAt: null,
     connectedAt: null,
@@ -109,7 +109,6 @@ export function toStatus(facts: StatusFacts, path: StatePath, context: Connectio
     instructions: server?.instructions ?? null,
     pid: context.pid,
     url: context.url,
-    generation: context.generation,
     attempt: context.attempt,
     maxAttempts: context.policy.maxAttempts,
     nextAttemptAt: isWaiting ? context.nextAttemptAt : null,

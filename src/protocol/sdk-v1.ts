@@ -5,9 +5,11 @@
  * failed handshake is ours to report, and no schema compiler is built for every connection.
  */
 import { Protocol } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
+  CancelledNotificationParamsSchema,
   InitializeResultSchema,
+  isJSONRPCErrorResponse,
+  isJSONRPCResultResponse,
   LATEST_PROTOCOL_VERSION,
   McpError,
   ProgressNotificationParamsSchema,
@@ -15,7 +17,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type InitializeResult,
   type JSONRPCMessage,
-  type MessageExtraInfo,
+  type JSONRPCResponse,
   type Notification,
   type Request,
   type RequestId,
@@ -28,16 +30,21 @@ import {
   RequestLostError,
   RpcError,
   type JsonObject,
-  type Progress,
   type ProtocolClient,
   type ProtocolClientOptions,
   type RequestOptions,
 } from './protocol-client.js';
+import { Tap, type Pending } from './tap.js';
 
 /** The SDK times every request; ours are limited by whoever asks, so its own limit is the longest timer there is. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 const CLOSED_BY_US: RawFailure = { code: 'connection-lost', message: 'The connection was closed.' };
+
+const INVALID_ANSWER: RawFailure = {
+  code: 'protocol-error',
+  message: 'The server sent an answer that is not valid JSON-RPC.',
+};
 
 /** The SDK's engine without its opinions on capabilities: those are the runtime's. */
 class Engine extends Protocol<Request, Notification, Result> {
@@ -48,54 +55,10 @@ class Engine extends Protocol<Request, Notification, Result> {
   protected override assertTaskHandlerCapability(): void {}
 }
 
-interface Pending {
-  id: RequestId | undefined;
-  written: boolean;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
-  readonly fail: (error: Error) => void;
-}
-
-/**
- * Stands between the engine and the transport: sees which request is written, and is closed and started by the
- * runtime instead of by the engine.
- */
-class Tap implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: <T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void;
-  /** Set around the engine's synchronous send of a request, to learn its id. */
-  sending: Pending | undefined;
-
-  constructor(private readonly inner: SessionTransport) {}
-
-  start(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    const pending = this.sending;
-    if (pending !== undefined && 'id' in message) pending.id = message.id;
-    try {
-      const sent = this.inner.send(message, options);
-      if (pending !== undefined) pending.written = true;
-      await sent;
-    } catch (error) {
-      if (pending !== undefined && error instanceof TransportError) {
-        pending.written = error.written;
-        pending.fail(new RequestLostError(error.failure, error.written));
-      }
-      throw error;
-    }
-  }
-
-  close(): Promise<void> {
-    this.onclose?.();
-    return Promise.resolve();
-  }
-
-  setProtocolVersion(version: string): void {
-    this.inner.setProtocolVersion?.(version);
-  }
+/** What the engine tells of a request of the server. */
+interface Asked {
+  readonly requestId: RequestId;
+  readonly signal: AbortSignal;
 }
 
 class SdkV1Client implements ProtocolClient {
@@ -104,6 +67,11 @@ class SdkV1Client implements ProtocolClient {
   onoddity?: (message: string) => void;
   readonly #engine = new Engine();
   readonly #pending = new Set<Pending>();
+  /** Those among them that have an id. */
+  readonly #sent = new Map<number, Pending>();
+  #lastId = -1;
+  /** Requests of the server that are being answered. */
+  readonly #asked = new Map<RequestId, AbortController>();
   #tap: Tap | undefined;
 
   constructor(private readonly options: ProtocolClientOptions) {}
@@ -140,11 +108,10 @@ class SdkV1Client implements ProtocolClient {
     const closed = transport.onclose;
     transport.onclose = () => {
       this.abandon(transport.ended ?? CLOSED_BY_US);
-      tap.onclose?.();
       closed?.();
     };
     transport.onmessage = (message, extra) => {
-      if (!this.#tellProgress(message)) tap.onmessage?.(message, extra);
+      if (this.#isForEngine(message)) tap.onmessage?.(message, extra);
     };
     transport.onerror = (error) => tap.onerror?.(error);
     transport.onlost = (id, failure) => this.#lose(id, failure);
@@ -154,9 +121,7 @@ class SdkV1Client implements ProtocolClient {
       return Promise.resolve();
     };
     if (this.onrequest !== undefined) {
-      const answer = this.onrequest;
-      this.#engine.fallbackRequestHandler = (request, extra) =>
-        answer(request.method, request.params ?? {}, extra.signal);
+      this.#engine.fallbackRequestHandler = (request, extra) => this.#answer(request, extra);
     }
     await this.#engine.connect(tap);
   }
@@ -171,12 +136,18 @@ class SdkV1Client implements ProtocolClient {
       const cancelling = new AbortController();
       const finish = (): boolean => {
         signal?.removeEventListener('abort', onAbort);
+        this.#sent.delete(id);
         return this.#pending.delete(pending);
       };
+      let id = -1;
       const pending: Pending = {
-        id: undefined,
         written: false,
         onProgress,
+        onid: (given) => {
+          id = Number(given);
+          this.#lastId = id;
+          this.#sent.set(id, pending);
+        },
         fail: (error) => {
           if (finish()) reject(error);
         },
@@ -221,6 +192,7 @@ class SdkV1Client implements ProtocolClient {
 
   abandon(failure: RawFailure): void {
     for (const pending of this.#pending) pending.fail(new RequestLostError(failure, pending.written));
+    void this.#tap?.close();
   }
 
   /**
@@ -232,16 +204,55 @@ class SdkV1Client implements ProtocolClient {
     const parsed = ProgressNotificationParamsSchema.safeParse(message.params);
     if (!parsed.success) return false;
     const { progressToken, progress, total, message: text } = parsed.data;
-    for (const pending of this.#pending) {
-      if (pending.id === progressToken) pending.onProgress?.({ progress, total, message: text });
-    }
+    this.#sent.get(Number(progressToken))?.onProgress?.({ progress, total, message: text });
     return true;
   }
 
-  #lose(id: RequestId, failure: RawFailure): void {
-    for (const pending of this.#pending) {
-      if (pending.id === id) pending.fail(new RequestLostError(failure, true));
+  /** The engine gets what it can deal with. What is odd ends here: the engine would repeat the whole of it in an error. */
+  #isForEngine(message: JSONRPCMessage): boolean {
+    if (typeof message !== 'object' || message === null) {
+      this.onoddity?.('Something came that is no message.');
+      return false;
     }
+    if (!('method' in message)) return this.#isAnswer(message);
+    this.#hearCancelled(message);
+    return !this.#tellProgress(message);
+  }
+
+  /** Whether a request waits for it. An answer that comes after its request was given up is nothing odd. */
+  #isAnswer(message: JSONRPCResponse): boolean {
+    const id = typeof message.id === 'string' || typeof message.id === 'number' ? Number(message.id) : NaN;
+    const pending = this.#sent.get(id);
+    if (pending === undefined) {
+      if (!(id <= this.#lastId)) this.onoddity?.('An answer came to a request that was never sent.');
+      return false;
+    }
+    const isValid = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+    if (!isValid) pending.fail(new RequestLostError(INVALID_ANSWER, true));
+    return isValid;
+  }
+
+  /** The engine does not see a cancellation of request 0, the first of every server that counts from there. */
+  #hearCancelled(message: JSONRPCMessage): void {
+    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
+    const parsed = CancelledNotificationParamsSchema.safeParse(message.params);
+    if (parsed.data?.requestId !== undefined)
+      this.#asked.get(parsed.data.requestId)?.abort(parsed.data.reason);
+  }
+
+  async #answer(request: Request, { requestId, signal }: Asked): Promise<JsonObject> {
+    const cancelling = new AbortController();
+    signal.addEventListener('abort', () => cancelling.abort(signal.reason), { once: true });
+    this.#asked.set(requestId, cancelling);
+    try {
+      return (await this.onrequest?.(request.method, request.params ?? {}, cancelling.signal)) ?? {};
+    } finally {
+      this.#asked.delete(requestId);
+    }
+  }
+
+  #lose(id: RequestId, failure: RawFailure): void {
+    this.#sent.get(Number(id))?.fail(new RequestLostError(failure, true));
   }
 }
 
@@ -256,7 +267,7 @@ function parseInitializeResult(value: JsonObject): InitializeResult {
   if (!SUPPORTED_PROTOCOL_VERSIONS.includes(parsed.data.protocolVersion)) {
     throw new ProtocolFailure({
       code: 'protocol-version',
-      message: `The server speaks protocol version ${parsed.data.protocolVersion}; this client offered ${LATEST_PROTOCOL_VERSION} and knows ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,
+      message: `The server speaks protocol version ${parsed.data.protocolVersion.slice(0, 40)}; this client offered ${LATEST_PROTOCOL_VERSION} and knows ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,
       hint: 'Use a version of the server that speaks one of these.',
     });
   }

@@ -22,7 +22,7 @@ export function createSseTransport(options: HttpTransportOptions): SessionTransp
 class SseTransport extends HttpSession {
   readonly kind = 'sse';
   #endpoint: URL | undefined;
-  /** A server that took one message and then answers 404 has lost the session. */
+  /** A server that took one message and then answers 404 or 401 says it of the session, not of the address. */
   #hasAccepted = false;
 
   async start(): Promise<void> {
@@ -106,10 +106,16 @@ class SseTransport extends HttpSession {
   }
 
   #judged(error: unknown): unknown {
-    if (!(error instanceof TransportError) || error.failure.http?.status !== 404 || !this.#hasAccepted)
-      return error;
-    const failure: RawFailure = { ...error.failure, code: 'session-expired' };
+    if (!(error instanceof TransportError) || !this.#hasAccepted) return error;
+    const failure = sessionOver(error.failure);
+    if (failure === undefined) return error;
     this.end(failure);
     return new TransportError(failure, { written: false, cause: error });
   }
+}
+
+/** What the refusal of a message says about a session that took messages before; undefined where it says nothing. */
+function sessionOver(failure: RawFailure): RawFailure | undefined {
+  if (failure.code === 'auth-required') return failure;
+  return failure.http?.status === 404 ? { ...failure, code: 'session-expired' } : undefined;
 }

@@ -43,7 +43,8 @@ class StreamableHttpTransport extends HttpSession {
   #unreachable = 0;
   #isInitialized = false;
   #hasListeningStream = false;
-  #expired: RawFailure | undefined;
+  /** Why the session takes nothing more: the server does not know it, or refuses its credentials. */
+  #gone: RawFailure | undefined;
 
   async start(): Promise<void> {
     this.open();
@@ -51,7 +52,7 @@ class StreamableHttpTransport extends HttpSession {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const body = this.serialize(message);
-    if (this.#expired !== undefined) throw new TransportError(this.#expired);
+    if (this.#gone !== undefined) throw new TransportError(this.#gone);
     if (isRequest(message)) return this.#request(message, body);
     const controller = this.track();
     try {
@@ -123,7 +124,7 @@ class StreamableHttpTransport extends HttpSession {
       throw error;
     } finally {
       this.#awaitingReply -= 1;
-      if (this.#expired !== undefined && this.#awaitingReply === 0) this.end(this.#expired);
+      if (this.#gone !== undefined && this.#awaitingReply === 0) this.end(this.#gone);
     }
   }
 
@@ -173,7 +174,7 @@ class StreamableHttpTransport extends HttpSession {
         onChunk: () => this.alive(),
         onNotice: ({ kind, message }) => this.notice(kind, message),
         onUnreachable: (error) => this.#countUnreachable(error),
-        onSessionGone: (failure) => this.#expire(failure),
+        onSessionGone: (failure) => this.#markGone(failure),
       },
       controller.signal,
     );
@@ -187,8 +188,10 @@ class StreamableHttpTransport extends HttpSession {
   /** What a failed request says about the session as a whole. */
   #judge(error: unknown): void {
     if (!(error instanceof TransportError)) return;
-    if (error.failure.code === 'session-expired') this.#expire(error.failure);
-    if (error.failure.code === 'address-refused') this.#countUnreachable(error);
+    const { code } = error.failure;
+    if (code === 'session-expired') this.#markGone(error.failure);
+    if (code === 'auth-required' && this.#isInitialized) this.#markGone(error.failure);
+    if (code === 'address-refused') this.#countUnreachable(error);
   }
 
   #countUnreachable({ failure }: TransportError): void {
@@ -197,9 +200,9 @@ class StreamableHttpTransport extends HttpSession {
     this.end({ ...failure, code: 'connection-lost', message: `The server is gone: ${failure.message}` });
   }
 
-  #expire(failure: RawFailure): void {
-    if (this.#expired !== undefined) return;
-    this.#expired = failure;
+  #markGone(failure: RawFailure): void {
+    if (this.#gone !== undefined) return;
+    this.#gone = failure;
     if (this.#awaitingReply === 0) return this.end(failure);
     const end = (): void => this.end(failure);
     pause(this.clock, LAST_REPLIES_MS, this.track().signal).then(end, end);

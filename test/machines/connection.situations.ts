@@ -127,11 +127,8 @@ export const SITUATIONS: Readonly<Record<string, Situation>> = {
   'ready.suspect+current (last attempt)': { options: LAST_ATTEMPT, reach: toSuspect },
   'ready.resting+debouncing': { reach: toDebouncing },
   'ready.resting+debouncing (for long)': {
-    options: { policy: { listChanged: { debounceMs: 300, maxWaitMs: 300 } } },
-    reach: async (driver) => {
-      await toDebouncing(driver);
-      await driver.advance(100);
-    },
+    options: { policy: { listChanged: { debounceMs: 300, maxWaitMs: 0 } } },
+    reach: toDebouncing,
   },
   'ready.resting+refreshing': { reach: toRefreshing },
   'ready.resting+refreshing (changed meanwhile)': {

@@ -80,28 +80,33 @@ function leavesOf(node: AnyStateNode): AnyStateNode[] {
   return states.length === 0 ? [node] : states.flatMap(leavesOf);
 }
 
+/** Rows with what their tests are called by. */
+function titled(rows: readonly Row[], ...columns: string[]): [string, Row][] {
+  return rows.map((row) => [columns.map((column) => row[column]!).join(' after '), row]);
+}
+
 /** `resolveConfig (untrusted)` is that effect with that kind of output. */
 function toSettle(effect: string): [Slot, Partial<OutputOf<Slot>>] {
   const [, slot, kind] = /^(\w+)(?: \((\w+)\))?$/.exec(effect)!;
-  return [slot as Slot, kind === undefined ? {} : ({ kind } as Partial<OutputOf<Slot>>)];
+  return [slot as Slot, kind === undefined ? {} : { kind }];
 }
 
 describe('the connection chart', () => {
-  it.each(COMMANDS)('answers every command in $situation as the table says.', async (row) => {
+  it.each(titled(COMMANDS, 'situation'))('answers every command in %s as the table says.', async (_, row) => {
     const filled = await actual(row, async (situation, column) =>
       outcome(await reach(situation), (driver) => driver.command(toCommand(column))),
     );
     expect(filled).toEqual(row);
   });
 
-  it.each(FACTS)('takes every fact in $situation as the table says.', async (row) => {
+  it.each(titled(FACTS, 'situation'))('takes every fact in %s as the table says.', async (_, row) => {
     const filled = await actual(row, async (situation, column) =>
       outcome(await reach(situation), toFact(column)),
     );
     expect(filled).toEqual(row);
   });
 
-  it.each(EFFECTS)('goes on from $situation when $effect has ended as the table says.', async (row) => {
+  it.each(titled(EFFECTS, 'situation', 'effect'))('goes on from %s as the table says.', async (_, row) => {
     const filled = await actual(row, async (situation, column) => {
       if (column === 'effect' || row[column] === '') return row[column]!;
       const [slot, output] = toSettle(row['effect']!);
@@ -114,7 +119,7 @@ describe('the connection chart', () => {
     expect(filled).toEqual(row);
   });
 
-  it.each(TIMERS)('leaves $situation after $timer as the table says.', async (row) => {
+  it.each(titled(TIMERS, 'situation', 'timer'))('leaves %s as the table says.', async (_, row) => {
     const driver = await reach(row['situation']!);
     const ms = Number(row['ms']);
     await driver.advance(ms - 1);

@@ -52,8 +52,10 @@ const PHASES: Readonly<Record<Slot, FailurePhase>> = {
 /** What has to settle until a connection is ready, in order. */
 const FIRST_LIFE = ['resolveConfig', 'openTransport', 'handshake', 'listTools', 'enrichCatalog'] as const;
 
+const children: Readonly<Record<string, 'connection'>> = {};
+
 const parent = setup({
-  types: { input: {} as ConnectionInput, children: {} as { [name: string]: 'connection' } },
+  types: { input: {} as ConnectionInput, children },
   actors: { connection: connectionMachine },
 }).createMachine({
   context: ({ spawn, input }) => {

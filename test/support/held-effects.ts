@@ -107,12 +107,12 @@ export class HeldEffects {
 
   succeed<S extends Slot>(name: string, slot: S, output: Partial<OutputOf<S>>): void {
     const at = this.now();
-    this.#find(name, slot).succeed({ ...USUAL[slot], ...output, startedAt: at, at });
+    this.#end(name, slot).succeed({ ...USUAL[slot], ...output, startedAt: at, at });
   }
 
   /** The failure may be anything, as in an effect with a bug. */
   fail(name: string, slot: Slot, failure: Failure | Error): void {
-    this.#find(name, slot).fail(failure);
+    this.#end(name, slot).fail(failure);
   }
 
   /** Speaks as the watcher of the present session. */
@@ -130,6 +130,12 @@ export class HeldEffects {
     throw new Error(`'${slot}' of '${name}' is not running; what runs is: ${this.running(name).join(', ')}`);
   }
 
+  #end(name: string, slot: Slot): Running {
+    const effect = this.#find(name, slot);
+    this.#running.delete(effect);
+    return effect;
+  }
+
   #begin(effect: Running): () => void {
     this.started.push({ slot: effect.slot, input: effect.input });
     this.#running.add(effect);
@@ -140,19 +146,8 @@ export class HeldEffects {
     return fromPromise<TOutput, TInput>(
       ({ input, signal }) =>
         new Promise<TOutput>((resolve, reject) => {
-          const end = this.#begin({
-            slot,
-            input,
-            succeed: (output) => {
-              end();
-              resolve(output as TOutput);
-            },
-            fail: (failure) => {
-              end();
-              reject(failure as Error);
-            },
-            tell: () => {},
-          });
+          const succeed = (output: object): void => resolve(output as TOutput);
+          const end = this.#begin({ slot, input, succeed, fail: reject, tell: () => {} });
           signal.addEventListener('abort', end, { once: true });
         }),
     );

@@ -1,11 +1,11 @@
 /** `troupe call`: one call of one tool, starting only the servers that can have it. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { createTroupe } from '../../troupe.js';
 import { readArguments, toArguments } from '../call-arguments.js';
 import { renderCallResult } from '../call-result.js';
-import { readConfiguration, requireEnabled, toTroupeOptions, type Configuration } from '../configuration.js';
+import { readConfiguration, requireEnabled, type Configuration } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
+import { makeTroupe } from '../make-troupe.js';
 import { showingCallProgress, showingProgress } from '../progress.js';
 import { manyLines } from '../safe-text.js';
 import { noteFailures, noteWarnings } from '../server-notes.js';
@@ -28,7 +28,7 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
   const servers = serversFor(request.tool, configuration);
   noteWarnings(configuration.warnings, servers, terminal);
   const given = await readArguments(request.words, request.stdin);
-  const troupe = createTroupe(toTroupeOptions(flags, configuration, { maxAttempts: 1, only: servers }));
+  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only: servers });
   return withTroupe(troupe, terminal, async (signal) => {
     await showingProgress(terminal, troupe, () => troupe.settled({ signal }));
     const tool = findTool(request.tool, troupe.tools);
@@ -58,10 +58,10 @@ function serversFor(tool: string, configuration: Configuration): readonly string
 
 function tell(result: CallToolResult, flags: Flags, terminal: Terminal): void {
   if (flags.json) return terminal.print(JSON.stringify(result, null, 2));
-  const text = renderCallResult(result).replace(/\n$/, '');
   const isError = result.isError === true;
   const stream = isError ? terminal.stderr : terminal.stdout;
+  const text = renderCallResult(result).replace(/\n$/, '');
   const shown = stream.isTTY === true ? manyLines(text) : text;
-  if (isError) terminal.note(shown);
+  if (isError) terminal.note(shown === '' ? 'The tool answered with an error and no content.' : shown);
   else if (shown !== '') terminal.print(shown);
 }

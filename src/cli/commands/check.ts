@@ -1,10 +1,11 @@
 /** `troupe check`: tries every server, tells why those fail that do, and leaves. */
 import type { ServerStatus } from '../../lifecycle/status.js';
-import { createTroupe, type Troupe } from '../../troupe.js';
+import type { Troupe } from '../../troupe.js';
 import { renderCheck } from '../check-report.js';
-import { readConfiguration, toTroupeOptions } from '../configuration.js';
+import { readConfiguration } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
+import { makeTroupe } from '../make-troupe.js';
 import { showingProgress } from '../progress.js';
 import { noteWarnings } from '../server-notes.js';
 import type { Terminal } from '../terminal.js';
@@ -18,7 +19,7 @@ export interface CheckFlags extends Flags {
 export async function check(flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   noteWarnings(configuration.warnings, configuration.names, terminal);
-  const troupe = createTroupe(toTroupeOptions(flags, configuration, { maxAttempts: flags.attempts }));
+  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: flags.attempts });
   return withTroupe(troupe, terminal, async (signal) => {
     await showingProgress(terminal, troupe, async () => {
       await troupe.settled({ signal });

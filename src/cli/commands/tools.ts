@@ -1,8 +1,8 @@
 /** `troupe tools`: the tools as a model sees them. */
-import { createTroupe } from '../../troupe.js';
-import { readConfiguration, requireEnabled, toTroupeOptions } from '../configuration.js';
+import { readConfiguration, requireEnabled } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
+import { makeTroupe } from '../make-troupe.js';
 import { showingProgress } from '../progress.js';
 import { noteFailures, noteWarnings } from '../server-notes.js';
 import type { Terminal } from '../terminal.js';
@@ -23,7 +23,7 @@ export async function tools(flags: ToolsFlags, terminal: Terminal): Promise<Exit
   if (server !== undefined && !names.includes(server)) throw new UsageError(noSuchServer(server, names));
   const asked = requireEnabled(configuration, server === undefined ? names : [server]);
   noteWarnings(configuration.warnings, asked, terminal);
-  const troupe = createTroupe(toTroupeOptions(flags, configuration, { maxAttempts: 1, only: asked }));
+  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only: asked });
   return withTroupe(troupe, terminal, async (signal) => {
     await showingProgress(terminal, troupe, () => troupe.settled({ signal }));
     const list = troupe.tools;

@@ -138,6 +138,27 @@ describe('Authorization', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  it('ends a session whose credentials are refused later on, so that nothing more is sent with them', async () => {
+    let valid = 'token-1';
+    const { server, transport, said } = await connect(
+      guarded(() => valid),
+      { headers: { Authorization: 'Bearer token-1' } },
+    );
+    await open(transport);
+    valid = 'token-2';
+    const error = await failureOf(transport.send(request(1, 'tools/call')));
+    await said.closed;
+    expect(error).toMatchObject({
+      written: false,
+      failure: { code: 'auth-required', http: { status: 401 } },
+    });
+    expect(transport.ended).toEqual(error.failure);
+    expect(classify({ ...transport.ended!, phase: 'session', at: 0 })).toBe('authorize');
+    const sent = server.seen.length;
+    await failureOf(transport.send(request(2, 'tools/call')));
+    expect(server.seen).toHaveLength(sent);
+  });
+
   it('strikes out a token that the server repeats', async () => {
     const { transport } = await connect(refuse(403, 'token-1 may not do that'), { auth: store() });
     await transport.start();

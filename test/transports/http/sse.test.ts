@@ -120,18 +120,22 @@ describe('The SSE transport', () => {
     expect(transport.ended).toBeUndefined();
   });
 
-  it('is over when the server has lost the session of its stream', async () => {
+  it.each([
+    [404, 'session-expired', 'has lost the session of its stream'],
+    [401, 'auth-required', 'takes the credentials no longer'],
+  ])('is over when a later message is answered with %i (%s): the server %s', async (status, code) => {
     let posts = 0;
     const { transport, said } = await connect(
       sse((seen, res) => {
         posts += 1;
-        refuse(posts > 2 ? 404 : 202)(seen, res);
+        refuse(posts > 2 ? status : 202)(seen, res);
       }),
     );
     await open(transport);
-    expect((await failureOf(transport.send(request(1, 'x')))).failure.code).toBe('session-expired');
+    const error = await failureOf(transport.send(request(1, 'x')));
+    expect(error).toMatchObject({ written: false, failure: { code } });
     await said.closed;
-    expect(transport.ended).toMatchObject({ code: 'session-expired' });
+    expect(transport.ended).toMatchObject({ code });
   });
 
   it('treats 404 to the first message as a wrong address', async () => {

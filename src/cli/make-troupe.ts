@@ -1,0 +1,48 @@
+/** Makes the troupe that the flags ask for, with the servers a command needs. Starts nothing. */
+import process from 'node:process';
+import type { ServerConfig } from '../options.js';
+import { TIMEOUT_VARIABLE } from '../policy.js';
+import { createTroupe, type Troupe } from '../troupe.js';
+import { sourcesOf, type Configuration } from './configuration.js';
+import type { Flags } from './flags.js';
+import { toDetail } from './plain-lines.js';
+import type { Terminal } from './terminal.js';
+
+export interface TroupeChoice {
+  /** Attempts for each server whose entry does not say otherwise. Default: the policy's. */
+  readonly maxAttempts?: number;
+  /** The servers that are needed. Default: all. */
+  readonly only?: readonly string[];
+}
+
+/** With `--verbose`, notes every detail of what happens to it. */
+export function makeTroupe(
+  flags: Flags,
+  { names }: Pick<Configuration, 'names'>,
+  terminal: Terminal,
+  { maxAttempts, only = names }: TroupeChoice = {},
+): Troupe {
+  const { config, servers } = sourcesOf(flags);
+  const { timeout } = flags;
+  const unneeded = names.filter((name) => !only.includes(name));
+  const troupe = createTroupe({
+    config,
+    servers: { ...servers, ...takenOut(unneeded) },
+    ...(timeout === undefined ? {} : { env: { ...process.env, [TIMEOUT_VARIABLE]: String(timeout) } }),
+    ...(maxAttempts === undefined ? {} : { policy: { maxAttempts } }),
+  });
+  if (flags.verbose) noteDetails(troupe, terminal);
+  return troupe;
+}
+
+/** What the host names wins over every file, so a disabled entry of the same name takes a server out. */
+function takenOut(names: readonly string[]): Record<string, ServerConfig> {
+  return Object.fromEntries(names.map((name) => [name, { command: 'none', enabled: false }]));
+}
+
+function noteDetails({ events$ }: Troupe, terminal: Terminal): void {
+  events$.subscribe((event) => {
+    const detail = toDetail(event);
+    if (detail !== undefined) terminal.note(terminal.noteColors.dim(detail));
+  });
+}

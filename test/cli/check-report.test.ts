@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import picocolors from 'picocolors';
+import { renderCheck } from '../../src/cli/check-report.js';
+import { explain } from '../../src/cli/failure-report.js';
+import { makeFailure, makeStatus } from './make-status.js';
+
+const PLAIN = picocolors.createColors(false);
+const FAILED = { state: 'failed', substate: 'settled', attempt: 2 } as const;
+
+describe('the explanation of a failure', () => {
+  it('of a process tells how it ended, what it said last, and which attempt that was.', () => {
+    const status = makeStatus({
+      ...FAILED,
+      error: makeFailure({ hint: 'Look.', exit: { code: 3, signal: null } }),
+      stderrTail: Array.from({ length: 12 }, (_, index) => `line ${index}`),
+    });
+    expect(explain(status)).toEqual([
+      'process-exited: The server exited with code 3.',
+      'hint: Look.',
+      'exit: code 3',
+      'attempt: 2 of 5',
+      'stderr (last 10 lines):',
+      ...Array.from({ length: 10 }, (_, index) => `  | line ${index + 2}`),
+    ]);
+  });
+
+  it('of a process that was killed names the signal.', () => {
+    const error = makeFailure({ exit: { code: null, signal: 'SIGKILL' } });
+    expect(explain(makeStatus({ ...FAILED, error }))).toContain('exit: signal SIGKILL');
+  });
+
+  it('of an HTTP server tells status, challenge and the start of the body.', () => {
+    const error = makeFailure({
+      code: 'auth-required',
+      message: 'Refused.',
+      http: { status: 401, wwwAuthenticate: 'Bearer realm="x"', bodyStart: '<p>\nno' },
+      rpcCode: -32_000,
+    });
+    const authUrl = 'https://example.com/sign-in';
+    expect(
+      explain(makeStatus({ state: 'handshaking', substate: 'authorizing', attempt: 1, error, authUrl })),
+    ).toEqual([
+      'auth-required: Refused.',
+      'sign in: https://example.com/sign-in',
+      'HTTP status: 401',
+      'WWW-Authenticate: Bearer realm="x"',
+      'body starts: <p> no',
+      'JSON-RPC error: -32000',
+      'attempt: 1 of 5',
+    ]);
+  });
+
+  it('counts no attempt where none was made.', () => {
+    expect(explain(makeStatus({ ...FAILED, attempt: 0, error: makeFailure() }))).toEqual([
+      'process-exited: The server exited with code 3.',
+    ]);
+  });
+
+  it('names the state where there is no failure.', () => {
+    expect(explain(makeStatus({ state: 'configuring', substate: 'awaitingTrust' }))).toEqual([
+      'it is configuring (awaitingTrust)',
+    ]);
+    expect(explain(makeStatus({ state: 'stopped' }))).toEqual(['it is stopped']);
+  });
+
+  it('holds nothing that steers the terminal.', () => {
+    const error = makeFailure({
+      message: 'a\u001B[2Jb',
+      http: { status: 500, bodyStart: '\u001B]0;x\u0007c' },
+    });
+    const lines = explain(makeStatus({ ...FAILED, error, stderrTail: ['\u001B[31md\r'] }));
+    expect(
+      lines
+        .join('')
+        .split('')
+        .filter((char) => char < ' '),
+    ).toEqual([]);
+  });
+});
+
+describe('the report of a check', () => {
+  it('has a line for each server, and tells how many of those that are wanted are ready.', () => {
+    const timings = {
+      configuringMs: 1,
+      queuedMs: null,
+      launchingMs: 40,
+      handshakingMs: 1_000,
+      listingMs: 59,
+    };
+    const ready = makeStatus({
+      toolCount: 1,
+      serverInfo: { name: 'Files', version: '1.2' },
+      protocolVersion: '2025-11-25',
+      timings,
+    });
+    const statuses = [
+      ready,
+      makeStatus({ ...FAILED, name: '日本', error: makeFailure({ hint: 'Look.' }) }),
+      makeStatus({ name: 'spare', state: 'stopped', reason: 'disabled' }),
+    ];
+    expect(renderCheck(statuses, PLAIN).split('\n')).toEqual([
+      '✓ files  ready, 1 tool, Files 1.2, protocol 2025-11-25, 1.1 s',
+      '✗ 日本   process-exited: The server exited with code 3.',
+      '    hint: Look.',
+      '    attempt: 2 of 5',
+      '- spare  disabled',
+      '',
+      '1 of 2 ready',
+    ]);
+  });
+});

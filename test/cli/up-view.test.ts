@@ -1,0 +1,113 @@
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { untilStopped } from '../../src/cli/commands/up.js';
+import { openView } from '../../src/cli/up-view.js';
+import type { LifecycleEvent } from '../../src/lifecycle/event.js';
+import type { ServerStatus } from '../../src/lifecycle/status.js';
+import { createControlledClock } from '../support/controlled-clock.js';
+import { makeTerminal } from './fake-terminal.js';
+import { makeStatus } from './make-status.js';
+import { screenOf } from './screen.js';
+
+const READY: LifecycleEvent = {
+  type: 'connection.ready',
+  connection: 'files',
+  generation: 1,
+  toolCount: 2,
+  at: 0,
+  seq: 7,
+};
+const ADDED: LifecycleEvent = {
+  type: 'connection.added',
+  connection: 'files',
+  generation: 0,
+  source: 'team.mcp.json',
+  at: 0,
+  seq: 1,
+};
+
+function makeTroupe(status: readonly ServerStatus[] = []) {
+  const events$ = new Subject<LifecycleEvent>();
+  return { events$, status };
+}
+
+describe('the view of troupe up', () => {
+  it('is one JSON event a line where that is asked for, even on a terminal.', async () => {
+    const troupe = makeTroupe();
+    const { terminal, stdout } = makeTerminal({ columns: 80, rows: 24 });
+    const view = await openView(troupe, { json: true }, terminal);
+    troupe.events$.next(ADDED);
+    troupe.events$.next(READY);
+    view.close();
+    troupe.events$.next(READY);
+    expect(
+      stdout.written
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([ADDED, READY]);
+  });
+
+  it('is a line for each event that matters where there is no terminal.', async () => {
+    const troupe = makeTroupe();
+    const { terminal, stdout } = makeTerminal();
+    const view = await openView(troupe, { json: false }, terminal);
+    troupe.events$.next(ADDED);
+    troupe.events$.next(READY);
+    view.close();
+    troupe.events$.next(READY);
+    expect(stdout.written).toBe('1970-01-01T00:00:00.000Z files ready, 2 tools\n');
+  });
+
+  it('is a table on a terminal, whose times run and which is up to date.', async () => {
+    const clock = createControlledClock(0);
+    const troupe = makeTroupe();
+    const { terminal, stdout } = makeTerminal({ columns: 80, rows: 24 });
+    const view = await openView(troupe, { json: false }, terminal, clock);
+    const screen = (): string => screenOf(stdout.written);
+    expect(screen()).toBe('');
+
+    troupe.status = [makeStatus({ toolCount: 2, connectedAt: 0 })];
+    troupe.events$.next(READY);
+    await clock.advance(100);
+    expect(screen()).toMatch(/files {2}ready {9}2 {17}0s\n\n1 of 1 ready · Ctrl-C stops$/);
+    await clock.advance(2_000);
+    expect(screen()).toMatch(/ 2s\n/);
+
+    troupe.status = [makeStatus({ state: 'shuttingDown', substate: 'closing' })];
+    troupe.events$.next(READY);
+    await clock.advance(100);
+    expect(screen()).toMatch(/shuttingDown.*\n\nStopping; Ctrl-C again forces it\.$/);
+
+    troupe.status = [makeStatus({ state: 'stopped', reason: 'close' })];
+    view.close();
+    expect(screen()).toMatch(/files {2}stopped\n\nAll stopped\.$/);
+    expect([clock.pending, troupe.events$.observed]).toEqual([[], false]);
+  });
+});
+
+describe('troupe up', () => {
+  const start = (): Promise<never> => new Promise(() => {});
+
+  it('stays until it is stopped, and that is fine.', async () => {
+    const stop = new AbortController();
+    const { events$ } = makeTroupe();
+    const end = untilStopped({ start, events$ }, stop.signal);
+    events$.next(READY);
+    stop.abort();
+    await expect(end).resolves.toBe(0);
+    await expect(untilStopped({ start, events$ }, stop.signal)).resolves.toBe(0);
+    expect(events$.observed).toBe(false);
+  });
+
+  it('ends with the reason where the runtime itself gives up.', async () => {
+    const { signal } = new AbortController();
+    const { events$ } = makeTroupe();
+    const end = untilStopped({ start, events$ }, signal);
+    events$.next({ type: 'manager.failed', message: 'a bug', at: 0, seq: 1 });
+    await expect(end).rejects.toThrow('the runtime failed: a bug');
+    await expect(
+      untilStopped({ start: async () => Promise.reject(new Error('closed')), events$ }, signal),
+    ).rejects.toThrow('closed');
+  });
+});

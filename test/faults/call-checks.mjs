@@ -1,0 +1,35 @@
+/** The checks on single calls. */
+import { anyOf, short } from './difference.mjs';
+
+const CALL_CHECKS = {
+  text: (expected, { text }) => text === expected,
+  textLength: (expected, { text }) => text?.length === expected,
+  textMatches: (patterns, { text }) => text !== undefined && matchesAll(patterns, text),
+  error: (expected, { error }) => (error !== undefined) === expected,
+  names: (patterns, { error }) => error !== undefined && matchesAll(patterns, error),
+  settlesWithinMs: (limit, { unsettled = false, ms }) => !unsettled && ms <= limit,
+};
+
+/** `expected` and `calls` are by the name a step gave the call. */
+export function callDifferences(expected, calls) {
+  return Object.entries(expected).flatMap(([as, wanted]) =>
+    calls[as] === undefined ? [`no step made the call ${as}`] : differencesOf(wanted, calls[as], as),
+  );
+}
+
+function differencesOf({ anyOf: sets, ...wanted }, call, as) {
+  const told = call.unsettled ? 'never settled' : (call.error ?? call.text);
+  const wrong = Object.entries(wanted)
+    .filter(([name, expected]) => !CALL_CHECKS[name](expected, call))
+    .map(([name, expected]) => `${name} ${JSON.stringify(expected)}`);
+  return [
+    ...(wrong.length === 0
+      ? []
+      : [`call ${as}: ${short(told)} after ${call.ms} ms, wanted ${wrong.join(', ')}`]),
+    ...(sets === undefined ? [] : anyOf(sets.map((one) => differencesOf(one, call, as)))),
+  ];
+}
+
+function matchesAll(patterns, text) {
+  return patterns.every((pattern) => new RegExp(pattern).test(text));
+}

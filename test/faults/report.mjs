@@ -1,0 +1,26 @@
+/** The table of verdicts. */
+
+const COLUMNS = ['id', 'kind', 'passed', 'what differed'];
+
+/** A line for each verdict, and one for every further difference. */
+export function table(verdicts) {
+  const rows = verdicts.flatMap(({ id, kind, passed, differences, ms }) => {
+    const [first = `(${(ms / 1000).toFixed(1)} s)`, ...more] = differences;
+    return [[id, kind, passed ? 'yes' : 'NO', first], ...more.map((text) => ['', '', '', text])];
+  });
+  const lines = [COLUMNS, ...rows];
+  const widths = COLUMNS.map((_, column) => Math.max(...lines.map((line) => line[column].length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column]))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export function summary(verdicts) {
+  const passed = verdicts.filter((verdict) => verdict.passed).length;
+  return `${passed} passed, ${verdicts.length - passed} failed`;
+}

@@ -1,0 +1,127 @@
+/** What a usable connection knows, and how its list of tools is kept fresh. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ConnectionDriver } from '../support/connection-driver.js';
+
+let driver: ConnectionDriver;
+
+const refreshes = (): number => driver.started.filter(({ slot }) => slot === 'listTools').length - 1;
+
+beforeEach(async () => {
+  driver = new ConnectionDriver();
+  await driver.bringUp();
+});
+
+describe('a ready connection', () => {
+  it('knows the server, its process, its counts and how long each part took.', async () => {
+    const slow = new ConnectionDriver();
+    await slow.bringUp('handshake');
+    await slow.advance(70);
+    await slow.bringUp();
+    expect(slow.context).toMatchObject({
+      pid: 4711,
+      server: { info: { name: 'sample' }, protocolVersion: '2025-11-25' },
+      counts: { tools: 3, resources: 2, resourceTemplates: 1, prompts: 4 },
+      catalogHash: 'catalog-1',
+      readyAt: slow.clock.now(),
+      failure: null,
+    });
+    expect(slow.emitted).toEqual([{ type: 'ready', toolCount: 3 }]);
+    expect(slow.snapshot.hasTag('usable')).toBe(true);
+  });
+
+  it('holds no timer of its own.', () => {
+    expect(driver.clock.pending).toEqual([]);
+    expect(driver.running()).toEqual(['watchSession']);
+  });
+
+  it('stays ready where only the extras could not be listed.', async () => {
+    const other = new ConnectionDriver();
+    await other.bringUp('enrichCatalog');
+    await other.fail('enrichCatalog', 'permanent');
+    expect(other.path).toBe('ready.resting+current');
+    expect(other.context.counts).toEqual({ tools: 3, resources: 0, resourceTemplates: 0, prompts: 0 });
+  });
+
+  it('pings once at a time.', async () => {
+    await driver.watcher('session.quiet');
+    expect(await driver.watcher('session.quiet')).toBe('unhandled');
+    expect(driver.started.filter(({ slot }) => slot === 'probe')).toHaveLength(1);
+  });
+});
+
+describe('a changed list of tools', () => {
+  it('is listed again 300 ms after the last change, once.', async () => {
+    await driver.listChanged();
+    await driver.advance(200);
+    await driver.listChanged();
+    await driver.advance(299);
+    expect(refreshes()).toBe(0);
+    await driver.advance(1);
+    expect(refreshes()).toBe(1);
+    await driver.settle('listTools', { hash: 'catalog-2', tools: 9 });
+    expect(driver.context).toMatchObject({ catalogHash: 'catalog-2', counts: { tools: 9, prompts: 4 } });
+    expect(driver.path).toBe('ready.resting+current');
+  });
+
+  async function storm(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 100) {
+      await driver.listChanged();
+      await driver.advance(100);
+    }
+  }
+
+  it('is listed after two seconds although the storm goes on.', async () => {
+    await storm(1_900);
+    expect(refreshes()).toBe(0);
+    await storm(100);
+    expect(refreshes()).toBe(1);
+  });
+
+  it('is listed once more when it changed meanwhile, and a storm cannot hold that back either.', async () => {
+    await driver.command('connection.refresh');
+    await driver.listChanged();
+    await driver.settle('listTools');
+    expect(driver.path).toBe('ready.resting+debouncing');
+    await storm(2_000);
+    expect(refreshes()).toBe(2);
+  });
+
+  it('is listed once more when the listing failed over it.', async () => {
+    await driver.command('connection.refresh');
+    await driver.listChanged();
+    await driver.fail('listTools', 'retry');
+    await driver.advance(300);
+    expect(refreshes()).toBe(2);
+  });
+
+  it('keeps the old list when it cannot be listed, until the next change.', async () => {
+    await driver.command('connection.refresh');
+    await driver.fail('listTools', 'retry');
+    expect(driver.path).toBe('ready.resting+stale');
+    expect(driver.context).toMatchObject({ catalogHash: 'catalog-1', counts: { tools: 3 } });
+    await driver.listChanged();
+    await driver.advance(300);
+    await driver.settle('listTools');
+    expect(driver.path).toBe('ready.resting+current');
+  });
+
+  it('is listed at once when a person asks, and the pending change is answered with it.', async () => {
+    await driver.listChanged();
+    await driver.command('connection.refresh');
+    expect(refreshes()).toBe(1);
+    await driver.settle('listTools');
+    await driver.advance(10_000);
+    expect(refreshes()).toBe(1);
+  });
+
+  it('of a lost session does not haunt the next one.', async () => {
+    await driver.listChanged();
+    await driver.lose('retry');
+    await driver.settle('releaseSession');
+    await driver.advance(0);
+    await driver.bringUp();
+    expect(driver.context.listChangedAt).toBeNull();
+    await driver.advance(10_000);
+    expect(refreshes()).toBe(1);
+  });
+});

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import type { ProtocolClient } from '../../src/protocol/protocol-client.js';
+import { Sessions, type Session } from '../../src/sessions.js';
+import type { RawFailure } from '../../src/transports/session-transport.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { FakeTransport, type FakeTransportOptions } from '../support/fake-transport.js';
+import { createGate, never } from '../support/gate.js';
+import { useLeakCheck } from '../support/leak-check.js';
+
+const KEY = { name: 'a', generation: 1 };
+
+interface Live {
+  readonly sessions: Sessions;
+  readonly session: Session;
+  readonly transport: FakeTransport;
+}
+
+function begin(options: FakeTransportOptions = {}, sessions = new Sessions(), key = KEY): Live {
+  const session = sessions.begin(key);
+  const transport = new FakeTransport(options);
+  session.own(transport);
+  return { sessions, session, transport };
+}
+
+/** A client that only remembers being abandoned. */
+function fakeClient(onabandon: (failure: RawFailure) => void = () => {}): ProtocolClient {
+  return {
+    open: never,
+    request: never,
+    notify: never,
+    pending: 0,
+    abandon: onabandon,
+  };
+}
+
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  void promise.then(() => (settled = true));
+  for (let turns = 0; turns < 10; turns += 1) await Promise.resolve();
+  return settled;
+}
+
+describe('the registry of sessions', () => {
+  useLeakCheck();
+  useCrashWatch();
+
+  it('holds a session from before it has a transport until it is proven gone', async () => {
+    const sessions = new Sessions();
+    sessions.begin(KEY);
+    expect(sessions.size).toBe(1);
+    expect(sessions.get(KEY)?.transport).toBeUndefined();
+    await sessions.close('a');
+    expect(sessions.size).toBe(0);
+    expect(sessions.get(KEY)).toBeUndefined();
+  });
+
+  it('gives the session of a generation, and the newest one', () => {
+    const sessions = new Sessions();
+    const first = sessions.begin(KEY);
+    const second = sessions.begin({ name: 'a', generation: 2 });
+    sessions.begin({ name: 'b', generation: 7 });
+    expect(sessions.get(KEY)).toBe(first);
+    expect(sessions.latest('a')).toBe(second);
+    expect(sessions.get({ name: 'a', generation: 3 })).toBeUndefined();
+    expect(sessions.latest('nobody')).toBeUndefined();
+  });
+
+  it('ends every session of one connection and leaves the others alone', async () => {
+    const { sessions, transport: old } = begin();
+    const { transport: young } = begin({}, sessions, { name: 'a', generation: 2 });
+    const { transport: other } = begin({}, sessions, { name: 'b', generation: 1 });
+    await sessions.close('a');
+    expect([old.asked, young.asked, other.asked]).toEqual([['close'], ['close'], []]);
+    expect(sessions.size).toBe(1);
+  });
+
+  it('forgets a session only when its transport is closed', async () => {
+    const gate = createGate();
+    const { sessions } = begin({ close: () => gate.promise });
+    const closing = sessions.close('a');
+    expect(await isSettled(closing)).toBe(false);
+    expect(sessions.size).toBe(1);
+    gate.open();
+    await closing;
+    expect(sessions.size).toBe(0);
+  });
+
+  it('tells what survived an end', async () => {
+    const { sessions, transport } = begin();
+    transport.ended = { code: 'not-released', message: 'Process 7 still runs.' };
+    await expect(sessions.close('a')).resolves.toEqual(transport.ended);
+  });
+
+  it('has nothing to do for a connection without a session', async () => {
+    const sessions = new Sessions();
+    await expect(sessions.close('nobody')).resolves.toBeUndefined();
+    await expect(sessions.kill('nobody')).resolves.toBeUndefined();
+    await sessions.closeAll();
+    await sessions.killAll();
+  });
+});
+
+describe('the end of a session', () => {
+  useCrashWatch();
+
+  it('is asked of the transport once, however often it is asked for', async () => {
+    const { sessions, transport } = begin();
+    await Promise.all([sessions.close('a'), sessions.close('a'), sessions.closeAll()]);
+    await sessions.close('a');
+    expect(transport.asked).toEqual(['close']);
+  });
+
+  it('is hurried by a kill, and whoever waits for the close is freed', async () => {
+    const { sessions, transport } = begin({ close: never });
+    const closing = sessions.close('a');
+    expect(await isSettled(closing)).toBe(false);
+    await sessions.kill('a');
+    await closing;
+    expect(transport.asked).toEqual(['close', 'kill']);
+    expect(sessions.size).toBe(0);
+  });
+
+  it('is without courtesy where a kill comes first', async () => {
+    const { sessions, transport } = begin();
+    await sessions.kill('a');
+    await sessions.close('a');
+    expect(transport.asked).toEqual(['kill']);
+  });
+
+  it('never rejects: a transport that fails to close is killed', async () => {
+    const { sessions, transport } = begin({ close: () => Promise.reject(new Error('broken')) });
+    await expect(sessions.close('a')).resolves.toBeUndefined();
+    expect(transport.asked).toEqual(['close', 'kill']);
+  });
+
+  it('is not proven where even the kill fails, and still nothing is rejected', async () => {
+    const broken = (): Promise<void> => Promise.reject(new Error('broken'));
+    const { sessions } = begin({ close: broken, kill: broken });
+    expect(await isSettled(sessions.close('a'))).toBe(false);
+    expect(await isSettled(sessions.kill('a'))).toBe(false);
+    expect(sessions.size).toBe(1);
+  });
+
+  it('settles the pending requests before the transport is told', async () => {
+    const order: string[] = [];
+    const { sessions, session } = begin({ close: async () => void order.push('close') });
+    session.client = fakeClient(({ message }) => order.push(message));
+    await sessions.close('a');
+    expect(order).toEqual(['The connection is being closed.', 'close']);
+  });
+
+  it('is told to nobody as a loss', async () => {
+    const { sessions, session } = begin();
+    const lost: RawFailure[] = [];
+    session.onlost = (failure) => lost.push(failure);
+    await sessions.close('a');
+    expect(lost).toEqual([]);
+  });
+
+  it('makes the session unusable at once', () => {
+    const { session } = begin({ close: never });
+    session.client = fakeClient();
+    expect(session.isUsable).toBe(true);
+    void session.close();
+    expect(session.isUsable).toBe(false);
+    expect(session.isClosing).toBe(true);
+  });
+
+  it('refuses a transport that arrives late', async () => {
+    const sessions = new Sessions();
+    const session = sessions.begin(KEY);
+    await sessions.close('a');
+    expect(() => session.own(new FakeTransport())).toThrow('being closed');
+    expect(session.transport).toBeUndefined();
+  });
+});
+
+describe('calls and losses', () => {
+  useCrashWatch();
+
+  it('tells the loss only when every call has settled', async () => {
+    const { session, transport } = begin();
+    session.client = fakeClient();
+    const lost: RawFailure[] = [];
+    session.onlost = (failure) => lost.push(failure);
+    session.beginCall();
+    session.beginCall();
+    transport.simulateEnd({ code: 'process-exited', message: 'gone' });
+    expect(session.isUsable).toBe(false);
+    session.endCall(1);
+    await Promise.resolve();
+    expect(lost).toEqual([]);
+    session.endCall(2);
+    await session.idle();
+    await Promise.resolve();
+    expect(lost).toEqual([{ code: 'process-exited', message: 'gone' }]);
+  });
+
+  it('lets several wait until no call is in flight', async () => {
+    const { session } = begin();
+    session.beginCall();
+    const waiting = [session.idle(), session.idle(new AbortController().signal)];
+    session.endCall(5);
+    await Promise.all(waiting);
+    expect([session.calls, session.usedAt]).toEqual([0, 5]);
+  });
+
+  it('ends the wait for idleness by its signal', async () => {
+    const { session } = begin();
+    session.beginCall();
+    const controller = new AbortController();
+    const waiting = session.idle(controller.signal);
+    controller.abort();
+    await waiting;
+    expect(session.calls).toBe(1);
+  });
+});

@@ -1,0 +1,67 @@
+/**
+ * The `server` of an in-process entry whose transports a test makes. A test file that uses it replaces the factory:
+ *
+ *     vi.mock('../../src/transports/create-transport.js', async () => (await import('…/fake-server.js')).fakeTransports);
+ */
+import type { ServerConfig, ServerSettings } from '../../src/options.js';
+import { FakeTransport, type FakeTransportOptions } from './fake-transport.js';
+import { ScriptedServer, type Script } from './scripted-server.js';
+
+type Make = (session: number) => FakeTransportOptions;
+
+/** Every fake server by the command it stands for. */
+const byCommand = new Map<string, FakeServer>();
+
+export class FakeServer {
+  /** As a stdio entry would name it. */
+  readonly command = `fake-server-${byCommand.size + 1}`;
+  readonly transports: FakeTransport[] = [];
+  /** What answers behind the transports. */
+  readonly peer: ScriptedServer;
+  /** Runs before a transport is made, as the import of its module would. */
+  beforeCreate: () => Promise<void> = async () => {};
+  readonly #make: Make;
+
+  constructor(make: Make = () => ({}), script: Script = {}) {
+    this.#make = make;
+    this.peer = new ScriptedServer(script);
+    byCommand.set(this.command, this);
+  }
+
+  /** The present transport. */
+  get transport(): FakeTransport {
+    const transport = this.transports.at(-1);
+    if (transport === undefined) throw new Error('No transport was made yet.');
+    return transport;
+  }
+
+  connect(): Promise<void> {
+    return Promise.reject(new Error('This test forgot to replace the factory of transports.'));
+  }
+
+  async createTransport(): Promise<FakeTransport> {
+    await this.beforeCreate();
+    const transport = new FakeTransport({ peer: this.peer, ...this.#make(this.transports.length + 1) });
+    this.transports.push(transport);
+    return transport;
+  }
+}
+
+/** The entry of a fake server. */
+export function fake(server: FakeServer, settings: ServerSettings = {}): ServerConfig {
+  return { type: 'in-process', server, ...settings };
+}
+
+/** The entry of a fake server that seems to be a program, and so needs a start slot. */
+export function fakeProgram({ command }: FakeServer, settings: ServerSettings = {}): ServerConfig {
+  return { command, ...settings };
+}
+
+/** Stands in for the module that makes transports. */
+export const fakeTransports = {
+  async createTransport(config: ServerConfig): Promise<FakeTransport> {
+    const server = 'command' in config ? byCommand.get(config.command) : 'server' in config && config.server;
+    if (server instanceof FakeServer) return server.createTransport();
+    throw new Error('Only fake servers can be reached in this test.');
+  },
+};

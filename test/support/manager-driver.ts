@@ -1,0 +1,194 @@
+/**
+ * The real manager chart over real connection charts, with all effects and the time in the hands of a test.
+ *
+ * 1. Nothing happens by itself: effects settle and time passes on command only.
+ * 2. When a method resolves, everything that follows from it has happened.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { createActor, type ActorRefFrom, type InspectionEvent } from 'xstate';
+import type {
+  ConnectionCommand,
+  ConnectionContext,
+  ConnectionInput,
+} from '../../machines/connection.events.js';
+import type { connectionMachine } from '../../machines/connection.machine.js';
+import {
+  managerMachine,
+  type ChildSpec,
+  type ManagerContext,
+  type ManagerEmitted,
+  type ManagerEvent,
+  type ManagerInput,
+} from '../../machines/manager.machine.js';
+import type { FailurePhase, Verdict } from '../../machines/policy/failure.js';
+import { verdict, type TransitionVerdict } from '../../machines/verdict.js';
+import { pathOf, PLAIN_POLICY } from './connection-driver.js';
+import { createControlledClock } from './controlled-clock.js';
+import { HeldEffects, type OutputOf, type Slot } from './held-effects.js';
+import { sampleFailure } from './sample-failures.js';
+
+const FIRST_LIFE = ['resolveConfig', 'openTransport', 'handshake', 'listTools'] as const;
+
+export function childSpec(name: string, input: Partial<ConnectionInput> = {}): ChildSpec {
+  return {
+    source: 'a test',
+    input: { name, transport: 'stdio', policy: PLAIN_POLICY, seed: 1, generation: 0, wanted: true, ...input },
+  };
+}
+
+export interface ManagerDriverOptions extends Partial<ManagerInput> {
+  readonly inspect?: (event: InspectionEvent) => void;
+}
+
+type Child = ActorRefFrom<typeof connectionMachine>;
+
+export class ManagerDriver {
+  readonly clock = createControlledClock();
+  /** What the manager emitted and, as `NAME: PATH`, every state that a child was in; in the order of happening. */
+  readonly story: string[] = [];
+  readonly emitted: ManagerEmitted[] = [];
+  readonly #effects = new HeldEffects(() => this.clock.now());
+  readonly #manager: ActorRefFrom<typeof managerMachine>;
+
+  constructor({ inspect, ...input }: ManagerDriverOptions = {}) {
+    const machine = managerMachine.provide({ actors: { connection: this.#effects.machine } });
+    this.#manager = createActor(machine, {
+      clock: this.clock,
+      input: { startSlots: 2, slotHoldMs: 2_000, startGateMs: 10_000, ...input },
+      ...(inspect === undefined ? {} : { inspect }),
+    });
+    this.#manager.on('*', (event) => {
+      this.emitted.push(event);
+      this.story.push('name' in event ? `${event.type} ${event.name}` : event.type);
+      if (event.type === 'added') this.#follow(event.name);
+    });
+    this.#manager.start();
+  }
+
+  get state(): string {
+    return this.#manager.getSnapshot().value;
+  }
+
+  get status(): string {
+    return this.#manager.getSnapshot().status;
+  }
+
+  get snapshot(): object {
+    return this.#manager.getSnapshot();
+  }
+
+  get context(): ManagerContext {
+    return this.#manager.getSnapshot().context;
+  }
+
+  /** Names of the children that the manager still holds. */
+  get children(): string[] {
+    return Object.keys(this.#manager.getSnapshot().children);
+  }
+
+  pathOf(name: string): string {
+    return pathOf(this.#child(name).getSnapshot().value);
+  }
+
+  contextOf(name: string): ConnectionContext {
+    return this.#child(name).getSnapshot().context;
+  }
+
+  running(name: string): string[] {
+    return this.#effects.running(name);
+  }
+
+  /** Names of the connections that have begun to open a transport, in order. */
+  get opened(): string[] {
+    return this.#effects.started
+      .filter(({ slot }) => slot === 'openTransport')
+      .map(({ input }) => input.name);
+  }
+
+  async send(event: ManagerEvent): Promise<TransitionVerdict> {
+    const answer = verdict(this.#manager.getSnapshot(), event);
+    this.#manager.send(event);
+    await turn();
+    return answer;
+  }
+
+  async start(...specs: (string | ChildSpec)[]): Promise<void> {
+    await this.send({
+      type: 'manager.start',
+      specs: specs.map((spec) => (typeof spec === 'string' ? childSpec(spec) : spec)),
+    });
+  }
+
+  async add(spec: string | ChildSpec): Promise<void> {
+    await this.send({ type: 'manager.add', spec: typeof spec === 'string' ? childSpec(spec) : spec });
+  }
+
+  async stop(): Promise<void> {
+    await this.send({ type: 'manager.stop' });
+  }
+
+  async network(online: boolean): Promise<void> {
+    await this.send({ type: 'network.changed', online });
+  }
+
+  async command(name: string, command: ConnectionCommand): Promise<void> {
+    this.#child(name).send(command);
+    await turn();
+  }
+
+  async settle<S extends Slot>(name: string, slot: S, output: Partial<OutputOf<S>> = {}): Promise<void> {
+    this.#effects.succeed(name, slot, output);
+    await turn();
+  }
+
+  async fail(name: string, slot: Slot, how: Verdict, phase: FailurePhase = 'launch'): Promise<void> {
+    this.#effects.fail(name, slot, sampleFailure(how, phase, this.clock.now()));
+    await turn();
+  }
+
+  /** Settles what stands between the present state of a connection and `ready`, as far as it has its slot. */
+  async bringUp(...names: string[]): Promise<void> {
+    for (const name of names) {
+      const { transport } = this.contextOf(name);
+      for (const slot of FIRST_LIFE) {
+        if (!this.running(name).includes(slot)) continue;
+        await this.settle(name, slot, slot === 'openTransport' ? { transport } : {});
+      }
+    }
+  }
+
+  /** Settles what stands between a connection that is shutting down and its end. */
+  async bringDown(...names: string[]): Promise<void> {
+    for (const name of names) {
+      await this.settle(name, 'drainCalls');
+      await this.settle(name, 'closeSession');
+    }
+  }
+
+  /** Makes a connection's actor die of an error, as only a bug of ours could: by an event that is none. */
+  async crash(name: string): Promise<void> {
+    await this.command(name, null as unknown as ConnectionCommand);
+  }
+
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms);
+  }
+
+  #child(name: string): Child {
+    const child = this.#manager.getSnapshot().children[name];
+    if (child === undefined) throw new Error(`The manager has no child '${name}'`);
+    return child;
+  }
+
+  #follow(name: string): void {
+    let before: string | undefined;
+    this.#child(name).subscribe({
+      next: ({ value }) => {
+        const path = pathOf(value);
+        if (path !== before) this.story.push(`${name}: ${path}`);
+        before = path;
+      },
+      error: () => this.story.push(`${name}: died`),
+    });
+  }
+}

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, NotReadyError } from '../../src/errors.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { createGate } from '../support/gate.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { ScriptedServer, silent } from '../support/scripted-server.js';
+import { inProcess, passTime, useTroupes } from '../support/test-troupe.js';
+
+describe('add', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make } = useTroupes();
+
+  it('makes a connection that starts with the troupe where that has not started', async () => {
+    const { troupe } = make({ servers: {} });
+    const connection = await troupe.add('late', inProcess(new ScriptedServer()));
+    expect(connection).toBe(troupe.connection('late'));
+    expect(connection.state).toBe('stopped');
+    await expect(troupe.start()).resolves.toMatchObject({ ready: ['late'] });
+  });
+
+  it('starts the connection at once where the troupe runs', async () => {
+    const { troupe, events } = make({ servers: {} });
+    await troupe.start();
+    const connection = await troupe.add('late', inProcess(new ScriptedServer()));
+    await connection.ready();
+    expect(troupe.tools.map(({ name }) => name)).toEqual(['mcp__late__echo']);
+    expect(events.states('late')).toEqual(['configuring', 'launching', 'handshaking', 'ready']);
+  });
+
+  it('does not wait for the servers that are just starting', async () => {
+    const { troupe } = make({
+      servers: { mute: inProcess(new ScriptedServer({ on: { initialize: silent } })) },
+    });
+    void troupe.start();
+    const connection = await troupe.add('quick', inProcess(new ScriptedServer()));
+    await connection.ready();
+    expect(troupe.connection('mute')?.state).not.toBe('ready');
+  });
+
+  it('refuses a name that is known, also while it is being added or read from the configuration', async () => {
+    const { troupe } = make({ servers: { a: inProcess(new ScriptedServer()) } });
+    void troupe.start();
+    await expect(troupe.add('a', inProcess(new ScriptedServer()))).rejects.toBeInstanceOf(ConfigError);
+    const server = new ScriptedServer();
+    const both = await Promise.allSettled([
+      troupe.add('b', inProcess(server)),
+      troupe.add('b', inProcess(server)),
+    ]);
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    await troupe.connection('b')?.ready();
+    expect(server.sessions).toBe(1);
+  });
+
+  it('refuses an entry that makes no sense and names what is wrong', async () => {
+    const { troupe } = make({ servers: {} });
+    await troupe.start();
+    const adding = troupe.add('odd', { command: 7 } as never);
+    await expect(adding).rejects.toMatchObject({ code: 'CONFIG', server: 'odd' });
+    await expect(adding).rejects.toThrow('command');
+    expect(troupe.connection('odd')).toBeUndefined();
+  });
+
+  it('adds a disabled server without starting it', async () => {
+    const server = new ScriptedServer();
+    const { troupe } = make({ servers: {} });
+    await troupe.start();
+    const connection = await troupe.add('off', inProcess(server, { enabled: false }));
+    expect(connection.status).toMatchObject({ state: 'stopped', reason: 'disabled' });
+    expect(server.sessions).toBe(0);
+  });
+
+  it('is refused after close, and where the close comes meanwhile', async () => {
+    const server = new ScriptedServer();
+    const { troupe } = make({ servers: {} });
+    await troupe.start();
+    const adding = troupe.add('late', inProcess(server));
+    await troupe.close();
+    await expect(adding).rejects.toBeInstanceOf(NotReadyError);
+    await expect(troupe.add('later', inProcess(server))).rejects.toBeInstanceOf(NotReadyError);
+    expect(server.sessions).toBe(0);
+  });
+});
+
+describe('remove', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make } = useTroupes();
+
+  it('ends the server, forgets it and frees its name', async () => {
+    const server = new ScriptedServer();
+    const { troupe, events } = make({ servers: { a: inProcess(server) } });
+    await troupe.start();
+    await troupe.remove('a');
+    expect(server.isConnected).toBe(false);
+    expect([troupe.connection('a'), troupe.status, troupe.tools]).toEqual([undefined, [], []]);
+    expect(events.of('connection.stopped')).toMatchObject([{ connection: 'a', reason: 'remove' }]);
+    expect(events.of('connection.removed')).toMatchObject([{ connection: 'a', generation: 1 }]);
+    const again = await troupe.add('a', inProcess(server));
+    await again.ready();
+    expect(server.sessions).toBe(2);
+  });
+
+  it('takes an unknown name for done', async () => {
+    const { troupe } = make({ servers: {} });
+    await expect(troupe.remove('nobody')).resolves.toBeUndefined();
+  });
+
+  it('asked twice at once removes once', async () => {
+    const { troupe, events } = make({ servers: { a: inProcess(new ScriptedServer()) } });
+    await troupe.start();
+    await Promise.all([troupe.remove('a'), troupe.remove('a')]);
+    expect(events.of('connection.removed')).toHaveLength(1);
+  });
+
+  it('settles whoever waits for the connection, and its handle starts nothing any more', async () => {
+    const server = new ScriptedServer({ on: { initialize: silent } });
+    const { troupe, clock, events } = make({ startGateMs: 1_000, servers: { a: inProcess(server) } });
+    await passTime(clock, troupe.start());
+    const connection = troupe.connection('a');
+    const waiting = connection?.ready();
+    waiting?.catch(() => {});
+    await troupe.remove('a');
+    await expect(waiting).rejects.toMatchObject({ code: 'NOT_READY', server: 'a' });
+    await expect(connection?.ready()).rejects.toMatchObject({ code: 'NOT_READY' });
+    await expect(connection?.start()).rejects.toThrow('removed');
+    await expect(connection?.callTool('echo')).rejects.toMatchObject({ code: 'NOT_READY' });
+    expect(events.of('connection.added')).toHaveLength(1);
+  });
+
+  it('removes a server that never started', async () => {
+    const { troupe } = make({ servers: {} });
+    await troupe.add('a', inProcess(new ScriptedServer()));
+    await troupe.remove('a');
+    await expect(troupe.start()).resolves.toMatchObject({ ready: [], pending: [] });
+  });
+});
+
+describe('stopping and starting again', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make } = useTroupes();
+
+  it('makes the next incarnation, whose generation goes on', async () => {
+    const server = new ScriptedServer();
+    const { troupe } = make({ servers: { a: inProcess(server) } });
+    await troupe.start();
+    const connection = troupe.connection('a');
+    await connection?.stop();
+    expect(connection?.status).toMatchObject({ state: 'stopped', reason: 'stop', generation: 1 });
+    await connection?.start();
+    expect(connection?.status).toMatchObject({ state: 'ready', generation: 2 });
+    await expect(troupe.callTool('mcp__a__echo')).resolves.toBeDefined();
+  });
+
+  it('cannot be done before the troupe has started, and says so', async () => {
+    const { troupe } = make({ servers: {} });
+    const connection = await troupe.add('a', inProcess(new ScriptedServer()));
+    await expect(connection.start()).rejects.toThrow('before the troupe is');
+    expect(connection.allowed).toEqual([]);
+  });
+
+  it('restarts in one go, with a new session', async () => {
+    const server = new ScriptedServer();
+    const { troupe, events } = make({ servers: { a: inProcess(server) } });
+    await troupe.start();
+    await troupe.connection('a')?.restart();
+    expect(server.sessions).toBe(2);
+    expect(events.of('connection.stopped')).toEqual([]);
+    expect(troupe.connection('a')?.status).toMatchObject({ state: 'ready', generation: 2 });
+  });
+
+  it('rejects with the failure where the restart fails', async () => {
+    const server = new ScriptedServer();
+    const { troupe } = make({ servers: { a: inProcess(server) } });
+    await troupe.start();
+    server.script = { protocolVersion: '1999-01-01' };
+    await expect(troupe.connection('a')?.restart()).rejects.toMatchObject({
+      code: 'HANDSHAKE',
+      server: 'a',
+      failure: { code: 'protocol-version' },
+    });
+  });
+
+  it('ends only the wait by a signal', async () => {
+    const gate = createGate();
+    const server = new ScriptedServer();
+    const { troupe } = make({ servers: { a: inProcess(server) } });
+    await troupe.start();
+    server.script = { beforeConnect: () => gate.promise };
+    const controller = new AbortController();
+    const restarting = troupe.connection('a')?.restart({ signal: controller.signal });
+    controller.abort(new Error('not so long'));
+    await expect(restarting).rejects.toThrow('not so long');
+    gate.open();
+    await troupe.connection('a')?.ready();
+    expect(server.sessions).toBe(2);
+  });
+});

@@ -9,7 +9,8 @@
  *     cost of a start grows linearly.
  * N3. Every end of a child is handled, an error included; no error of a child climbs.
  * N4. While stopping, ended children are only counted. The tree is never stopped child by child.
- * N5. A slot is given back on leaving the start, on the child's end, or after `slotHoldMs`; giving back is idempotent.
+ * N5. A slot is given back on leaving the start (before every orderly end), on the child's death, or after
+ *     `slotHoldMs`; giving back is idempotent.
  * N6. Once stopping, no start is granted any more and no timer is left.
  */
 import { assign, emit, enqueueActions, setup, stopChild, type ActorRefFrom } from 'xstate';
@@ -215,13 +216,7 @@ export const managerMachine = manager.createMachine({
       actions: ['setOnline', { type: 'tellNetwork', params: ({ event }) => ({ online: event.online }) }],
     },
     'xstate.done.actor.*': {
-      actions: [
-        { type: 'giveBackSlot', params: ended },
-        'grantSlots',
-        'countEnd',
-        { type: 'dropChild', params: ended },
-        { type: 'emitEnded', params: endedWith },
-      ],
+      actions: ['countEnd', { type: 'dropChild', params: ended }, { type: 'emitEnded', params: endedWith }],
     },
     'xstate.error.actor.*': {
       actions: [

@@ -34,7 +34,7 @@ export interface StdioServerConfig extends ServerSettings {
   readonly args?: readonly string[];
   /** Added to the short allow-list of the host's variables that every child gets. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Working directory. Default: the folder of the file that names the server, else the host's. */
+  /** Working directory. Default: the project's folder for an entry found in a project, else the host's working directory. */
   readonly cwd?: string;
   /** `true` hands on the host's whole environment, a list the named variables. Default false. */
   readonly inheritEnv?: boolean | readonly string[];

@@ -12,6 +12,8 @@ import { Worker } from 'node:worker_threads';
 const everything = new URL(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
 const config = fileURLToPath(new URL('demo.mcp.json', import.meta.url));
 
+// The paths in the configuration start from the working directory.
+process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 process.env.DEMO_PORT = await findFreePort();
 const server = new Worker(everything, {
   argv: ['streamableHttp'],

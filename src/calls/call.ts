@@ -134,7 +134,7 @@ interface Judgement {
 function judge(error: unknown, session: Session, call: Call, at: number): Judgement {
   const server = session.key.name;
   if (error instanceof TimedOut) {
-    const message = `'${call.tool}' gave no answer and no progress for ${call.timeoutMs} ms; the server was told to cancel it.`;
+    const message = `'${call.tool}' timed out: no answer and no progress for ${call.timeoutMs} ms; the server was told to cancel it.`;
     return { outcome: 'timed-out', thrown: new CallTimeoutError(message, { server }) };
   }
   if (error instanceof RpcError) {

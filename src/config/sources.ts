@@ -67,9 +67,12 @@ export function sourceName(source: Source): string {
   return source.display ?? source.id;
 }
 
-/** The folder that relative paths in a source's entries start from. */
+/**
+ * The folder that relative paths in a source's entries start from: the project's for a file found in a project, the
+ * host's for a file that somebody pointed at, which may lie anywhere.
+ */
 export function baseDirOf(source: Source, cwd: string): string {
-  return source.path === undefined ? cwd : dirname(source.path);
+  return source.scope === 'project' && source.path !== undefined ? dirname(source.path) : cwd;
 }
 
 function encodingOf(bytes: Buffer): string {

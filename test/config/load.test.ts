@@ -1,6 +1,6 @@
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig, readSource } from '../../src/config/load.js';
@@ -32,14 +32,15 @@ describe('loading', () => {
     });
   });
 
-  it('a file gives its servers, unexpanded, with the folder their paths start from', async () => {
-    const loaded = await loadConfig({ config: 'env-defaults.mcp.json', cwd: FIXTURES });
+  it("a file gives its servers, unexpanded, and their paths start from the host's folder", async () => {
+    const config = 'fixtures/env-defaults.mcp.json';
+    const loaded = await loadConfig({ config, cwd: dirname(FIXTURES) });
     expect(loaded.servers).toMatchObject([
       {
         name: 'hall',
-        source: 'env-defaults.mcp.json',
+        source: config,
         scope: 'given',
-        baseDir: FIXTURES,
+        baseDir: dirname(FIXTURES),
         config: { command: '${LANTERN_NODE:-node}', env: { LANTERN_ROOM: '${LANTERN_ROOM}' } },
         shadows: [],
       },
@@ -182,7 +183,7 @@ describe('a text file', () => {
 });
 
 describe('a source whose text is at hand', () => {
-  it('is not read again, and starts from the folder of its path, else from the one given', async () => {
+  it('is not read again, and starts from its own folder where a project holds it', async () => {
     const never = () => Promise.reject(new Error('read'));
     const source = { id: 'found', scope: 'project', text: LAMP } as const;
     const inline = await readSource(source, '/srv', never);

@@ -18,7 +18,8 @@ export async function runHost(job, { folder, env }) {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const exited = once(child, 'exit');
+  // The last message may be read after the exit was noticed, but never after the disconnect.
+  const over = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
   let printed = '';
   const hear = (chunk) => {
     printed += chunk;
@@ -43,7 +44,7 @@ export async function runHost(job, { folder, env }) {
   child.on('disconnect', () => setTimeout(() => child.kill('SIGKILL'), EXIT_MS).unref());
 
   child.send(job);
-  const [code, signal] = await exited;
+  const [[code, signal]] = await over;
   clearTimeout(watchdog);
   if (outcome.seen === null) {
     const ended = signal === null ? `code ${code}` : `signal ${signal}`;

@@ -1,6 +1,7 @@
 /** However an actor dies of an error of ours, nothing of it is left and nobody waits for ever. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/ports.js';
+import { TransportError } from '../../src/transports/session-transport.js';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
 import { createControlledClock, type ControlledClock } from '../support/controlled-clock.js';
 import { useCrashWatch } from '../support/crash-watch.js';
@@ -137,6 +138,27 @@ describe('a connection whose actor dies', () => {
     await troupe.remove('a');
     expect(troupe.connection('a')).toBeUndefined();
     await troupe.close();
+  });
+
+  it('stops being watched, so that no timer goes on for ever', async () => {
+    const { troupe, clock, events } = make({ a: new FakeServer() });
+    await troupe.start();
+    troupe.connection('a')?.dispatch(POISON);
+    await events.when('connection.failed');
+    await clock.advance(0);
+    expect(clock.pending).toEqual([]);
+    await troupe.close();
+  });
+
+  it('while it waits for its next attempt leaves no timer when the troupe closes', async () => {
+    const refused = new TransportError({ code: 'spawn-failed', message: 'no' });
+    const server = new FakeServer(() => ({ start: () => Promise.reject(refused) }));
+    const { troupe, clock, events } = make({ a: server });
+    void troupe.start();
+    await events.when('connection.state', ({ substate }) => substate === 'backingOff');
+    troupe.connection('a')?.dispatch(POISON);
+    await troupe.close();
+    expect(clock.pending).toEqual([]);
   });
 
   it('does not keep the start waiting, and the troupe closes', async () => {

@@ -75,7 +75,7 @@ describe('troupe call', () => {
     const words = ['everything/trigger-long-running-operation', 'duration=30', 'steps=1'];
     const { code, stderr } = await runTroupe(['call', ...words, '--timeout', '3000', '--config', config]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^troupe: .* gave no answer and no progress for 3000 ms/);
+    expect(stderr).toMatch(/^troupe: .* timed out: no answer and no progress for 3000 ms/);
   });
 
   it('is cancelled by Ctrl-C, and the server hears of it.', async () => {

@@ -1,24 +1,25 @@
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
+import { useTeam } from './team.js';
 import { TroupeProcess } from './troupe-process.js';
 
 useLeakCheck();
+const team = useTeam();
 
 const DEMO = fileURLToPath(new URL('../../../docs/examples/demo.mjs', import.meta.url));
 
 describe('the demo', () => {
   it('has five servers ready and tells why the sixth is not, and leaves nothing behind.', async () => {
-    const demo = TroupeProcess.startScript(DEMO, ['--json']);
+    const { folder } = team();
+    const demo = TroupeProcess.startScript(DEMO, ['--json'], { cwd: folder, env: { TMPDIR: folder } });
     for (const name of ['everything', 'everything-http', 'filesystem', 'memory', 'sequential-thinking']) {
       await demo.saw(new RegExp(`"type":"connection.ready","connection":"${name}"`));
     }
     await demo.saw(/"type":"connection.failed","connection":"no-such-server".*"command-not-found"/);
     demo.signal('SIGINT');
     expect(await demo.finished()).toMatchObject({ code: 0, stderr: '' });
-    expect(existsSync(join(tmpdir(), 'troupe-demo-memory.json'))).toBe(false);
+    expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -49,8 +49,8 @@ export class TroupeProcess {
   }
 
   /** Starts a script that runs the command in its own process. */
-  static startScript(script: string, args: readonly string[]): TroupeProcess {
-    return new TroupeProcess([script, ...args], {});
+  static startScript(script: string, args: readonly string[], options: StartOptions = {}): TroupeProcess {
+    return new TroupeProcess([script, ...args], options);
   }
 
   /** Resolves when stdout, or stderr, has text that matches. */

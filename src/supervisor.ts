@@ -15,6 +15,7 @@ import {
 } from '../machines/manager.machine.js';
 import { withDoor, type Dropped } from './actors/door.js';
 import type { EffectPorts } from './actors/effect-ports.js';
+import type { LaunchPlans } from './actors/launch-plans.js';
 import { wireConnection } from './actors/wiring.js';
 import { follow, type ConnectionRef } from './lifecycle/follow.js';
 import { release, releaseAll } from './release.js';
@@ -36,6 +37,7 @@ export interface SupervisorListener {
 export class Supervisor {
   readonly #manager: ActorRefFrom<typeof managerMachine>;
   readonly #refs = new Map<string, ConnectionRef>();
+  readonly #plans: LaunchPlans = new Map();
   /** The timers of the charts: those of an actor that died are its own business no more. */
   readonly #timers: Timers;
   #failure: string | undefined;
@@ -46,7 +48,7 @@ export class Supervisor {
     private readonly listener: SupervisorListener,
   ) {
     this.#timers = new Timers(ports.clock);
-    const connection = withDoor(wireConnection(ports), (snapshot, dropped) =>
+    const connection = withDoor(wireConnection(ports, this.#plans), (snapshot, dropped) =>
       listener.dropped(snapshot, dropped),
     );
     this.#manager = createActor(managerMachine.provide({ actors: { connection } }), {
@@ -106,6 +108,7 @@ export class Supervisor {
 
   forget(name: string): void {
     this.#refs.delete(name);
+    this.#plans.delete(name);
   }
 
   #listen(): void {

@@ -26,7 +26,8 @@ import {
 } from './options.js';
 import { PACKAGE } from './package.js';
 import { silentLogger, systemClock, type Clock } from './ports.js';
-import type { JsonObject, ProtocolClient } from './protocol/protocol-client.js';
+import { createClient } from './protocol/create-client.js';
+import type { JsonObject } from './protocol/protocol-client.js';
 import { doneWithin } from './release.js';
 import { Roster } from './roster.js';
 import { ServerTable } from './server-table.js';
@@ -40,6 +41,10 @@ import { View, type ViewOptions } from './view.js';
 const CLOSE_LIMIT_MS = 10_000;
 /** Longest time it waits for that. */
 const KILL_LIMIT_MS = 2_000;
+
+/** The one name that an actor cannot have: in the record of an actor's children it is no ordinary key. */
+const NOBODYS_NAME = '__proto__';
+const NOT_A_NAME = `No server can be called '${NOBODYS_NAME}'.`;
 
 export class Troupe {
   /** Everything that happens. Hot; never replays. */
@@ -82,7 +87,8 @@ export class Troupe {
       catalogs,
       publish: publisher.publish,
       createTransport,
-      createClient: () => createClient(options),
+      createClient: () =>
+        createClient({ clientInfo: options.clientInfo ?? PACKAGE, capabilities: options.capabilities ?? {} }),
     };
     this.#registry = new ToolRegistry(
       catalogs,
@@ -94,7 +100,7 @@ export class Troupe {
       publisher,
       effects,
       manager: {
-        startSlots: options.startSlots ?? Math.max(4, 2 * availableParallelism()),
+        startSlots: Math.max(1, options.startSlots ?? Math.max(4, 2 * availableParallelism())),
         slotHoldMs: SLOT_HOLD_MS,
         startGateMs: options.startGateMs ?? DEFAULT_START_GATE_MS,
       },
@@ -149,6 +155,7 @@ export class Troupe {
       this.#loaded,
     ]);
     if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
+    if (name === NOBODYS_NAME) throw new ConfigError(NOT_A_NAME, { server: name });
     if (this.#roster.connection(name) !== undefined) {
       throw new ConfigError(`There is already a server called '${name}'.`, { server: name });
     }
@@ -220,7 +227,8 @@ export class Troupe {
     const loaded = await this.#loaded;
     this.#tellProblems(loaded.problems);
     for (const row of [...loaded.servers, ...loaded.refused]) {
-      if (this.#roster.connection(row.name) === undefined) this.#roster.enroll(row);
+      if (row.name === NOBODYS_NAME) this.#tellProblems([{ source: row.source, message: NOT_A_NAME }]);
+      else if (this.#roster.connection(row.name) === undefined) this.#roster.enroll(row);
     }
     const { supervisor } = this.#roster;
     if (this.#closed === undefined) this.#roster.startAll();
@@ -272,14 +280,6 @@ export class Troupe {
       yield [name, { source: table.get(name)?.source ?? '', filter: table.filter(name), state }];
     }
   }
-}
-
-async function createClient(options: TroupeOptions): Promise<ProtocolClient> {
-  const { createSdkV1Client } = await import('./protocol/sdk-v1.js');
-  return createSdkV1Client({
-    clientInfo: options.clientInfo ?? PACKAGE,
-    capabilities: options.capabilities ?? {},
-  });
 }
 
 /**

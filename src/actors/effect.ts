@@ -6,6 +6,7 @@
  */
 import { fromPromise } from 'xstate';
 import type { Settled } from '../../machines/connection.events.js';
+import { LONGEST_DELAY_MS } from '../../machines/policy/backoff.js';
 import type { Failure, FailurePhase } from '../../machines/policy/failure.js';
 import { cutText } from '../lifecycle/cut-text.js';
 import type { Clock } from '../ports.js';
@@ -75,7 +76,9 @@ export function withinLimit<T>(
     };
     const onAbort = (): void => giveUp(new LeftState());
     const begin = async (): Promise<T> => work(inner.signal);
-    const timer = limitMs > 0 ? clock.setTimeout(() => giveUp(new LimitOver(limitMs)), limitMs) : undefined;
+    const timer = isLimit(limitMs)
+      ? clock.setTimeout(() => giveUp(new LimitOver(limitMs)), limitMs)
+      : undefined;
     outer.addEventListener('abort', onAbort, { once: true });
     begin().then(
       (value) => {
@@ -88,6 +91,11 @@ export function withinLimit<T>(
       },
     );
   });
+}
+
+/** Longer than a timer of the platform can be is for ever. */
+function isLimit(ms: number): boolean {
+  return ms > 0 && ms <= LONGEST_DELAY_MS;
 }
 
 class LeftState extends Error {

@@ -14,8 +14,7 @@ import { probe } from './probe.js';
 import { resolveConfig } from './resolve-config.js';
 import { watchSession } from './watch-session.js';
 
-export function wireConnection(ports: EffectPorts): typeof connectionMachine {
-  const plans: LaunchPlans = new Map();
+export function wireConnection(ports: EffectPorts, plans: LaunchPlans): typeof connectionMachine {
   const close = closeSession(ports);
   return connectionMachine.provide({
     actors: {

@@ -1,4 +1,5 @@
 /** How long a caller waits: until its own signal aborts, or until it has heard nothing for a time. */
+import { LONGEST_DELAY_MS } from '../../machines/policy/backoff.js';
 import type { Clock } from '../ports.js';
 
 /** Nothing was heard in time. */
@@ -14,10 +15,10 @@ export class Patience {
   readonly #over = new AbortController();
   #timer: unknown;
 
-  /** `limitMs` 0 = no limit. Whoever makes one calls `end`. */
+  /** `limitMs` 0, and what is no finite number, means no limit. Whoever makes one calls `end`. */
   constructor(clock: Clock, limitMs: number, caller: AbortSignal | undefined) {
     this.#clock = clock;
-    this.#limitMs = limitMs;
+    this.#limitMs = Number.isFinite(limitMs) ? Math.min(limitMs, LONGEST_DELAY_MS) : 0;
     this.#caller = caller;
     if (caller?.aborted === true) this.#giveUp();
     caller?.addEventListener('abort', this.#giveUp, { once: true });

@@ -13,7 +13,7 @@ import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate } from '../options.js';
 import type { Catalog, Catalogs } from './catalogs.js';
 import { isAllowed, type ToolFilter } from './filter.js';
-import { exposedNames, rawKey } from './naming.js';
+import { exposedNames, rawKey, type ToolIdentity } from './naming.js';
 
 /** One tool as a model sees it. */
 export interface CatalogTool {
@@ -48,7 +48,9 @@ export class ToolRegistry {
   /** What each tool of the list was made from, by its name. */
   #madeFrom: ReadonlyMap<string, Shown> = new Map();
   /** What each server shows, in the order of their names. */
-  #shares: ReadonlyMap<string, Share> = new Map();
+  #shares: readonly Share[] = [];
+  #counts: ReadonlyMap<string, number> = new Map();
+  #names: ReadonlyMap<string, string> = new Map();
   #isStale = false;
 
   constructor(
@@ -70,7 +72,7 @@ export class ToolRegistry {
   /** Tools of one server that are shown. */
   count(server: string): number {
     this.#bringUpToDate();
-    return this.#shares.get(server)?.shown.length ?? 0;
+    return this.#counts.get(server) ?? 0;
   }
 
   /** Keeps the list up to date from the events of a publisher: once for every batch of them. */
@@ -95,46 +97,42 @@ export class ToolRegistry {
     if (!this.#isStale) return;
     this.#isStale = false;
     const shares = this.#collect();
-    if (isSameList([...shares.values()], [...this.#shares.values()])) return;
-    this.#shares = shares;
-    const shown = [...shares.values()].flatMap((share) => share.shown);
-    const names = exposedNames(shown, this.naming);
+    if (isSameList(shares, this.#shares)) return;
+    const names = this.#namesOf(shares);
+    const shown = shares.flatMap(toShown);
     const named = new Map(shown.map((entry) => [names.get(rawKey(entry)) ?? entry.tool, entry]));
     const tools = [...named].map(([name, entry]) => this.#toTool(entry, name));
+    this.#shares = shares;
+    this.#counts = new Map(shares.map(({ server, definitions }) => [server, definitions.length]));
+    this.#names = names;
     this.#madeFrom = named;
     if (isSameList(tools, this.#tools)) return;
     this.#tools = Object.freeze(tools);
     this.#byName = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
-  #collect(): Map<string, Share> {
-    const facts = [...this.servers()].filter(([, { state }]) => state !== 'stopped');
-    facts.sort(([a], [b]) => compare(a, b));
-    return new Map(facts.map(([server, each]) => [server, this.#shareOf(server, each)]));
+  /** The names depend on nothing but which tools there are. */
+  #namesOf(shares: readonly Share[]): ReadonlyMap<string, string> {
+    const definitions = shares.map((share) => share.definitions);
+    const before = this.#shares.map((share) => share.definitions);
+    if (isSameList(definitions, before)) return this.#names;
+    return exposedNames(shares.flatMap(toIdentities), this.naming);
   }
 
-  #shareOf(server: string, { source, filter, state }: ServerFacts): Share {
+  #collect(): Share[] {
+    const facts = [...this.servers()].filter(([, { state }]) => state !== 'stopped');
+    facts.sort(([a], [b]) => compare(a, b));
+    const before = new Map(this.#shares.map((share) => [share.server, share]));
+    return facts.map(([server, each]) => this.#shareOf(server, each, before.get(server)));
+  }
+
+  #shareOf(server: string, { source, filter, state }: ServerFacts, before: Share | undefined): Share {
     const catalog = this.catalogs.get(server);
     const stale = state !== 'ready';
-    const before = this.#shares.get(server);
-    if (
-      before?.catalog === catalog &&
-      before?.filter === filter &&
-      before.source === source &&
-      before.stale === stale
-    ) {
-      return before;
-    }
-    const definitions = (catalog?.tools ?? []).filter(({ name }) => isAllowed(name, filter));
-    const shown = definitions.map((definition) => ({
-      server,
-      tool: definition.name,
-      definition,
-      source,
-      stale,
-    }));
-    shown.sort((a, b) => compare(a.tool, b.tool));
-    return { catalog, filter, source, stale, shown };
+    const isSame = before?.catalog === catalog && before?.filter === filter;
+    if (isSame && before.source === source && before.stale === stale) return before;
+    const definitions = isSame ? before.definitions : allowedOf(catalog, filter);
+    return { server, catalog, filter, source, stale, definitions };
   }
 
   /** The tool as it was shown before, where nothing of it changed. */
@@ -147,17 +145,30 @@ export class ToolRegistry {
 
 /** What one server shows, and what that was made from. */
 interface Share {
+  readonly server: string;
   readonly catalog: Catalog | undefined;
   readonly filter: ToolFilter;
   readonly source: string;
   readonly stale: boolean;
-  readonly shown: readonly Shown[];
+  /** Sorted by name. */
+  readonly definitions: readonly Tool[];
+}
+
+function allowedOf(catalog: Catalog | undefined, filter: ToolFilter): readonly Tool[] {
+  const allowed = (catalog?.tools ?? []).filter(({ name }) => isAllowed(name, filter));
+  return allowed.toSorted((a, b) => compare(a.name, b.name));
+}
+
+function toIdentities({ server, definitions }: Share): ToolIdentity[] {
+  return definitions.map(({ name }) => ({ server, tool: name }));
+}
+
+function toShown({ server, source, stale, definitions }: Share): Shown[] {
+  return definitions.map((definition) => ({ server, tool: definition.name, definition, source, stale }));
 }
 
 /** A tool that passed its filter, before it has a name for the model. */
-interface Shown {
-  readonly server: string;
-  readonly tool: string;
+interface Shown extends ToolIdentity {
   readonly definition: Tool;
   readonly source: string;
   readonly stale: boolean;

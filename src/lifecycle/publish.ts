@@ -85,7 +85,7 @@ export class Publisher {
         try {
           if (isTrue()) finish(resolve);
         } catch (error) {
-          finish(() => reject(error as Error));
+          finish(() => reject(error instanceof Error ? error : new Error(String(error))));
         }
       };
       const onAbort = (): void => finish(() => reject(signal?.reason as Error));

@@ -199,6 +199,7 @@ describe('a new session', () => {
     expect(driver.path).toBe('failed.settled');
     await driver.command('connection.retry');
     expect(driver.path).toBe('reconnecting.releasing');
+    expect(driver.context).toMatchObject({ attempt: 0, losses: [] });
     expect(driver.running()).toEqual(['releaseSession']);
     await driver.settle('releaseSession');
     await driver.advance(0);

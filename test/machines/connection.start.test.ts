@@ -12,6 +12,16 @@ describe('an entry that is not trusted', () => {
     expect(driver.started.map(({ slot }) => slot)).toEqual(['resolveConfig']);
   });
 
+  it('is refused at the time that the machine knows, since a person brings none.', async () => {
+    const driver = new ConnectionDriver();
+    await driver.advance(40);
+    await driver.settle('resolveConfig', { kind: 'untrusted' });
+    const at = driver.clock.now();
+    await driver.advance(5_000);
+    await driver.command('trust.denied');
+    expect(driver.context.failure).toMatchObject({ at });
+  });
+
   it('starts when it is approved.', async () => {
     const driver = new ConnectionDriver();
     await driver.settle('resolveConfig', { kind: 'untrusted' });
@@ -43,12 +53,27 @@ describe('an entry that is not trusted', () => {
   });
 });
 
+describe('an entry that is wrong', () => {
+  it('fails at once, with its cause, and starts nothing.', async () => {
+    const driver = new ConnectionDriver();
+    await driver.fail(
+      'resolveConfig',
+      driver.failure('permanent', 'configure', { code: 'variable-missing' }),
+    );
+    expect(driver.path).toBe('failed.releasing');
+    expect(driver.emitted).toMatchObject([{ type: 'failed', failure: { code: 'variable-missing' } }]);
+    expect(driver.context).toMatchObject({ attempt: 0, failure: { code: 'variable-missing' } });
+  });
+});
+
 describe('a lazy connection', () => {
   it('rests where its catalog is known, until it is asked for.', async () => {
     const driver = new ConnectionDriver({ wanted: false });
     expect(driver.inputOf('resolveConfig')).toMatchObject({ wanted: false });
+    await driver.advance(40);
     await driver.settle('resolveConfig', { kind: 'dormant' });
     expect(driver.running()).toEqual([]);
+    expect(driver.context.at).toBe(driver.clock.now());
     await driver.command('connection.start');
     expect(driver.inputOf('resolveConfig')).toMatchObject({ wanted: true });
   });
@@ -192,6 +217,7 @@ describe('sign-in', () => {
     await driver.lose('authorize');
     expect(driver.path).toBe('handshaking.authorizing');
     expect(driver.emitted.map(({ type }) => type)).toEqual(['lost', 'authRequired']);
+    expect(driver.context).toMatchObject({ failure: { code: 'auth-required' }, readyAt: null });
     await driver.command('connection.retry');
     expect(driver.running()).toEqual(['releaseSession']);
     await driver.settle('releaseSession');
@@ -202,9 +228,10 @@ describe('sign-in', () => {
 
   it('that comes to nothing is a failure, with its cause.', async () => {
     const driver = await signingIn();
-    await driver.fail('authorize', 'authorize');
-    expect(driver.path).toBe('failed.releasing');
     expect(driver.context.failure).toMatchObject({ code: 'auth-required' });
+    await driver.fail('authorize', driver.failure('retry', 'handshake', { code: 'address-refused' }));
+    expect(driver.path).toBe('failed.releasing');
+    expect(driver.context.failure).toMatchObject({ code: 'address-refused' });
   });
 });
 

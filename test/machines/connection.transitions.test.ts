@@ -129,6 +129,23 @@ describe('the connection chart', () => {
   });
 });
 
+describe('the tags of the connection chart', () => {
+  const TAGGED: Readonly<Record<string, readonly string[]>> = {
+    'configuring.awaitingTrust': ['settled', 'waitingForPerson'],
+    'configuring.dormant': ['settled'],
+    'handshaking.authorizing': ['settled', 'waitingForPerson'],
+    ready: ['settled', 'usable'],
+    'failed.settled': ['settled'],
+    stopped: ['settled'],
+  };
+
+  it.each(Object.keys(SITUATIONS))('say of %s what others may rely on.', async (situation) => {
+    const driver = await reach(situation);
+    const path = driver.path.startsWith('ready.') ? 'ready' : driver.path;
+    expect([...driver.snapshot.tags].toSorted()).toEqual(TAGGED[path] ?? []);
+  });
+});
+
 describe('the table of the connection chart', () => {
   const situations = Object.keys(SITUATIONS);
 

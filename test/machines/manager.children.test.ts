@@ -187,6 +187,16 @@ describe('the stop', () => {
     expect(driver.opened).toEqual(['a']);
   });
 
+  it('while later ones are still starting leaves no timer either.', async () => {
+    const driver = await running('a');
+    await driver.add('b');
+    await driver.settle('b', 'resolveConfig');
+    expect(driver.context.holders).toEqual(['b']);
+    await driver.stop();
+    expect(driver.context.holders).toEqual([]);
+    expect(driver.clock.pending).toEqual([]);
+  });
+
   it('that is asked for again hurries every child that is left by one step.', async () => {
     const driver = await running('a', 'b', 'c');
     await driver.stop();

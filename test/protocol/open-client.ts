@@ -26,7 +26,7 @@ function makeEnds(script: Script, options: FakeTransportOptions): Ends {
 /** Begins to open the exchange and does not wait for it. */
 export function startClient(
   script: Script = {},
-  signal: AbortSignal | undefined = undefined,
+  signal?: AbortSignal,
   options: FakeTransportOptions = {},
   { server, transport }: Ends = makeEnds(script, options),
   prepare: (client: ProtocolClient) => void = () => {},

@@ -115,7 +115,7 @@ export class ScriptedServer {
   }
 
   notify(method: string, params: Params = {}): void {
-    this.send({ jsonrpc: '2.0', method, params } as JSONRPCMessage);
+    this.send({ jsonrpc: '2.0', method, params });
   }
 
   /** Sends any message, right or wrong. */

@@ -1,12 +1,9 @@
 /** Troupes for tests: on a clock that stands still, with a record of their events, and closed after each test. */
-import { afterEach, expect } from 'vitest';
+import { afterEach, beforeAll, expect } from 'vitest';
 import type { Observable } from 'rxjs';
 import type { ConnectionState } from '../../src/lifecycle/event.js';
 import type { ServerConfig, ServerSettings, TroupeOptions } from '../../src/options.js';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
-// Loaded beforehand, so that no test waits for a file while its clock stands still.
-import '../../src/protocol/sdk-v1.js';
-import '../../src/transports/in-process.js';
 import { createControlledClock, type ControlledClock } from './controlled-clock.js';
 import { recordEvents, type EventRecord } from './event-record.js';
 import type { ScriptedServer } from './scripted-server.js';
@@ -24,6 +21,10 @@ export function inProcess(server: ScriptedServer, settings: ServerSettings = {})
 /** `make` builds a troupe that is closed after the test; the test fails when that needs more time than it may. */
 export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
   const made: TestTroupe[] = [];
+  // Loaded beforehand, so that no test waits for a file while its clock stands still.
+  beforeAll(() =>
+    Promise.all([import('../../src/protocol/sdk-v1.js'), import('../../src/transports/in-process.js')]),
+  );
   afterEach(async () => {
     for (const { troupe, clock } of made.splice(0)) await passTime(clock, troupe.close());
   });
@@ -40,14 +41,14 @@ export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
 
 /** Moves time on, a second at a time, until the promise settles; fails after `limitMs`. */
 export async function passTime<T>(clock: ControlledClock, promise: Promise<T>, limitMs = 60_000): Promise<T> {
-  let isSettled = false;
+  const wait = { isOver: false };
   const settle = (): void => {
-    isSettled = true;
+    wait.isOver = true;
   };
   promise.then(settle, settle);
   await clock.advance(0);
-  for (let passed = 0; !isSettled && passed < limitMs; passed += 1_000) await clock.advance(1_000);
-  expect(isSettled, `settled within ${limitMs} ms`).toBe(true);
+  for (let passed = 0; !wait.isOver && passed < limitMs; passed += 1_000) await clock.advance(1_000);
+  expect(wait.isOver, `settled within ${limitMs} ms`).toBe(true);
   return promise;
 }
 

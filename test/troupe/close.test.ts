@@ -45,14 +45,14 @@ describe('close', () => {
     });
     await passTime(clock, troupe.start());
     const connection = troupe.connection('mute');
-    const waiting = [
+    const waiting: (Promise<unknown> | undefined)[] = [
       troupe.settled(),
       connection?.ready(),
       connection?.start(),
       connection?.callTool('echo'),
       connection?.restart(),
     ];
-    const outcomes = Promise.allSettled(waiting);
+    const outcomes = Promise.allSettled(waiting.map((each) => Promise.resolve(each)));
     await troupe.close();
     const [settled, ...others] = await outcomes;
     expect(settled?.status).toBe('fulfilled');

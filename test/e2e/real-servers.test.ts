@@ -1,6 +1,5 @@
 /** Real MCP servers through the public API: every kind of transport that crosses a process. */
-import { firstValueFrom } from 'rxjs';
-import { filter } from 'rxjs/operators';
+import { filter, firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTroupe, type ServerConfig } from '../../src/index.js';
 import { useLeakCheck } from '../support/leak-check.js';

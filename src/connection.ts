@@ -81,7 +81,7 @@ export class Connection {
   }
 
   get state(): ConnectionState {
-    return this.#path().state;
+    return this.path.state;
   }
 
   get status(): ServerStatus {
@@ -158,8 +158,8 @@ export class Connection {
   /** Lists the tools again; resolves when they are listed, and rejects where the list failed. */
   async refresh(options: WaitOptions = {}): Promise<void> {
     this.#command({ type: 'connection.refresh' });
-    await this.#ports.publisher.until(() => !this.#path().substate.includes('refreshing'), options.signal);
-    const path = this.#path();
+    await this.#ports.publisher.until(() => !this.path.substate.includes('refreshing'), options.signal);
+    const path = this.path;
     if (path.state !== 'ready') throw this.#whyNot(path);
     if (path.substate.endsWith('stale')) {
       throw new NotReadyError(`The tools of '${this.name}' could not be listed; the old list stays.`, {
@@ -217,22 +217,23 @@ export class Connection {
   /** The next session that can carry a call; throws why there is none. A dormant connection is woken. */
   async #usableSession(signal: AbortSignal | undefined): Promise<Session> {
     for (;;) {
-      if (this.#path().substate === 'dormant') this.#command({ type: 'connection.start' });
+      if (this.path.substate === 'dormant') this.#command({ type: 'connection.start' });
       await this.#ports.publisher.until(() => this.#usable() !== undefined || this.#isAway(), signal);
       const session = this.#usable();
       if (session !== undefined) return session;
-      const path = this.#path();
+      const path = this.path;
       if (path.substate !== 'dormant' && this.#isAway()) throw this.#whyNot(path);
     }
   }
 
   /** Settled, and not as ready: nothing will come of waiting. */
   #isAway(): boolean {
-    const path = this.#path();
+    const path = this.path;
     return path.state !== 'ready' && isSettled(path);
   }
 
-  #path(): StatePath {
+  /** @internal */
+  get path(): StatePath {
     if (this.#ports.crash() !== undefined) return { state: 'failed', substate: 'settled' };
     const snapshot = this.#ports.ref()?.getSnapshot();
     const isOver = snapshot === undefined || snapshot.status === 'error' || snapshot.status === 'stopped';
@@ -250,8 +251,8 @@ export class Connection {
 
   /** Resolves when ready or dormant; rejects with what else it settled as. */
   async #settled(options: WaitOptions): Promise<void> {
-    await this.#ports.publisher.until(() => isSettled(this.#path()), options.signal);
-    const path = this.#path();
+    await this.#ports.publisher.until(() => isSettled(this.path), options.signal);
+    const path = this.path;
     if (path.state === 'ready' || path.substate === 'dormant') return;
     throw this.#whyNot(path);
   }

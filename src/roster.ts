@@ -9,11 +9,11 @@ import type { ManagerInput } from '../machines/manager.machine.js';
 import type { Dropped } from './actors/door.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import type { CallPorts } from './calls/call.js';
-import { Connection } from './connection.js';
+import { Connection, isSettled } from './connection.js';
 import type { ConnectionState } from './lifecycle/event.js';
 import { statePath } from './lifecycle/state-path.js';
 import type { Publisher } from './lifecycle/publish.js';
-import { restingStatus, toStatus, type ServerStatus, type StatusFacts } from './lifecycle/status.js';
+import { toStatus, type ServerStatus, type StatusFacts } from './lifecycle/status.js';
 import type { ServerRow, ServerTable } from './server-table.js';
 import { Supervisor, type SupervisorListener } from './supervisor.js';
 
@@ -51,6 +51,11 @@ export class Roster implements SupervisorListener {
 
   get statuses(): readonly ServerStatus[] {
     return [...this.#handles.values()].map((handle) => handle.status);
+  }
+
+  /** Nobody is on the way: each is ready, has ended, rests or waits for a person. */
+  get isSettled(): boolean {
+    return [...this.#handles.values()].every(({ path }) => isSettled(path));
   }
 
   connection(name: string): Connection | undefined {
@@ -238,7 +243,8 @@ export class Roster implements SupervisorListener {
     const { table, effects } = this.parts;
     const ref = this.supervisor.ref(name);
     const snapshot = ref?.getSnapshot();
-    const state = this.#handles.get(name)?.state ?? 'stopped';
+    const path = this.#handles.get(name)?.path ?? { state: 'stopped', substate: '' };
+    const { state } = path;
     const facts: StatusFacts = {
       name,
       source: table.get(name)?.source ?? '',
@@ -251,8 +257,8 @@ export class Roster implements SupervisorListener {
       trustRequest: state === 'configuring' ? (table.trustRequest(name) ?? null) : null,
       crash: this.#crashes.get(name) ?? null,
     };
-    if (snapshot?.status !== 'active' && snapshot?.status !== 'done') return restingStatus(facts, state);
-    return toStatus(facts, statePath(snapshot.value), snapshot.context);
+    const canTell = snapshot?.status === 'active' || snapshot?.status === 'done';
+    return toStatus(facts, path, canTell ? snapshot.context : undefined);
   }
 
   #reason(name: string, state: string): string | null {

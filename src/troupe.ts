@@ -12,7 +12,7 @@ import { Catalogs } from './catalog/catalogs.js';
 import { ToolRegistry, type CatalogTool, type ServerFacts } from './catalog/registry.js';
 import { loadConfig, type LoadedConfig } from './config/load.js';
 import { describeProblem } from './config/problem.js';
-import { isSettled, type Connection, type WaitOptions } from './connection.js';
+import type { Connection, WaitOptions } from './connection.js';
 import { ConfigError, NotReadyError, UnknownToolError, type ConfigProblem } from './errors.js';
 import type { LifecycleEvent } from './lifecycle/event.js';
 import { Publisher } from './lifecycle/publish.js';
@@ -145,7 +145,7 @@ export class Troupe {
   /** Resolves when every server is ready, failed, stopped, dormant, or waits for a person. */
   async settled({ signal }: WaitOptions = {}): Promise<void> {
     await this.start(signal === undefined ? {} : { signal });
-    await this.#publisher.until(() => this.status.every(isSettled), signal);
+    await this.#publisher.until(() => this.#roster.isSettled, signal);
   }
 
   /** Adds a server and starts it, where the troupe has started. Rejects with a `ConfigError` for a known name or a wrong entry. */

@@ -18,6 +18,8 @@ export class Publisher {
   readonly events$: Observable<LifecycleEvent>;
   readonly #events = new Subject<LifecycleEvent>();
   readonly #flushed = new Set<() => void>();
+  readonly #completed = new Set<() => void>();
+  #isComplete = false;
   #queue: LifecycleEvent[] = [];
   #seq = 0;
   #isScheduled = false;
@@ -62,7 +64,7 @@ export class Publisher {
         const tell = (): void => subscriber.next(read());
         tell();
         subscriber.add(this.onflushed(tell));
-        subscriber.add(this.#events.subscribe({ complete: () => this.#guard(() => subscriber.complete()) }));
+        subscriber.add(this.#oncompleted(() => subscriber.complete()));
       },
       (error) => this.#observerFailed(error),
     );
@@ -77,7 +79,7 @@ export class Publisher {
     await new Promise<void>((resolve, reject) => {
       const finish = (settle: () => void): void => {
         stop();
-        end.unsubscribe();
+        stopWaiting();
         signal?.removeEventListener('abort', onAbort);
         settle();
       };
@@ -95,7 +97,7 @@ export class Publisher {
       };
       const stop = this.onflushed(check);
       signal?.addEventListener('abort', onAbort, { once: true });
-      const end = this.#events.subscribe({ complete: () => queueMicrotask(onEnd) });
+      const stopWaiting = this.#oncompleted(() => queueMicrotask(onEnd));
       queueMicrotask(check);
     });
   }
@@ -103,7 +105,16 @@ export class Publisher {
   /** Delivers what is queued and completes the stream. */
   complete(): void {
     if (this.#isScheduled) this.#flush();
+    this.#isComplete = true;
     this.#events.complete();
+    for (const fn of [...this.#completed]) this.#guard(fn);
+  }
+
+  /** Calls `fn` at the end, at once where that is past, unless the returned function is called before. */
+  #oncompleted(fn: () => void): () => void {
+    if (this.#isComplete) fn();
+    else this.#completed.add(fn);
+    return () => this.#completed.delete(fn);
   }
 
   #flush(): void {

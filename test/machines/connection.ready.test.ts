@@ -80,8 +80,16 @@ describe('a changed list of tools', () => {
   it('is listed once more when it changed meanwhile, and a storm cannot hold that back either.', async () => {
     await driver.command('connection.refresh');
     await driver.listChanged();
-    await driver.settle('listTools');
+    await driver.settle('listTools', { hash: 'catalog-2', tools: 9 });
     expect(driver.path).toBe('ready.resting+debouncing');
+    expect(driver.context).toMatchObject({ catalogHash: 'catalog-2', counts: { tools: 9 } });
+    await storm(2_000);
+    expect(refreshes()).toBe(2);
+  });
+
+  it('is listed after two seconds of a storm although the last listing failed.', async () => {
+    await driver.command('connection.refresh');
+    await driver.fail('listTools', 'retry');
     await storm(2_000);
     expect(refreshes()).toBe(2);
   });

@@ -13,7 +13,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll } from 'vitest';
-import { descendantsOf, livingProcesses } from '../../src/transports/stdio/process-table.js';
+import { descendantsOf, readProcesses } from '../../src/transports/stdio/process-table.js';
 
 export interface LeakTracker {
   /** Rejects with a list of what is there now and was not there before. */
@@ -80,7 +80,7 @@ function newSince(before: readonly string[], now: readonly string[]): string[] {
 }
 
 function processes(groups: readonly number[]): string[] {
-  const table = livingProcesses() ?? [];
+  const table = readProcesses() ?? [];
   const ours = new Set(descendantsOf([process.pid, ...groups], table).map(({ pid }) => pid));
   return table
     .filter(

@@ -15,13 +15,10 @@ export interface LivingProcess {
 
 let snapshot: readonly LivingProcess[] | undefined;
 
-/**
- * Undefined where the table cannot be read (no free file descriptor, no `ps`).
- * Read at most once per turn of the event loop, however many servers end at the same time.
- */
+/** As `readProcesses`, but read at most once per turn of the event loop, however many servers end at the same time. */
 export function livingProcesses(): readonly LivingProcess[] | undefined {
   if (snapshot === undefined) {
-    snapshot = read();
+    snapshot = readProcesses();
     setImmediate(() => {
       snapshot = undefined;
     });
@@ -29,7 +26,8 @@ export function livingProcesses(): readonly LivingProcess[] | undefined {
   return snapshot;
 }
 
-function read(): LivingProcess[] | undefined {
+/** Undefined where the table cannot be read (no free file descriptor, no `ps`). */
+export function readProcesses(): readonly LivingProcess[] | undefined {
   try {
     return process.platform === 'linux' ? fromProc() : fromPs();
   } catch {

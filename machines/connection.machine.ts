@@ -595,10 +595,7 @@ export const connectionMachine = connection.createMachine({
           after: { backoffDelay: '#connection.configuring' },
           on: {
             'connection.retry': { target: '#connection.configuring', actions: 'newRound' },
-            'network.offline': [
-              { guard: 'needsNetwork', target: 'offline', actions: 'goOffline' },
-              { actions: 'goOffline' },
-            ],
+            'network.offline': { guard: 'needsNetwork', target: 'offline', actions: 'goOffline' },
           },
         },
         offline: {

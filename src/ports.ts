@@ -12,9 +12,12 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
 }
 
+/** A longer delay would fire at once. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  setTimeout: (fn, ms) => setTimeout(fn, ms),
+  setTimeout: (fn, ms) => setTimeout(fn, Math.min(ms, LONGEST_DELAY_MS)),
   clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
 };
 

@@ -6,6 +6,7 @@
  */
 import { MASK } from './config/mask.js';
 import type { ServerConfig } from './options.js';
+import type { RawFailure } from './transports/session-transport.js';
 
 export type Mask = (text: string) => string;
 
@@ -49,11 +50,28 @@ function urlSecrets(text: string): readonly string[] {
 
 export const NO_MASK: Mask = (text) => text;
 
-/** Replaces every known secret, the longest first. */
+/** Replaces every known secret, also as JSON and addresses spell it, the longest first. */
 export function createMask(secrets: Iterable<string>): Mask {
-  const known = [...new Set(secrets)].toSorted((a, b) => b.length - a.length);
+  const spelled = [...secrets].flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+  ]);
+  const known = [...new Set(spelled)].toSorted((a, b) => b.length - a.length);
   if (known.length === 0) return NO_MASK;
   return (text) => known.reduce((masked, secret) => masked.replaceAll(secret, MASK), text);
+}
+
+/** The same failure with its texts masked; its code, phase and figures are ours and stay. */
+export function maskFailure<T extends RawFailure>(failure: T, mask: Mask): T {
+  const { message, hint, stderrTail, http } = failure;
+  return {
+    ...failure,
+    message: mask(message),
+    ...(hint === undefined ? {} : { hint: mask(hint) }),
+    ...(stderrTail === undefined ? {} : { stderrTail: stderrTail.map(mask) }),
+    ...(http === undefined ? {} : { http: maskJson(http, mask) }),
+  };
 }
 
 /** The same JSON with every text in it masked; names of fields stay. */

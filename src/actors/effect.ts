@@ -10,7 +10,7 @@ import { LONGEST_DELAY_MS } from '../../machines/policy/backoff.js';
 import type { Failure, FailurePhase } from '../../machines/policy/failure.js';
 import { cutText } from '../lifecycle/cut-text.js';
 import type { Clock } from '../ports.js';
-import { maskJson } from '../secrets.js';
+import { maskFailure } from '../secrets.js';
 import type { EffectPorts } from './effect-ports.js';
 import { ProtocolFailure, RequestLostError, RpcError } from '../protocol/protocol-client.js';
 import { TransportError, type RawFailure } from '../transports/session-transport.js';
@@ -45,7 +45,7 @@ export function effect<TOutput extends object, TInput extends { readonly name: s
           ? (spec.expired?.(input, error.limitMs) ?? toRawFailure(error))
           : toRawFailure(error);
       const failure: Failure = { ...spec.details?.(input), ...raw, phase: spec.phase, at: clock.now() };
-      return Promise.reject(maskJson(failure, servers.mask(input.name)));
+      return Promise.reject(maskFailure(failure, servers.mask(input.name)));
     }
   });
 }

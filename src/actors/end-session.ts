@@ -3,7 +3,7 @@
  * All but draining end every session of the connection, so that nothing older can be left behind.
  */
 import type { BoundedSessionInput } from '../../machines/connection.events.js';
-import type { Released } from '../sessions.js';
+import type { Released, Sessions } from '../sessions.js';
 import { TransportError, type RawFailure } from '../transports/session-transport.js';
 import { effect, type Nothing } from './effect.js';
 import type { EffectPorts } from './effect-ports.js';
@@ -27,17 +27,20 @@ function proven(left: Released): Nothing {
   return {};
 }
 
-/** Serves `releaseSession` and `closeSession`: to release is to close what a failure left. */
-export function closeSession(ports: EffectPorts) {
-  return effect<Nothing, BoundedSessionInput>(ports, {
-    phase: 'release',
-    limitMs,
-    expired,
-    run: async ({ name }) => {
-      return proven(await ports.sessions.close(name));
-    },
-  });
+function ending(end: (sessions: Sessions, name: string) => Promise<Released>) {
+  return (ports: EffectPorts) =>
+    effect<Nothing, BoundedSessionInput>(ports, {
+      phase: 'release',
+      limitMs,
+      expired,
+      run: async ({ name }) => proven(await end(ports.sessions, name)),
+    });
 }
+
+/** Serves `releaseSession` and `closeSession`: to release is to close what a failure left. */
+export const closeSession = ending((sessions, name) => sessions.close(name));
+
+export const killSession = ending((sessions, name) => sessions.kill(name));
 
 /** Over when no call is in flight or the limit is, at once where that is 0; what is left the close settles. */
 export function drainCalls(ports: EffectPorts) {
@@ -47,17 +50,6 @@ export function drainCalls(ports: EffectPorts) {
     run: async (key, signal) => {
       if (key.limitMs > 0) await ports.sessions.get(key)?.idle(signal);
       return {};
-    },
-  });
-}
-
-export function killSession(ports: EffectPorts) {
-  return effect<Nothing, BoundedSessionInput>(ports, {
-    phase: 'release',
-    limitMs,
-    expired,
-    run: async ({ name }) => {
-      return proven(await ports.sessions.kill(name));
     },
   });
 }

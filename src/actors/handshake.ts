@@ -2,12 +2,13 @@
 import type {
   BoundedSessionInput,
   HandshakeOutput,
+  ServerIdentity,
   SessionKey,
   Unsettled,
 } from '../../machines/connection.events.js';
 import { cutText } from '../lifecycle/cut-text.js';
 import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
-import { maskJson } from '../secrets.js';
+import { maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
 import { effect } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
@@ -38,7 +39,7 @@ export function handshake(ports: EffectPorts) {
       try {
         const server = await client.open(transport, signal);
         session.capabilities = server.capabilities;
-        return { server: maskJson(server, ports.servers.mask(key.name)) };
+        return { server: maskIdentity(server, ports.servers.mask(key.name)) };
       } catch (error) {
         if (error instanceof RequestLostError && transport.ended !== undefined) {
           throw new RequestLostError(transport.ended, error.written);
@@ -47,6 +48,11 @@ export function handshake(ports: EffectPorts) {
       }
     },
   });
+}
+
+/** What the server says of itself, without secrets; the version is one of ours. */
+function maskIdentity({ protocolVersion, ...told }: ServerIdentity, mask: Mask): ServerIdentity {
+  return { ...maskJson(told, mask), protocolVersion };
 }
 
 function atMost(times: number, tell: (message: string) => void): (message: string) => void {
@@ -74,7 +80,7 @@ function hear(
       generation: key.generation,
       stream: 'protocol',
       ...(typeof level === 'string' ? { level } : {}),
-      message: cutText(mask(typeof data === 'string' ? data : JSON.stringify(data ?? null))),
+      message: cutText(mask(typeof data === 'string' ? data : JSON.stringify(maskJson(data ?? null, mask)))),
     });
   }
 }

@@ -5,7 +5,7 @@
 import { fromCallback } from 'xstate';
 import type { ConnectionEvent, WatchSessionInput } from '../../machines/connection.events.js';
 import type { Clock } from '../ports.js';
-import { maskJson } from '../secrets.js';
+import { maskFailure } from '../secrets.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import type { EffectPorts } from './effect-ports.js';
 
@@ -18,7 +18,7 @@ export function watchSession(ports: EffectPorts) {
       sendBack({
         type: 'session.lost',
         generation,
-        failure: maskJson({ ...raw, phase: 'session', at: clock.now() }, ports.servers.mask(input.name)),
+        failure: maskFailure({ ...raw, phase: 'session', at: clock.now() }, ports.servers.mask(input.name)),
       });
 
     if (session?.transport === undefined || session.isClosing) {

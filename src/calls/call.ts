@@ -17,7 +17,7 @@ import {
 import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
 import { RequestLostError, RpcError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
-import { maskJson, type Mask } from '../secrets.js';
+import { maskFailure, maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
 import { GivenUp, Patience, TimedOut } from './patience.js';
 
@@ -121,7 +121,7 @@ function masked(error: unknown, mask: Mask): unknown {
     return new RpcError(error.rpcCode, mask(error.message), maskJson(error.data, mask));
   }
   if (error instanceof RequestLostError) {
-    return new RequestLostError(maskJson(error.failure, mask), error.written);
+    return new RequestLostError(maskFailure(error.failure, mask), error.written);
   }
   return error;
 }

@@ -285,6 +285,15 @@ describe('a remote server while the network is down', () => {
     expect(Math.max(...delays)).toBeLessThanOrEqual(2_000);
   });
 
+  it('is tried like any other when it is back.', async () => {
+    const driver = await offline(1);
+    await driver.fact({ type: 'network.online' });
+    await driver.advance(2_000);
+    await failLaunch(driver);
+    await driver.settle('releaseSession');
+    expect(driver.path).toBe('reconnecting.backingOff');
+  });
+
   it('is tried at once when a person asks.', async () => {
     const driver = await offline(1);
     await driver.command('connection.retry');
@@ -303,7 +312,7 @@ describe('a remote server while the network is down', () => {
   it.each(['stdio', 'in-process'] as const)(
     'does not hold a server that is reached by %s.',
     async (transport) => {
-      const driver = new ConnectionDriver({ transport, online: false });
+      const driver = new ConnectionDriver({ transport });
       await failLaunch(driver);
       await driver.settle('releaseSession');
       await driver.fact({ type: 'network.offline' });

@@ -230,6 +230,14 @@ describe('an idle connection', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
+  it('looks at its new entry before it rests when it is reloaded while it closes.', async () => {
+    const driver = await idle();
+    await driver.command({ type: 'connection.reload', transport: 'stdio', policy: PLAIN_POLICY });
+    await shutDown(driver);
+    expect(driver.path).toBe('configuring.resolving');
+    expect(driver.inputOf('resolveConfig')).toMatchObject({ wanted: false });
+  });
+
   it.each(['connection.start', 'connection.restart'] as const)(
     'comes back instead of resting when %s arrives while it closes.',
     async (command) => {

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { createMask, maskFailure, maskJson, NO_MASK, secretsOf } from '../../src/secrets.js';
+
+describe('the secrets of an entry', () => {
+  it('are its env values and the host variables it refers to, but not places of this machine', () => {
+    const config = { command: 'lamp', env: { TOKEN: 'abc-token', MODE: 'on' } };
+    const env = { API_KEY: 'key-1234', HOME: '/home/ada' };
+    expect(secretsOf(config, ['API_KEY', 'HOME', 'UNSET'], env).toSorted()).toEqual([
+      'abc-token',
+      'key-1234',
+    ]);
+  });
+
+  it('are its header values, with and without their scheme, and the credentials and query of its address', () => {
+    const config = {
+      url: 'https://ada:pass-word@example.com/mcp?key=query-value',
+      headers: { Authorization: 'Bearer header-token' },
+    };
+    expect(secretsOf(config, [], {}).toSorted()).toEqual([
+      'Bearer header-token',
+      'header-token',
+      'pass-word',
+      'query-value',
+    ]);
+  });
+});
+
+describe('the mask', () => {
+  const mask = createMask(['tok"en/1', 'tok"en/1-longer']);
+
+  it.each([
+    ['as it is', 'it was tok"en/1.', 'it was ***.'],
+    ['inside a longer secret', 'tok"en/1-longer', '***'],
+    ['as JSON spells it', JSON.stringify({ a: 'tok"en/1' }), '{"a":"***"}'],
+    ['as an address spells it', `?t=${encodeURIComponent('tok"en/1')}`, '?t=***'],
+    ['more than once', 'tok"en/1 tok"en/1', '*** ***'],
+    ['not at all', 'nothing here', 'nothing here'],
+  ])('strikes a secret out %s', (_, told, shown) => {
+    expect(mask(told)).toBe(shown);
+  });
+
+  it('reaches every text in JSON and leaves names, numbers and null alone', () => {
+    const told = { list: ['tok"en/1', 1, null], deep: { text: 'tok"en/1' } };
+    expect(maskJson(told, mask)).toEqual({ list: ['***', 1, null], deep: { text: '***' } });
+  });
+
+  it('leaves code, phase and figures of a failure alone, whatever the secrets are', () => {
+    const failure = {
+      code: 'http-status',
+      phase: 'session',
+      at: 1,
+      message: 'in this session',
+      hint: 'session',
+      stderrTail: ['session over'],
+      http: { status: 500, bodyStart: 'no session' },
+    } as const;
+    expect(maskFailure(failure, createMask(['session', 'http-status']))).toEqual({
+      ...failure,
+      message: 'in this ***',
+      hint: '***',
+      stderrTail: ['*** over'],
+      http: { status: 500, bodyStart: 'no ***' },
+    });
+  });
+
+  it('is none where there is no secret, and then gives back the very same object', () => {
+    const told = { a: 1 };
+    expect(createMask([])).toBe(NO_MASK);
+    expect(maskJson(told, NO_MASK)).toBe(told);
+  });
+});

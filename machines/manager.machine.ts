@@ -70,8 +70,8 @@ const slotTimer = (name: string) => `slot.${name}`;
 
 function livingChildren(parent: Parent): Child[] {
   return Object.values(parent.getSnapshot().children).filter(
-    (child) => child?.getSnapshot().status === 'active',
-  ) as Child[];
+    (child): child is Child => child?.getSnapshot().status === 'active',
+  );
 }
 
 /** A child that died before it could report the end of its first attempt. */

@@ -214,16 +214,22 @@ export class Connection {
     }
   }
 
-  /** The next session that can carry a call; throws why there is none. A dormant connection is woken. */
+  /** The next session that can carry a call; throws why there is none. A resting connection is woken. */
   async #usableSession(signal: AbortSignal | undefined): Promise<Session> {
     for (;;) {
-      if (this.path.substate === 'dormant') this.#command({ type: 'connection.start' });
+      if (this.#canBeWoken()) this.#command({ type: 'connection.start' });
       await this.#ports.publisher.until(() => this.#usable() !== undefined || this.#isAway(), signal);
       const session = this.#usable();
       if (session !== undefined) return session;
       const path = this.path;
       if (path.substate !== 'dormant' && this.#isAway()) throw this.#whyNot(path);
     }
+  }
+
+  /** Dormant, about to become so, or going to rest: it comes when it is asked for, and not otherwise. */
+  #canBeWoken(): boolean {
+    const { state } = this.path;
+    return (state === 'configuring' || state === 'shuttingDown') && this.allowed.includes('connection.start');
   }
 
   /** Settled, and not as ready: nothing will come of waiting. */

@@ -181,6 +181,19 @@ describe('a call that has to wait', () => {
     }
   });
 
+  it('brings a server back that is just going to rest', async () => {
+    const closing = createGate();
+    const server = new FakeServer((session) => (session === 1 ? { close: () => closing.promise } : {}));
+    const test = makeOne(server, { idleStopMs: 5_000 });
+    await test.troupe.start();
+    await test.clock.advance(5_000);
+    await whenState(test, 'a', 'shuttingDown');
+    const call = test.troupe.callTool(NAME);
+    closing.open();
+    await expect(call).resolves.toEqual(text('echo {}'));
+    expect(server.peer.of('tools/call')).toMatchObject([{ session: 2 }]);
+  });
+
   it('gives up after its own limit, and was not sent', async () => {
     const server = new FakeServer(() => ({}), { on: { initialize: silent } });
     const { troupe, clock, events } = makeOne(server);

@@ -31,6 +31,7 @@ describe('an attempt', () => {
       attempt: 2,
       maxAttempts: 5,
       delayMs: 1_000,
+      failure: { code: 'connection-lost', phase: 'launch' },
     });
     await driver.advance(1_000);
     await driver.bringUp('openTransport');
@@ -307,6 +308,7 @@ describe('a remote server while the network is down', () => {
     await driver.fact({ type: 'network.offline' });
     await driver.advance(600_000);
     expect(driver.path).toBe('reconnecting.offline');
+    expect(driver.context.online).toBe(false);
   });
 
   it.each(['stdio', 'in-process'] as const)(

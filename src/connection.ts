@@ -6,7 +6,9 @@ import { distinctUntilChanged, type Observable } from 'rxjs';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { CONNECTION_COMMANDS, type ConnectionCommand } from '../machines/connection.events.js';
 import { toFailure, type Failure } from '../machines/policy/failure.js';
-import { acceptedOf, verdict } from '../machines/verdict.js';
+import { acceptedOf, verdict, type TransitionVerdict } from '../machines/verdict.js';
+import { isCommand } from './actors/door.js';
+import { callProblem } from './calls/call-problem.js';
 import { abortedError, sendCall, type Call, type CallOptions, type CallPorts } from './calls/call.js';
 import { GivenUp, Patience, TimedOut } from './calls/patience.js';
 import { AuthRequiredError, InvalidTransitionError, NotReadyError, TrustRequiredError } from './errors.js';
@@ -14,9 +16,8 @@ import { failureError } from './failure-error.js';
 import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
 import type { ConnectionRef } from './lifecycle/follow.js';
 import type { Publisher } from './lifecycle/publish.js';
-import { statePath, type StatePath } from './lifecycle/state-path.js';
+import { isSettled, statePath, type StatePath } from './lifecycle/state-path.js';
 import type { ServerStatus } from './lifecycle/status.js';
-import type { JsonObject } from './protocol/protocol-client.js';
 import type { Session } from './sessions.js';
 
 export interface WaitOptions {
@@ -101,13 +102,19 @@ export class Connection {
    * one that asks for what is already so is refused as `ignored` without an event.
    */
   dispatch(command: ConnectionCommand): DispatchResult {
-    const snapshot = this.#ports.ref()?.getSnapshot();
-    const answer = snapshot === undefined ? 'stopped' : verdict(snapshot, command);
+    const answer = this.#verdict(command);
     const { allowed } = this;
     if (answer === 'accepted') this.#ports.deliver(command);
     if (answer === 'stopped' && allowed.includes(command.type)) this.#ports.spawn();
     else if (answer !== 'accepted') return this.#reject(command, answer, allowed);
     return { accepted: true };
+  }
+
+  /** Facts are not for the host to tell. */
+  #verdict(command: ConnectionCommand): TransitionVerdict {
+    const snapshot = this.#ports.ref()?.getSnapshot();
+    if (snapshot === undefined) return 'stopped';
+    return isCommand(command.type) ? verdict(snapshot, command) : 'unhandled';
   }
 
   #reject(command: ConnectionCommand, reason: RejectionReason, allowed: readonly string[]): DispatchResult {
@@ -185,7 +192,9 @@ export class Connection {
   }
 
   /** Calls a tool by the server's own name for it, waiting for the connection where it is on its way. */
-  callTool(tool: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+  callTool(tool: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const problem = callProblem(args, options);
+    if (problem !== undefined) return Promise.reject(problem);
     const call = { tool, args, timeoutMs: options.timeoutMs ?? this.#ports.callTimeoutMs(), options };
     const session = this.#usable();
     if (session !== undefined) return sendCall(this.#ports.calls, session, call);
@@ -275,17 +284,6 @@ export class Connection {
     if (path.state === 'failed') return failureError(toFailure(failure), server);
     return new NotReadyError(`'${server}' is ${path.state}.`, { server });
   }
-}
-
-export function isSettled({ state, substate }: StatePath): boolean {
-  return (
-    state === 'ready' ||
-    state === 'stopped' ||
-    (state === 'failed' && substate === 'settled') ||
-    substate === 'dormant' ||
-    substate === 'awaitingTrust' ||
-    substate === 'authorizing'
-  );
 }
 
 function messageOf(error: unknown): string {

@@ -30,7 +30,7 @@ export interface Discovery {
 }
 
 /** Loads and merges the given sources. Never rejects for an unreadable one: `sources` and `problems` tell. */
-export async function discoverServers(options: DiscoverOptions): Promise<Discovery> {
+export async function discoverServers(options: DiscoverOptions = {}): Promise<Discovery> {
   const loaded = await loadConfig({ ...options, cwd: options.cwd ?? process.cwd() });
   return {
     servers: loaded.servers.map(({ name, source, shadows, config }) => ({

@@ -12,7 +12,10 @@ export interface ServerSettings {
   readonly enabled?: boolean;
   /** Which of the server's tools are shown. `*` is a wildcard; deny wins over allow. */
   readonly tools?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
-  /** `lazy` starts nothing until the first use. Default `eager`. */
+  /**
+   * `lazy` rests until the first use, once its tools are known: it is started once to learn them, and stopped again
+   * after `idleStopMs`. Default `eager`.
+   */
   readonly start?: 'eager' | 'lazy';
   /** Idle milliseconds after which the server is stopped until the next use. Default 0: never. */
   readonly idleStopMs?: number;

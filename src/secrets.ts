@@ -34,7 +34,13 @@ export function secretsOf(
   if ('command' in config) values.push(...Object.values(config.env ?? {}));
   if ('url' in config)
     values.push(...Object.values(config.headers ?? {}).flatMap(headerSecrets), ...urlSecrets(config.url));
-  return values.filter((value) => value.length >= SHORTEST_SECRET);
+  return values.flatMap(withLines).filter((value) => value.length >= SHORTEST_SECRET);
+}
+
+/** A key of several lines is told line by line. */
+function withLines(value: string): readonly string[] {
+  const lines = value.split(/\r?\n/);
+  return lines.length === 1 ? lines : [value, ...lines];
 }
 
 /** `Bearer TOKEN` hides the token alone as well. */

@@ -10,6 +10,7 @@ import type { CallOptions } from './calls/call.js';
 import { abortable } from './abortable.js';
 import { Catalogs } from './catalog/catalogs.js';
 import { ToolRegistry, type CatalogTool, type ServerFacts } from './catalog/registry.js';
+import { checkOptions } from './check-options.js';
 import { loadConfig, type LoadedConfig } from './config/load.js';
 import { describeProblem } from './config/problem.js';
 import type { Connection, WaitOptions } from './connection.js';
@@ -27,7 +28,6 @@ import {
 import { PACKAGE } from './package.js';
 import { silentLogger, systemClock, type Clock } from './ports.js';
 import { createClient } from './protocol/create-client.js';
-import type { JsonObject } from './protocol/protocol-client.js';
 import { doneWithin } from './release.js';
 import { Roster } from './roster.js';
 import { ServerTable } from './server-table.js';
@@ -183,7 +183,7 @@ export class Troupe {
    * connection that is on its way. Throws `UnknownToolError`, `NotReadyError` (not sent, safe to repeat),
    * `ServerError`, `CallTimeoutError`, `CallAbortedError` or `OutcomeUnknownError`.
    */
-  callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+  callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const tool = this.#registry.tool(name);
     const connection = tool === undefined ? undefined : this.#roster.connection(tool.server);
     if (tool === undefined || connection === undefined) return Promise.reject(this.#unknownTool(name));
@@ -283,7 +283,8 @@ export class Troupe {
 }
 
 /**
- * Makes a troupe: the supervised MCP connections of one host. Starts nothing.
+ * Makes a troupe: the supervised MCP connections of one host. Starts nothing. Throws a `ConfigError` for an option that
+ * makes no sense.
  *
  * @example
  * const troupe = createTroupe({ config: '.mcp.json' });
@@ -292,5 +293,6 @@ export class Troupe {
  * await troupe.close();
  */
 export function createTroupe(options: TroupeOptions): Troupe {
+  checkOptions(options);
   return new Troupe(options);
 }

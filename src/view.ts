@@ -9,7 +9,6 @@ import type { CatalogTool } from './catalog/registry.js';
 import { UnknownToolError } from './errors.js';
 import type { LifecycleEvent } from './lifecycle/event.js';
 import type { ServerStatus } from './lifecycle/status.js';
-import type { JsonObject } from './protocol/protocol-client.js';
 
 export interface ViewOptions {
   /** Names of the servers that are seen. Default: all. */
@@ -28,7 +27,7 @@ export interface Viewed {
   readonly tools$: Observable<readonly CatalogTool[]>;
   readonly status: readonly ServerStatus[];
   readonly events$: Observable<LifecycleEvent>;
-  callTool(name: string, args?: JsonObject, options?: CallOptions): Promise<CallToolResult>;
+  callTool(name: string, args?: object, options?: CallOptions): Promise<CallToolResult>;
 }
 
 export class View {
@@ -74,7 +73,7 @@ export class View {
     return this.tools.find((tool) => tool.name === name);
   }
 
-  callTool(name: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallToolResult> {
+  callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
     if (this.tool(name) === undefined) {
       return Promise.reject(new UnknownToolError(name, `No tool called '${name}' is offered here.`));
     }

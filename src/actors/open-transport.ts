@@ -47,7 +47,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
       await hand(transport, session);
       listen(ports, key, transport);
       await transport.start();
-      return { transport: transport.kind, pid: transport.pid ?? null, url: transport.url ?? null };
+      return { transport: transport.kind, pid: transport.pid ?? null, url: shownUrl(ports, key, transport) };
     },
   });
 }
@@ -60,6 +60,11 @@ async function hand(transport: SessionTransport, session: Session): Promise<void
     await transport.close();
     throw error;
   }
+}
+
+/** A secret may stand in the path of an address. */
+function shownUrl(ports: EffectPorts, key: BoundedSessionInput, { url }: SessionTransport): string | null {
+  return url === undefined ? null : ports.servers.mask(key.name)(url);
 }
 
 function listen(ports: EffectPorts, key: BoundedSessionInput, transport: SessionTransport): void {

@@ -16,9 +16,10 @@ import {
 } from '../errors.js';
 import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
-import { RequestLostError, RpcError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
+import { RequestLostError, RpcError, type Progress } from '../protocol/protocol-client.js';
 import { maskFailure, maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
+import { unsendable } from './call-problem.js';
 import { GivenUp, Patience, TimedOut } from './patience.js';
 
 export interface CallOptions {
@@ -40,7 +41,7 @@ export interface CallPorts {
 
 export interface Call {
   readonly tool: string;
-  readonly args: JsonObject;
+  readonly args: object;
   readonly timeoutMs: number;
   readonly options: CallOptions;
 }
@@ -128,7 +129,7 @@ function masked(error: unknown, mask: Mask): unknown {
 
 interface Judgement {
   readonly outcome: CallOutcome;
-  readonly thrown: TroupeError;
+  readonly thrown: TroupeError | TypeError;
 }
 
 function judge(error: unknown, session: Session, call: Call, at: number): Judgement {
@@ -147,6 +148,8 @@ function judge(error: unknown, session: Session, call: Call, at: number): Judgem
       ? error.failure
       : { code: 'internal' as const, message: messageOf(error) };
   if (error instanceof RequestLostError && !error.written) {
+    const problem = unsendable(call.args);
+    if (problem !== undefined) return { outcome: 'not-sent', thrown: problem };
     const message = `'${call.tool}' was not sent: ${failure.message}`;
     return { outcome: 'not-sent', thrown: new NotReadyError(message, { server, cause: error }) };
   }

@@ -1,6 +1,14 @@
 #!/usr/bin/env node
 /** The command `troupe`. The exit code is set and the process left to end by itself, so that all output gets out. */
 import process from 'node:process';
+import { EXIT } from './exit-codes.js';
 import { run } from './program.js';
 
-process.exitCode = await run(process.argv.slice(2), process);
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') return;
+  process.stderr.write(`troupe: the output could not be written: ${message}\n`);
+  process.exitCode = EXIT.failed;
+});
+
+const code = await run(process.argv.slice(2), process);
+process.exitCode ??= code;

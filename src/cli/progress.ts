@@ -1,5 +1,5 @@
 /** Shows on stderr, where that is a terminal, what a command waits for. Nothing of it is left afterwards. */
-import { isSettled } from '../connection.js';
+import { isSettled } from '../lifecycle/state-path.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { Progress } from '../protocol/protocol-client.js';
 import type { Troupe } from '../troupe.js';

@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../ports.js';
 
-const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 const SAME_PRESS_MS = 500;
 
 export interface SignalSource {

@@ -80,7 +80,7 @@ export class Terminal {
 /** Hears of readers that went away, for as long as the process lives: a late `EPIPE` must not end it with a stack trace. */
 export function watchReaders({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): AbortSignal {
   const gone = new AbortController();
-  stdout.on('error', () => gone.abort());
+  stdout.on('error', (error) => gone.abort(error));
   stderr.on('error', () => {});
   return gone.signal;
 }

@@ -5,7 +5,7 @@
  * fields (`validate-entry.ts`) nor the wording of a mismatch (`read-shape.ts`).
  */
 import type { BackoffOptions, ConnectionPolicy } from '../../machines/policy/policy.js';
-import type { ServerSettings } from '../options.js';
+import type { NamingTemplate, ServerSettings, TroupeOptions } from '../options.js';
 
 /** The part of JSON Schema that `readShape` obeys. `title` is what a person is told was expected. */
 export interface Schema {
@@ -171,6 +171,27 @@ export const ENTRY_SCHEMA = {
 
 /** An entry of a server that lives in this process: only the settings can be described. */
 export const SETTINGS_SCHEMA: Schema = { type: 'object', properties: { disabled: FLAG, ...SETTINGS } };
+
+const NAMING_TEMPLATES = [
+  'mcp__{server}__{tool}',
+  'mcp_{server}_{tool}',
+  'mcp__{server}_{tool}',
+  '{tool}',
+] as const satisfies readonly NamingTemplate[];
+
+/** Those options of `createTroupe` that are plain data; the other ones are objects and functions of the host. */
+export const OPTIONS_SCHEMA: Schema = {
+  type: 'object',
+  title: 'an object',
+  properties: {
+    config: { anyOf: [SOME_TEXT, { type: 'array', items: SOME_TEXT, title: 'a list of files' }] },
+    policy: POLICY,
+    naming: { type: 'string', enum: NAMING_TEMPLATES },
+    startSlots: { type: 'integer', minimum: 1 },
+    startGateMs: DURATION,
+    seed: { type: 'number' },
+  } satisfies { readonly [K in keyof TroupeOptions]?: Schema },
+};
 
 function subset(properties: Readonly<Record<string, Schema>>): Schema {
   return { type: 'object', properties, additionalProperties: false };

@@ -4,6 +4,8 @@
  * L1. `seq` grows by one for each event; `at` never goes back within a publisher's clock.
  * L2. Events are delivered from a microtask of their own, when no actor is processing, in the order of `seq`; an
  *     observer that sends a command sees settled state.
+ *     Observers that answer every event with another one are served from the event loop after `MOST_BATCHES_IN_A_ROW`,
+ *     so that timers and signals of the host are not starved.
  * L3. `onflushed` runs after every batch: whoever waits for a state waits for its event to have been told.
  * L4. After `complete` nothing is delivered any more and nobody is left waiting.
  */
@@ -12,6 +14,8 @@ import { NotReadyError } from '../errors.js';
 import type { Clock, Logger } from '../ports.js';
 import type { LifecycleEvent, LifecycleEventBody } from './event.js';
 import { SafeObservable } from './safe-observable.js';
+
+const MOST_BATCHES_IN_A_ROW = 1_000;
 
 export class Publisher {
   /** Hot; never replays. */
@@ -23,6 +27,8 @@ export class Publisher {
   #queue: LifecycleEvent[] = [];
   #seq = 0;
   #isScheduled = false;
+  /** Batches since the event loop last turned. */
+  #inARow = 0;
 
   constructor(
     private readonly clock: Clock,
@@ -48,7 +54,10 @@ export class Publisher {
   wake(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    queueMicrotask(() => this.#flush());
+    if (this.#inARow === 0) setImmediate(() => (this.#inARow = 0));
+    this.#inARow += 1;
+    if (this.#inARow < MOST_BATCHES_IN_A_ROW) queueMicrotask(() => this.#flush());
+    else setImmediate(() => this.#flush());
   }
 
   /** Calls `fn` after every delivered batch until the returned function is called. */
@@ -104,7 +113,7 @@ export class Publisher {
 
   /** Delivers what is queued and completes the stream. */
   complete(): void {
-    if (this.#isScheduled) this.#flush();
+    this.#flush();
     this.#isComplete = true;
     this.#events.complete();
     for (const fn of [...this.#completed]) this.#guard(fn);
@@ -118,6 +127,7 @@ export class Publisher {
   }
 
   #flush(): void {
+    if (!this.#isScheduled) return;
     this.#isScheduled = false;
     const batch = this.#queue;
     this.#queue = [];

@@ -19,3 +19,15 @@ function flatten(value: unknown): string {
     .map(flatten)
     .join('+');
 }
+
+/** Nothing happens any more without a person, a call or a clock: ready, over, resting, or waiting for somebody. */
+export function isSettled({ state, substate }: StatePath): boolean {
+  return (
+    state === 'ready' ||
+    state === 'stopped' ||
+    (state === 'failed' && substate === 'settled') ||
+    substate === 'dormant' ||
+    substate === 'awaitingTrust' ||
+    substate === 'authorizing'
+  );
+}

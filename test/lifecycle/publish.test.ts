@@ -36,6 +36,20 @@ describe('the publisher', () => {
     ]);
   });
 
+  it('lets the event loop turn while an observer answers every event with another one', async () => {
+    const { publisher, heard } = makePublisher();
+    let isAnswering = true;
+    publisher.events$.subscribe(() => {
+      if (isAnswering) publisher.publish(note('again'));
+    });
+    publisher.publish(note('first'));
+    await new Promise((resolve) => setImmediate(resolve));
+    isAnswering = false;
+    expect(heard.length).toBeGreaterThan(100);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(heard.map(({ seq }) => seq)).toEqual(heard.map((_, index) => index + 1));
+  });
+
   it('delivers nothing before whoever published has finished', async () => {
     const { publisher, heard } = makePublisher();
     publisher.publish(note('a'));

@@ -23,6 +23,13 @@ describe('the secrets of an entry', () => {
       'query-value',
     ]);
   });
+
+  it('are told line by line where they have several', () => {
+    const key = '-----BEGIN\nfirst line of it\r\nthe second one\n-----END';
+    const mask = createMask(secretsOf({ command: 'lamp', env: { KEY: key } }, [], {}));
+    expect(mask('it says: the second one!')).toBe('it says: ***!');
+    expect(mask(`all of it: ${key}`)).toBe('all of it: ***');
+  });
 });
 
 describe('the mask', () => {

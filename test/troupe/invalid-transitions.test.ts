@@ -44,6 +44,15 @@ describe('dispatch', () => {
     expect(troupe.status).toEqual(before);
   });
 
+  it('refuses a fact, which is not for the host to tell', async () => {
+    const { troupe, events } = await begin();
+    const fact = { type: 'session.lost', generation: 1 } as unknown as ConnectionCommand;
+    expect(troupe.connection('a')?.dispatch(fact)).toMatchObject({ accepted: false, reason: 'unhandled' });
+    await Promise.resolve();
+    expect(troupe.connection('a')?.state).toBe('ready');
+    expect(events.of('connection.rejected')).toMatchObject([{ event: 'session.lost' }]);
+  });
+
   it('refuses what a guard holds back as guarded', async () => {
     const server = new ScriptedServer();
     const { troupe, events } = await begin(server);

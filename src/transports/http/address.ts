@@ -84,7 +84,8 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
 }
 
 function secretsIn(url: URL, headers: Readonly<Record<string, string>>): string[] {
-  const texts = [...Object.values(headers).flatMap((value) => value.split(/\s+/)), url.search.slice(1)];
+  const texts = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]);
+  texts.push(url.search.slice(1));
   for (const value of url.searchParams.values()) texts.push(value, encodeURIComponent(value));
   return [...new Set(texts)]
     .filter((text) => text.length >= SHORTEST_SECRET && !SCHEME.test(text))

@@ -1,0 +1,24 @@
+/** Mistakes of the caller: trying again cannot help, so they are a `TypeError` and not one of the call's outcomes. */
+import type { CallOptions } from './call.js';
+
+/** What is wrong with the arguments or options of a call, as far as a look can tell; undefined where nothing is. */
+export function callProblem(args: unknown, { signal }: CallOptions): TypeError | undefined {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+    return new TypeError('The arguments of a call must be an object.');
+  }
+  if (signal !== undefined && typeof signal.addEventListener !== 'function') {
+    return new TypeError('The signal of a call must be an AbortSignal.');
+  }
+  return undefined;
+}
+
+/** Why the arguments cannot be sent, asked where a call was not; undefined where it is not their fault. */
+export function unsendable(args: unknown): TypeError | undefined {
+  try {
+    JSON.stringify(args);
+    return undefined;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return new TypeError(`The arguments of the call cannot be sent as JSON: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, createTroupe, type TroupeOptions } from '../../src/index.js';
+
+const WRONG: readonly [field: string, options: unknown][] = [
+  ['startGateMs', { startGateMs: Infinity }],
+  ['startSlots', { startSlots: Number.NaN }],
+  ['startSlots', { startSlots: 0 }],
+  ['policy.maxAttempts', { policy: { maxAttempts: -1 } }],
+  ['policy.nope', { policy: { nope: 1 } }],
+  ['policy.ping.idleMs', { policy: { ping: { idleMs: 'soon' } } }],
+  ['naming', { naming: 'zzz' }],
+  ['trust', { trust: 'bogus' }],
+  ['config', { config: 5 }],
+  ['config', { config: '' }],
+];
+
+describe('createTroupe', () => {
+  it.each(WRONG)('refuses a wrong %s by name', (field, options) => {
+    const make = () => createTroupe(options as TroupeOptions);
+    expect(make).toThrow(ConfigError);
+    expect(make).toThrow(`'${field}'`);
+  });
+
+  it('refuses what is no object', () => {
+    expect(() => createTroupe(null as unknown as TroupeOptions)).toThrow('createTroupe: expected an object');
+  });
+
+  it('names every wrong option at once', () => {
+    const make = () => createTroupe({ startSlots: 0, startGateMs: -1 });
+    expect(make).toThrow(/startSlots.*startGateMs/);
+  });
+
+  it('takes every option that makes sense', () => {
+    const options: TroupeOptions = {
+      config: ['a.json', 'b.json'],
+      policy: { backoff: [1, 2], ping: { idleMs: 0 } },
+      trust: () => true,
+      naming: '{tool}',
+      startSlots: 1,
+      startGateMs: 0,
+      seed: 0.5,
+    };
+    expect(createTroupe(options).status).toEqual([]);
+  });
+});

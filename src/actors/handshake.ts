@@ -70,14 +70,17 @@ function hear(
   method: string,
   params: JsonObject,
 ): void {
+  const about = { connection: key.name, generation: key.generation };
+  const mask = ports.servers.mask(key.name);
   if (method === 'notifications/tools/list_changed') session.onlistchanged?.();
+  if (method === 'notifications/resources/updated' && typeof params['uri'] === 'string') {
+    ports.publish({ type: 'resource.updated', ...about, uri: cutText(mask(params['uri'])) });
+  }
   if (method === 'notifications/message') {
     const { data, level } = params;
-    const mask = ports.servers.mask(key.name);
     ports.publish({
       type: 'server.log',
-      connection: key.name,
-      generation: key.generation,
+      ...about,
       stream: 'protocol',
       ...(typeof level === 'string' ? { level } : {}),
       message: cutText(mask(typeof data === 'string' ? data : JSON.stringify(maskJson(data ?? null, mask)))),

@@ -109,6 +109,8 @@ export type LifecycleEventBody =
       readonly durationMs: number;
       readonly outcome: CallOutcome;
     } & OfConnection)
+  /** The server says that a resource has changed. */
+  | ({ readonly type: 'resource.updated'; readonly uri: string } & OfConnection)
   /** A line the server wrote to stderr, or a log message of the protocol. */
   | ({
       readonly type: 'server.log';

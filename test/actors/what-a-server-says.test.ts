@@ -44,6 +44,24 @@ describe('what a server says', () => {
     expect(await events.when('server.log')).toMatchObject({ stream: 'protocol', level: 'warning', message });
   });
 
+  it('of a resource that changed is told with its address', async () => {
+    const { server, events } = await begin();
+    server.peer.notify('notifications/resources/updated', { uri: 'file:///lamp.txt' });
+    expect(await events.when('resource.updated')).toMatchObject({
+      connection: 'a',
+      generation: 1,
+      uri: 'file:///lamp.txt',
+    });
+  });
+
+  it('of a resource without an address is not told', async () => {
+    const { server, events } = await begin();
+    server.peer.notify('notifications/resources/updated', {});
+    server.peer.notify('notifications/message', { level: 'info', data: 'after it' });
+    await events.when('server.log');
+    expect(events.of('resource.updated')).toEqual([]);
+  });
+
   it('is cut where it is very long', async () => {
     const { server, events } = await begin();
     server.peer.notify('notifications/message', { level: 'info', data: 'x'.repeat(1_000_000) });

@@ -150,6 +150,7 @@ describe('the words that travel in events, logs and scripts', () => {
       'manager.failed',
       'manager.started',
       'manager.stopped',
+      'resource.updated',
       'server.log',
     ]);
   });

@@ -134,4 +134,4 @@ export const DEFAULT_START_GATE_MS = 10_000;
 /** How tools are named for the model. */
 export const DEFAULT_NAMING: NamingTemplate = 'mcp__{server}__{tool}';
 /** Longest a starting server holds a start slot; one that merely does not answer must not starve the rest. Milliseconds. */
-export const SLOT_HOLD_MS = 250;
+export const SLOT_HOLD_MS = 500;

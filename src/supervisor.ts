@@ -15,6 +15,7 @@ import {
 } from '../machines/manager.machine.js';
 import { withDoor, type Dropped } from './actors/door.js';
 import type { EffectPorts } from './actors/effect-ports.js';
+import { CapacityWatch } from './capacity-watch.js';
 import type { LaunchPlans } from './actors/launch-plans.js';
 import { wireConnection } from './actors/wiring.js';
 import { follow, type ConnectionRef } from './lifecycle/follow.js';
@@ -40,6 +41,7 @@ export class Supervisor {
   readonly #plans: LaunchPlans = new Map();
   /** The timers of the charts: those of an actor that died are its own business no more. */
   readonly #timers: Timers;
+  readonly #capacity: CapacityWatch;
   #failure: string | undefined;
 
   constructor(
@@ -48,6 +50,7 @@ export class Supervisor {
     private readonly listener: SupervisorListener,
   ) {
     this.#timers = new Timers(ports.clock);
+    this.#capacity = new CapacityWatch(this.#timers, (busyCores) => this.#freeSlots(busyCores));
     const connection = withDoor(wireConnection(ports, this.#plans), (snapshot, dropped) =>
       listener.dropped(snapshot, dropped),
     );
@@ -136,7 +139,20 @@ export class Supervisor {
     });
     manager.on('started', ({ connections }) => publish({ type: 'manager.started', connections }));
     manager.on('stopped', () => publish({ type: 'manager.stopped' }));
-    manager.subscribe({ next: () => this.listener.moved(), error: (error) => this.#managerDied(error) });
+    manager.subscribe({
+      next: ({ context }) => {
+        this.#capacity.watch(context.waiting.length > 0);
+        this.listener.moved();
+      },
+      error: (error) => this.#managerDied(error),
+    });
+  }
+
+  /** No more starts than there are busy cores can be at work: the older ones wait for something else. */
+  #freeSlots(busyCores: number): void {
+    const { holders } = this.#manager.getSnapshot().context;
+    const idle = Math.max(0, holders.length - busyCores);
+    for (const name of holders.slice(0, idle)) this.#tell({ type: 'slot.expired', name });
   }
 
   #tell(event: ManagerEvent): void {
@@ -144,6 +160,7 @@ export class Supervisor {
   }
 
   #managerDied(error: unknown): void {
+    this.#capacity.watch(false);
     this.#failure = error instanceof Error ? error.message : String(error);
     this.#stopChildren();
     this.listener.failed(this.#failure);

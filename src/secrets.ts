@@ -34,7 +34,15 @@ export function secretsOf(
   if ('command' in config) values.push(...Object.values(config.env ?? {}));
   if ('url' in config)
     values.push(...Object.values(config.headers ?? {}).flatMap(headerSecrets), ...urlSecrets(config.url));
-  return values.flatMap(withLines).filter((value) => value.length >= SHORTEST_SECRET);
+  const host = hostOf(config);
+  return values
+    .flatMap(withLines)
+    .filter((value) => value.length >= SHORTEST_SECRET && !host.includes(value));
+}
+
+/** Host and port of an address are told to everybody on the way there. */
+function hostOf(config: ServerConfig): string {
+  return 'url' in config && URL.canParse(config.url) ? new URL(config.url).host : '';
 }
 
 /** A key of several lines is told line by line. */

@@ -24,6 +24,12 @@ describe('the secrets of an entry', () => {
     ]);
   });
 
+  it('are not the host and the port of its address, which variables may give', () => {
+    const config = { url: 'http://lamps.example:48123/k/key-1234/mcp' };
+    const env = { PORT: '48123', HOST: 'lamps.example', KEY: 'key-1234' };
+    expect(secretsOf(config, ['PORT', 'HOST', 'KEY'], env)).toEqual(['key-1234']);
+  });
+
   it('are told line by line where they have several', () => {
     const key = '-----BEGIN\nfirst line of it\r\nthe second one\n-----END';
     const mask = createMask(secretsOf({ command: 'lamp', env: { KEY: key } }, [], {}));

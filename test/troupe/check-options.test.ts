@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, createTroupe, type TroupeOptions } from '../../src/index.js';
+import { useLeakCheck } from '../support/leak-check.js';
 
 const WRONG: readonly [field: string, options: unknown][] = [
   ['startGateMs', { startGateMs: Infinity }],
@@ -15,6 +16,8 @@ const WRONG: readonly [field: string, options: unknown][] = [
 ];
 
 describe('createTroupe', () => {
+  useLeakCheck();
+
   it.each(WRONG)('refuses a wrong %s by name', (field, options) => {
     const make = () => createTroupe(options as TroupeOptions);
     expect(make).toThrow(ConfigError);

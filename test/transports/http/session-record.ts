@@ -6,6 +6,7 @@ import type {
   SessionTransport,
   TransportNotice,
 } from '../../../src/transports/session-transport.js';
+import { createWatch } from './watch.js';
 
 export interface SessionRecord {
   readonly messages: JSONRPCMessage[];
@@ -23,21 +24,7 @@ export interface SessionRecord {
 
 export function record(transport: SessionTransport): SessionRecord {
   let onclosed = (): void => {};
-  const watchers = new Set<() => void>();
-  const said = (): void => {
-    for (const watch of watchers) watch();
-  };
-  const until = async (holds: () => boolean): Promise<void> => {
-    if (holds()) return;
-    await new Promise<void>((resolve) => {
-      const watch = (): void => {
-        if (!holds()) return;
-        watchers.delete(watch);
-        resolve();
-      };
-      watchers.add(watch);
-    });
-  };
+  const { changed: said, until } = createWatch();
   const messages: JSONRPCMessage[] = [];
   const find = (id: RequestId): JSONRPCMessage | undefined =>
     messages.find((message) => 'id' in message && message.id === id && !('method' in message));

@@ -1,6 +1,7 @@
 /** A small HTTP server of a test: says what arrived, and lets the test answer. */
 import * as http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { createWatch } from './watch.js';
 
 export interface Seen {
   readonly method: string;
@@ -37,21 +38,7 @@ export interface TestServer {
 export async function startServer(handle: Handler, port = 0): Promise<TestServer> {
   const seen: Seen[] = [];
   const sockets = new Set<Socket>();
-  const watchers = new Set<() => void>();
-  const changed = (): void => {
-    for (const watch of watchers) watch();
-  };
-  const until = async (holds: () => boolean): Promise<void> => {
-    if (holds()) return;
-    await new Promise<void>((resolve) => {
-      const watch = (): void => {
-        if (!holds()) return;
-        watchers.delete(watch);
-        resolve();
-      };
-      watchers.add(watch);
-    });
-  };
+  const { changed, until } = createWatch();
 
   const server = http.createServer((req, res) => {
     const over = new Promise<void>((resolve) => res.once('close', resolve));

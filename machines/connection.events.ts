@@ -5,6 +5,7 @@
 import type { Implementation, ServerCapabilities } from './mcp.js';
 import type { Failure, ProcessExit } from './policy/failure.js';
 import type { ConnectionPolicy } from './policy/policy.js';
+import type { StartClaim } from './policy/start-queue.js';
 
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'in-process';
 
@@ -55,6 +56,8 @@ export interface ConnectionContext extends ConnectionInput {
   readonly released: boolean;
   /** The manager has been told that the first attempt is over. */
   readonly reportedSettled: boolean;
+  /** The coming attempt, or the one under way, is the runtime's own idea: no person and no host asked for it. */
+  readonly unasked: boolean;
   /** Number of the attempt under way or last made in this round, from 1; 0 before the first. */
   readonly attempt: number;
   readonly delayMs: number;
@@ -148,6 +151,12 @@ export type ConnectionFact =
   | { readonly type: 'slot.granted' }
   | { readonly type: 'network.online' }
   | { readonly type: 'network.offline' }
+  /** The machine has slept, or its clock was set forward: what was alive may be so no more. */
+  | { readonly type: 'clock.jumped' }
+  /** The entry says other numbers than before, and nothing that needs another session. */
+  | { readonly type: 'policy.changed'; readonly policy: ConnectionPolicy }
+  /** A call wants a connection that has given up. */
+  | { readonly type: 'call.waiting'; readonly at: number }
   | { readonly type: 'session.lost'; readonly generation: number; readonly failure: Failure }
   | { readonly type: 'session.stable'; readonly generation: number }
   | { readonly type: 'session.idle'; readonly generation: number }
@@ -185,7 +194,7 @@ export type ConnectionEmitted =
 
 /** What a connection tells its manager. */
 export type ConnectionReport =
-  | { readonly type: 'child.wantsSlot'; readonly name: string }
+  | ({ readonly type: 'child.wantsSlot'; readonly name: string } & StartClaim)
   | { readonly type: 'child.leftStart'; readonly name: string }
   | { readonly type: 'child.settled'; readonly name: string };
 

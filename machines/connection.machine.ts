@@ -6,8 +6,8 @@
  *
  * M1. Context and events are plain JSON; guards read context and event only.
  * M2. Every effect is a named actor slot. It settles with a record carrying `at`, or rejects with a `Failure`; its
- *     limit is in its input and its provider keeps it, so no waiting state is without an end and no timer of the
- *     chart grows with the number of connections.
+ *     limit is in its input and its provider keeps it, so no waiting state is without an end. Timers of the
+ *     chart run between sessions and while a storm of changes lasts, never as long as a connection is well.
  * M3. A new session may be opened only after the old one was proven released: every way to `opening` leads through a
  *     `releasing`, `authorizing`, `closing` or `killing` that settled, or `released` was true before.
  * M4. `generation` grows by one on each entry of `opening` and never goes back.
@@ -39,9 +39,15 @@ import type {
 import * as update from './connection.update.js';
 import { classify, toFailure, type Failure } from './policy/failure.js';
 import type { ConnectionPolicy } from './policy/policy.js';
+import type { StartClaim } from './policy/start-queue.js';
 
-function needsSlot(context: ConnectionContext): boolean {
-  return context.transport === 'stdio';
+function claimOf(context: ConnectionContext): StartClaim {
+  return { slot: context.transport === 'stdio', retry: context.unasked };
+}
+
+function mustQueue(context: ConnectionContext): boolean {
+  const { slot, retry } = claimOf(context);
+  return slot || retry;
 }
 
 function needsNetwork(context: ConnectionContext): boolean {
@@ -78,10 +84,16 @@ const connection = setup({
   guards: {
     isUntrusted: (_, params: { output: ResolveConfigOutput }) => params.output.kind === 'untrusted',
     isDormant: (_, params: { output: ResolveConfigOutput }) => params.output.kind === 'dormant',
-    needsNoSlot: ({ context }) => !needsSlot(context),
+    needNotQueue: ({ context }) => !mustQueue(context),
     needsAuthorization: (_, params: { failure: Failure }) => classify(params.failure) === 'authorize',
     mustGiveUp: ({ context }, params: { failure: Failure }) => update.mustGiveUp(context, params.failure),
     needsNetwork: ({ context }) => needsNetwork(context),
+    isOnline: ({ context }) => context.online,
+    isExhausted: ({ context }) => update.isExhausted(context),
+    isExhaustedRemote: ({ context }) =>
+      update.isExhausted(context) && needsNetwork(context) && context.policy.exhausted.remoteEveryMs > 0,
+    mayTryForCall: ({ context, event }) =>
+      event.type === 'call.waiting' && update.mayTryForCall(context, event.at),
     isHeldOffline: ({ context }) => needsNetwork(context) && !context.online,
     isNotShuttingDown: ({ context }) => context.intent === null,
     isReturning: ({ context }) => update.isReturning(context),
@@ -97,6 +109,7 @@ const connection = setup({
   },
   delays: {
     backoffDelay: ({ context }) => context.delayMs,
+    slowRetryDelay: ({ context }) => context.delayMs,
     listChangedDebounce: ({ context }) => context.policy.listChanged.debounceMs,
   },
   actions: {
@@ -128,6 +141,10 @@ const connection = setup({
       update.planRetry(context, params.failure),
     ),
     planNetworkRetry: assign(({ context }) => update.planNetworkRetry(context)),
+    planSlowRetry: assign(({ context }) => update.planSlowRetry(context)),
+    oneMoreTry: assign(({ context }, params: { unasked: boolean }) =>
+      update.oneMoreTry(context, params.unasked),
+    ),
     recordReleased: assign((_, params: { output: Settled }) => update.recordReleased(params.output.at)),
     scheduleAttempt: assign(({ context }) => update.scheduleAttempt(context)),
     startOver: assign(() => update.startOver()),
@@ -141,6 +158,7 @@ const connection = setup({
     applyReload: assign((_, params: { transport: TransportKind; policy: ConnectionPolicy }) =>
       update.applyReload(params.transport, params.policy),
     ),
+    applyPolicy: assign((_, params: { policy: ConnectionPolicy }) => ({ policy: params.policy })),
     noteListChanged: assign(({ context, event }) =>
       event.type === 'catalog.listChanged' ? { listChangedAt: context.listChangedAt ?? event.at } : {},
     ),
@@ -160,10 +178,11 @@ const connection = setup({
     emitTrustRequired: emit({ type: 'trustRequired' as const }),
     emitAuthRequired: emit({ type: 'authRequired' as const }),
     requestSlot: enqueueActions(({ enqueue, context }) => {
-      if (needsSlot(context)) enqueue(sendParent({ type: 'child.wantsSlot', name: context.name }));
+      if (!mustQueue(context)) return;
+      enqueue(sendParent({ type: 'child.wantsSlot', name: context.name, ...claimOf(context) }));
     }),
     leaveStart: enqueueActions(({ enqueue, context }) => {
-      if (needsSlot(context)) enqueue(sendParent({ type: 'child.leftStart', name: context.name }));
+      if (mustQueue(context)) enqueue(sendParent({ type: 'child.leftStart', name: context.name }));
     }),
     reportSettled: enqueueActions(({ enqueue, context }) => {
       if (context.reportedSettled) return;
@@ -197,6 +216,8 @@ const reloaded = ({ event }: { event: { transport: TransportKind; policy: Connec
   transport: event.transport,
   policy: event.policy,
 });
+
+const changedPolicy = ({ event }: { event: { policy: ConnectionPolicy } }) => ({ policy: event.policy });
 
 const outputOf = <T>({ event }: { event: { output: T } }) => ({ output: event.output });
 
@@ -269,11 +290,21 @@ const sessionClosed = [
   { target: '#connection.stopped', actions: { type: 'recordClosed', params: outputOf } },
 ] as const;
 
+/** How one begins anew whose session is proven gone. */
+const tryAnew = { target: '#connection.configuring', actions: 'newRound' } as const;
+
 /** How a given up connection begins anew. */
 const tryAgain = [
-  { guard: 'isReleased', target: '#connection.configuring', actions: 'newRound' },
+  { guard: 'isReleased', ...tryAnew },
   { target: '#connection.reconnecting', actions: 'newRound' },
 ] as const;
+
+/** What a connection that is out of attempts does for a call. */
+const tryForCall = {
+  guard: 'mayTryForCall',
+  target: '#connection.configuring',
+  actions: { type: 'oneMoreTry', params: { unasked: false } },
+} as const;
 
 /** Whoever asks for an idle connection while it goes to rest gets it back. */
 const comeBack = [
@@ -315,6 +346,8 @@ export const connectionMachine = connection.createMachine({
     },
     'network.online': { actions: 'goOnline' },
     'network.offline': { actions: 'goOffline' },
+    'clock.jumped': {},
+    'policy.changed': { actions: { type: 'applyPolicy', params: changedPolicy } },
   },
   states: {
     configuring: {
@@ -382,9 +415,10 @@ export const connectionMachine = connection.createMachine({
       on: { 'connection.start': {} },
       states: {
         waitingForSlot: {
-          description: 'A stdio server waits for one of the start slots; the others pass.',
+          description:
+            'A stdio server waits for one of the start slots, a retry for its share of the budget; the others pass.',
           entry: 'requestSlot',
-          always: { guard: 'needsNoSlot', target: 'opening' },
+          always: { guard: 'needNotQueue', target: 'opening' },
           on: { 'slot.granted': 'opening' },
         },
         opening: {
@@ -487,7 +521,7 @@ export const connectionMachine = connection.createMachine({
           states: {
             resting: {
               description: 'The server has spoken lately, or owes nothing.',
-              on: { 'session.quiet': 'probing' },
+              on: { 'session.quiet': 'probing', 'clock.jumped': 'probing' },
             },
             probing: {
               description: 'One ping is out.',
@@ -620,7 +654,19 @@ export const connectionMachine = connection.createMachine({
             id: 'releaseFailed',
             src: 'releaseSession',
             input: released,
-            onDone: { target: 'settled', actions: { type: 'recordReleased', params: outputOf } },
+            onDone: [
+              {
+                guard: 'isExhaustedRemote',
+                target: 'retryingSlowly',
+                actions: [{ type: 'recordReleased', params: outputOf }, 'planSlowRetry'],
+              },
+              {
+                guard: 'isExhausted',
+                target: 'resting',
+                actions: { type: 'recordReleased', params: outputOf },
+              },
+              { target: 'settled', actions: { type: 'recordReleased', params: outputOf } },
+            ],
             onError: 'settled',
           },
           on: {
@@ -630,11 +676,46 @@ export const connectionMachine = connection.createMachine({
         },
         settled: {
           description:
-            'Waits to be asked. What was not proven gone has to be before a new session may start.',
+            'Waits for a person. What was not proven gone has to be before a new session may start.',
           tags: 'settled',
           on: {
             'connection.retry': tryAgain,
             'connection.start': tryAgain,
+          },
+        },
+        resting: {
+          description: 'Out of attempts for a cause that may pass: a call gets one more try.',
+          tags: 'settled',
+          on: {
+            'connection.retry': tryAnew,
+            'connection.start': tryAnew,
+            'call.waiting': tryForCall,
+          },
+        },
+        retryingSlowly: {
+          description:
+            'Out of attempts, but remote: tried again on a slow clock, for a call, or once back online.',
+          tags: 'settled',
+          after: {
+            slowRetryDelay: {
+              guard: 'isOnline',
+              target: '#connection.configuring',
+              actions: { type: 'oneMoreTry', params: { unasked: true } },
+            },
+          },
+          on: {
+            'connection.retry': tryAnew,
+            'connection.start': tryAnew,
+            'call.waiting': tryForCall,
+            'network.online': {
+              target: '#connection.reconnecting.backingOff',
+              actions: [
+                'goOnline',
+                { type: 'oneMoreTry', params: { unasked: true } },
+                'planNetworkRetry',
+                'emitRetrying',
+              ],
+            },
           },
         },
       },

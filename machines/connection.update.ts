@@ -38,6 +38,7 @@ export function initialContext(input: ConnectionInput): ConnectionContext {
     intent: null,
     released: true,
     reportedSettled: false,
+    unasked: false,
     attempt: 0,
     delayMs: 0,
     nextAttemptAt: null,
@@ -122,7 +123,7 @@ export function recordEnriched(context: ConnectionContext, output: EnrichCatalog
 }
 
 export function enterReady(context: ConnectionContext): Update {
-  return { readyAt: context.at, failure: null, delayMs: 0 };
+  return { readyAt: context.at, failure: null, delayMs: 0, unasked: false };
 }
 
 /** Would one more failure of this kind end the round? */
@@ -166,12 +167,12 @@ export function planRetry(context: ConnectionContext, failure: Failure): Update 
   const losses = isLoss(failure)
     ? recordRestart(context.losses, failure.at, lossWindow(context.policy)).times
     : context.losses;
-  if (isForgiven(context, failure)) return { losses, delayMs: askedDelay(failure) };
+  if (isForgiven(context, failure)) return { losses, delayMs: askedDelay(failure), unasked: true };
   const { delayMs, seed } = backoffDelay(
     { retry: Math.max(1, context.attempt), seed: context.seed },
     context.policy.backoff,
   );
-  return { losses, seed, delayMs: Math.max(delayMs, askedDelay(failure)) };
+  return { losses, seed, delayMs: Math.max(delayMs, askedDelay(failure)), unasked: true };
 }
 
 /** The first loss in a while is forgiven, and every session that only expired. */
@@ -215,7 +216,7 @@ export function scheduleAttempt(context: ConnectionContext): Update {
 
 /** Attempts and losses of the past are forgotten. */
 export function startOver(): Update {
-  return { attempt: 0, losses: [], delayMs: 0, nextAttemptAt: null, readyAt: null };
+  return { attempt: 0, losses: [], delayMs: 0, nextAttemptAt: null, readyAt: null, unasked: false };
 }
 
 /** What a person asks for starts over, and wakes a lazy connection. */
@@ -225,7 +226,32 @@ export function newRound(): Update {
 
 export function planNetworkRetry(context: ConnectionContext): Update {
   const { delayMs, seed } = jitterOver(NETWORK_JITTER_MS, context.seed);
-  return { delayMs, seed, nextAttemptAt: null };
+  return { delayMs, seed, nextAttemptAt: null, unasked: true };
+}
+
+/** Every attempt of the round has failed, for a cause that may pass. */
+export function isExhausted({ failure }: ConnectionContext): boolean {
+  if (failure === null) return false;
+  const verdict = classify(failure);
+  return verdict === 'retry' || verdict === 'renew';
+}
+
+/** The slow clock of a remote server that has given up: a quarter around its period. */
+export function planSlowRetry(context: ConnectionContext): Update {
+  const { remoteEveryMs } = context.policy.exhausted;
+  const jitter = jitterOver(remoteEveryMs / 2, context.seed);
+  const delayMs = Math.round(remoteEveryMs * 0.75) + jitter.delayMs;
+  return { delayMs, seed: jitter.seed, nextAttemptAt: context.at + delayMs };
+}
+
+/** One try beyond the round, which stays exhausted: the next failure ends it at once. */
+export function oneMoreTry(context: ConnectionContext, unasked: boolean): Update {
+  return { attempt: context.policy.maxAttempts - 1, delayMs: 0, nextAttemptAt: null, unasked };
+}
+
+/** Long enough after the last attempt for a call to cause another. */
+export function mayTryForCall({ failure, policy }: ConnectionContext, at: number): boolean {
+  return failure !== null && Math.abs(at - failure.at) >= policy.exhausted.callAfterMs;
 }
 
 /** The shutdown is not the end. */

@@ -50,10 +50,18 @@ export type {
   Verdict,
 } from './policy/failure.js';
 export { DEFAULT_POLICY } from './policy/policy.js';
-export type { BackoffOptions, ConnectionPolicy, RestartIntensity, StopPolicy } from './policy/policy.js';
+export type {
+  BackoffOptions,
+  ConnectionPolicy,
+  ExhaustedPolicy,
+  RestartIntensity,
+  StopPolicy,
+} from './policy/policy.js';
 export { backoffDelay, jitterOver } from './policy/backoff.js';
 export type { Delay } from './policy/backoff.js';
 export { isImmediateRetry, recordRestart } from './policy/restart.js';
 export type { RestartRecord } from './policy/restart.js';
+export { grantStarts } from './policy/start-queue.js';
+export type { Grants, StartClaim, Waiting } from './policy/start-queue.js';
 export { afterLoss } from './policy/call-safety.js';
 export type { LostCall, LostCallOutcome, RetryCalls } from './policy/call-safety.js';

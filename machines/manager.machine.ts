@@ -1,21 +1,31 @@
 /**
  * The parent of all connections.
  *
- * Owns: which connections exist, who may start now (start slots), when the first attempts count as over (start
- * gate), whether the network is up (network gate), and the orderly end. Does not own: what a connection does.
+ * Owns: which connections exist, who may start now (start slots and the retry budget), when the first attempts count
+ * as over (start gate), whether the network is up (network gate), and the orderly end. Does not own: what a connection
+ * does.
  *
  * N1. No map of children in context: the actor system has them. The start slots hold names, never more than wait.
  * N2. Everything is spawned in one assign and announced before it starts, so that no first state is lost and the
  *     cost of a start grows linearly.
  * N3. Every end of a child is handled, an error included; no error of a child climbs.
  * N4. While stopping, ended children are only counted. The tree is never stopped child by child.
- * N5. A slot is given back on leaving the start (before every orderly end), on the child's death, or after
+ * N5. A retry begins with a share of the budget, which fills up again one by one; what a person asks for needs none.
+ * N6. A slot is given back on leaving the start (before every orderly end), on the child's death, or after
  *     `slotHoldMs`; giving back is idempotent.
- * N6. Once stopping, no start is granted any more and no timer is left.
+ * N7. Once stopping, no start is granted any more and no timer is left.
+ *
+ * Longer than most files because a chart is read as one piece; its arithmetic is in `policy/start-queue.ts`.
  */
 import { assign, emit, enqueueActions, setup, stopChild, type ActorRefFrom } from 'xstate';
-import type { ConnectionInput, ConnectionOutput, ConnectionReport } from './connection.events.js';
+import type {
+  ConnectionFact,
+  ConnectionInput,
+  ConnectionOutput,
+  ConnectionReport,
+} from './connection.events.js';
 import { connectionMachine } from './connection.machine.js';
+import { grantStarts, type Waiting } from './policy/start-queue.js';
 
 export interface ManagerInput {
   /** Most stdio servers in their start at the same time. At least 1. */
@@ -24,13 +34,19 @@ export interface ManagerInput {
   readonly slotHoldMs: number;
   /** Milliseconds after which `starting` is over whatever the children do. */
   readonly startGateMs: number;
+  /** Attempts nobody asked for that may begin at once, all connections together. At least 1. */
+  readonly retryBurst: number;
+  /** Milliseconds after which one more of them may begin. */
+  readonly retryEveryMs: number;
 }
 
 export interface ManagerContext extends ManagerInput {
   /** Names of the connections that hold a start slot. */
   readonly holders: readonly string[];
-  /** Names of the connections that wait for one, first come first served. */
-  readonly waiting: readonly string[];
+  /** Connections that wait for a slot or for their share of the retry budget, first come first served. */
+  readonly waiting: readonly Waiting[];
+  /** What is left of the retry budget. */
+  readonly retries: number;
   /** Connections of the first start whose first attempt is not over. */
   readonly unsettled: number;
   /** Living children. */
@@ -49,7 +65,9 @@ export type ManagerEvent =
   | { readonly type: 'manager.add'; readonly spec: ChildSpec }
   | { readonly type: 'manager.stop' }
   | { readonly type: 'network.changed'; readonly online: boolean }
+  | { readonly type: 'clock.jumped' }
   | { readonly type: 'slot.expired'; readonly name: string }
+  | { readonly type: 'budget.refill' }
   | ConnectionReport;
 
 export type ManagerEmitted =
@@ -67,6 +85,10 @@ interface Parent {
 }
 
 const slotTimer = (name: string) => `slot.${name}`;
+const REFILL_TIMER = 'budget';
+
+const isWaiting = (context: ManagerContext, name: string) =>
+  context.waiting.some((claim) => claim.name === name);
 
 function livingChildren(parent: Parent): Child[] {
   return Object.values(parent.getSnapshot().children).filter(
@@ -98,9 +120,9 @@ const manager = setup({
     isAllSettled: ({ context }) => context.unsettled <= 0,
     isNobodyLeft: ({ context }) => context.alive <= 0,
     holdsOrWaits: ({ context }, params: { name: string }) =>
-      context.holders.includes(params.name) || context.waiting.includes(params.name),
+      context.holders.includes(params.name) || isWaiting(context, params.name),
     isNewcomer: ({ context }, params: { name: string }) =>
-      !context.holders.includes(params.name) && !context.waiting.includes(params.name),
+      !context.holders.includes(params.name) && !isWaiting(context, params.name),
     isChange: ({ context, event }) => event.type === 'network.changed' && event.online !== context.online,
   },
   delays: {
@@ -142,38 +164,52 @@ const manager = setup({
     }),
     countEnd: assign({ alive: ({ context }) => context.alive - 1 }),
     dropChild: stopChild((_, params: { name: string }) => params.name),
-    queueForSlot: assign(({ context }, params: { name: string }) => ({
-      waiting: [...context.waiting, params.name],
-    })),
-    grantSlots: enqueueActions(({ enqueue, context }) => {
-      const free = context.startSlots - context.holders.length;
-      const granted = context.waiting.slice(0, Math.max(0, free));
-      if (granted.length === 0) return;
-      enqueue.assign({
-        holders: [...context.holders, ...granted],
-        waiting: context.waiting.slice(granted.length),
+    queueForStart: assign(({ context }, params: Waiting) => ({ waiting: [...context.waiting, params] })),
+    grantStarts: enqueueActions(({ enqueue, context }) => {
+      const { granted, left } = grantStarts(context.waiting, {
+        slots: context.startSlots - context.holders.length,
+        retries: context.retries,
       });
-      for (const name of granted) {
+      if (granted.length === 0) return;
+      const holders = granted.filter(({ slot }) => slot).map(({ name }) => name);
+      const spent = granted.filter(({ retry }) => retry).length;
+      enqueue.assign({
+        holders: [...context.holders, ...holders],
+        waiting: left,
+        retries: context.retries - spent,
+      });
+      for (const { name } of granted) {
         enqueue.sendTo(({ self }) => self.getSnapshot().children[name] ?? self, { type: 'slot.granted' });
+      }
+      for (const name of holders) {
         enqueue.raise({ type: 'slot.expired', name }, { id: slotTimer(name), delay: context.slotHoldMs });
       }
+      const isFull = context.retries === context.retryBurst;
+      if (isFull && spent > 0) {
+        enqueue.raise({ type: 'budget.refill' }, { id: REFILL_TIMER, delay: context.retryEveryMs });
+      }
+    }),
+    refillBudget: enqueueActions(({ enqueue, context }) => {
+      const retries = context.retries + 1;
+      enqueue.assign({ retries });
+      if (retries === context.retryBurst) return;
+      enqueue.raise({ type: 'budget.refill' }, { id: REFILL_TIMER, delay: context.retryEveryMs });
     }),
     giveBackSlot: enqueueActions(({ enqueue, context }, params: { name: string }) => {
       enqueue.assign({
         holders: context.holders.filter((name) => name !== params.name),
-        waiting: context.waiting.filter((name) => name !== params.name),
+        waiting: context.waiting.filter(({ name }) => name !== params.name),
       });
       enqueue.cancel(slotTimer(params.name));
     }),
     abandonStarts: enqueueActions(({ enqueue, context }) => {
       for (const name of context.holders) enqueue.cancel(slotTimer(name));
-      enqueue.assign({ holders: [], waiting: [] });
+      enqueue.cancel(REFILL_TIMER);
+      enqueue.assign({ holders: [], waiting: [], retries: context.retryBurst });
     }),
     setOnline: assign({ online: ({ context }) => !context.online }),
-    tellNetwork: enqueueActions(({ enqueue, self }, params: { online: boolean }) => {
-      for (const child of livingChildren(self)) {
-        enqueue.sendTo(child, { type: params.online ? 'network.online' : 'network.offline' });
-      }
+    tellAll: enqueueActions(({ enqueue, self }, params: { fact: ConnectionFact }) => {
+      for (const child of livingChildren(self)) enqueue.sendTo(child, params.fact);
     }),
     stopAll: enqueueActions(({ enqueue, self }) => {
       for (const child of livingChildren(self)) {
@@ -185,6 +221,14 @@ const manager = setup({
 
 const named = ({ event }: { event: { name: string } }) => ({ name: event.name });
 const specsOf = ({ event }: { event: { specs: readonly ChildSpec[] } }) => ({ specs: event.specs });
+const claimOf = ({ event }: { event: Waiting }): Waiting => ({
+  name: event.name,
+  slot: event.slot,
+  retry: event.retry,
+});
+const networkFact = ({ event }: { event: { online: boolean } }): { fact: ConnectionFact } => ({
+  fact: { type: event.online ? 'network.online' : 'network.offline' },
+});
 const newcomer = ({ event }: { event: { spec: ChildSpec } }) => ({ specs: [event.spec] });
 const ended = ({ event }: { event: ChildEnd }) => ({ name: event.actorId });
 const endedWith = ({ event }: { event: ChildEnd & { output: unknown } }) => ({
@@ -199,29 +243,39 @@ const crashedWith = ({ event }: { event: ChildEnd & { error: unknown } }) => ({
 export const managerMachine = manager.createMachine({
   id: 'manager',
   options: { maxIterations: 100 },
-  context: ({ input }) => ({ ...input, holders: [], waiting: [], unsettled: 0, alive: 0, online: true }),
+  context: ({ input }) => ({
+    ...input,
+    holders: [],
+    waiting: [],
+    retries: input.retryBurst,
+    unsettled: 0,
+    alive: 0,
+    online: true,
+  }),
   initial: 'idle',
   on: {
     'child.wantsSlot': {
       guard: { type: 'isNewcomer', params: named },
-      actions: [{ type: 'queueForSlot', params: named }, 'grantSlots'],
+      actions: [{ type: 'queueForStart', params: claimOf }, 'grantStarts'],
     },
     'child.leftStart': {
       guard: { type: 'holdsOrWaits', params: named },
-      actions: [{ type: 'giveBackSlot', params: named }, 'grantSlots'],
+      actions: [{ type: 'giveBackSlot', params: named }, 'grantStarts'],
     },
-    'slot.expired': { actions: [{ type: 'giveBackSlot', params: named }, 'grantSlots'] },
+    'slot.expired': { actions: [{ type: 'giveBackSlot', params: named }, 'grantStarts'] },
+    'budget.refill': { actions: ['refillBudget', 'grantStarts'] },
     'network.changed': {
       guard: 'isChange',
-      actions: ['setOnline', { type: 'tellNetwork', params: ({ event }) => ({ online: event.online }) }],
+      actions: ['setOnline', { type: 'tellAll', params: networkFact }],
     },
+    'clock.jumped': { actions: { type: 'tellAll', params: { fact: { type: 'clock.jumped' } } } },
     'xstate.done.actor.*': {
       actions: ['countEnd', { type: 'dropChild', params: ended }, { type: 'emitEnded', params: endedWith }],
     },
     'xstate.error.actor.*': {
       actions: [
         { type: 'giveBackSlot', params: ended },
-        'grantSlots',
+        'grantStarts',
         'countEnd',
         { type: 'countDiedUnsettled', params: ended },
         { type: 'dropChild', params: ended },

@@ -3,21 +3,21 @@
  * lifecycle state of its own: what it says, it reads from the chart.
  */
 import { distinctUntilChanged, type Observable } from 'rxjs';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { CONNECTION_COMMANDS, type ConnectionCommand } from '../machines/connection.events.js';
-import { toFailure, type Failure } from '../machines/policy/failure.js';
+import type { RetryCalls } from '../machines/policy/call-safety.js';
+import type { Failure } from '../machines/policy/failure.js';
 import { acceptedOf, verdict, type TransitionVerdict } from '../machines/verdict.js';
 import { isCommand } from './actors/door.js';
 import { callProblem } from './calls/call-problem.js';
-import { abortedError, sendCall, type Call, type CallOptions, type CallPorts } from './calls/call.js';
-import { GivenUp, Patience, TimedOut } from './calls/patience.js';
-import { AuthRequiredError, InvalidTransitionError, NotReadyError, TrustRequiredError } from './errors.js';
-import { failureError } from './failure-error.js';
+import { makeCall, type CallOptions, type CallPorts } from './calls/call.js';
+import { InvalidTransitionError, NotReadyError } from './errors.js';
 import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
 import type { ConnectionRef } from './lifecycle/follow.js';
 import type { Publisher } from './lifecycle/publish.js';
 import { isSettled, statePath, type StatePath } from './lifecycle/state-path.js';
 import type { ServerStatus } from './lifecycle/status.js';
+import { SessionAccess } from './session-access.js';
 import type { Session } from './sessions.js';
 
 export interface WaitOptions {
@@ -52,11 +52,16 @@ export interface ConnectionPorts {
   readonly bury: (reason: string) => Promise<void>;
   readonly status: () => ServerStatus;
   readonly callTimeoutMs: () => number;
+  readonly retryCalls: () => RetryCalls;
+  /** What the server listed last. */
+  readonly tools: () => readonly Tool[];
   /** Why there can be no next incarnation of the actor; undefined where there can. */
   readonly whyNoSpawn: () => string | undefined;
   /** Makes the next incarnation of the actor. */
   readonly spawn: () => void;
   readonly deliver: (command: ConnectionCommand) => void;
+  /** Hands on what the browser brought; undefined where nobody signs in. */
+  readonly finishAuth: (answer: string) => Promise<void> | undefined;
 }
 
 const PROBES: readonly ConnectionCommand[] = CONNECTION_COMMANDS.map((type) =>
@@ -73,11 +78,14 @@ export class Connection {
   /** The configured name of the server. */
   readonly name: string;
   readonly #ports: ConnectionPorts;
+  readonly #access: SessionAccess;
 
   /** @internal */
   constructor(name: string, ports: ConnectionPorts) {
     this.name = name;
     this.#ports = ports;
+    const start = (): void => this.#command({ type: 'connection.start' });
+    this.#access = new SessionAccess(ports, this, start);
     this.state$ = ports.publisher.live(() => this.state).pipe(distinctUntilChanged());
   }
 
@@ -162,13 +170,15 @@ export class Connection {
     await this.#ports.publisher.until(() => this.state === 'stopped', options.signal);
   }
 
-  /** Lists the tools again; resolves when they are listed, and rejects where the list failed. */
+  /**
+   * Lists the tools again; resolves when they are listed, and rejects where the list failed. Where the session is lost
+   * meanwhile it waits for the next one, which lists them anyway.
+   */
   async refresh(options: WaitOptions = {}): Promise<void> {
     this.#command({ type: 'connection.refresh' });
     await this.#ports.publisher.until(() => !this.path.substate.includes('refreshing'), options.signal);
-    const path = this.path;
-    if (path.state !== 'ready') throw this.#whyNot(path);
-    if (path.substate.endsWith('stale')) {
+    if (this.#access.session() === undefined) return this.#access.ready(options.signal);
+    if (this.path.substate.endsWith('stale')) {
       throw new NotReadyError(`The tools of '${this.name}' could not be listed; the old list stays.`, {
         server: this.name,
       });
@@ -186,65 +196,36 @@ export class Connection {
     this.#command({ type: 'trust.denied' });
   }
 
+  /**
+   * Ends the sign-in that waits: takes the address that the browser was sent to in the end (then its state is checked),
+   * or the code in it. Resolves when the connection is settled. Rejects with an `AuthRequiredError` where the answer is
+   * no good, and the sign-in waits on; with a `NotReadyError` where nobody waits for one; or with the failure of the
+   * connection.
+   */
+  async finishAuth(answer: string, options: WaitOptions = {}): Promise<void> {
+    const isWaiting = (): boolean => this.path.substate === 'authorizing';
+    const finishing = isWaiting() ? this.#ports.finishAuth(answer) : undefined;
+    if (finishing === undefined) {
+      throw new NotReadyError(`'${this.name}' waits for no sign-in.`, { server: this.name });
+    }
+    await finishing;
+    await this.#ports.publisher.until(() => !isWaiting(), options.signal);
+    await this.#settled(options);
+  }
+
   /** Resolves when the connection is ready; rejects with its failure, or when it waits for a person. */
   async ready(options: WaitOptions = {}): Promise<void> {
-    await this.#usableSession(options.signal);
+    await this.#access.ready(options.signal);
   }
 
   /** Calls a tool by the server's own name for it, waiting for the connection where it is on its way. */
   callTool(tool: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const problem = callProblem(args, options);
     if (problem !== undefined) return Promise.reject(problem);
-    const call = { tool, args, timeoutMs: options.timeoutMs ?? this.#ports.callTimeoutMs(), options };
-    const session = this.#usable();
-    if (session !== undefined) return sendCall(this.#ports.calls, session, call);
-    return this.#sessionFor(call).then((late) => sendCall(this.#ports.calls, late, call));
-  }
-
-  #usable(): Session | undefined {
-    const session = this.state === 'ready' ? this.#ports.session() : undefined;
-    return session?.isUsable === true ? session : undefined;
-  }
-
-  /** The session a call was waiting for. */
-  async #sessionFor(call: Call): Promise<Session> {
-    const { tool, timeoutMs, options } = call;
-    const server = this.name;
-    const patience = new Patience(this.#ports.calls.clock, timeoutMs, options.signal);
-    try {
-      return await this.#usableSession(patience.signal);
-    } catch (cause) {
-      if (cause instanceof GivenUp) throw abortedError(server, call);
-      const isLate = cause instanceof TimedOut;
-      const why = isLate ? `it did not become ready within ${timeoutMs} ms` : messageOf(cause);
-      throw new NotReadyError(`'${tool}' was not sent: ${why}`, { server, ...(isLate ? {} : { cause }) });
-    } finally {
-      patience.end();
-    }
-  }
-
-  /** The next session that can carry a call; throws why there is none. A resting connection is woken. */
-  async #usableSession(signal: AbortSignal | undefined): Promise<Session> {
-    for (;;) {
-      if (this.#canBeWoken()) this.#command({ type: 'connection.start' });
-      await this.#ports.publisher.until(() => this.#usable() !== undefined || this.#isAway(), signal);
-      const session = this.#usable();
-      if (session !== undefined) return session;
-      const path = this.path;
-      if (path.substate !== 'dormant' && this.#isAway()) throw this.#whyNot(path);
-    }
-  }
-
-  /** Dormant, about to become so, or going to rest: it comes when it is asked for, and not otherwise. */
-  #canBeWoken(): boolean {
-    const { state } = this.path;
-    return (state === 'configuring' || state === 'shuttingDown') && this.allowed.includes('connection.start');
-  }
-
-  /** Settled, and not as ready: nothing will come of waiting. */
-  #isAway(): boolean {
-    const path = this.path;
-    return path.state !== 'ready' && isSettled(path);
+    const { calls, callTimeoutMs, retryCalls } = this.#ports;
+    const timeoutMs = options.timeoutMs ?? callTimeoutMs();
+    const call = { tool, args, timeoutMs, retryCalls: options.retryCalls ?? retryCalls(), options };
+    return makeCall(calls, this.#access, call);
   }
 
   /** @internal */
@@ -269,23 +250,6 @@ export class Connection {
     await this.#ports.publisher.until(() => isSettled(this.path), options.signal);
     const path = this.path;
     if (path.state === 'ready' || path.substate === 'dormant') return;
-    throw this.#whyNot(path);
+    throw this.#access.whyNot();
   }
-
-  #whyNot(path: StatePath): Error {
-    const server = this.name;
-    const failure = this.#ports.crash() ?? this.#ports.ref()?.getSnapshot().context.failure;
-    if (path.substate === 'awaitingTrust') {
-      return new TrustRequiredError(`'${server}' waits for approval before anything of it is started.`, {
-        server,
-      });
-    }
-    if (path.substate === 'authorizing') return new AuthRequiredError(toFailure(failure), { server });
-    if (path.state === 'failed') return failureError(toFailure(failure), server);
-    return new NotReadyError(`'${server}' is ${path.state}.`, { server });
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -83,7 +83,7 @@ export class TrustRequiredError extends TroupeError {
   readonly code = 'TRUST_REQUIRED';
 }
 
-/** No answer and no progress within the call's limit. The server was told to cancel. */
+/** No answer and no progress within the call's limit, or no answer within its total limit. The server was told to cancel. */
 export class CallTimeoutError extends TroupeError {
   readonly code = 'CALL_TIMEOUT';
 }
@@ -93,7 +93,10 @@ export class CallAbortedError extends TroupeError {
   readonly code = 'CALL_ABORTED';
 }
 
-/** The connection was lost after the request may have reached the server. It is never repeated by Troupe. */
+/**
+ * The connection was lost after the request may have reached the server. Troupe repeats it only where that cannot act
+ * twice (`retryCalls`), and then throws this where the repetition is lost as well.
+ */
 export class OutcomeUnknownError extends FailureError {
   readonly code = 'OUTCOME_UNKNOWN';
 }

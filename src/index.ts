@@ -4,10 +4,27 @@
 export { createTroupe } from './troupe.js';
 export type { Troupe } from './troupe.js';
 export type { StartReport } from './start-report.js';
+export type { ReloadReport } from './reload.js';
 export type { Connection, DispatchResult, WaitOptions } from './connection.js';
 export type { View, ViewOptions } from './view.js';
 export { discoverServers } from './discover.js';
 export type { DiscoveredServer, DiscoverOptions, Discovery } from './discover.js';
+export { CONFIG_SCHEMA } from './config/published-schema.js';
+export { createMemoryApprovalStore } from './config/approval-store.js';
+export type { Approval, ApprovalStore } from './config/approval-store.js';
+export { createFileApprovalStore, type FileApprovalStoreOptions } from './config/file-approval-store.js';
+export type { DroppedEntry } from './config/drop-filtered.js';
+export { createFileTokenStore, type FileTokenStoreOptions } from './auth/file-token-store.js';
+export { createKeychainTokenStore, type KeychainTokenStoreOptions } from './auth/keychain-token-store.js';
+export { createMemoryTokenStore } from './auth/token-store.js';
+export type { StoredSignIn, TokenOwner, TokenStore } from './auth/token-store.js';
+export type {
+  AuthOption,
+  AuthOptions,
+  AuthorizationRequest,
+  AuthServer,
+  OAuthClient,
+} from './auth/auth-options.js';
 export type { CallOptions } from './calls/call.js';
 export type { CatalogTool } from './catalog/registry.js';
 export type { Scope, SourceReport } from './config/sources.js';
@@ -23,8 +40,14 @@ export type {
   RejectionReason,
 } from './lifecycle/event.js';
 export type {
+  ConfigFile,
+  DiscoverChoice,
+  ExpansionOptions,
+  FoundEntry,
+  FoundSource,
   HttpServerConfig,
   InProcessServerConfig,
+  InputRequest,
   NamingTemplate,
   PolicyOverrides,
   ServerConfig,
@@ -54,6 +77,7 @@ export {
 } from './errors.js';
 export type { ConfigProblem, TroupeErrorOptions } from './errors.js';
 export type { ConnectionCommand, PhaseTimings, TransportKind } from '../machines/connection.events.js';
+export type { RetryCalls } from '../machines/policy/call-safety.js';
 export type {
   BackoffOptions,
   ConnectionPolicy,

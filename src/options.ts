@@ -3,6 +3,9 @@
  * Defaults of the connection's numbers are in `machines/policy/policy.ts`; the rest are the constants below.
  */
 import type { Implementation, ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { AuthOption } from './auth/auth-options.js';
+import type { ApprovalStore } from './config/approval-store.js';
+import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { ConnectionPolicy } from '../machines/policy/policy.js';
 import type { Clock, Logger } from './ports.js';
 
@@ -23,6 +26,8 @@ export interface ServerSettings {
   readonly timeout?: number;
   /** Milliseconds a call may go without progress. 0 = no limit. Default 60,000. */
   readonly callTimeout?: number;
+  /** Whether calls that were lost with their connection are repeated. Default: `retryCalls` of the troupe. */
+  readonly retryCalls?: RetryCalls;
   /** Overrides of single numbers of the connection policy. */
   readonly policy?: PolicyOverrides;
 }
@@ -51,6 +56,8 @@ export interface HttpServerConfig extends ServerSettings {
   readonly url: string;
   /** Sent with every request. `${VAR}` is expanded. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** What `${NAME}` in `url` and `headers` stands for before the host's variable of that name. Sent nowhere by itself. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A server object of this process, connected in memory. Recognised by shape, not by class. */
@@ -81,28 +88,122 @@ export interface TrustRequest {
   readonly server: string;
   /** The file that names it. */
   readonly source: string;
+  /** Absolute path of the folder that relative paths of the entry start from. */
+  readonly folder: string;
   /** How it would be reached. */
   readonly transport: 'stdio' | 'http' | 'sse';
   /** The command as it is written, not expanded. */
   readonly command?: string;
   /** The arguments as they are written, not expanded. */
   readonly args?: readonly string[];
-  /** The URL as it is written, not expanded. */
+  /** The working directory as it is written, not expanded. */
+  readonly cwd?: string;
+  /** The URL as it is written, not expanded; credentials and values of the query are masked. */
   readonly url?: string;
-  /** Names of the host's variables the entry wants to read. */
+  /** Names of the headers that would be sent with every request. */
+  readonly headers?: readonly string[];
+  /** Names of the host's variables the entry wants to read; `*` for all of them. */
   readonly variables: readonly string[];
-  /** Hash of the entry; an approval is bound to it. */
+  /** Names of the variables the entry sets; some, such as `LD_PRELOAD`, make a program run other code. */
+  readonly env: readonly string[];
+  /** What the file proposes for answers the entry refers to, by id: used where nobody is asked. */
+  readonly inputs?: Readonly<Record<string, string>>;
+  /** Hash of name, folder and entry; an approval is bound to it. */
   readonly hash: string;
 }
 
-/** `all` trusts every entry, `remote-only` every HTTP and SSE one; a function is asked for each entry once per attempt. */
+/** `all` trusts every entry, `remote-only` every HTTP and SSE one; a function is asked for each entry before it is first started. */
 export type TrustPolicy = 'all' | 'remote-only' | ((request: TrustRequest) => Promise<boolean> | boolean);
+
+/** A configuration file, and whose it is. */
+export interface ConfigFile {
+  /** Absolute, or from the working directory. */
+  readonly path: string;
+  /**
+   * `given`: the user pointed at it, so it is trusted. `project`: it came with a project, so its entries need approval,
+   * and their paths start from its folder. Default `given`.
+   */
+  readonly scope?: 'given' | 'project';
+}
+
+/** An entry that was discovered, as it is written: no variable in it is replaced, and no secret masked. */
+export interface FoundEntry {
+  /** Name of the server. */
+  readonly name: string;
+  /** The entry as it is written, not expanded. */
+  readonly config: ServerConfig;
+}
+
+/** Where an entry was discovered. */
+export interface FoundSource {
+  /** Which host's habit the file follows, such as `cursor`; of an extension, `extension`. */
+  readonly kind: string;
+  /** As a person would recognise it: the file, or the name of the extension. */
+  readonly name: string;
+  /** Whose it is: what a project's file names needs approval. */
+  readonly scope: 'project' | 'user' | 'extension';
+  /** Absolute path of the file. */
+  readonly path?: string;
+}
+
+/** What is looked for beside the files and servers that the host names itself. */
+export interface DiscoverChoice {
+  /** Folder in which the search for the project begins, upwards. Default: the working directory. */
+  readonly cwd?: string;
+  /** Files of the project. Default true. */
+  readonly project?: boolean;
+  /** Files of the user: Troupe's own, and those of other hosts. Default true. */
+  readonly user?: boolean;
+  /** Servers that the host's extensions bring, by the name of the extension. They come last. Default none. */
+  readonly extensions?: Readonly<Record<string, Readonly<Record<string, ServerConfig>>>>;
+  /** `false` leaves an entry out; the start report and `discoverServers` give it back. Default: all are taken. */
+  readonly filter?: (entry: FoundEntry, source: FoundSource) => boolean;
+}
+
+/** A question to a person: the value of `${input:ID}` in an entry. */
+export interface InputRequest {
+  /** Name of the server. */
+  readonly server: string;
+  /** The source that names the server. */
+  readonly source: string;
+  /** Of the input, as the file calls it: `${input:ID}`. */
+  readonly id: string;
+  /** What the file says about it. */
+  readonly description?: string;
+  /** What the file proposes. */
+  readonly default?: string;
+  /** The answers there are to choose from. */
+  readonly options?: readonly string[];
+  /** The answer is a secret and must not be shown. */
+  readonly password: boolean;
+}
+
+export interface ExpansionOptions {
+  /**
+   * Where a variable in a header comes from. `host`: the entry's own `env`, then the host's variables. `own-env`: the
+   * entry's own `env` alone. Default `host`.
+   */
+  readonly headers?: 'own-env' | 'host';
+  /** What becomes of a variable that is not set and has no default: the server fails and names it, or nothing. Default `error`. */
+  readonly missing?: 'error' | 'empty';
+}
 
 export interface TroupeOptions {
   /** Servers by name. Trusted, since the host itself names them. */
   readonly servers?: Readonly<Record<string, ServerConfig>>;
-  /** Configuration files. Trusted, since the host itself names them. */
-  readonly config?: string | readonly string[];
+  /** Configuration files. Trusted, since the host itself names them, unless it says that one is the project's. */
+  readonly config?: string | ConfigFile | readonly (string | ConfigFile)[];
+  /** Whether to look for further servers in the usual files of the project, the user and other hosts. Default false. */
+  readonly discover?: boolean | DiscoverChoice;
+  /** How variables in entries are replaced. */
+  readonly expansion?: ExpansionOptions;
+  /** Asks a person for the value of `${input:ID}`; undefined is no answer. Each is asked for once. Default: nobody is there to ask. */
+  readonly askInput?: (request: InputRequest) => Promise<string | undefined> | string | undefined;
+  /**
+   * Whether the files are watched and `reload` is called by itself when one of them changes. A file that cannot be read
+   * at that moment takes nothing away and is tried again. Default false.
+   */
+  readonly watch?: boolean;
   /** Sent as `clientInfo` in every handshake. Default: this package's name and version. */
   readonly clientInfo?: Implementation;
   /** Declared in every handshake. Default `{}`. */
@@ -111,10 +212,34 @@ export interface TroupeOptions {
   readonly policy?: PolicyOverrides;
   /** Who decides about entries of project files. Default: none of them that needs approval starts; it waits in `awaitingTrust`. */
   readonly trust?: TrustPolicy;
+  /**
+   * Remembers what `approve()`, and `trust` where it is a function, say yes to: neither is asked again about an entry
+   * that has not changed. `createFileApprovalStore()` shares them with the `troupe` command. Default: an approval is
+   * forgotten with the troupe.
+   */
+  readonly approvals?: ApprovalStore;
+  /**
+   * What becomes of a call whose connection is lost before the answer came. `safe` sends it once more over the next
+   * session where that cannot act twice: nothing was written, or the tool's annotations say `readOnlyHint` or
+   * `idempotentHint`. `never` leaves every repetition to the caller. Default `safe`.
+   */
+  readonly retryCalls?: RetryCalls;
+  /**
+   * How to sign in to remote servers that ask for it (OAuth 2.1): the options of Troupe's own provider, `{}` for its
+   * defaults, or a function that gives a provider of the host's for a server. An entry whose headers hold an
+   * `Authorization` keeps to that, unless it is a function that decides. Default: no sign-in; such a server waits in
+   * `authorizing` for other headers and a retry.
+   */
+  readonly auth?: AuthOption;
   /** How tools are named for the model. Default `mcp__{server}__{tool}`. */
   readonly naming?: NamingTemplate;
   /** stdio servers that may start at the same time. Default: 2 × cores, at least 4. */
   readonly startSlots?: number;
+  /**
+   * Attempts that nobody asked for, of all servers together: so many may begin at once, then one more every so many
+   * milliseconds. Keeps a fleet that was lost together from coming back as a storm. Default 20 and 100.
+   */
+  readonly retryBudget?: { readonly burst?: number; readonly everyMs?: number };
   /** Most milliseconds `start()` waits for first attempts. Default 10,000. */
   readonly startGateMs?: number;
   /** Base of expansion for `${VAR}`. Default: this process's environment. */
@@ -131,6 +256,8 @@ export interface TroupeOptions {
 export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 /** Longest `start()` waits for first attempts, milliseconds. */
 export const DEFAULT_START_GATE_MS = 10_000;
+/** How many retries may begin at once, and after how many milliseconds one more. */
+export const DEFAULT_RETRY_BUDGET = { burst: 20, everyMs: 100 };
 /** How tools are named for the model. */
 export const DEFAULT_NAMING: NamingTemplate = 'mcp__{server}__{tool}';
 /** Longest a starting server holds a start slot; one that merely does not answer must not starve the rest. Milliseconds. */

@@ -27,12 +27,13 @@ function timeoutFrom(text: string | undefined): number | undefined {
 }
 
 function override(base: ConnectionPolicy, overrides: PolicyOverrides): ConnectionPolicy {
-  const { backoff, intensity, ping, listChanged, stop, ...numbers } = overrides;
+  const { backoff, intensity, exhausted, ping, listChanged, stop, ...numbers } = overrides;
   return {
     ...base,
     ...numbers,
     backoff: backoff === undefined ? base.backoff : toBackoff(backoff),
     intensity: { ...base.intensity, ...intensity },
+    exhausted: { ...base.exhausted, ...exhausted },
     ping: { ...base.ping, ...ping },
     listChanged: { ...base.listChanged, ...listChanged },
     stop: { ...base.stop, ...stop },

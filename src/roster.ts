@@ -2,6 +2,7 @@
  * Every configured server with its handle: joins the table of entries, the supervisor's actors and the sessions, and
  * tells what becomes of them. Keeps one fact the charts cannot: that an actor died of an error of ours.
  */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { ConnectionCommand, ConnectionContext } from '../machines/connection.events.js';
 import type { Failure } from '../machines/policy/failure.js';
@@ -16,6 +17,8 @@ import type { Publisher } from './lifecycle/publish.js';
 import { toStatus, type ServerStatus, type StatusFacts } from './lifecycle/status.js';
 import type { ServerRow, ServerTable } from './server-table.js';
 import { Supervisor, type SupervisorListener } from './supervisor.js';
+
+const NO_TOOLS: readonly Tool[] = [];
 
 export interface RosterParts {
   readonly table: ServerTable;
@@ -75,9 +78,12 @@ export class Roster implements SupervisorListener {
       bury: (reason) => this.#bury(name, reason),
       status: () => this.#status(name),
       callTimeoutMs: () => this.parts.table.callTimeoutMs(name),
+      retryCalls: () => this.parts.table.retryCalls(name),
+      tools: () => this.parts.effects.catalogs.get(name)?.tools ?? NO_TOOLS,
       whyNoSpawn: () => this.#whyNoSpawn(name),
       spawn: () => this.#spawn(name),
       deliver: (command) => this.#deliver(name, command),
+      finishAuth: (answer) => this.parts.effects.signIns?.finish(name, answer),
     });
     this.#handles.set(name, handle);
     return handle;
@@ -90,10 +96,23 @@ export class Roster implements SupervisorListener {
     this.supervisor.start(enabled.map((name) => table.childSpec(name, 0, false)));
   }
 
-  /** Starts one server that came later. */
+  /** Starts one server that came later, or was enabled later. */
   startOne(name: string): void {
     const { table } = this.parts;
-    if (table.isEnabled(name)) this.supervisor.add(table.childSpec(name, 0, false));
+    if (table.isEnabled(name)) this.supervisor.add(table.childSpec(name, this.#generation(name), false));
+  }
+
+  /** Tells a connection the numbers of its entry, where those have changed. */
+  retune(name: string): void {
+    const ref = this.supervisor.ref(name);
+    if (ref?.getSnapshot().status !== 'active') return;
+    ref.send({ type: 'policy.changed', policy: this.parts.table.policy(name) });
+  }
+
+  /** Ends a connection and forgets it. */
+  async remove(handle: Connection): Promise<void> {
+    await handle.end('remove');
+    this.dismiss(handle);
   }
 
   /** Forgets a connection that has ended; one that was forgotten before, or replaced, is left alone. */
@@ -254,7 +273,8 @@ export class Roster implements SupervisorListener {
       toolCount: this.parts.toolCount(name),
       reason: this.#reason(name, state),
       stderrTail: effects.sessions.latest(name)?.transport?.stderrTail() ?? [],
-      trustRequest: state === 'configuring' ? (table.trustRequest(name) ?? null) : null,
+      trustRequest: path.substate === 'awaitingTrust' ? (table.trustRequest(name) ?? null) : null,
+      authUrl: path.substate === 'authorizing' ? (effects.signIns?.url(name) ?? null) : null,
       crash: this.#crashes.get(name) ?? null,
     };
     const canTell = snapshot?.status === 'active' || snapshot?.status === 'done';

@@ -31,7 +31,7 @@ export function secretsOf(
   env: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   const values = variables.filter((name) => !NO_SECRETS.has(name)).map((name) => env[name] ?? '');
-  if ('command' in config) values.push(...Object.values(config.env ?? {}));
+  if (!('server' in config)) values.push(...Object.values(config.env ?? {}));
   if ('url' in config)
     values.push(...Object.values(config.headers ?? {}).flatMap(headerSecrets), ...urlSecrets(config.url));
   const host = hostOf(config);

@@ -4,16 +4,22 @@
  */
 import { homedir } from 'node:os';
 import type { ChildSpec } from '../machines/manager.machine.js';
-import type { StopPolicy } from '../machines/policy/policy.js';
+import type { RetryCalls } from '../machines/policy/call-safety.js';
+import type { ConnectionPolicy, StopPolicy } from '../machines/policy/policy.js';
 import { hashSeed } from '../machines/policy/seeded-random.js';
 import type { ConfiguredServers, Resolution } from './actors/effect-ports.js';
+import { Approvals } from './approvals.js';
 import type { ToolFilter } from './catalog/filter.js';
 import { expandConfig, variablesWanted } from './config/expand.js';
+import { InputAnswers } from './config/inputs.js';
 import type { RefusedServer, ServerSpec } from './config/merge.js';
 import { needsTrust, toTrustRequest } from './config/trust.js';
 import {
   DEFAULT_CALL_TIMEOUT_MS,
+  type ExpansionOptions,
   type PolicyOverrides,
+  type ServerConfig,
+  type TroupeOptions,
   type TrustPolicy,
   type TrustRequest,
 } from './options.js';
@@ -26,7 +32,14 @@ export interface ServerTableOptions {
   readonly workspaceFolder: string;
   readonly policy: PolicyOverrides | undefined;
   readonly trust: TrustPolicy | undefined;
+  /** Default: those of this process. */
+  readonly approvals?: Approvals;
+  readonly retryCalls: RetryCalls | undefined;
   readonly seed: number;
+  readonly expansion?: ExpansionOptions | undefined;
+  readonly askInput?: TroupeOptions['askInput'];
+  /** Strikes out the tokens that are in use for a server. */
+  readonly tokenMask?: ((name: string) => Mask) | undefined;
 }
 
 /** The same object every time: what did not change is recognized by it. */
@@ -36,14 +49,21 @@ export type ServerRow = ServerSpec | RefusedServer;
 
 export class ServerTable implements ConfiguredServers {
   readonly #rows = new Map<string, ServerRow>();
-  /** Hashes of approved trust requests. */
-  readonly #approved = new Set<string>();
+  readonly #approvals: Approvals;
   readonly #masks = new Map<string, Mask>();
+  readonly #answers: InputAnswers;
 
-  constructor(private readonly options: ServerTableOptions) {}
+  constructor(private readonly options: ServerTableOptions) {
+    this.#answers = new InputAnswers(options.askInput);
+    this.#approvals = options.approvals ?? new Approvals();
+  }
 
   get names(): readonly string[] {
     return [...this.#rows.keys()];
+  }
+
+  get rows(): readonly ServerRow[] {
+    return [...this.#rows.values()];
   }
 
   get(name: string): ServerRow | undefined {
@@ -75,18 +95,34 @@ export class ServerTable implements ConfiguredServers {
     return this.#config(name)?.callTimeout ?? DEFAULT_CALL_TIMEOUT_MS;
   }
 
+  retryCalls(name: string): RetryCalls {
+    return this.#config(name)?.retryCalls ?? this.options.retryCalls ?? 'safe';
+  }
+
   transport(name: string): 'stdio' | 'http' | 'sse' | 'in-process' {
     const config = this.#config(name);
     if (config === undefined || 'command' in config) return 'stdio';
     return 'url' in config ? (config.type ?? 'http') : 'in-process';
   }
 
+  policy(name: string): ConnectionPolicy {
+    return this.policyOf(this.#config(name) ?? { command: '' });
+  }
+
+  /** The numbers an entry comes to. */
+  policyOf(config: ServerConfig): ConnectionPolicy {
+    const { policy, env } = this.options;
+    return policyOf(config, policy, env);
+  }
+
   stopPolicy(name: string): StopPolicy {
-    return this.#policy(name).stop;
+    return this.policy(name).stop;
   }
 
   mask(name: string): Mask {
-    return this.#masks.get(name) ?? NO_MASK;
+    const own = this.#masks.get(name) ?? NO_MASK;
+    const tokens = this.options.tokenMask?.(name) ?? NO_MASK;
+    return tokens === NO_MASK ? own : (text) => tokens(own(text));
   }
 
   /** What the manager needs to spawn the connection. */
@@ -97,7 +133,7 @@ export class ServerTable implements ConfiguredServers {
       input: {
         name,
         transport: this.transport(name),
-        policy: this.#policy(name),
+        policy: this.policy(name),
         seed: hashSeed(seed, name),
         generation,
         wanted,
@@ -115,7 +151,7 @@ export class ServerTable implements ConfiguredServers {
   /** Remembers the approval of the entry as it is now. */
   approve(name: string): void {
     const request = this.trustRequest(name);
-    if (request !== undefined) this.#approved.add(request.hash);
+    if (request !== undefined) this.#approvals.approve(request);
   }
 
   async resolve(name: string): Promise<Resolution> {
@@ -125,30 +161,30 @@ export class ServerTable implements ConfiguredServers {
     }
     if ('failure' in row) throw new TransportError(row.failure);
     if (!(await this.#isTrusted(name))) return { kind: 'untrusted' };
-    const { env, workspaceFolder } = this.options;
-    const expansion = expandConfig(row, { env, workspaceFolder, home: homedir() });
+    const answers = await this.#answers.answersFor(row);
+    if ('failure' in answers) throw new TransportError(answers.failure);
+    const inputs = answers.values;
+    const { env, expansion: rules } = this.options;
+    const workspaceFolder = row.scope === 'project' ? row.baseDir : this.options.workspaceFolder;
+    const expansion = expandConfig(row, { ...rules, env, inputs, workspaceFolder, home: homedir() });
     if ('failure' in expansion) throw new TransportError(expansion.failure);
     const { config } = expansion;
-    this.#masks.set(name, createMask(secretsOf(config, variablesWanted(row.config), env)));
+    const used = [...variablesWanted(row.config), ...Object.keys(inputs)];
+    this.#masks.set(name, createMask(secretsOf(config, used, { ...env, ...inputs })));
     return { kind: 'resolved', hash: row.hash, config };
   }
 
   async #isTrusted(name: string): Promise<boolean> {
     const request = this.trustRequest(name);
-    if (request === undefined || this.#approved.has(request.hash)) return true;
+    if (request === undefined || (await this.#approvals.has(request))) return true;
     const { trust } = this.options;
     if (typeof trust !== 'function' || !(await trust(request))) return false;
-    this.#approved.add(request.hash);
-    return true;
+    this.#approvals.approve(request);
+    return this.#approvals.has(request);
   }
 
   #config(name: string): ServerSpec['config'] | undefined {
     const row = this.#rows.get(name);
     return row === undefined || 'failure' in row ? undefined : row.config;
-  }
-
-  #policy(name: string): ReturnType<typeof policyOf> {
-    const { policy, env } = this.options;
-    return policyOf(this.#config(name) ?? { command: '' }, policy, env);
   }
 }

@@ -53,9 +53,10 @@ export class Session {
     return this.#isClosing;
   }
 
-  /** It can carry a call: it is neither over nor being ended. */
+  /** It can carry a call: it is neither over nor being ended, nor known to be lost. */
   get isUsable(): boolean {
-    return this.client !== undefined && !this.#isClosing && !this.#isOver;
+    const isOver = this.#isOver || this.#isClosing || this.#transport?.ended !== undefined;
+    return this.client !== undefined && !isOver;
   }
 
   /** Calls without an answer. */

@@ -16,6 +16,7 @@ import {
 import { withDoor, type Dropped } from './actors/door.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import { CapacityWatch } from './capacity-watch.js';
+import { ClockWatch } from './clock-watch.js';
 import type { LaunchPlans } from './actors/launch-plans.js';
 import { wireConnection } from './actors/wiring.js';
 import { follow, type ConnectionRef } from './lifecycle/follow.js';
@@ -42,6 +43,7 @@ export class Supervisor {
   /** The timers of the charts: those of an actor that died are its own business no more. */
   readonly #timers: Timers;
   readonly #capacity: CapacityWatch;
+  readonly #clockWatch: ClockWatch;
   #failure: string | undefined;
 
   constructor(
@@ -51,6 +53,7 @@ export class Supervisor {
   ) {
     this.#timers = new Timers(ports.clock);
     this.#capacity = new CapacityWatch(this.#timers, (busyCores) => this.#freeSlots(busyCores));
+    this.#clockWatch = new ClockWatch(this.#timers, (jumpMs) => this.#clockJumped(jumpMs));
     const connection = withDoor(wireConnection(ports, this.#plans), (snapshot, dropped) =>
       listener.dropped(snapshot, dropped),
     );
@@ -80,6 +83,7 @@ export class Supervisor {
 
   start(specs: readonly ChildSpec[]): void {
     this.#tell({ type: 'manager.start', specs });
+    this.#clockWatch.start();
   }
 
   add(spec: ChildSpec): void {
@@ -95,6 +99,7 @@ export class Supervisor {
   }
 
   stop(): void {
+    this.#clockWatch.stop();
     if (this.#failure === undefined) this.#tell({ type: 'manager.stop' });
     else this.#stopChildren();
   }
@@ -141,7 +146,7 @@ export class Supervisor {
     manager.on('stopped', () => publish({ type: 'manager.stopped' }));
     manager.subscribe({
       next: ({ context }) => {
-        this.#capacity.watch(context.waiting.length > 0);
+        this.#capacity.watch(context.waiting.some(({ slot }) => slot));
         this.listener.moved();
       },
       error: (error) => this.#managerDied(error),
@@ -159,8 +164,15 @@ export class Supervisor {
     if (this.#failure === undefined) this.#manager.send(event);
   }
 
+  #clockJumped(jumpMs: number): void {
+    const message = `The clock has jumped by ${Math.round(jumpMs / 1000)} s: every connection is asked whether it is still alive.`;
+    this.ports.publish({ type: 'diagnostic', kind: 'clock-jump', message });
+    this.#tell({ type: 'clock.jumped' });
+  }
+
   #managerDied(error: unknown): void {
     this.#capacity.watch(false);
+    this.#clockWatch.stop();
     this.#failure = error instanceof Error ? error.message : String(error);
     this.#stopChildren();
     this.listener.failed(this.#failure);

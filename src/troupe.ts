@@ -8,18 +8,19 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import type { CallOptions } from './calls/call.js';
 import { abortable } from './abortable.js';
+import { Approvals } from './approvals.js';
+import { toSignIns, type SignIns } from './auth/sign-ins.js';
 import { Catalogs } from './catalog/catalogs.js';
 import { ToolRegistry, type CatalogTool, type ServerFacts } from './catalog/registry.js';
 import { checkOptions } from './check-options.js';
-import { loadConfig, type LoadedConfig } from './config/load.js';
-import { describeProblem } from './config/problem.js';
 import type { Connection, WaitOptions } from './connection.js';
-import { ConfigError, NotReadyError, UnknownToolError, type ConfigProblem } from './errors.js';
+import { NotReadyError, UnknownToolError } from './errors.js';
 import type { LifecycleEvent } from './lifecycle/event.js';
 import { Publisher } from './lifecycle/publish.js';
 import type { ServerStatus } from './lifecycle/status.js';
 import {
   DEFAULT_NAMING,
+  DEFAULT_RETRY_BUDGET,
   DEFAULT_START_GATE_MS,
   SLOT_HOLD_MS,
   type ServerConfig,
@@ -29,9 +30,12 @@ import { PACKAGE } from './package.js';
 import { silentLogger, systemClock, type Clock } from './ports.js';
 import { createClient } from './protocol/create-client.js';
 import { doneWithin } from './release.js';
+import { Membership } from './membership.js';
+import type { ReloadReport } from './reload.js';
 import { Roster } from './roster.js';
 import { ServerTable } from './server-table.js';
 import { toStartReport, type StartReport } from './start-report.js';
+import { NO_MASK } from './secrets.js';
 import { Sessions } from './sessions.js';
 import { atExit } from './exit-hook.js';
 import { createTransport } from './transports/create-transport.js';
@@ -42,10 +46,6 @@ const CLOSE_LIMIT_MS = 10_000;
 /** Longest time it waits for that. */
 const KILL_LIMIT_MS = 2_000;
 
-/** The one name that an actor cannot have: in the record of an actor's children it is no ordinary key. */
-const NOBODYS_NAME = '__proto__';
-const NOT_A_NAME = `No server can be called '${NOBODYS_NAME}'.`;
-
 export class Troupe {
   /** Everything that happens. Hot; never replays. */
   readonly events$: Observable<LifecycleEvent>;
@@ -55,30 +55,38 @@ export class Troupe {
   readonly status$: Observable<readonly ServerStatus[]>;
   /** The tools as a model sees them; replays the present list. */
   readonly tools$: Observable<readonly CatalogTool[]>;
-  readonly #options: TroupeOptions;
   readonly #publisher: Publisher;
   readonly #sessions = new Sessions();
   readonly #registry: ToolRegistry;
   readonly #roster: Roster;
+  readonly #members: Membership;
+  readonly #signIns: SignIns | undefined;
   readonly #clock: Clock;
-  #loaded: Promise<LoadedConfig> | undefined;
   #started: Promise<StartReport> | undefined;
   #closed: Promise<void> | undefined;
   #forgetExit: (() => void) | undefined;
 
   constructor(options: TroupeOptions) {
-    this.#options = options;
     const clock = options.clock ?? systemClock;
     this.#clock = clock;
     const publisher = new Publisher(clock, options.logger ?? silentLogger);
     this.#publisher = publisher;
     const catalogs = new Catalogs();
+    this.#signIns = toSignIns(options.auth, clock, publisher.publish);
+    const approvals = new Approvals(options.approvals, (message) =>
+      publisher.publish({ type: 'diagnostic', kind: 'approvals-problem', message }),
+    );
     const table = new ServerTable({
       env: options.env ?? process.env,
       workspaceFolder: process.cwd(),
       policy: options.policy,
       trust: options.trust,
+      approvals,
+      retryCalls: options.retryCalls,
       seed: options.seed ?? clock.now(),
+      expansion: options.expansion,
+      askInput: options.askInput,
+      tokenMask: (name) => this.#signIns?.mask(name) ?? NO_MASK,
     });
     const effects: EffectPorts = {
       clock,
@@ -87,6 +95,7 @@ export class Troupe {
       catalogs,
       publish: publisher.publish,
       createTransport,
+      signIns: this.#signIns,
       createClient: () =>
         createClient({ clientInfo: options.clientInfo ?? PACKAGE, capabilities: options.capabilities ?? {} }),
     };
@@ -102,9 +111,21 @@ export class Troupe {
       manager: {
         startSlots: Math.max(1, options.startSlots ?? Math.max(4, 2 * availableParallelism())),
         slotHoldMs: SLOT_HOLD_MS,
+        retryBurst: options.retryBudget?.burst ?? DEFAULT_RETRY_BUDGET.burst,
+        retryEveryMs: options.retryBudget?.everyMs ?? DEFAULT_RETRY_BUDGET.everyMs,
         startGateMs: options.startGateMs ?? DEFAULT_START_GATE_MS,
       },
       toolCount: (server) => this.#registry.count(server),
+    });
+    this.#members = new Membership(options, {
+      roster: this.#roster,
+      table,
+      catalogs,
+      approvals,
+      publisher,
+      clock,
+      started: () => this.#started,
+      isClosed: () => this.#closed !== undefined,
     });
     this.events$ = publisher.events$;
     this.diagnostics$ = this.events$.pipe(filter((event) => event.type === 'diagnostic'));
@@ -149,33 +170,27 @@ export class Troupe {
   }
 
   /** Adds a server and starts it, where the troupe has started. Rejects with a `ConfigError` for a known name or a wrong entry. */
-  async add(name: string, config: ServerConfig): Promise<Connection> {
-    const [loaded] = await Promise.all([
-      loadConfig({ servers: { [name]: config }, cwd: process.cwd() }),
-      this.#loaded,
-    ]);
-    if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
-    if (name === NOBODYS_NAME) throw new ConfigError(NOT_A_NAME, { server: name });
-    if (this.#roster.connection(name) !== undefined) {
-      throw new ConfigError(`There is already a server called '${name}'.`, { server: name });
-    }
-    const { problems, servers } = loaded;
-    const [spec] = servers;
-    if (spec === undefined) {
-      throw new ConfigError(problems.map(describeProblem).join('; '), { server: name, problems });
-    }
-    this.#tellProblems(problems);
-    const connection = this.#roster.enroll(spec);
-    if (this.#started !== undefined) this.#roster.startOne(name);
-    return connection;
+  add(name: string, config: ServerConfig): Promise<Connection> {
+    return this.#members.add(name, config);
   }
 
-  /** Stops a server and forgets it; resolves when nothing of it is left. An unknown name is no error. */
-  async remove(name: string): Promise<void> {
-    const connection = this.#roster.connection(name);
-    if (connection === undefined) return;
-    await connection.end('remove');
-    this.#roster.dismiss(connection);
+  /**
+   * Stops a server and forgets it; resolves when nothing of it is left. An unknown name is no error. A server that a
+   * source still names comes back with the next `reload`.
+   */
+  remove(name: string): Promise<void> {
+    return this.#members.remove(name);
+  }
+
+  /**
+   * Reads the sources again and touches only what changed: an entry of the same meaning keeps its process. `servers`
+   * replaces the option of that name; what `add` brought stays. A source that cannot be read takes nothing away, nor
+   * does an entry that cannot be used any more. Resolves when what was added or changed had its first attempt, or after
+   * the start gate. Rejects with a `NotReadyError` before `start` and after `close`, and with a `ConfigError` for
+   * `servers` that are no object. The signal ends the wait, not the reload.
+   */
+  reload(servers?: TroupeOptions['servers'], options: WaitOptions = {}): Promise<ReloadReport> {
+    return this.#members.reload(servers, options);
   }
 
   /**
@@ -218,36 +233,14 @@ export class Troupe {
 
   async #start(): Promise<StartReport> {
     this.#forgetExit = atExit(() => void this.#sessions.killAll());
-    const { servers, config } = this.#options;
-    this.#loaded = loadConfig({
-      ...(servers === undefined ? {} : { servers }),
-      ...(config === undefined ? {} : { config }),
-      cwd: process.cwd(),
-    });
-    const loaded = await this.#loaded;
-    this.#tellProblems(loaded.problems);
-    for (const row of [...loaded.servers, ...loaded.refused]) {
-      if (row.name === NOBODYS_NAME) this.#tellProblems([{ source: row.source, message: NOT_A_NAME }]);
-      else if (this.#roster.connection(row.name) === undefined) this.#roster.enroll(row);
-    }
+    const loaded = await this.#members.open();
     const { supervisor } = this.#roster;
     if (this.#closed === undefined) this.#roster.startAll();
     await this.#publisher.until(
       () =>
         supervisor.failure !== undefined || (supervisor.state !== 'idle' && supervisor.state !== 'starting'),
     );
-    return toStartReport(this.status, loaded.sources);
-  }
-
-  #tellProblems(problems: readonly ConfigProblem[]): void {
-    for (const problem of problems) {
-      this.#publisher.publish({
-        type: 'diagnostic',
-        kind: 'config-problem',
-        message: describeProblem(problem),
-        ...(problem.server === undefined ? {} : { connection: problem.server }),
-      });
-    }
+    return toStartReport(this.status, loaded);
   }
 
   async #close(): Promise<void> {
@@ -263,6 +256,7 @@ export class Troupe {
       this.#publisher.publish({ type: 'diagnostic', kind: 'not-released', message });
     }
     supervisor.dispose();
+    await Promise.all([this.#members.close(), this.#signIns?.close()]);
     this.#forgetExit?.();
     this.#publisher.complete();
   }

@@ -4,8 +4,9 @@
  * A failed step does not stop the others, so that one run tells all; a step whose product is needed later takes
  * those that need it down with it. The last line is the count: tests of vitest plus every other step.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,19 +15,25 @@ const STEP_LIMIT_MS = 20 * 60_000;
 const project = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'troupe-gate-'));
 const report = join(scratch, 'vitest.json');
+const chaosLog = join(scratch, 'chaos.log');
+let chaos;
 
-/** `makes` names a product; a step that `needs` it is not run, and has failed, where it was not made. */
+/**
+ * `makes` names a product; a step that `needs` it is not run, and has failed, where it was not made.
+ */
 const steps = [
+  { name: 'build', makes: 'dist', run: () => npm('run', 'build') },
+  { name: 'chaos (begin)', needs: 'dist', makes: 'chaos', run: beginChaos },
   { name: 'format', run: () => npm('run', 'format:check') },
   { name: 'lint', run: () => npm('run', 'lint') },
   { name: 'types', run: () => npm('run', 'types') },
-  { name: 'build', makes: 'dist', run: () => npm('run', 'build') },
   { name: 'docs', needs: 'dist', run: () => node('docs/generate/main.mjs', '--check') },
-  { name: 'tests', needs: 'dist', run: vitest, count: countTests },
   { name: 'pack', needs: 'dist', makes: 'tarball', run: pack },
   { name: 'publint', needs: 'tarball', run: () => bin('publint', 'run', tarball(), '--strict') },
   { name: 'attw', needs: 'tarball', run: () => bin('attw', tarball(), '--profile', 'esm-only') },
   { name: 'smoke', needs: 'tarball', run: () => node('test/package/smoke.mjs', tarball()) },
+  { name: 'chaos', needs: 'chaos', run: endChaos },
+  { name: 'tests', needs: 'dist', run: vitest, count: countTests },
 ];
 
 function execute(command, args) {
@@ -69,6 +76,23 @@ function countTests(hasPassed) {
   return { passed: numPassedTests, failed: isSound ? failed : Math.max(failed, 1) };
 }
 
+/** Two minutes of it, beside the steps that need the processor less. */
+function beginChaos() {
+  const log = openSync(chaosLog, 'w');
+  const args = ['--expose-gc', 'test/chaos/main.mjs', '--connections', '30', '--minutes', '2'];
+  const child = spawn(process.execPath, args, { cwd: project, stdio: ['ignore', log, log] });
+  closeSync(log);
+  chaos = once(child, 'exit', { signal: AbortSignal.timeout(STEP_LIMIT_MS) });
+  chaos.catch(() => child.kill('SIGKILL'));
+  return child.pid !== undefined;
+}
+
+async function endChaos() {
+  const [status] = await chaos.catch((error) => [error.message]);
+  console.log(readFileSync(chaosLog, 'utf8'));
+  return status === 0;
+}
+
 function pack() {
   return npm('pack', '--ignore-scripts', '--pack-destination', scratch);
 }
@@ -89,7 +113,7 @@ for (const { name, needs, makes, run, count } of steps) {
   const startedAt = performance.now();
   const isPossible = needs === undefined || made.has(needs);
   if (!isPossible) console.log(`not run: there is no ${needs}`);
-  const hasPassed = isPossible && run();
+  const hasPassed = isPossible && (await run());
   if (hasPassed && makes !== undefined) made.add(makes);
 
   const counted =

@@ -20,6 +20,7 @@ export interface ConnectionPolicy {
   readonly stableMs: number;
   /** The first retry after `ready` is immediate unless another loss happened within this time. */
   readonly immediateRetryWindowMs: number;
+  readonly exhausted: ExhaustedPolicy;
   /** A silent server is pinged after `idleMs`; no answer within `timeoutMs` is a miss, and a second one a loss. */
   readonly ping: { readonly idleMs: number; readonly timeoutMs: number };
   /** Changes of the catalog are collected until none came for `debounceMs`, but no longer than `maxWaitMs`. */
@@ -48,6 +49,14 @@ export interface RestartIntensity {
   readonly periodMs: number;
 }
 
+/** One more try, after every attempt of a round has failed for a cause that may pass. Never after a permanent failure. */
+export interface ExhaustedPolicy {
+  /** A call causes one where the last attempt failed at least this long ago. */
+  readonly callAfterMs: number;
+  /** A remote server gets one this often, a quarter more or less. 0 = never. */
+  readonly remoteEveryMs: number;
+}
+
 /** The ladder of an orderly end. */
 export interface StopPolicy {
   /** In-flight calls may finish within this time. */
@@ -70,6 +79,7 @@ export const DEFAULT_POLICY: ConnectionPolicy = {
   intensity: { restarts: 5, periodMs: 30_000 },
   stableMs: 60_000,
   immediateRetryWindowMs: 60_000,
+  exhausted: { callAfterMs: 30_000, remoteEveryMs: 60_000 },
   ping: { idleMs: 30_000, timeoutMs: 5_000 },
   listChanged: { debounceMs: 300, maxWaitMs: 2_000 },
   stop: { drainMs: 1_000, deleteMs: 2_000, stdinEndMs: 1_000, termMs: 1_000 },

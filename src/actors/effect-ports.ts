@@ -12,6 +12,7 @@ import type { ProtocolClient } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets.js';
 import type { Sessions } from '../sessions.js';
 import type { RawFailure } from '../transports/session-transport.js';
+import type { HttpAuth } from '../transports/http/session-requests.js';
 import type { CreateTransport } from '../transports/transport-terms.js';
 
 /** What came of reading one entry: nothing of an untrusted one was expanded. */
@@ -30,6 +31,21 @@ export interface ConfiguredServers {
   mask(name: string): Mask;
 }
 
+/** Who gets tokens for a server, and has a person sign in where that takes one. */
+export interface SignInPort {
+  /** Where the tokens of a new session come from; undefined for a server that needs none of ours. */
+  credentials(name: string, config: ServerConfig): Promise<HttpAuth | undefined>;
+  /**
+   * Resolves when somebody is signed in. `tell` gets the address where a person can do so, once there is one. Rejects
+   * with a `TransportError` where nobody can; for a server without credentials of ours it never settles.
+   */
+  signIn(name: string, tell: (url: string) => void, signal: AbortSignal): Promise<void>;
+  /** Where a person can sign in to that server now. */
+  url(name: string): string | undefined;
+  /** Takes what the browser brought: the address it was sent to, or the code. Rejects with an error of the API. */
+  finish(name: string, answer: string): Promise<void>;
+}
+
 export interface EffectPorts {
   readonly clock: Clock;
   readonly sessions: Sessions;
@@ -37,6 +53,8 @@ export interface EffectPorts {
   readonly catalogs: Catalogs;
   readonly publish: (event: LifecycleEventBody) => void;
   readonly createTransport: CreateTransport;
+  /** Default: nobody signs in; a server that wants it waits for other headers and a retry. */
+  readonly signIns?: SignInPort | undefined;
   readonly createClient: () => Promise<ProtocolClient>;
 }
 

@@ -43,6 +43,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         stop: ports.servers.stopPolicy(key.name),
         clock: ports.clock,
         mask: ports.servers.mask(key.name),
+        auth: await ports.signIns?.credentials(key.name, config),
       });
       await hand(transport, session);
       listen(ports, key, transport);

@@ -2,14 +2,28 @@
 import type { CallOptions } from './call.js';
 
 /** What is wrong with the arguments or options of a call, as far as a look can tell; undefined where nothing is. */
-export function callProblem(args: unknown, { signal }: CallOptions): TypeError | undefined {
+export function callProblem(args: unknown, options: CallOptions): TypeError | undefined {
+  const { signal, timeoutMs, totalTimeoutMs, retryCalls } = options;
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
     return new TypeError('The arguments of a call must be an object.');
   }
   if (signal !== undefined && typeof signal.addEventListener !== 'function') {
     return new TypeError('The signal of a call must be an AbortSignal.');
   }
+  if (!isDuration(timeoutMs)) return notADuration('timeoutMs');
+  if (!isDuration(totalTimeoutMs)) return notADuration('totalTimeoutMs');
+  if (retryCalls !== undefined && retryCalls !== 'safe' && retryCalls !== 'never') {
+    return new TypeError("'retryCalls' of a call must be 'safe' or 'never'.");
+  }
   return undefined;
+}
+
+function isDuration(value: unknown): boolean {
+  return value === undefined || typeof value === 'number';
+}
+
+function notADuration(option: string): TypeError {
+  return new TypeError(`'${option}' of a call must be a number of milliseconds.`);
 }
 
 /** Why the arguments cannot be sent, asked where a call was not; undefined where it is not their fault. */

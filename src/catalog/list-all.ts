@@ -1,10 +1,14 @@
 /**
  * One whole list over all its pages (MCP specification, "Pagination").
  */
+import { jsonSize } from './json-size.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
 
 /** More pages than any honest server has; the rest is left out and told. */
 export const MAX_PAGES = 1_000;
+
+/** Most characters of all pages together: as much as one message may hold. */
+export const MAX_SIZE = 64 * 1024 * 1024;
 
 export interface WholeList {
   readonly items: readonly unknown[];
@@ -14,7 +18,7 @@ export interface WholeList {
 
 /**
  * Reads every page of `method`. A server that does not know the method has an empty list. A cursor seen before ends
- * the reading, since it would go on for ever.
+ * the reading, since it would go on for ever; so does a page with which the list would become too large.
  */
 export async function listAll(
   client: ProtocolClient,
@@ -24,6 +28,7 @@ export async function listAll(
 ): Promise<WholeList> {
   const items: unknown[] = [];
   const seen = new Set<string>();
+  let size = 0;
   let cursor: string | undefined;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const result = await requestPage(client, method, cursor, signal);
@@ -32,6 +37,9 @@ export async function listAll(
     if (!Array.isArray(entries)) {
       return { items, problem: `The answer to ${method} has no list '${key}'.` };
     }
+    size += jsonSize(entries, MAX_SIZE);
+    if (size > MAX_SIZE)
+      return { items, problem: `${method} is too large; read ${page - 1} pages and stopped.` };
     for (const entry of entries as readonly unknown[]) items.push(entry);
     cursor = typeof result['nextCursor'] === 'string' ? result['nextCursor'] : undefined;
     if (cursor === undefined) return { items, problem: undefined };

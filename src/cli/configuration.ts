@@ -1,13 +1,16 @@
 /**
- * The servers a command is about: read from the given files and from `--add`.
+ * The servers a command is about: read from the given files and from `--add`, or else those that are found in the usual
+ * files of the project, the user and other hosts.
  *
- * C1. An unreadable file, a wrong `--add`, or no server at all ends the command before anything is started.
+ * C1. An unreadable file that was given, a wrong `--add`, or no server at all ends the command before anything is
+ *     started. An unreadable file that was only found is noted.
  * C2. One wrong entry of a file is that server's failure and nobody else's.
  */
-import { existsSync } from 'node:fs';
+import { createFileApprovalStore } from '../config/file-approval-store.js';
 import { isError } from '../config/problem.js';
-import { discoverServers } from '../discover.js';
+import { discoverServers, type Discovery } from '../discover.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
+import type { TroupeOptions } from '../options.js';
 import type { Flags } from './flags.js';
 import { UsageError } from './usage-error.js';
 
@@ -17,23 +20,27 @@ export interface Configuration {
   readonly disabled: readonly string[];
   /** What is perhaps not as meant. */
   readonly warnings: readonly ConfigProblem[];
+  /** All there is to know. */
+  readonly discovery: Discovery;
 }
 
-const USUAL_FILE = '.mcp.json';
+export type Sources = Required<Pick<TroupeOptions, 'config' | 'servers' | 'discover'>>;
 
 /** Throws a `UsageError` or a `ConfigError`. */
 export async function readConfiguration(flags: Flags): Promise<Configuration> {
-  if (flags.config.length === 0 && flags.add.length === 0) throw new UsageError(nothingGiven());
   await checkAdded(flags);
-  const { servers, refused, problems, sources } = await discoverServers(sourcesOf(flags));
+  const options = sourcesOf(flags);
+  const discovery = await discoverServers({ ...options, approvals: createFileApprovalStore() });
+  const { servers, refused, problems, sources } = discovery;
   const unreadable = sources.flatMap(({ ok, message }) => (ok ? [] : [message ?? 'a file cannot be read']));
-  if (unreadable.length > 0) throw new ConfigError(unreadable.join('; '));
+  if (unreadable.length > 0 && !options.discover) throw new ConfigError(unreadable.join('; '));
   const names = [...servers.map(({ name }) => name), ...refused];
-  if (names.length === 0) throw new ConfigError(`${flags.config.join(', ')}: names no server`);
+  if (names.length === 0) throw nothingConfigured(flags, options, unreadable);
   return {
     names,
     disabled: servers.filter(({ enabled }) => !enabled).map(({ name }) => name),
-    warnings: problems.filter((problem) => !isError(problem)),
+    warnings: problems.filter((problem) => !isError(problem) || problem.server === undefined),
+    discovery,
   };
 }
 
@@ -44,12 +51,17 @@ export function requireEnabled({ disabled }: Configuration, servers: readonly st
   throw new ConfigError(`disabled by configuration: ${servers.join(', ')}`);
 }
 
-/** The files and the added servers, as the API takes them. */
-export function sourcesOf({ config, add }: Pick<Flags, 'config' | 'add'>) {
-  return { config, servers: Object.fromEntries(add.map((added) => [added.name, added.config])) };
+/** The files and the added servers as the API takes them; without either, whatever is found. */
+export function sourcesOf({ config, add }: Pick<Flags, 'config' | 'add'>): Sources {
+  return {
+    config,
+    servers: Object.fromEntries(add.map((added) => [added.name, added.config])),
+    discover: config.length === 0 && add.length === 0,
+  };
 }
 
 async function checkAdded({ add }: Flags): Promise<void> {
+  if (add.length === 0) return;
   const { problems } = await discoverServers(sourcesOf({ config: [], add }));
   const errors = problems.filter(isError);
   if (errors.length > 0) throw new UsageError(errors.map(describeAdded).join('; '));
@@ -59,9 +71,14 @@ function describeAdded({ server = '', field, message }: ConfigProblem): string {
   return `--add ${server}: ${field === undefined ? '' : `field '${field}': `}${message}`;
 }
 
-function nothingGiven(): string {
-  const hint = existsSync(USUAL_FILE)
-    ? `; to use the ${USUAL_FILE} that is here: --config ${USUAL_FILE}`
-    : '';
-  return `no configuration: give --config FILE or --add NAME=COMMAND-OR-URL${hint}`;
+function nothingConfigured(
+  { config }: Flags,
+  { discover }: Sources,
+  unreadable: readonly string[],
+): UsageError | ConfigError {
+  if (!discover) return new ConfigError(`${config.join(', ')}: names no server`);
+  if (unreadable.length > 0) return new ConfigError(unreadable.join('; '));
+  return new UsageError(
+    "no configuration: nothing was found in this project's files or this user's; give --config FILE or --add NAME=COMMAND-OR-URL",
+  );
 }

@@ -4,6 +4,7 @@
 import type { Failure } from '../../machines/policy/failure.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import { manyLines, oneLine } from './safe-text.js';
+import { howToApprove, renderRequest } from './trust-question.js';
 
 const LAST_LINES = 10;
 
@@ -14,7 +15,10 @@ export function summarize(failure: Failure): string {
 
 /** Everything that is known, a line each; the first is the summary. */
 export function explain(status: ServerStatus): string[] {
-  const { error, attempt, maxAttempts, authUrl } = status;
+  const { error, attempt, maxAttempts, authUrl, trustRequest } = status;
+  if (trustRequest !== null) {
+    return [`waits for approval; to give it: ${howToApprove(status.name)}`, ...renderRequest(trustRequest)];
+  }
   if (error === null)
     return [`it is ${status.state}${status.substate === '' ? '' : ` (${status.substate})`}`];
   const facts: readonly (readonly [label: string, text: string | undefined])[] = [

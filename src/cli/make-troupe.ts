@@ -1,5 +1,7 @@
 /** Makes the troupe that the flags ask for, with the servers a command needs. Starts nothing. */
 import process from 'node:process';
+import type { AuthOptions } from '../auth/auth-options.js';
+import { createFileApprovalStore } from '../config/file-approval-store.js';
 import type { ServerConfig } from '../options.js';
 import { TIMEOUT_VARIABLE } from '../policy.js';
 import { createTroupe, type Troupe } from '../troupe.js';
@@ -13,6 +15,10 @@ export interface TroupeChoice {
   readonly maxAttempts?: number;
   /** The servers that are needed. Default: all. */
   readonly only?: readonly string[];
+  /** Whether changes of the files are obeyed. Default: not. */
+  readonly watch?: boolean;
+  /** Default: what is signed in to is used, and nobody is asked to sign in. */
+  readonly auth?: AuthOptions;
 }
 
 /** With `--verbose`, notes every detail of what happens to it. */
@@ -20,14 +26,18 @@ export function makeTroupe(
   flags: Flags,
   { names }: Pick<Configuration, 'names'>,
   terminal: Terminal,
-  { maxAttempts, only = names }: TroupeChoice = {},
+  { maxAttempts, only = names, watch = false, auth = { interactive: false } }: TroupeChoice = {},
 ): Troupe {
-  const { config, servers } = sourcesOf(flags);
+  const { config, servers, discover } = sourcesOf(flags);
   const { timeout } = flags;
   const unneeded = names.filter((name) => !only.includes(name));
   const troupe = createTroupe({
     config,
+    discover,
     servers: { ...servers, ...takenOut(unneeded) },
+    watch,
+    approvals: createFileApprovalStore(),
+    auth,
     ...(timeout === undefined ? {} : { env: { ...process.env, [TIMEOUT_VARIABLE]: String(timeout) } }),
     ...(maxAttempts === undefined ? {} : { policy: { maxAttempts } }),
   });

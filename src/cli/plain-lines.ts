@@ -6,6 +6,7 @@ import { countOf } from './count-of.js';
 import { preciseDuration } from './duration.js';
 import { summarize } from './failure-report.js';
 import { oneLine } from './safe-text.js';
+import { howToApprove } from './trust-question.js';
 
 /** What everybody wants to know; undefined for an event that is only a detail. */
 export function toHeadline(event: LifecycleEvent): string | undefined {
@@ -26,7 +27,7 @@ export function toHeadline(event: LifecycleEvent): string | undefined {
     case 'connection.stopped':
       return line(event, `stopped (${event.reason})`);
     case 'connection.trustRequired':
-      return line(event, 'waits for approval');
+      return line(event, `waits for approval; to give it: ${howToApprove(event.connection)}`);
     case 'connection.authRequired':
       return line(event, `waits for somebody to sign in${event.url === undefined ? '' : `: ${event.url}`}`);
     case 'manager.failed':

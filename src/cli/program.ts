@@ -8,8 +8,11 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import { ConfigError } from '../errors.js';
 import { PACKAGE } from '../package.js';
 import type { CheckFlags } from './commands/check.js';
+import type { ConfigFlags } from './commands/config.js';
+import type { ImportFlags } from './commands/import.js';
 import type { MachineFlags } from './commands/machine.js';
 import type { ToolsFlags } from './commands/tools.js';
+import type { TrustFlags } from './commands/trust.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import {
   CHART_FORMATS,
@@ -46,10 +49,15 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
     }
   };
   const program = makeProgram(host);
-  addUp(program, act);
+  addUp(program, act, host.stdin);
   addCheck(program, act);
   addTools(program, act);
   addCall(program, act, host.stdin);
+  addConfig(program, act);
+  addImport(program, act);
+  addTrust(program, act, host.stdin);
+  addLogin(program, act);
+  addLogout(program, act);
   addMachine(program, act);
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -69,7 +77,11 @@ function makeProgram({ stdout, stderr }: Host): Command {
   return new Command('troupe')
     .description('Keeps MCP server connections alive, and shows which fail and why.')
     .version(PACKAGE.version, '--version', 'print the version')
-    .option('--config <file>', 'read servers from this file (repeatable)', collectFile)
+    .option(
+      '--config <file>',
+      'read servers from this file (repeatable); default: what is found',
+      collectFile,
+    )
     .option('--add <name=command-or-url>', 'add a server (repeatable)', collectServer)
     .option('--json', 'print JSON on stdout, and nothing else there')
     .option('--timeout <ms>', 'limit of launch, handshake, list and call, each; 0 = none', toMilliseconds)
@@ -97,11 +109,11 @@ function addCommand(program: Command, name: string, description: string): Comman
   return program.command(name).description(description).showHelpAfterError(`See 'troupe ${name} --help'.`);
 }
 
-function addUp(program: Command, act: Act): void {
+function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'up', 'connect all servers and keep them alive until Ctrl-C').action(
     async (_, command: Command) => {
       const { up } = await import('./commands/up.js');
-      await act(command, up);
+      await act(command, (flags, terminal) => up(flags, terminal, stdin));
     },
   );
 }
@@ -131,6 +143,55 @@ function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void
     .action(async (tool: string, words: string[], _, command: Command) => {
       const { call } = await import('./commands/call.js');
       await act(command, (flags, terminal) => call(flags, terminal, { tool, words, stdin }));
+    });
+}
+
+function addConfig(program: Command, act: Act): void {
+  addCommand(program, 'config', 'show the servers, where each is configured, and what it hides')
+    .option('--schema', 'print the JSON Schema of a configuration file')
+    .action(async (_, command: Command) => {
+      const { config } = await import('./commands/config.js');
+      await act<ConfigFlags>(command, config);
+    });
+}
+
+function addImport(program: Command, act: Act): void {
+  addCommand(program, 'import', 'write all servers that are found into one file')
+    .option('--output <file>', 'where to', '.mcp.json')
+    .option('--force', 'replace the file if it is there')
+    .action(async (_, command: Command) => {
+      const { importServers } = await import('./commands/import.js');
+      await act<ImportFlags>(command, importServers);
+    });
+}
+
+function addTrust(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
+  addCommand(program, 'trust', "approve a server of the project's files")
+    .argument('[server]', 'its name')
+    .option('--yes', 'approve without a question')
+    .addOption(new Option('--revoke', 'take the approval back').conflicts('yes'))
+    .addOption(new Option('--list', 'show what is approved').conflicts(['yes', 'revoke']))
+    .action(async (server: string | undefined, _, command: Command) => {
+      const { trust } = await import('./commands/trust.js');
+      await act<TrustFlags>(command, (flags, terminal) => trust(flags, terminal, { server, stdin }));
+    });
+}
+
+function addLogin(program: Command, act: Act): void {
+  addCommand(program, 'login', 'sign in to a server in the browser')
+    .argument('<server>', 'its name')
+    .action(async (server: string, _, command: Command) => {
+      const { login } = await import('./commands/login.js');
+      await act(command, (flags, terminal) => login(flags, terminal, server));
+    });
+}
+
+function addLogout(program: Command, act: Act): void {
+  addCommand(program, 'logout', 'forget the sign-in to a server')
+    .argument('<server>', 'its name')
+    .action(async (server: string, _, command: Command) => {
+      const { logout } = await import('./commands/logout.js');
+      await act(command, (flags, terminal) => logout(flags, terminal, server));
     });
 }
 

@@ -3,6 +3,7 @@ import type { ServerStatus } from '../lifecycle/status.js';
 import { shortDuration } from './duration.js';
 import { summarize } from './failure-report.js';
 import { oneLine } from './safe-text.js';
+import { howToApprove } from './trust-question.js';
 
 /** `good`: usable. `busy`: on its way. `bad`: not without a person. `off`: not wanted. */
 export type Mood = 'good' | 'busy' | 'bad' | 'off';
@@ -54,7 +55,8 @@ function moodOf({ state, substate }: ServerStatus): Mood {
   return state === 'failed' || needsPerson ? 'bad' : 'busy';
 }
 
-function problemOf({ error, authUrl }: ServerStatus): string {
+function problemOf({ name, substate, error, authUrl }: ServerStatus): string {
+  if (substate === 'awaitingTrust') return howToApprove(name);
   const parts = [error === null ? '' : summarize(error), oneLine(authUrl ?? error?.hint ?? '')];
   return parts.filter((part) => part !== '').join(' ');
 }

@@ -7,7 +7,7 @@ import { TRANSPORT_TYPES } from './schema.js';
 
 export type EntryTransport = 'stdio' | 'http';
 
-const STDIO_FIELDS = ['command', 'args', 'env', 'cwd', 'inheritEnv'];
+const STDIO_FIELDS = ['command', 'args', 'cwd', 'inheritEnv'];
 const HTTP_FIELDS = ['url', 'headers'];
 
 /** Undefined, and reported, where the entry says nothing or contradicts itself. */

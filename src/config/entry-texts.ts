@@ -13,7 +13,10 @@ export interface TextField {
 
 export type Rewrite = (text: string, field: TextField) => string;
 
-/** The entry with every template rewritten; everything else is left as it is. */
+/**
+ * The entry with every template rewritten; everything else is left as it is. The `env` of an HTTP entry comes first,
+ * since its other texts may refer to it.
+ */
 export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
   if ('command' in config) {
     return {
@@ -29,6 +32,7 @@ export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
   if ('url' in config) {
     return {
       ...config,
+      ...(config.env !== undefined && { env: mapValues('env', config.env, rewrite) }),
       url: rewrite(config.url, { path: ['url'], shellLike: false }),
       ...(config.headers !== undefined && { headers: mapValues('headers', config.headers, rewrite) }),
     };

@@ -6,24 +6,31 @@
  * E3. A failure names server, field and variable, and holds no value.
  * E4. What comes out is ready to use: absolute working directory, valid address and headers.
  */
-import { resolve } from 'node:path';
-import type { ServerConfig } from '../options.js';
+import { basename, resolve, sep } from 'node:path';
+import type { ExpansionOptions, ServerConfig } from '../options.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import { mapTexts, type TextField } from './entry-texts.js';
 import { headerValueProblem, urlProblem } from './http-fields.js';
 import type { ServerSpec } from './merge.js';
 import { fieldName, printable, type Path } from './problem.js';
-import { hostVariables, parseTemplate, renderTemplate, type Variable } from './template.js';
+import {
+  isBuiltin,
+  parseTemplate,
+  renderTemplate,
+  variablesIn,
+  type Builtin,
+  type Variable,
+} from './template.js';
 
-export interface ExpansionContext {
+export interface ExpansionContext extends ExpansionOptions {
   /** The host's variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Stands for `${workspaceFolder}`; without it, that reference is missing like any other. */
   readonly workspaceFolder?: string;
   /** Stands for a leading `~` in command, args and cwd. */
   readonly home: string;
-  /** What becomes of a variable that is not set and has no default. Default `error`. */
-  readonly missing?: 'error' | 'empty';
+  /** What was answered, by the names of the variables: `input:ID`. Default: nothing. */
+  readonly inputs?: Readonly<Record<string, string>>;
 }
 
 export type Expansion = { readonly config: ServerConfig } | { readonly failure: RawFailure };
@@ -36,42 +43,96 @@ export function expandConfig(
   const { name, baseDir, config } = spec;
   const missing: string[] = [];
   const refused: string[] = [];
-  const lookUp = ({ origin, name: variable }: Variable) =>
-    origin === 'builtin' ? context.workspaceFolder : own(context.env, variable);
+  const lookUp = makeLookUp(config, context);
   const expanded = mapTexts(config, (text, field) => {
     const template = parseTemplate(afterHome(text, field), field.shellLike);
     if ('problem' in template) {
       refused.push(`'${fieldName(field.path)}': ${template.problem}`);
       return '';
     }
-    const value = renderTemplate(template.parts, lookUp, (variable) => {
-      missing.push(`${variable.name} (in '${fieldName(field.path)}')`);
-    });
+    const value = renderTemplate(
+      template.parts,
+      (variable) => lookUp.value(variable, field),
+      (variable) => missing.push(`${variable.name} (in '${fieldName(field.path)}')`),
+    );
+    lookUp.remember(field, value);
     return startsAtHome(text, field) ? `${context.home}${value}` : value;
   });
   if (refused.length > 0) return invalid(name, refused);
-  if (missing.length > 0 && context.missing !== 'empty') return missingVariables(name, missing);
+  if (missing.length > 0 && context.missing !== 'empty')
+    return missingVariables(name, missing, context.headers);
   const unusable = unusableFields(expanded);
   if (unusable.length > 0) return invalid(name, unusable);
   if (!('command' in expanded)) return { config: expanded };
   return { config: { ...expanded, cwd: resolve(baseDir, expanded.cwd ?? '') } };
 }
 
+interface LookUp {
+  value(variable: Variable, field: TextField): string | undefined;
+  /** Tells the value that a field came to: the `env` of an HTTP entry stands before the host's variables. */
+  remember(field: TextField, value: string): void;
+}
+
+function makeLookUp(config: ServerConfig, context: ExpansionContext): LookUp {
+  const own = new Map<string, string>();
+  return {
+    value({ origin, name }, { path: [place] }) {
+      if (origin === 'input') return context.inputs?.[name];
+      if (origin === 'builtin') return isBuiltin(name) ? builtin(name, context) : undefined;
+      if (place === 'headers' && context.headers === 'own-env') return own.get(name);
+      return own.get(name) ?? ownProperty(context.env, name);
+    },
+    remember({ path: [place, name] }, value) {
+      if ('url' in config && place === 'env') own.set(String(name), value);
+    },
+  };
+}
+
+function builtin(name: Builtin, { workspaceFolder, home }: ExpansionContext): string | undefined {
+  switch (name) {
+    case 'workspaceFolder':
+      return workspaceFolder;
+    case 'workspaceFolderBasename':
+      return workspaceFolder === undefined ? undefined : basename(workspaceFolder);
+    case 'userHome':
+      return home;
+    case 'pathSeparator':
+    case '/':
+      return sep;
+  }
+}
+
 /** Sorted names of the host's variables an entry refers to; `*` where the child would inherit all of them. */
 export function variablesWanted(config: ServerConfig): readonly string[] {
+  const own = 'url' in config ? (config.env ?? {}) : {};
   const names = new Set<string>();
-  mapTexts(config, (text, { shellLike }) => {
-    const template = parseTemplate(text, shellLike);
-    if ('parts' in template) for (const name of hostVariables(template.parts)) names.add(name);
-    return text;
-  });
+  for (const { name, origin, path } of references(config)) {
+    if (origin === 'host' && (path[0] === 'env' || !Object.hasOwn(own, name))) names.add(name);
+  }
   const inherited = 'command' in config ? (config.inheritEnv ?? []) : [];
   if (inherited === true) names.add('*');
   else if (inherited !== false) for (const name of inherited) names.add(name);
   return [...names].toSorted();
 }
 
-function own(env: ExpansionContext['env'], name: string): string | undefined {
+/** Sorted names of the answers an entry refers to: `input:ID`. */
+export function inputsWanted(config: ServerConfig): readonly string[] {
+  const names = references(config).flatMap(({ name, origin }) => (origin === 'input' ? [name] : []));
+  return [...new Set(names)].toSorted();
+}
+
+function references(config: ServerConfig): readonly (Pick<Variable, 'name' | 'origin'> & { path: Path })[] {
+  const found: (Variable & { path: Path })[] = [];
+  mapTexts(config, (text, { path, shellLike }) => {
+    const template = parseTemplate(text, shellLike);
+    if ('parts' in template)
+      for (const variable of variablesIn(template.parts)) found.push({ ...variable, path });
+    return text;
+  });
+  return found;
+}
+
+function ownProperty(env: ExpansionContext['env'], name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
@@ -106,13 +167,22 @@ function invalid(server: string, reasons: readonly string[]): { readonly failure
   return { failure: { code: 'config-invalid', message } };
 }
 
-function missingVariables(server: string, missing: readonly string[]): { readonly failure: RawFailure } {
+const SET_IT =
+  'Set it before the host starts, or give a default: ${NAME:-value}. A literal $NAME is written $$NAME.';
+const PUT_IT_IN_ENV = "This host lets a header use the entry's own 'env' alone: put it there.";
+
+function missingVariables(
+  server: string,
+  missing: readonly string[],
+  headers: ExpansionOptions['headers'],
+): { readonly failure: RawFailure } {
+  const isOfHeader = headers === 'own-env' && missing.some((variable) => variable.includes("(in 'headers."));
   const [noun, verb] = missing.length === 1 ? ['a variable', 'is'] : ['variables', 'are'];
   return {
     failure: {
       code: 'variable-missing',
       message: `Server '${printable(server)}' needs ${noun} that ${verb} not set: ${missing.join(', ')}`,
-      hint: 'Set it before the host starts, or give a default: ${NAME:-value}. A literal $NAME is written $$NAME.',
+      hint: isOfHeader ? PUT_IT_IN_ENV : SET_IT,
     },
   };
 }

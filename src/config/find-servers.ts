@@ -1,83 +1,122 @@
 /**
- * Finds the entries in a configuration file, whichever host's habit it follows, or says why there are none.
+ * Finds the entries in a configuration file by its layout, or says why there are none.
  */
 import type { ConfigProblem } from '../errors.js';
-import { membersOf, valueOf, type JsonNode, type JsonText, type Member } from './json-text.js';
+import { translatePlain } from './hosts/editors.js';
+import type { Translate } from './hosts/translation.js';
+import { WRAPPED, type Holder, type Layout } from './layout.js';
 import { nearestName } from './near-miss.js';
-import { printable } from './problem.js';
+import { fieldName, printable } from './problem.js';
 import { isObject, kindOf } from './read-shape.js';
-import { ALIASES, SERVER_KEYS } from './schema.js';
+import { ALIASES } from './schema.js';
+import { membersOf, valueOf, type Member, type TextTree, type TreeNode } from './text-tree.js';
 
 export type ReportProblem = (problem: Omit<ConfigProblem, 'source'>) => void;
 
-export const WRAPPED = '{ "mcpServers": { "NAME": { … } } }';
+export interface FoundServer extends Member {
+  readonly translate: Translate;
+}
 
-const LOOKED_FOR = SERVER_KEYS.map((key) => `'${key}'`).join(', ');
+interface FoundHolder extends Member {
+  readonly holder: Holder;
+}
+
 const MOST_KEYS_SHOWN = 5;
 const ADDRESS_FIELDS = ['url', ...Object.keys(ALIASES).filter((alias) => /url/i.test(alias))];
-
-/** The entries of every key that may hold servers, in the order of the file; of a repeated name the last. */
-export function findServers(json: JsonText, report: ReportProblem): readonly Member[] {
-  const top = membersOf(json, json.root);
-  const keys = top.filter(({ name }) => SERVER_KEYS.some((key) => key === name));
-  if (keys.length === 0) {
-    report({ ...json.positionOf(json.root), message: whyNone(json.root, top) });
-    return [];
-  }
-  const holders = lastOfEach(keys, ({ name, position }) => {
-    report({ ...REPEATED, ...position, field: name });
-  });
-  const entries = holders.flatMap((holder) => entriesIn(json, holder, report));
-  return lastOfEach(entries, ({ name, position }) => {
-    report({ ...REPEATED, ...position, server: printable(name) });
-  });
-}
 
 export const REPEATED = {
   severity: 'warning',
   message: 'is written more than once; this one counts',
 } as const;
 
-function entriesIn(json: JsonText, holder: Member, report: ReportProblem): readonly Member[] {
-  const { name: field, node, position } = holder;
-  const members = membersOf(json, node);
+/** The entries of every place that may hold servers, in the order of the layout; of a repeated name the last. */
+export function findServers(tree: TextTree, layout: Layout, report: ReportProblem): readonly FoundServer[] {
+  const top = membersOf(tree, tree.root);
+  const found = layout.holders.flatMap((holder) => top.flatMap((member) => descend(tree, member, holder)));
+  if (found.length === 0) {
+    if (layout.isSettings !== true) report({ ...tree.positionOf(tree.root), message: whyNone(tree, layout) });
+    return [];
+  }
+  const holders = lastOfEach(
+    found,
+    ({ holder }) => fieldName(holder.path),
+    ({ holder, position }) => {
+      report({ ...REPEATED, ...position, field: fieldName(holder.path) });
+    },
+  );
+  const entries = holders.flatMap((holder) => entriesIn(tree, holder, layout, report));
+  return lastOfEach(
+    entries,
+    ({ name }) => name,
+    ({ name, position }) => {
+      report({ ...REPEATED, ...position, server: printable(name) });
+    },
+  );
+}
+
+/** The member that a holder's path leads to, from a member at the top. */
+function descend(tree: TextTree, member: Member, holder: Holder): readonly FoundHolder[] {
+  const [first, ...rest] = holder.path;
+  if (member.name !== first) return [];
+  let inner: Member | undefined = member;
+  for (const step of rest) {
+    inner = inner && membersOf(tree, inner.node).findLast(({ name }) => name === step);
+  }
+  return inner === undefined ? [] : [{ ...inner, holder }];
+}
+
+function entriesIn(
+  tree: TextTree,
+  { node, position, holder }: FoundHolder,
+  { syntax }: Layout,
+  report: ReportProblem,
+): readonly FoundServer[] {
+  const field = fieldName(holder.path);
+  const members = membersOf(tree, node);
   if (node.type !== 'object') {
     const message = `expected an object with one entry per server, found ${kindOf(valueOf(node))}`;
     report({ ...position, field, message });
     return [];
   }
   if (isEntryLike(node)) {
-    report({ ...position, field, message: `holds a server without a name; write ${WRAPPED}` });
+    report({ ...position, field, message: `holds a server without a name; write ${WRAPPED[syntax]}` });
     return [];
   }
   // One editor keeps its servers a level lower, beside its inputs: { "mcp": { "servers": { … } } }.
   const lower = field === 'mcp' ? members.find(isLowerHolder) : undefined;
-  if (lower !== undefined) return entriesIn(json, lower, report);
+  if (lower !== undefined) {
+    const inside = { path: ['servers'], translate: translatePlain };
+    return entriesIn(tree, { ...lower, holder: inside }, { syntax, holders: [] }, report);
+  }
   if (members.length === 0) report({ ...position, severity: 'warning', field, message: 'names no server' });
-  return members;
+  return members.map((member) => ({ ...member, translate: holder.translate }));
 }
 
 function isLowerHolder({ name, node }: Member): boolean {
   return name === 'servers' && node.type === 'object' && !isEntryLike(node);
 }
 
-function whyNone(root: JsonNode, top: readonly Member[]): string {
-  if (root.type !== 'object') return `expected ${WRAPPED}, found ${kindOf(valueOf(root))}`;
-  const lead = `names no servers: none of ${LOOKED_FOR} is there`;
-  if (isEntryLike(root)) return `${lead}; it looks like a single entry: write ${WRAPPED}`;
+function whyNone(tree: TextTree, { syntax, holders }: Layout): string {
+  const { root } = tree;
+  const wrapped = WRAPPED[syntax];
+  if (root.type !== 'object') return `expected ${wrapped}, found ${kindOf(valueOf(root))}`;
+  const keys = holders.map(({ path }) => fieldName(path));
+  const lead = `names no servers: none of ${keys.map((key) => `'${key}'`).join(', ')} is there`;
+  const top = membersOf(tree, root);
+  if (isEntryLike(root)) return `${lead}; it looks like a single entry: write ${wrapped}`;
   if (top.some(({ node }) => isEntryLike(node)))
-    return `${lead}; its entries are not wrapped: write ${WRAPPED}`;
+    return `${lead}; its entries are not wrapped: write ${wrapped}`;
   if (top.length === 0) return `${lead}; the object is empty`;
   const names = top.map(({ name }) => name);
   const shown = names.slice(0, MOST_KEYS_SHOWN).map((name) => `'${printable(name)}'`);
   const more = names.length > shown.length ? ', …' : '';
-  const nearest = names.map((name) => nearestName(name, SERVER_KEYS)).find((key) => key !== undefined);
+  const nearest = names.map((name) => nearestName(name, keys)).find((key) => key !== undefined);
   const meant = nearest === undefined ? '' : `; did you mean '${nearest}'?`;
   return `${lead}, only ${shown.join(', ')}${more}${meant}`;
 }
 
 /** It has a command or an address of its own, so it is a server and no collection of them. */
-function isEntryLike(node: JsonNode): boolean {
+function isEntryLike(node: TreeNode): boolean {
   const value = valueOf(node);
   if (!isObject(value)) return false;
   const { command } = value;
@@ -88,12 +127,16 @@ function isEntryLike(node: JsonNode): boolean {
   );
 }
 
-/** The last member of each name, at the place of the first; every later one is told. */
-function lastOfEach(members: readonly Member[], onRepeat: (member: Member) => void): readonly Member[] {
-  const last = new Map<string, Member>();
-  for (const member of members) {
-    if (last.has(member.name)) onRepeat(member);
-    last.set(member.name, member);
+/** The last item of each name, at the place of the first; every later one is told. */
+function lastOfEach<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  onRepeat: (item: T) => void,
+): readonly T[] {
+  const last = new Map<string, T>();
+  for (const item of items) {
+    if (last.has(nameOf(item))) onRepeat(item);
+    last.set(nameOf(item), item);
   }
   return [...last.values()];
 }

@@ -5,12 +5,22 @@
  */
 import { resolve } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
-import type { ServerConfig, TroupeOptions } from '../options.js';
-import { mergeSources, type MergedServers, type SourceEntries } from './merge.js';
+import type { TroupeOptions } from '../options.js';
+import { dropFiltered, type DroppedEntry } from './drop-filtered.js';
+import { entriesOf, extensionEntries } from './host-entries.js';
+import { layoutOf, readerOf } from './layout.js';
+import {
+  mergeSources,
+  type IsApproved,
+  type MergedServers,
+  type ServerSpec,
+  type SourceEntries,
+} from './merge.js';
+import type { Machine } from './places.js';
 import { describeProblem, isError, printable } from './problem.js';
-import { isObject, kindOf } from './read-shape.js';
 import {
   baseDirOf,
+  isAbsence,
   readConfigFile,
   readProblem,
   sourceName,
@@ -18,11 +28,15 @@ import {
   type Source,
   type SourceReport,
 } from './sources.js';
-import { validateEntry } from './validate-entry.js';
+import { isApprovedBy } from './trust.js';
 
-export interface LoadOptions extends Pick<TroupeOptions, 'servers' | 'config'> {
+export interface LoadOptions extends Pick<TroupeOptions, 'servers' | 'config' | 'discover' | 'trust'> {
   /** Absolute path that relative file names, and relative paths of the host's own entries, start from. */
   readonly cwd: string;
+  /** Approvals of entries of project files, beside those that `trust` gives without asking. Default: none. */
+  readonly isApproved?: IsApproved;
+  /** Where the known files are looked for. Default: this machine. */
+  readonly machine?: Machine;
 }
 
 export interface LoadedConfig extends MergedServers {
@@ -30,68 +44,121 @@ export interface LoadedConfig extends MergedServers {
   readonly problems: readonly ConfigProblem[];
   /** Every source that was asked, in order of precedence. */
   readonly sources: readonly SourceReport[];
+  /** What the filter of the discovery left out. */
+  readonly dropped: readonly DroppedEntry[];
 }
 
 const HOST_SOURCE: Source = { id: 'host', scope: 'host', display: 'the servers option' };
 
-/** The host's own `servers` first, then the given files in their order; the first to name a server wins. */
+/**
+ * The host's own `servers` first, then the given files in their order, then what is discovered: the project's files,
+ * the user's, and extensions. The first to name a server wins; see `merge.ts` for what a project may not.
+ */
 export async function loadConfig(options: LoadOptions, readText = readConfigFile): Promise<LoadedConfig> {
-  const { servers } = options;
+  const { servers, discover } = options;
   const cwd = resolve(options.cwd);
-  const host = servers === undefined ? [] : [readHostEntries(servers, cwd)];
-  const files = await Promise.all(
-    givenSources(options.config ?? [], cwd).map((source) => readSource(source, cwd, readText)),
-  );
-  const all = [...host, ...files];
+  const host = servers === undefined ? [] : [entriesOf(HOST_SOURCE, servers, cwd)];
+  const given = givenSources(options.config ?? [], cwd);
+  const choice = discover === true ? {} : discover || undefined;
+  const [files, found] = await Promise.all([
+    readSources(given, cwd, readText),
+    choice === undefined ? [] : discovered(choice, given, { ...options, cwd }, readText),
+  ]);
+  const { kept, dropped } = dropFiltered(found, choice?.filter);
+  const all = [...host, ...files, ...kept];
+  const isApproved: IsApproved = (spec) =>
+    isApprovedBy(options.trust, spec) || options.isApproved?.(spec) === true;
+  const merged = mergeSources(all, isApproved);
   return {
-    ...mergeSources(all),
-    problems: all.flatMap(({ problems }) => problems),
+    ...merged,
+    problems: [...all.flatMap(({ problems }) => problems), ...heldBackProblems(merged)],
     sources: all.map(toReport),
+    dropped,
   };
 }
 
 /** A file named twice is read once. */
-function givenSources(config: string | readonly string[], cwd: string): readonly Source[] {
-  const names = typeof config === 'string' ? [config] : config;
+function givenSources(config: NonNullable<TroupeOptions['config']>, cwd: string): readonly Source[] {
   const byPath = new Map<string, Source>();
-  for (const display of names) {
+  for (const file of [config].flat()) {
+    const { path: display, scope = 'given' } = typeof file === 'string' ? { path: file } : file;
     const path = resolve(cwd, display);
-    if (!byPath.has(path)) byPath.set(path, { id: path, scope: 'given', display: printable(display), path });
+    if (!byPath.has(path)) byPath.set(path, { id: path, scope, display: printable(display), path });
   }
   return [...byPath.values()];
 }
 
-function readHostEntries(servers: unknown, cwd: string): SourceEntries {
-  const found = { source: HOST_SOURCE, baseDir: cwd };
-  const source = sourceName(HOST_SOURCE);
-  if (!isObject(servers)) {
-    const message = `expected an object with one entry per server, found ${kindOf(servers)}`;
-    return { ...found, entries: new Map(), refused: [], problems: [{ source, message }] };
-  }
-  const entries = new Map<string, ServerConfig>();
-  const refused: string[] = [];
-  const problems: ConfigProblem[] = [];
-  for (const [name, entry] of Object.entries(servers)) {
-    const validated = validateEntry(name, entry, { source });
-    problems.push(...validated.problems);
-    if (validated.config === undefined) refused.push(printable(name));
-    else entries.set(name, validated.config);
-  }
-  return { ...found, entries, refused, problems };
+type Choice = Exclude<NonNullable<TroupeOptions['discover']>, boolean>;
+
+/** The known files that are there, but for those that were given anyway, and what extensions bring. */
+async function discovered(
+  { cwd: start, project = true, user = true, extensions = {} }: Choice,
+  given: readonly Source[],
+  { cwd, machine }: LoadOptions,
+  readText: ReadText,
+): Promise<readonly SourceEntries[]> {
+  const { findSources } = await import('./discovery.js');
+  const { sources } = await findSources({ cwd: resolve(cwd, start ?? '.'), project, user }, machine);
+  const isNew = ({ path }: Source): boolean => given.every((other) => other.path !== path);
+  const files = await readSources(sources.filter(isNew), cwd, readText);
+  return [...files, ...extensionEntries(extensions, cwd)];
 }
 
-/** Reads and parses one source. The parser is loaded with the first text. */
-export async function readSource(source: Source, cwd: string, readText: ReadText): Promise<SourceEntries> {
+/** All at once; a file that was only looked for and is not there is no source. */
+async function readSources(
+  sources: readonly Source[],
+  cwd: string,
+  readText: ReadText,
+): Promise<readonly SourceEntries[]> {
+  const read = await Promise.all(sources.map((source) => readSource(source, cwd, readText)));
+  return read.flatMap((entries) => entries ?? []);
+}
+
+/**
+ * Reads and parses one source. Undefined where it was only looked for and names nothing at all: the file is not there,
+ * or is one of settings with no servers in it. The parser is loaded with the first text.
+ */
+export async function readSource(
+  source: Source,
+  cwd: string,
+  readText: ReadText,
+): Promise<SourceEntries | undefined> {
   const found = { source, baseDir: baseDirOf(source, cwd) };
   try {
-    const text = source.text ?? (await readText(source.path ?? source.id));
-    const { parseConfigText } = await import('./parse-config.js');
-    const { entries, refused, problems } = parseConfigText(text, sourceName(source));
+    const path = source.path ?? source.id;
+    const text = source.text ?? (await readText(path));
+    const layout = source.layout ?? layoutOf(path);
+    const [{ parseConfigText }, readTree] = await Promise.all([
+      import('./parse-config.js'),
+      readerOf(layout.syntax),
+    ]);
+    const { entries, refused, problems, inputs } = parseConfigText(
+      text,
+      sourceName(source),
+      layout,
+      readTree,
+    );
+    const isNothing = entries.length === 0 && refused.length === 0 && problems.length === 0;
+    if (isNothing && layout.isSettings === true) return undefined;
     const configs = new Map(entries.map(({ name, config }) => [name, config]));
-    return { ...found, entries: configs, refused, problems };
+    return { ...found, entries: configs, refused, problems, inputs };
   } catch (error) {
+    if (source.kind !== undefined && isAbsence(error)) return undefined;
     return { ...found, entries: new Map(), refused: [], problems: [readProblem(source, error)] };
   }
+}
+
+/** Told where another server than the project asks for is used, since nobody approved the project's. */
+function heldBackProblems({ heldBack, servers }: MergedServers): readonly ConfigProblem[] {
+  const used = new Map(servers.map((spec) => [spec.name, spec]));
+  const fingerprint = (spec: ServerSpec): string => spec.ownHash ?? spec.hash;
+  return heldBack.flatMap((spec) => {
+    const instead = used.get(spec.name);
+    if (instead === undefined || instead.config.enabled === false) return [];
+    if (fingerprint(instead) === fingerprint(spec)) return [];
+    const message = `is not approved, so that of ${instead.source} is used`;
+    return [{ severity: 'warning', source: spec.source, server: printable(spec.name), message } as const];
+  });
 }
 
 function toReport({ source, problems }: SourceEntries): SourceReport {

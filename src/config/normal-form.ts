@@ -27,6 +27,7 @@ export function toHttpConfig(fields: EntryFields): HttpServerConfig {
   return {
     ...unlessIdle({ type: type === 'stdio' ? undefined : type }),
     url: fields.url ?? '',
+    ...unlessIdle({ env: fields.env }),
     ...unlessIdle({ headers: fields.headers }),
     ...toSettings(fields),
   };
@@ -41,6 +42,7 @@ export function toSettings(fields: EntryFields): ServerSettings {
     ...unlessIdle({ idleStopMs: fields.idleStopMs }),
     ...unlessIdle({ timeout: fields.timeout }),
     ...unlessIdle({ callTimeout: fields.callTimeout }),
+    ...unlessIdle({ retryCalls: fields.retryCalls }),
     ...unlessIdle({ policy: fields.policy }),
   };
 }

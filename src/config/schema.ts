@@ -4,6 +4,7 @@
  * Owns which fields there are, how else they may be spelled and what each may hold. Does not own rules between
  * fields (`validate-entry.ts`) nor the wording of a mismatch (`read-shape.ts`).
  */
+import type { RetryCalls } from '../../machines/policy/call-safety.js';
 import type { BackoffOptions, ConnectionPolicy } from '../../machines/policy/policy.js';
 import type { NamingTemplate, ServerSettings, TroupeOptions } from '../options.js';
 
@@ -67,6 +68,11 @@ const TYPE: Schema = {
   enum: Object.keys(TRANSPORT_TYPES),
   title: "'stdio', 'http' or 'sse'",
 };
+const RETRY_CALLS: Schema = {
+  type: 'string',
+  enum: ['safe', 'never'] satisfies readonly RetryCalls[],
+  title: "'safe' or 'never'",
+};
 const COMMAND: Schema = {
   anyOf: [SOME_TEXT, { type: 'array', items: TEXT, minItems: 1, title: 'a list of strings' }],
 };
@@ -126,6 +132,7 @@ const POLICY: Schema = {
       ],
     },
     intensity: subset({ restarts: { type: 'integer', minimum: 0 }, periodMs: DURATION }),
+    exhausted: subset({ callAfterMs: DURATION, remoteEveryMs: DURATION }),
     stableMs: DURATION,
     immediateRetryWindowMs: DURATION,
     ping: subset({ idleMs: DURATION, timeoutMs: DURATION }),
@@ -143,6 +150,7 @@ const SETTINGS = {
   idleStopMs: DURATION,
   timeout: DURATION,
   callTimeout: DURATION,
+  retryCalls: RETRY_CALLS,
   policy: POLICY,
 } satisfies Record<keyof ServerSettings, Schema>;
 
@@ -179,15 +187,43 @@ const NAMING_TEMPLATES = [
   '{tool}',
 ] as const satisfies readonly NamingTemplate[];
 
+const ANY_OBJECT: Schema = { type: 'object' };
+const CONFIG_FILE: Schema = {
+  type: 'object',
+  title: '{ path, scope }',
+  properties: { path: SOME_TEXT, scope: { type: 'string', enum: ['given', 'project'] } },
+  required: ['path'],
+  additionalProperties: false,
+};
+
 /** Those options of `createTroupe` that are plain data; the other ones are objects and functions of the host. */
 export const OPTIONS_SCHEMA: Schema = {
   type: 'object',
   title: 'an object',
   properties: {
-    config: { anyOf: [SOME_TEXT, { type: 'array', items: SOME_TEXT, title: 'a list of files' }] },
+    watch: FLAG,
+    config: {
+      anyOf: [
+        SOME_TEXT,
+        CONFIG_FILE,
+        { type: 'array', items: { anyOf: [SOME_TEXT, CONFIG_FILE] }, title: 'a list of files' },
+      ],
+    },
+    discover: {
+      anyOf: [
+        FLAG,
+        subset({ cwd: SOME_TEXT, project: FLAG, user: FLAG, extensions: ANY_OBJECT, filter: {} }),
+      ],
+    },
+    expansion: subset({
+      headers: { type: 'string', enum: ['own-env', 'host'] },
+      missing: { type: 'string', enum: ['error', 'empty'] },
+    }),
     policy: POLICY,
+    retryCalls: RETRY_CALLS,
     naming: { type: 'string', enum: NAMING_TEMPLATES },
     startSlots: { type: 'integer', minimum: 1 },
+    retryBudget: subset({ burst: { type: 'integer', minimum: 1 }, everyMs: DURATION }),
     startGateMs: DURATION,
     seed: { type: 'number' },
   } satisfies { readonly [K in keyof TroupeOptions]?: Schema },

@@ -4,9 +4,13 @@
 import { createReadStream } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
+import type { Layout } from './layout.js';
 
-/** `host`: named by the host's code. `given`: a file named by its user. `project`, `user`: files that were found. */
-export type Scope = 'host' | 'given' | 'project' | 'user';
+/**
+ * `host`: named by the host's code. `given`: a file named by its user. `project`, `user`: files that were found.
+ * `extension`: brought by an extension of the host.
+ */
+export type Scope = 'host' | 'given' | 'project' | 'user' | 'extension';
 
 /** One place that may name servers. A text that is already at hand is not read from `path` again. */
 export interface Source {
@@ -18,6 +22,12 @@ export interface Source {
   /** Absolute path of the file. */
   readonly path?: string;
   readonly text?: string;
+  /** How the file is built. Default: by the ending of its name, after any host's habit. */
+  readonly layout?: Layout;
+  /** Absolute path that relative paths of its entries start from. Default: see `baseDirOf`. */
+  readonly baseDir?: string;
+  /** Of a file that was looked for: which host's habit it follows. It need not be there. */
+  readonly kind?: string;
 }
 
 /** How a source was found to be. */
@@ -57,6 +67,11 @@ export const readConfigFile: ReadText = async (path) => {
   return new TextDecoder(encodingOf(bytes), { ignoreBOM: true }).decode(bytes);
 };
 
+/** Whether reading failed because there is no such file. */
+export function isAbsence(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}
+
 /** Why a file could not be read, from what `node:fs` rejected with. */
 export function readProblem(source: Source, error: unknown): ConfigProblem {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
@@ -72,6 +87,7 @@ export function sourceName(source: Source): string {
  * host's for a file that somebody pointed at, which may lie anywhere.
  */
 export function baseDirOf(source: Source, cwd: string): string {
+  if (source.baseDir !== undefined) return source.baseDir;
   return source.scope === 'project' && source.path !== undefined ? dirname(source.path) : cwd;
 }
 

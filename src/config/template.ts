@@ -3,7 +3,9 @@
  *
  *   ${NAME}  ${env:NAME}     a variable of the host
  *   ${NAME:-text}            the same, or `text` where it is unset or empty; `text` may hold references itself
- *   ${workspaceFolder}       the folder the host works in
+ *   ${workspaceFolder}       the folder the host works in; likewise ${workspaceFolderBasename}, ${userHome},
+ *                            ${pathSeparator} and ${/}
+ *   ${input:ID}              what a person is asked for
  *   $NAME                    as ${NAME}, only where bare names count (command, args, cwd)
  *   $$                       one literal `$`, where a single one would begin one of the above or `$(`;
  *                            everywhere else dollars are left as they are
@@ -18,8 +20,9 @@ export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | {
       readonly kind: 'variable';
-      /** `host`: an environment variable. `builtin`: a name with a meaning of its own. */
-      readonly origin: 'host' | 'builtin';
+      /** `host`: an environment variable. `builtin`: a name with a meaning of its own. `input`: an answer of a person. */
+      readonly origin: 'host' | 'builtin' | 'input';
+      /** As it stands in the reference, except for `env:`. */
       readonly name: string;
       /** What stands in for an unset or empty variable; undefined where the text gives no default. */
       readonly fallback: readonly Part[] | undefined;
@@ -29,12 +32,14 @@ export type Variable = Extract<Part, { kind: 'variable' }>;
 
 export type Template = { readonly parts: readonly Part[] } | { readonly problem: string };
 
-export const WORKSPACE_FOLDER = 'workspaceFolder';
+const BUILTINS = ['workspaceFolder', 'workspaceFolderBasename', 'userHome', 'pathSeparator', '/'] as const;
+export type Builtin = (typeof BUILTINS)[number];
 
 const NAME = '[A-Za-z_][A-Za-z0-9_]*';
 const LITERAL = /[^$}]+/y;
 const DOLLARS = /\$+/y;
 const BRACED = new RegExp(`\\{(env:)?(${NAME})(:-|\\})`, 'y');
+const NAMED_OTHERWISE = /\{(input:[^{}\s]+|\/)\}/y;
 const BARE = new RegExp(NAME, 'y');
 const BACKTICKS = /`[^`]*`/;
 const DEEPEST_DEFAULT = 8;
@@ -73,13 +78,23 @@ export function renderTemplate(
   return parts.map(render).join('');
 }
 
-/** Names of the host's variables a template refers to, those inside defaults included. */
-export function hostVariables(parts: readonly Part[]): readonly string[] {
-  return parts.flatMap((part) => {
-    if (part.kind === 'text') return [];
-    const own = part.origin === 'host' ? [part.name] : [];
-    return [...own, ...hostVariables(part.fallback ?? [])];
-  });
+/** Every variable a template refers to, those inside defaults included. */
+export function variablesIn(parts: readonly Part[]): readonly Variable[] {
+  return parts.flatMap((part) => (part.kind === 'text' ? [] : [part, ...variablesIn(part.fallback ?? [])]));
+}
+
+/** A template that renders to the text itself, whatever it holds; a pair of backticks is refused all the same. */
+export function escapeTemplate(text: string, bareNames: boolean): string {
+  return text.replaceAll(bareNames ? /\$+(?=[{(A-Za-z_])/g : /\$+(?=[{(])/g, (dollars) => dollars + dollars);
+}
+
+export function isBuiltin(name: string): name is Builtin {
+  return BUILTINS.some((builtin) => builtin === name);
+}
+
+function originOf(name: string): Variable['origin'] {
+  if (name.startsWith('input:')) return 'input';
+  return isBuiltin(name) ? 'builtin' : 'host';
 }
 
 class TemplateReader {
@@ -125,6 +140,10 @@ class TemplateReader {
     }
     const bare = this.bareNames ? this.take(BARE) : null;
     if (bare !== null) return { kind: 'variable', origin: 'host', name: bare[0], fallback: undefined };
+    const other = this.take(NAMED_OTHERWISE)?.[1];
+    if (other !== undefined) {
+      return { kind: 'variable', origin: originOf(other), name: other, fallback: undefined };
+    }
     const braced = this.take(BRACED);
     if (braced === null) {
       throw new Refusal(
@@ -132,7 +151,7 @@ class TemplateReader {
       );
     }
     const [, prefix, name = '', end] = braced;
-    const origin = prefix === undefined && name === WORKSPACE_FOLDER ? 'builtin' : 'host';
+    const origin = prefix === undefined ? originOf(name) : 'host';
     return { kind: 'variable', origin, name, fallback: end === '}' ? undefined : this.readDefault(depth) };
   }
 

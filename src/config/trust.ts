@@ -3,12 +3,15 @@
  *
  * R1. Decided and shown from the unexpanded entry: nothing of an unapproved entry is looked up.
  * R2. An approval counts for one server name, one folder and one wording of the entry. The same wording in another
- *     folder runs other files, so it is another question.
+ *     folder runs other files, so it is another question. What the file proposes for an answer the entry refers to
+ *     belongs to the wording, since it is used where nobody is asked.
+ * R3. Everything that decides what runs is shown, by its name where it may hold a secret.
  */
 import type { TrustPolicy, TrustRequest } from '../options.js';
 import { hashOf } from './entry-hash.js';
-import { variablesWanted } from './expand.js';
-import { maskUrl } from './mask.js';
+import { inputsWanted, variablesWanted } from './expand.js';
+import type { InputSpec } from './inputs.js';
+import { MASK, maskUrl } from './mask.js';
 import type { ServerSpec } from './merge.js';
 
 /**
@@ -21,25 +24,63 @@ export function needsTrust(spec: ServerSpec, policy?: TrustPolicy): boolean {
   return policy !== 'remote-only' && variablesWanted(spec.config).length > 0;
 }
 
+/** Whether a policy alone approves an entry of a project's file; a function is asked later, for what is to be started. */
+export function isApprovedBy(policy: TrustPolicy | undefined, spec: ServerSpec): boolean {
+  return policy === 'all' || (policy === 'remote-only' && 'url' in spec.config);
+}
+
 /** The question, with names of variables and never a value. Credentials and the query of an address are masked. */
 export function toTrustRequest(spec: ServerSpec): TrustRequest {
   const { name, source, baseDir, config } = spec;
+  const inputs = inputsOf(spec);
+  const proposals = inputs.flatMap(({ id, default: value, password }) =>
+    value === undefined ? [] : [[id, password ? MASK : value]],
+  );
   return {
     server: name,
     source,
-    variables: variablesWanted(config),
-    hash: hashOf({ name, baseDir, entry: spec.hash }),
+    folder: baseDir,
     ...describeTarget(config),
+    variables: variablesWanted(config),
+    env: namesIn('env' in config ? config.env : undefined),
+    ...(proposals.length > 0 && { inputs: Object.fromEntries(proposals) as Record<string, string> }),
+    hash: hashOf({
+      name,
+      baseDir,
+      entry: spec.ownHash ?? spec.hash,
+      ...(inputs.length > 0 && { inputs }),
+    }),
   };
+}
+
+/** What the file says about the answers the entry refers to. */
+function inputsOf({ config, inputs }: ServerSpec): readonly InputSpec[] {
+  return inputsWanted(config).flatMap((name) => inputs?.get(name.replace(/^input:/, '')) ?? []);
 }
 
 function describeTarget(
   config: ServerSpec['config'],
-): Pick<TrustRequest, 'transport' | 'command' | 'args' | 'url'> {
+): Pick<TrustRequest, 'transport' | 'command' | 'args' | 'cwd' | 'url' | 'headers'> {
   if ('command' in config) {
-    const { command, args } = config;
-    return { transport: 'stdio', command, ...(args !== undefined && { args }) };
+    const { command, args, cwd } = config;
+    return {
+      transport: 'stdio',
+      command,
+      ...(args !== undefined && { args }),
+      ...(cwd !== undefined && { cwd }),
+    };
   }
-  if ('url' in config) return { transport: config.type ?? 'http', url: maskUrl(config.url) };
+  if ('url' in config) {
+    const { type = 'http', url, headers } = config;
+    return {
+      transport: type,
+      url: maskUrl(url),
+      ...(headers !== undefined && { headers: namesIn(headers) }),
+    };
+  }
   throw new TypeError('A server of this process needs no trust.');
+}
+
+function namesIn(record: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.keys(record).toSorted();
 }

@@ -29,6 +29,8 @@ import { parseTemplate, type Part } from './template.js';
 export interface EntryPlace {
   readonly source: string;
   readonly locate?: (path: Path) => Position;
+  /** How the path to a field is written there, for an entry that was put into Troupe's words. Default: as it is. */
+  readonly asWritten?: (path: Path) => Path;
 }
 
 export interface ValidatedEntry {
@@ -41,7 +43,8 @@ const LONGEST_NAME = 128;
 
 export function validateEntry(name: string, value: unknown, place: EntryPlace): ValidatedEntry {
   const problems: ConfigProblem[] = [];
-  const report: Report = (path, message, severity) => {
+  const report: Report = (field, message, severity) => {
+    const path = place.asWritten?.(field) ?? field;
     problems.push({
       ...(severity !== undefined && { severity }),
       source: place.source,

@@ -80,7 +80,7 @@ export type LifecycleEventBody =
     } & OfConnection)
   /** An entry of a project file waits for approval. */
   | ({ readonly type: 'connection.trustRequired' } & OfConnection)
-  /** The server wants credentials; a person is asked at `url` where one is known. */
+  /** The server wants credentials. Told again with `url` once there is an address at which a person can sign in. */
   | ({ readonly type: 'connection.authRequired'; readonly url?: string } & OfConnection)
   /** The tools of a server are other than before. */
   | ({
@@ -91,8 +91,17 @@ export type LifecycleEventBody =
       readonly changed: readonly string[];
       readonly toolCount: number;
     } & OfConnection)
-  /** A call was sent. `call` is its number. */
-  | ({ readonly type: 'call.started'; readonly call: number; readonly tool: string } & OfConnection)
+  /**
+   * A call was sent. `call` is the number of this sending, which one `call.finished` follows. A call that was lost with
+   * its connection may be sent once more, under a number of its own: its caller gets the outcome of the last sending.
+   */
+  | ({
+      readonly type: 'call.started';
+      readonly call: number;
+      readonly tool: string;
+      /** Number of the lost sending that this one repeats. */
+      readonly repeats?: number;
+    } & OfConnection)
   /** The server has told how far it is. */
   | ({
       readonly type: 'call.progress';
@@ -101,7 +110,7 @@ export type LifecycleEventBody =
       readonly progress: number;
       readonly total?: number;
     } & OfConnection)
-  /** A call has its one outcome. */
+  /** A sending has its one outcome. */
   | ({
       readonly type: 'call.finished';
       readonly call: number;

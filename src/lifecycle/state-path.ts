@@ -25,7 +25,7 @@ export function isSettled({ state, substate }: StatePath): boolean {
   return (
     state === 'ready' ||
     state === 'stopped' ||
-    (state === 'failed' && substate === 'settled') ||
+    (state === 'failed' && substate !== 'releasing') ||
     substate === 'dormant' ||
     substate === 'awaitingTrust' ||
     substate === 'authorizing'

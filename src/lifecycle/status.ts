@@ -42,6 +42,7 @@ export interface ServerStatus {
   readonly stderrTail: readonly string[];
   readonly error: Failure | null;
   readonly trustRequest: TrustRequest | null;
+  /** Where a person can sign in now; null where nobody is asked, or nobody can be. */
   readonly authUrl: string | null;
   readonly timings: PhaseTimings;
 }
@@ -64,6 +65,7 @@ export interface StatusFacts {
   readonly reason: string | null;
   readonly stderrTail: readonly string[];
   readonly trustRequest: TrustRequest | null;
+  readonly authUrl: string | null;
   /** What the runtime knows and the chart could not tell, since its actor died. */
   readonly crash: Failure | null;
 }
@@ -74,7 +76,7 @@ export interface StatusFacts {
  * Every field is written out: rows are made for every batch of events, and copying objects costs fifty times as much.
  */
 export function toStatus(facts: StatusFacts, path: StatePath, context?: ConnectionContext): ServerStatus {
-  const isWaiting = path.state === 'reconnecting' && path.substate === 'backingOff';
+  const isWaiting = path.substate === 'backingOff' || path.substate === 'retryingSlowly';
   const failure = context?.failure ?? null;
   const server = context?.server ?? null;
   return {
@@ -102,7 +104,7 @@ export function toStatus(facts: StatusFacts, path: StatePath, context?: Connecti
     stderrTail: facts.stderrTail.length > 0 ? facts.stderrTail : (failure?.stderrTail ?? []),
     error: facts.crash ?? failure,
     trustRequest: facts.trustRequest,
-    authUrl: null,
+    authUrl: facts.authUrl,
     timings: context?.timings ?? NO_TIMINGS,
   };
 }

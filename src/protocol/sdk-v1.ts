@@ -2,7 +2,8 @@
  * The protocol port over the official SDK, version 1: eras up to 2025-11-25.
  *
  * Uses the SDK's protocol engine rather than its `Client`, so that the version check can name both versions, a
- * failed handshake is ours to report, and no schema compiler is built for every connection.
+ * failed handshake is ours to report, and no schema compiler is built for every connection. The engine numbers our
+ * requests, cancels them and answers those of the server; answers and notifications do not pass through it.
  */
 import { Protocol } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
@@ -11,12 +12,10 @@ import {
   isJSONRPCErrorResponse,
   isJSONRPCResultResponse,
   LATEST_PROTOCOL_VERSION,
-  McpError,
   ProgressNotificationParamsSchema,
   ResultSchema,
   SUPPORTED_PROTOCOL_VERSIONS,
   type InitializeResult,
-  type JSONRPCMessage,
   type JSONRPCResponse,
   type Notification,
   type Request,
@@ -34,6 +33,7 @@ import {
   type ProtocolClientOptions,
   type RequestOptions,
 } from './protocol-client.js';
+import { toInbound, type Inbound } from './inbound.js';
 import { Tap, type Pending } from './tap.js';
 
 /** The SDK times every request; ours are limited by whoever asks, so its own limit is the longest timer there is. */
@@ -110,16 +110,10 @@ class SdkV1Client implements ProtocolClient {
       this.abandon(transport.ended ?? CLOSED_BY_US);
       closed?.();
     };
-    transport.onmessage = (message, extra) => {
-      if (this.#isForEngine(message)) tap.onmessage?.(message, extra);
-    };
+    transport.onmessage = (message) => this.#hear(tap, toInbound(message));
     transport.onerror = (error) => tap.onerror?.(error);
     transport.onlost = (id, failure) => this.#lose(id, failure);
     this.#engine.onerror = (error) => this.onoddity?.(error.message);
-    this.#engine.fallbackNotificationHandler = (notification) => {
-      this.onnotification?.(notification.method, notification.params ?? {});
-      return Promise.resolve();
-    };
     if (this.onrequest !== undefined) {
       this.#engine.fallbackRequestHandler = (request, extra) => this.#answer(request, extra);
     }
@@ -136,7 +130,7 @@ class SdkV1Client implements ProtocolClient {
       const cancelling = new AbortController();
       const finish = (): boolean => {
         signal?.removeEventListener('abort', onAbort);
-        this.#sent.delete(id);
+        if (this.#sent.delete(id)) this.#tap?.forget(id);
         return this.#pending.delete(pending);
       };
       let id = -1;
@@ -147,6 +141,9 @@ class SdkV1Client implements ProtocolClient {
           id = Number(given);
           this.#lastId = id;
           this.#sent.set(id, pending);
+        },
+        answer: (result) => {
+          if (finish()) resolve(result);
         },
         fail: (error) => {
           if (finish()) reject(error);
@@ -159,9 +156,7 @@ class SdkV1Client implements ProtocolClient {
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#pending.add(pending);
       this.#send(pending, { method, params }, cancelling.signal).then(
-        (result) => {
-          if (finish()) resolve(result);
-        },
+        () => {},
         (error: unknown) => pending.fail(toRequestError(error, pending.written)),
       );
     });
@@ -195,54 +190,70 @@ class SdkV1Client implements ProtocolClient {
     void this.#tap?.close();
   }
 
-  /**
-   * Progress is told at once. The engine would tell it a microtask later, and never where the answer came in the same
-   * chunk; it only chooses the token, which is the request's id.
-   */
-  #tellProgress(message: JSONRPCMessage): boolean {
-    if (!('method' in message) || message.method !== 'notifications/progress') return false;
-    const parsed = ProgressNotificationParamsSchema.safeParse(message.params);
-    if (!parsed.success) return false;
-    const { progressToken, progress, total, message: text } = parsed.data;
-    this.#sent.get(Number(progressToken))?.onProgress?.({ progress, total, message: text });
-    return true;
-  }
-
-  /** The engine gets what it can deal with. What is odd ends here: the engine would repeat the whole of it in an error. */
-  #isForEngine(message: JSONRPCMessage): boolean {
-    if (typeof message !== 'object' || message === null) {
-      this.onoddity?.('Something came that is no message.');
-      return false;
+  /** The engine hears little: it would keep, and repeat in its errors, whatever a server sends. */
+  #hear(tap: Tap, came: Inbound): void {
+    switch (came.kind) {
+      case 'odd':
+        this.onoddity?.(came.what);
+        break;
+      case 'answer':
+        this.#hearAnswer(came.id, came.message);
+        break;
+      case 'request':
+        tap.onmessage?.(came.message);
+        break;
+      case 'notification':
+        this.#hearNotification(tap, came.method, came.params);
     }
-    if (!('method' in message)) return this.#isAnswer(message);
-    this.#hearCancelled(message);
-    return !this.#tellProgress(message);
   }
 
-  /** Whether a request waits for it. An answer that comes after its request was given up is nothing odd. */
-  #isAnswer(message: JSONRPCResponse): boolean {
-    const id = typeof message.id === 'string' || typeof message.id === 'number' ? Number(message.id) : NaN;
+  /** An answer that comes after its request was given up is nothing odd. */
+  #hearAnswer(id: number, message: JSONRPCResponse): void {
     const pending = this.#sent.get(id);
     if (pending === undefined) {
       if (!(id <= this.#lastId)) this.onoddity?.('An answer came to a request that was never sent.');
-      return false;
+    } else if (isJSONRPCResultResponse(message)) {
+      pending.answer(message.result);
+    } else if (isJSONRPCErrorResponse(message)) {
+      const { code, message: said, data } = message.error;
+      pending.fail(new RpcError(code, said, data));
+    } else {
+      pending.fail(new RequestLostError(INVALID_ANSWER, true));
     }
-    const isValid = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
-    if (!isValid) pending.fail(new RequestLostError(INVALID_ANSWER, true));
-    return isValid;
   }
 
-  /** The engine does not see a cancellation of request 0, the first of every server that counts from there. */
-  #hearCancelled(message: JSONRPCMessage): void {
-    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
-    const parsed = CancelledNotificationParamsSchema.safeParse(message.params);
-    if (parsed.data?.requestId !== undefined)
-      this.#asked.get(parsed.data.requestId)?.abort(parsed.data.reason);
+  #hearNotification(tap: Tap, method: string, params: JsonObject): void {
+    try {
+      if (method === 'notifications/progress') this.#hearProgress(params);
+      else if (method === 'notifications/cancelled') this.#hearCancelled(tap, params);
+      else this.onnotification?.(method, params);
+    } catch (error) {
+      this.onoddity?.(`${method.slice(0, 100)} could not be dealt with: ${toError(error).message}`);
+    }
+  }
+
+  /** The engine chooses the token, which is the request's id. */
+  #hearProgress(params: JsonObject): void {
+    const parsed = ProgressNotificationParamsSchema.safeParse(params);
+    if (!parsed.success) return this.onoddity?.('Progress was told that is not valid.');
+    const { progressToken, progress, total, message } = parsed.data;
+    this.#sent.get(Number(progressToken))?.onProgress?.({ progress, total, message });
+  }
+
+  /** The engine then sends no answer. It does not see the cancellation of request 0, the first of many servers. */
+  #hearCancelled(tap: Tap, params: JsonObject): void {
+    const parsed = CancelledNotificationParamsSchema.safeParse(params);
+    if (!parsed.success) return this.onoddity?.('A cancellation came that is not valid.');
+    const { requestId, reason } = parsed.data;
+    if (requestId !== undefined) this.#asked.get(requestId)?.abort(reason);
+    tap.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: parsed.data });
   }
 
   async #answer(request: Request, { requestId, signal }: Asked): Promise<JsonObject> {
     const cancelling = new AbortController();
-    signal.addEventListener('abort', () => cancelling.abort(signal.reason), { once: true });
+    const onAbort = (): void => cancelling.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
     this.#asked.set(requestId, cancelling);
     try {
       return (await this.onrequest?.(request.method, request.params ?? {}, cancelling.signal)) ?? {};
@@ -277,11 +288,6 @@ function parseInitializeResult(value: JsonObject): InitializeResult {
 function toRequestError(error: unknown, written: boolean): Error {
   if (error instanceof RequestLostError) return error;
   if (error instanceof TransportError) return new RequestLostError(error.failure, error.written);
-  if (error instanceof McpError) {
-    const prefix = `MCP error ${error.code}: `;
-    const message = error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
-    return new RpcError(error.code, message, error.data);
-  }
   return new RequestLostError({ code: 'connection-lost', message: toError(error).message }, written);
 }
 

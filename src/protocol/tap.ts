@@ -5,7 +5,7 @@
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { TransportError, type SessionTransport } from '../transports/session-transport.js';
-import { RequestLostError, type Progress } from './protocol-client.js';
+import { RequestLostError, type JsonObject, type Progress } from './protocol-client.js';
 
 /** A request without an answer. */
 export interface Pending {
@@ -13,6 +13,7 @@ export interface Pending {
   written: boolean;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   readonly onid: (id: RequestId) => void;
+  readonly answer: (result: JsonObject) => void;
   readonly fail: (error: Error) => void;
 }
 
@@ -49,6 +50,11 @@ export class Tap implements Transport {
   close(): Promise<void> {
     this.onclose?.();
     return Promise.resolve();
+  }
+
+  /** The request is settled: the engine keeps nothing of it, neither handler nor timer. */
+  forget(id: number): void {
+    this.onmessage?.({ jsonrpc: '2.0', id, result: {} });
   }
 
   setProtocolVersion(version: string): void {

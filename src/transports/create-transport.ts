@@ -26,9 +26,9 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
 
 async function createHttp(
   config: HttpServerConfig,
-  { stop, clock }: TransportTerms,
+  { stop, clock, auth }: TransportTerms,
 ): Promise<SessionTransport> {
-  const options = { url: config.url, headers: config.headers ?? {}, stop, clock };
+  const options = { url: config.url, headers: config.headers ?? {}, stop, clock, auth };
   if (config.type === 'sse') return (await import('./sse.js')).createSseTransport(options);
   if (config.type === 'http')
     return (await import('./streamable-http.js')).createStreamableHttpTransport(options);

@@ -45,6 +45,13 @@ class StreamableHttpTransport extends HttpSession {
   #hasListeningStream = false;
   /** Why the session takes nothing more: the server does not know it, or refuses its credentials. */
   #gone: RawFailure | undefined;
+  /** What is unanswered may still be answered, however long that takes: one request alone wanted more scope. */
+  #isFinishing = false;
+
+  /** Known as soon as one request has learned it, though the last replies are still waited for. */
+  override get ended(): RawFailure | undefined {
+    return super.ended ?? this.#gone;
+  }
 
   async start(): Promise<void> {
     this.open();
@@ -52,7 +59,10 @@ class StreamableHttpTransport extends HttpSession {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const body = this.serialize(message);
-    if (this.#gone !== undefined) throw new TransportError(this.#gone);
+    if (this.#gone !== undefined) {
+      this.#releaseCancelled(message);
+      throw new TransportError(this.#gone);
+    }
     if (isRequest(message)) return this.#request(message, body);
     const controller = this.track();
     try {
@@ -83,6 +93,7 @@ class StreamableHttpTransport extends HttpSession {
   protected override deliver(message: JSONRPCMessage): void {
     if (isAnswer(message) && (message.id === undefined || !this.#unanswered.delete(message.id))) return;
     super.deliver(message);
+    this.#endIfOver();
   }
 
   protected override alive(): void {
@@ -124,7 +135,7 @@ class StreamableHttpTransport extends HttpSession {
       throw error;
     } finally {
       this.#awaitingReply -= 1;
-      if (this.#gone !== undefined && this.#awaitingReply === 0) this.end(this.#gone);
+      this.#endIfOver();
     }
   }
 
@@ -190,7 +201,10 @@ class StreamableHttpTransport extends HttpSession {
     if (!(error instanceof TransportError)) return;
     const { code } = error.failure;
     if (code === 'session-expired') this.#markGone(error.failure);
-    if (code === 'auth-required' && this.#isInitialized) this.#markGone(error.failure);
+    if (code === 'auth-required' && this.#isInitialized) {
+      this.#isFinishing ||= error.failure.http?.status === 403;
+      this.#markGone(error.failure);
+    }
     if (code === 'address-refused') this.#countUnreachable(error);
   }
 
@@ -203,6 +217,7 @@ class StreamableHttpTransport extends HttpSession {
   #markGone(failure: RawFailure): void {
     if (this.#gone !== undefined) return;
     this.#gone = failure;
+    if (this.#isFinishing) return this.#endIfOver();
     if (this.#awaitingReply === 0) return this.end(failure);
     const end = (): void => this.end(failure);
     pause(this.clock, LAST_REPLIES_MS, this.track().signal).then(end, end);
@@ -226,6 +241,12 @@ class StreamableHttpTransport extends HttpSession {
   #settle(id: RequestId, controller: AbortController): void {
     this.#unanswered.delete(id);
     this.untrack(controller);
+    this.#endIfOver();
+  }
+
+  #endIfOver(): void {
+    if (this.#gone === undefined || this.#awaitingReply > 0) return;
+    if (!this.#isFinishing || this.#unanswered.size === 0) this.end(this.#gone);
   }
 }
 

@@ -61,6 +61,7 @@ function supervise(
     workspaceFolder: '.',
     policy: undefined,
     trust: undefined,
+    retryCalls: undefined,
     seed: 1,
   });
   const effects: EffectPorts = {
@@ -74,7 +75,13 @@ function supervise(
       createSdkV1Client({ clientInfo: { name: 'test', version: '0' }, capabilities: {} }),
     ...ports,
   };
-  const manager = { startSlots: 4, slotHoldMs: 2_000, startGateMs: 10_000 };
+  const manager = {
+    startSlots: 4,
+    slotHoldMs: 2_000,
+    startGateMs: 10_000,
+    retryBurst: 20,
+    retryEveryMs: 100,
+  };
   const roster = new Roster({ table, publisher, effects, manager, toolCount: () => 0 });
   const events = recordEvents(publisher.events$);
   const config: ServerConfig =

@@ -37,6 +37,19 @@ describe('a call with a mistake', () => {
     await expect(troupe.callTool(NAME, {}, options)).rejects.toThrow('must be an AbortSignal');
   });
 
+  it.each([
+    [{ timeoutMs: '5s' }, "'timeoutMs' of a call must be a number of milliseconds."],
+    [{ totalTimeoutMs: null }, "'totalTimeoutMs' of a call must be a number of milliseconds."],
+    [{ retryCalls: 'always' }, "'retryCalls' of a call must be 'safe' or 'never'."],
+  ])('is refused where its options are %j', async (options, message) => {
+    const server = new ScriptedServer();
+    const { troupe } = make({ servers: { a: inProcess(server) } });
+    await troupe.start();
+    const call = troupe.callTool(NAME, {}, options as unknown as CallOptions);
+    await expect(call).rejects.toThrow(new TypeError(message));
+    expect(server.of('tools/call')).toEqual([]);
+  });
+
   it('takes arguments of any object type', async () => {
     interface Path {
       readonly path: string;

@@ -37,7 +37,7 @@ describe('the command line', () => {
   it('explains itself, and every command.', async () => {
     const help = await troupe('--help');
     expect(help).toMatchObject({ code: 0, stderr: '' });
-    for (const name of ['up', 'check', 'tools', 'call', 'machine']) {
+    for (const name of ['up', 'check', 'tools', 'call', 'config', 'import', 'machine']) {
       expect(help.stdout).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
       const own = await troupe(name, '--help');
       expect(own).toMatchObject({ code: 0, stderr: '' });
@@ -123,12 +123,6 @@ describe('the command line', () => {
       stdout: '',
       stderr: `troupe: ${reason}\nSee '${command} --help'.\n`,
     });
-  });
-
-  it('without any configuration says what is missing.', async () => {
-    const { code, stderr } = await troupe('up');
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^troupe: no configuration: give --config FILE or --add NAME=COMMAND-OR-URL/);
   });
 
   it.each([

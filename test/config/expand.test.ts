@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expandConfig, variablesWanted, type ExpansionContext } from '../../src/config/expand.js';
+import {
+  expandConfig,
+  inputsWanted,
+  variablesWanted,
+  type ExpansionContext,
+} from '../../src/config/expand.js';
 import { parseConfigText } from '../../src/config/parse-config.js';
 import type { ServerConfig } from '../../src/options.js';
 
@@ -318,5 +323,87 @@ describe('for any values', () => {
       },
     );
     expect(expanded(config, { env })).toMatchObject({ command: 'v', args: ['v'], env: { X: 'v' } });
+  });
+});
+
+describe('the env of an HTTP entry', () => {
+  const ferry = {
+    url: 'https://ferry.example/${PORT_NAME}',
+    headers: { Authorization: 'Bearer ${TOKEN}', 'X-Host': '${ELSE:-none}' },
+    env: { TOKEN: '${FERRY_TOKEN}', PORT_NAME: 'north' },
+  };
+  const env = { FERRY_TOKEN: 't-1', TOKEN: 'not this', ELSE: 'host' };
+
+  it('stands before the variables of the host, in address and headers.', () => {
+    expect(expanded(ferry, { env })).toMatchObject({
+      url: 'https://ferry.example/north',
+      headers: { Authorization: 'Bearer t-1', 'X-Host': 'host' },
+    });
+  });
+
+  it('is all that a header may use, where the host is strict.', () => {
+    expect(expanded(ferry, { env, headers: 'own-env' })).toMatchObject({
+      headers: { Authorization: 'Bearer t-1', 'X-Host': 'none' },
+    });
+    const { env: _, ...bare } = { ...ferry, url: 'https://ferry.example/' };
+    expect(failed(bare, { env, headers: 'own-env' })).toMatchObject({
+      code: 'variable-missing',
+      message: "Server 'lamp' needs a variable that is not set: TOKEN (in 'headers.Authorization')",
+      hint: expect.stringContaining("own 'env'"),
+    });
+    expect(expanded(bare, { env, headers: 'own-env', missing: 'empty' })).toMatchObject({
+      headers: { Authorization: 'Bearer ', 'X-Host': 'none' },
+    });
+  });
+
+  it('is no variable of the host that is wanted, but may want some itself.', () => {
+    expect(variablesWanted(ferry)).toEqual(['ELSE', 'FERRY_TOKEN']);
+    expect(variablesWanted({ ...ferry, env: { TOKEN: '${TOKEN}', PORT_NAME: 'x' } })).toEqual([
+      'ELSE',
+      'TOKEN',
+    ]);
+  });
+
+  it('must not break a header either.', () => {
+    expect(failed(ferry, { env: { ...env, FERRY_TOKEN: 'a\r\nX: y' } })).toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringContaining('must not contain a line break'),
+    });
+  });
+});
+
+describe('names with a meaning of their own', () => {
+  it('are the folders and the separator of this machine.', () => {
+    const args = ['${workspaceFolder}${/}x', '${workspaceFolderBasename}', '${userHome}', '${pathSeparator}'];
+    expect(expanded({ command: 'x', args }, { workspaceFolder: BASE })).toMatchObject({
+      args: [`${BASE}/x`, 'project', HOME, '/'],
+    });
+    expect(failed({ command: 'x', args: ['${workspaceFolderBasename}'] }).code).toBe('variable-missing');
+    expect(variablesWanted({ command: 'x', args })).toEqual([]);
+  });
+});
+
+describe('an answer of a person', () => {
+  const config = {
+    command: 'x',
+    args: ['${input:room}'],
+    env: { A: '${B:-${input:api-key}}', C: '${input:room}' },
+  };
+
+  it('goes in as it is, wherever it is wanted.', () => {
+    const inputs = { 'input:room': '${HOME}', 'input:api-key': 'k-1' };
+    expect(expanded(config, { inputs })).toMatchObject({
+      args: ['${HOME}'],
+      env: { A: 'k-1', C: '${HOME}' },
+    });
+  });
+
+  it('is missing where nobody gave it.', () => {
+    expect(failed(config).message).toContain("input:room (in 'args[0]')");
+  });
+
+  it('is told apart from the variables of the host.', () => {
+    expect(inputsWanted(config)).toEqual(['input:api-key', 'input:room']);
+    expect(variablesWanted(config)).toEqual(['B']);
   });
 });

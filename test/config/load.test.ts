@@ -29,6 +29,8 @@ describe('loading', () => {
       refused: [],
       problems: [],
       sources: [],
+      heldBack: [],
+      dropped: [],
     });
   });
 
@@ -187,9 +189,9 @@ describe('a source whose text is at hand', () => {
     const never = () => Promise.reject(new Error('read'));
     const source = { id: 'found', scope: 'project', text: LAMP } as const;
     const inline = await readSource(source, '/srv', never);
-    expect([...inline.entries.keys()]).toEqual(['hall']);
-    expect(inline.baseDir).toBe('/srv');
+    expect([...(inline?.entries.keys() ?? [])]).toEqual(['hall']);
+    expect(inline?.baseDir).toBe('/srv');
     const file = await readSource({ ...source, path: '/repo/.mcp.json' }, '/srv', never);
-    expect(file.baseDir).toBe('/repo');
+    expect(file?.baseDir).toBe('/repo');
   });
 });

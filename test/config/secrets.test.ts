@@ -2,9 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expandConfig } from '../../src/config/expand.js';
 import { loadConfig } from '../../src/config/load.js';
+import { KNOWN_SOURCES } from '../../src/config/known-sources.js';
 import { maskConfig } from '../../src/config/mask.js';
 import { parseConfigText } from '../../src/config/parse-config.js';
+import { readTomlText } from '../../src/config/toml-text.js';
 import { toTrustRequest } from '../../src/config/trust.js';
+import { readYamlText } from '../../src/config/yaml-text.js';
 
 const SECRET_LETTERS = 'QZXJ0123456789+/=-_~!*. \t\r\n\u00e9\u20ac"\\{}()`:;,<>@?#&%$'.split('');
 
@@ -45,6 +48,35 @@ const entriesAround = (value: string): Readonly<Record<string, unknown>> => ({
 });
 
 describe('whatever the secret is', () => {
+  it.each(KNOWN_SOURCES.filter((row) => row.layout(undefined).syntax === 'json'))(
+    'no problem with the file of $kind ($scope) and no masked entry of it holds it',
+    ({ layout }) => {
+      fc.assert(
+        fc.property(secret, (value) => {
+          const { holders } = layout(undefined);
+          const key = holders[0]?.path[0] ?? '';
+          const text = JSON.stringify({ [key]: entriesAround(value) });
+          const { entries, problems } = parseConfigText(text, 'kit.json', layout(undefined));
+          expectHidden(value, [problems, entries.map(({ config }) => maskConfig(config))]);
+        }),
+        { numRuns: 20 },
+      );
+    },
+  );
+
+  it('no problem with a text that is no TOML or YAML holds it', () => {
+    fc.assert(
+      fc.property(secret, (value) => {
+        const toml = readTomlText(`[mcp_servers.a]\nenv = { A = ${value} }`);
+        const yaml = readYamlText(`extensions:\n  a: [${value}\n b: *${value}`);
+        expectHidden(
+          value,
+          [toml, yaml].filter(({ kind }) => kind === 'broken'),
+        );
+      }),
+    );
+  });
+
   it('no problem with a file and no masked entry holds it', () => {
     fc.assert(
       fc.property(secret, (value) => {

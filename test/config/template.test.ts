@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hostVariables, parseTemplate, renderTemplate } from '../../src/config/template.js';
+import { escapeTemplate, parseTemplate, renderTemplate, variablesIn } from '../../src/config/template.js';
 
 const VARIABLES: Readonly<Record<string, string>> = {
   A: 'alpha',
@@ -88,7 +88,9 @@ describe('a template', () => {
     ['${A B}', /a reference is/],
     ['${A-x}', /a reference is/],
     ['${1}', /a reference is/],
-    ['${input:token}', /a reference is/],
+    ['${input:}', /a reference is/],
+    ['${input:a b}', /a reference is/],
+    ['${/:-x}', /a reference is/],
     ['${A:-x', /a default is not closed/],
     ['${A:-${B}', /a default is not closed/],
     ['${A:-'.repeat(100_000), /nested too deeply/],
@@ -105,9 +107,28 @@ describe('a template', () => {
     expect(render('$X ${Y} ${A} ${Z:-${W}}')).toEqual({ text: '  alpha ', missing: ['X', 'Y', 'W'] });
   });
 
-  it('tells which variables of the host it refers to, inside defaults too', () => {
-    const template = parseTemplate('$A ${B:-${C}} ${workspaceFolder} ${env:workspaceFolder} $$D', true);
-    expect('parts' in template && hostVariables(template.parts)).toEqual(['A', 'B', 'C', 'workspaceFolder']);
+  it('tells which variables it refers to and whose they are, inside defaults too', () => {
+    const text = '$A ${B:-${C}} ${workspaceFolder} ${env:workspaceFolder} ${input:api-key} ${/} $$D';
+    const template = parseTemplate(text, true);
+    const found = 'parts' in template ? variablesIn(template.parts) : [];
+    expect(found.map(({ origin, name }) => `${origin} ${name}`)).toEqual([
+      'host A',
+      'host B',
+      'host C',
+      'builtin workspaceFolder',
+      'host workspaceFolder',
+      'input input:api-key',
+      'builtin /',
+    ]);
+  });
+
+  it('can be made of any text without a pair of backticks, and renders to that text', () => {
+    const text = fc.string({ unit: fc.constantFrom('$', '{', '}', '(', 'A', ':', '-', '~', ' ') });
+    fc.assert(
+      fc.property(text, fc.boolean(), (literal, bareNames) => {
+        expect(render(escapeTemplate(literal, bareNames), bareNames)).toEqual({ text: literal, missing: [] });
+      }),
+    );
   });
 });
 

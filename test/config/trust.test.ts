@@ -54,12 +54,56 @@ describe('the request for approval', () => {
     expect(toTrustRequest(spec(STDIO))).toEqual({
       server: 'lamp',
       source: '.mcp.json',
+      folder: '/srv/project',
       transport: 'stdio',
       command: 'lamp',
       args: ['--key=${KEY}'],
       variables: ['KEY'],
+      env: [],
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
+  });
+
+  it('shows where it would run and which variables it sets, but not to what.', () => {
+    const config = {
+      ...STDIO,
+      cwd: '../..',
+      env: { NODE_OPTIONS: '--require ./evil.js', LD_PRELOAD: '${HOME}/evil.so' },
+      inheritEnv: true,
+    };
+    const request = toTrustRequest(spec(config));
+    expect(request).toMatchObject({
+      cwd: '../..',
+      env: ['LD_PRELOAD', 'NODE_OPTIONS'],
+      variables: ['*', 'HOME', 'KEY'],
+    });
+    expect(JSON.stringify(request)).not.toContain('evil');
+  });
+
+  it('shows the names of headers, and no value.', () => {
+    const headers = { 'X-Key': 'secret-1', Authorization: 'Bearer ${TOKEN}' };
+    const request = toTrustRequest(spec({ ...PLAIN_REMOTE, headers }));
+    expect(request).toMatchObject({ headers: ['Authorization', 'X-Key'], variables: ['TOKEN'] });
+    expect(JSON.stringify(request)).not.toContain('secret-1');
+  });
+
+  it('is another one where the file proposes another answer that nobody would be asked for.', () => {
+    const config = { command: '${input:tool}', args: ['${input:pin}'] };
+    const proposing = (tool: string, pin: string) =>
+      toTrustRequest(
+        spec(config, {
+          inputs: new Map([
+            ['tool', { id: 'tool', default: tool, password: false }],
+            ['pin', { id: 'pin', default: pin, password: true }],
+            ['other', { id: 'other', default: `${tool}${pin}`, password: false }],
+          ]),
+        }),
+      );
+    const request = proposing('lamp', 'secret-2');
+    expect(request.inputs).toEqual({ tool: 'lamp', pin: '***' });
+    expect(proposing('rm', 'secret-2').hash).not.toBe(request.hash);
+    expect(proposing('lamp', 'secret-3').hash).not.toBe(request.hash);
+    expect(proposing('lamp', 'secret-2').hash).toBe(request.hash);
   });
 
   it('shows an address without its secrets', () => {
@@ -76,6 +120,11 @@ describe('the request for approval', () => {
     const hashes = [
       spec(STDIO),
       spec({ ...STDIO, args: [] }),
+      spec({ ...STDIO, env: { LD_PRELOAD: 'a.so' } }),
+      spec({ ...STDIO, env: { LD_PRELOAD: 'b.so' } }),
+      spec({ ...STDIO, cwd: '/' }),
+      spec({ ...STDIO, args: [`${'a'.repeat(100_000)}1`] }),
+      spec({ ...STDIO, args: [`${'a'.repeat(100_000)}2`] }),
       spec(STDIO, { baseDir: '/srv/other' }),
       spec(STDIO, { name: 'other' }),
     ].map((each) => toTrustRequest(each).hash);

@@ -111,6 +111,7 @@ describe('the normal form of an entry', () => {
         idleStopMs: 0,
         timeout: 5_000,
         callTimeout: 0,
+        retryCalls: 'never',
         policy: { maxAttempts: 3, ping: { idleMs: 1 }, backoff: [1, 2] },
       },
       config: {
@@ -121,6 +122,7 @@ describe('the normal form of an entry', () => {
         idleStopMs: 0,
         timeout: 5_000,
         callTimeout: 0,
+        retryCalls: 'never',
         policy: { maxAttempts: 3, ping: { idleMs: 1 }, backoff: [1, 2] },
       },
     },
@@ -225,6 +227,7 @@ describe('an entry is refused', () => {
       { command: 'x', timeout: Number.NaN },
       "field 'timeout': expected a number of milliseconds between 0 and 2147483647, found a number",
     ],
+    [{ command: 'x', retryCalls: 'often' }, "field 'retryCalls': expected 'safe' or 'never', found 'often'"],
     [
       { command: 'x', callTimeout: '60' },
       "field 'callTimeout': expected a number of milliseconds between 0 and 2147483647, found a string",

@@ -1,9 +1,9 @@
 /** The checks on single calls. */
-import { anyOf, short } from './difference.mjs';
+import { anyOf, outside, short } from './difference.mjs';
 
-const CALL_CHECKS = {
+export const CALL_CHECKS = {
   text: (expected, { text }) => text === expected,
-  textLength: (expected, { text }) => text?.length === expected,
+  textLength: (expected, { text }) => text !== undefined && outside(text.length, expected) === undefined,
   textMatches: (patterns, { text }) => text !== undefined && matchesAll(patterns, text),
   error: (expected, { error }) => (error !== undefined) === expected,
   names: (patterns, { error }) => error !== undefined && matchesAll(patterns, error),
@@ -13,7 +13,7 @@ const CALL_CHECKS = {
 /** `expected` and `calls` are by the name a step gave the call. */
 export function callDifferences(expected, calls) {
   return Object.entries(expected).flatMap(([as, wanted]) =>
-    calls[as] === undefined ? [`no step made the call ${as}`] : differencesOf(wanted, calls[as], as),
+    Object.hasOwn(calls, as) ? differencesOf(wanted, calls[as], as) : [`no step made the call ${as}`],
   );
 }
 
@@ -26,10 +26,11 @@ function differencesOf({ anyOf: sets, ...wanted }, call, as) {
     ...(wrong.length === 0
       ? []
       : [`call ${as}: ${short(told)} after ${call.ms} ms, wanted ${wrong.join(', ')}`]),
+    ...(call.unsettled && wrong.length === 0 ? [`call ${as}: never settled`] : []),
     ...(sets === undefined ? [] : anyOf(sets.map((one) => differencesOf(one, call, as)))),
   ];
 }
 
 function matchesAll(patterns, text) {
-  return patterns.every((pattern) => new RegExp(pattern).test(text));
+  return [patterns].flat().every((pattern) => new RegExp(pattern).test(text));
 }

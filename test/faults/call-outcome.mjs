@@ -1,20 +1,18 @@
 /** One call of a case, told in the words of the checks: a text or an error, and how long it took. */
 import { setTimeout as pause } from 'node:timers/promises';
-
-/** A call that outlives its limit by this much is told as never settled. */
-const PATIENCE_MS = 5_000;
-const LONGEST_CALL_MS = 65_000;
+import { callOptions } from './client-settings.mjs';
+import { patienceWith } from './time-limits.mjs';
 
 /** `{ text }`, `{ error }`, both, or `{ unsettled }`; `ms` from the start, `settledAt` since the epoch. */
 export async function outcomeOf(host, step, signal) {
-  host.connection(step.server);
-  const { timeoutMs } = step;
-  const options = { ...(timeoutMs && { timeoutMs }), ...(signal && { signal }) };
+  const { client } = host.kase;
   const startedAt = Date.now();
   const enough = new AbortController();
   const settled = await Promise.race([
-    host.callTool(step, options).then(toResult, (error) => toError(error, host)),
-    silence(timeoutMs, enough.signal),
+    host
+      .callTool(step, { ...callOptions(step, client), ...(signal && { signal }) })
+      .then(toResult, (error) => toError(error, host)),
+    silence(patienceWith(step, client), enough.signal),
   ]);
   enough.abort();
   const settledAt = Date.now();
@@ -34,7 +32,7 @@ function toError(error, host) {
   return { error: error.message };
 }
 
-async function silence(timeoutMs, signal) {
-  await pause(timeoutMs ? timeoutMs + PATIENCE_MS : LONGEST_CALL_MS, undefined, { signal }).catch(() => {});
+async function silence(ms, signal) {
+  await pause(ms, undefined, { signal }).catch(() => {});
   return { unsettled: true };
 }

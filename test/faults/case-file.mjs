@@ -2,9 +2,14 @@
  * Reads a file of cases. A file that is none is an error; what is wrong with one case is kept with that case, so that
  * the others still run.
  */
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { settingProblems } from './client-settings.mjs';
 import { CASE_PARTS } from './vocabulary.mjs';
+
+const USUAL_NAME = 'cases.json';
+const USUAL_HTTP_SERVER = 'faulty-http.mjs';
+const OPTIONAL = ['client', 'http'];
 
 /** The file as a whole cannot be used. */
 export class CaseFileError extends Error {
@@ -12,47 +17,98 @@ export class CaseFileError extends Error {
 }
 
 /**
- * The cases of a file, and the folder everything of them starts in. Each case has `problems`: why it cannot be run,
- * as sentences. Throws a `CaseFileError`.
+ * The cases of a file, or of the `cases.json` of a folder, and the folder everything of them starts in. Each case has
+ * `problems`: why it cannot be run, as sentences; and `server`: the HTTP server it wants, or undefined. Throws a
+ * `CaseFileError`.
  */
-export function readCaseFile(file) {
+export function readCaseFile(path) {
+  const file = isFolder(path) ? join(path, USUAL_NAME) : path;
   const { cases } = parse(file);
   if (!Array.isArray(cases)) throw new CaseFileError(`${file}: 'cases' should be a list`);
+  const folder = dirname(resolve(file));
   const ids = cases.map((kase) => kase?.id);
+  const httpServer = httpServerOf(cases, folder);
   return {
-    folder: dirname(resolve(file)),
-    cases: cases.map((kase, index) => readCase(kase, index, ids.indexOf(kase?.id) !== index)),
+    folder,
+    cases: cases.map((kase, index) => readCase(kase, index, ids.indexOf(kase?.id) !== index, httpServer)),
   };
+}
+
+function isFolder(path) {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function parse(file) {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) ?? {};
+    return JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, '')) ?? {};
   } catch (error) {
     throw new CaseFileError(`${file}: ${error.message}`, { cause: error });
   }
 }
 
-function readCase(kase, index, isDoubled) {
+function readCase(kase, index, isDoubled, httpServer) {
   const id = typeof kase?.id === 'string' ? kase.id : `case ${index + 1}`;
   const problems = [
     ...(typeof kase?.id === 'string' ? [] : ["the case lacks an 'id'"]),
     ...(isDoubled ? [`another case has the id '${id}'`] : []),
     ...Object.entries(CASE_PARTS).flatMap(([part, fits]) => partProblems(kase, part, fits)),
   ];
-  return { ...kase, id, kind: kase?.kind ?? '', problems: [...problems, ...orderProblems(kase, problems)] };
+  if (problems.length > 0) return { ...kase, id, kind: kindOf(kase), problems };
+  return {
+    ...kase,
+    id,
+    kind: kindOf(kase),
+    problems: wholeProblems(kase),
+    server: serverOf(kase, httpServer),
+  };
+}
+
+function kindOf(kase) {
+  return typeof kase?.kind === 'string' ? kase.kind : '';
 }
 
 function partProblems(kase, part, fits) {
   if (kase?.[part] !== undefined) return fits(kase[part], part);
-  return part === 'client' ? [] : [`the case lacks '${part}'`];
+  return OPTIONAL.includes(part) ? [] : [`the case lacks '${part}'`];
 }
 
-/** What only the whole of a sound case can show. */
-function orderProblems(kase, problems) {
-  if (problems.length > 0) return [];
-  const names = kase.steps.map((step) => step.do);
+/** What only the whole of a case whose parts are sound can show. */
+function wholeProblems(kase) {
+  return [...orderProblems(kase), ...startProblems(kase), ...settingProblems(kase)];
+}
+
+/** What may stand after what. */
+function orderProblems({ steps }) {
+  const names = steps.map((step) => step.do);
   const death = names.indexOf('kill-host');
   const late = death === -1 ? [] : names.slice(death + 1).filter((name) => name !== 'wait');
   return late.map((name) => `nothing but 'wait' is possible after 'kill-host', not '${name}'`);
+}
+
+/** Some steps are about the one server of a case, others about a configuration. */
+function startProblems({ start, steps }) {
+  const ofConfig = ['load', 'replace-config'];
+  const ofServer = ['connect', 'connect-many'];
+  const misplaced = start.via === 'config' ? ofServer : ofConfig;
+  return steps
+    .filter((step) => misplaced.includes(step.do))
+    .map((step) => `'${step.do}' is no step of a case that starts via '${start.via}'`);
+}
+
+/** The server a case is about, or the one that an entry of its configuration wants. */
+function serverOf({ start, http }, httpServer) {
+  if (start.via === 'http') return start;
+  const wanted = start.http ?? http;
+  return typeof wanted === 'string' ? httpServer(wanted) : wanted;
+}
+
+/** How the HTTP server of the kit is started in a mode: as the format names it, or as another case of the kit does it. */
+function httpServerOf(cases, folder) {
+  const hasMode = (arg) => typeof arg === 'string' && arg.startsWith('--mode=');
+  const starts = cases.map((kase) => kase?.start).filter((start) => start?.via === 'http');
+  const model = starts.find(({ args }) => Array.isArray(args) && args.some(hasMode));
+  const isUsual = model === undefined || existsSync(join(folder, USUAL_HTTP_SERVER));
+  const usual = { command: 'node', args: [USUAL_HTTP_SERVER, '--mode=', '--port=0'] };
+  const { args, ...program } = isUsual ? usual : model;
+  return (mode) => ({ ...program, args: args.map((arg) => (hasMode(arg) ? `--mode=${mode}` : arg)) });
 }

@@ -1,14 +1,17 @@
 /**
  * The checks of the format, each a pure function from what is expected and what was seen to the differences.
  *
- * `seen` is what the host told (see `host.mjs`), and beside it: `printed` (its output), `journal` and `requests` (null
- * where the case has none), `orphans` (processes that outlived their time) and `endedAt`.
+ * `seen` is what the host told (see `host.mjs`; of all texts it was shown, those that hold a secret or an escape), and beside it: `printed` (its output), `journal` and `requests` (null
+ * where the case keeps none), `ends` (how long processes outlived the end of the host or its stop) and `endedAt`.
  */
 import { callDifferences } from './call-checks.mjs';
-import { anyOf, differs, short } from './difference.mjs';
-import { countDifferences, gapDifferences, pingsOf, startsOf } from './event-counts.mjs';
+import { anyOf, differs, outside, short } from './difference.mjs';
+import { countDifferences, gapDifferences, pingsOf } from './event-counts.mjs';
+import { ESCAPES } from './told.mjs';
 
-const ESCAPES = ['\u001b', '\u009b'];
+const GONE = ['absent', 'stopped'];
+/** When everything has to be gone, where the case does not say. */
+export const ORPHANS_GONE_MS = 1_000;
 
 export function checkAll(checks, seen) {
   return Object.entries(checks).flatMap(([name, expected]) => CHECKS[name](expected, seen, checks));
@@ -16,36 +19,33 @@ export function checkAll(checks, seen) {
 
 export const CHECKS = {
   state: (expected, seen) => {
+    const { state, why } = stateOf(seen.servers);
     const wanted = [expected].flat();
-    const { state, why } = stateOf(seen);
     return differs(!wanted.includes(state), `state is ${state}${why}, wanted ${wanted.join(' or ')}`);
   },
   stateNot: (unwanted, seen) => {
-    const { state } = stateOf(seen);
+    const { state } = stateOf(seen.servers);
     return differs([unwanted].flat().includes(state), `state is ${state}`);
   },
   servers: (expected, { servers }) =>
-    Object.entries(expected).flatMap(([name, wanted]) => {
-      const { state, why } = stateOf({ servers: name in servers ? { [name]: servers[name] } : {} });
-      return differs(state !== wanted, `${name} is ${state}${why}, wanted ${wanted}`);
+    Object.entries(expected).flatMap(([name, states]) => {
+      const { state, why } = stateOf(pick(servers, name));
+      const wanted = [states].flat();
+      return differs(!wanted.includes(state), `${name} is ${state}${why}, wanted ${wanted.join(' or ')}`);
     }),
   readyCount: (expected, { servers }) => {
     const all = Object.values(servers);
     const ready = all.filter(({ state }) => state === 'ready').length;
-    return differs(ready !== expected, `${ready} of ${all.length} ready, wanted ${expected}`);
+    const wanted = outside(ready, expected);
+    return differs(wanted !== undefined, `${ready} of ${all.length} ready, wanted ${wanted}`);
   },
-  selfHeals: (expected, seen) => {
-    const starts = startsOf(seen);
-    return differs(starts > 1 !== expected, `it was started ${starts} time(s)`);
+  selfHeals: (expected, { servers }) => {
+    const most = Math.max(0, ...Object.values(servers).map(({ sessions }) => sessions));
+    return differs(most > 1 !== expected, `it was started ${most} time(s)`);
   },
 
-  readyWithinMs: (limit, { servers }, checks) => {
-    const named = Object.entries(checks.servers ?? {}).filter(([, state]) => state === 'ready');
-    const wanted = named.length > 0 ? named.map(([name]) => name) : Object.keys(servers);
-    return late(limit, servers, wanted, ['ready']);
-  },
-  failedWithinMs: (limit, { servers }) =>
-    late(limit, servers, Object.keys(servers), ['failed', 'auth-required']),
+  readyWithinMs: (limit, seen, checks) => timely(limit, seen, checks, ['ready']),
+  failedWithinMs: (limit, seen, checks) => timely(limit, seen, checks, ['failed', 'auth-required']),
   stopWithinMs: (limit, { stopMs }) =>
     differs(stopMs === null || stopMs > limit, `stop took ${stopMs} ms, wanted at most ${limit}`),
 
@@ -53,34 +53,44 @@ export const CHECKS = {
   toolsInclude: (expected, { list }) => listed(list, (tools) => includes(expected, tools, 'tools')),
   toolsExclude: (expected, { list }) =>
     listed(list, (tools) => {
-      const unwanted = expected.filter((name) => tools.includes(name));
+      const unwanted = [expected].flat().filter((name) => tools.includes(name));
       return differs(unwanted.length > 0, `tools hold ${unwanted.join(', ')}`);
     }),
-  registry: (expected, { registry = [] }) => exactly(expected, registry, 'registry'),
-  registryInclude: (expected, { registry = [] }) => includes(expected, registry, 'registry'),
-  exposedNames: (pattern, { exposed }) => {
-    const wrong = exposed.flat().filter((name) => !new RegExp(pattern).test(name));
-    return named(exposed, () => differs(wrong.length > 0, `names not like ${pattern}: ${wrong.join(', ')}`));
-  },
-  uniqueExposedNames: (_, { exposed }) => {
-    const doubled = exposed.flatMap((names) => names.filter((name, index) => names.indexOf(name) !== index));
-    return named(exposed, () => differs(doubled.length > 0, `names given twice: ${doubled.join(', ')}`));
-  },
+  registry: (expected, { registry }) => looked(registry, (names) => exactly(expected, names, 'registry')),
+  registryInclude: (expected, { registry }) =>
+    looked(registry, (names) => includes(expected, names, 'registry')),
+  exposedNames: (patterns, { exposed }) =>
+    named(exposed, (names) =>
+      [patterns].flat().flatMap((pattern) => {
+        const wrong = new Set(names.filter((name) => !new RegExp(pattern).test(name)));
+        return differs(wrong.size > 0, `names not like ${pattern}: ${[...wrong].join(', ')}`);
+      }),
+    ),
+  uniqueExposedNames: (expected, { exposed }) =>
+    named(exposed, () => {
+      const doubled = exposed.flatMap((names) =>
+        names.filter((name, index) => names.indexOf(name) !== index),
+      );
+      return differs(expected && doubled.length > 0, `names given twice: ${doubled.join(', ')}`);
+    }),
 
   calls: (expected, { calls }) => callDifferences(expected, calls),
   pingHealthy: (expected, seen) => {
-    const { pingDoubts = ['no step pinged'] } = seen;
-    const doubts = pingsOf(seen) === 0 ? [...pingDoubts, 'no ping reached the server'] : pingDoubts;
-    return differs((doubts.length === 0) !== expected, `pings: ${doubts.join(', ') || 'all were well'}`);
+    if (seen.pings === undefined) return ['pings: no step pinged'];
+    const { doubts, probes } = seen.pings;
+    const isPinged = probes > 0 && pingsOf(seen) !== 0;
+    const told = [...doubts, ...(isPinged ? [] : ['no ping reached the server'])];
+    return differs((told.length === 0) !== expected, `pings: ${told.join(', ') || 'all were well'}`);
   },
 
   errorNames: (patterns, seen) => {
     const told = errorsTold(seen);
-    const lacking = patterns.filter((pattern) => !new RegExp(pattern, 'i').test(told));
+    const lacking = [patterns].flat().filter((pattern) => !new RegExp(pattern, 'i').test(told));
     return differs(lacking.length > 0, `error lacks ${lacking.join(', ')} (says: ${short(told)})`);
   },
   diagnosticsName: (patterns, { diagnostics }) => {
-    const lacking = patterns.filter((pattern) => !diagnostics.some((text) => new RegExp(pattern).test(text)));
+    const isNamed = (pattern) => diagnostics.some((text) => new RegExp(pattern).test(text));
+    const lacking = [patterns].flat().filter((pattern) => !isNamed(pattern));
     const told = short(diagnostics.join(' / '));
     return differs(lacking.length > 0, `no diagnostic about ${lacking.join(', ')} (there are: ${told})`);
   },
@@ -91,61 +101,91 @@ export const CHECKS = {
       `${diagnostics.length} diagnostics, wanted at most ${most}: ${told}`,
     );
   },
-  noEscapes: (_, { texts, printed }) => {
+  noEscapes: (expected, { texts, printed }) => {
     const raw = [...texts, printed].filter((text) => ESCAPES.some((escape) => text.includes(escape)));
-    return differs(raw.length > 0, `raw escape sequences were shown: ${short(JSON.stringify(raw))}`);
+    return differs(
+      expected && raw.length > 0,
+      `raw escape sequences were shown: ${short(JSON.stringify(raw))}`,
+    );
   },
   secretsHidden: (secrets, { texts, printed }) =>
-    secrets.flatMap((secret) => {
+    [secrets].flat().flatMap((secret) => {
       const leak = [...texts, printed].find((text) => text.includes(secret));
       return differs(leak !== undefined, `'${secret}' was shown: ${short(leak)}`);
     }),
   tokensForgotten: (expected, { areTokensKept }) =>
     differs(
       areTokensKept !== !expected,
-      `tokens were ${areTokensKept === undefined ? 'never stored' : 'kept'}`,
+      `tokens were ${areTokensKept === undefined ? 'never stored' : areTokensKept ? 'kept' : 'forgotten'}`,
     ),
 
   journal: (expected, seen) => countDifferences(expected, seen, 'journal'),
   requests: (expected, seen) => countDifferences(expected, seen, 'requests'),
   growingGaps: (keys, seen) => [keys].flat().flatMap((key) => gapDifferences(key, seen)),
 
-  noOrphans: (_, { orphans }) => differs(orphans.length > 0, `${orphans.length} process(es) left running`),
-  orphansGoneWithinMs: (limit, { orphans }) =>
-    differs(orphans.length > 0, `${orphans.length} process(es) still there after ${limit} ms`),
+  noOrphans: (expected, { ends }, { orphansGoneWithinMs = ORPHANS_GONE_MS }) => {
+    const left = orphans(ends, orphansGoneWithinMs);
+    return differs(expected && left > 0, `${left} process(es) left running`);
+  },
+  orphansGoneWithinMs: (limit, { ends }) => {
+    const left = orphans(ends, limit);
+    return differs(left > 0, `${left} process(es) still there after ${limit} ms`);
+  },
   samePid: (names, { servers }) =>
-    names.flatMap((name) => {
-      const { pidAtLoad = null, pid = null } = servers[name] ?? {};
-      return differs(pid === null || pid !== pidAtLoad, `${name} had process ${pidAtLoad} and has ${pid}`);
+    [names].flat().flatMap((name) => {
+      const { firstPid = null, pid = null } = pick(servers, name)[name] ?? {};
+      return differs(pid === null || pid !== firstPid, `${name} had process ${firstPid} and has ${pid}`);
     }),
   gone: (names, { servers }) =>
-    names.flatMap((name) => {
-      const { state = 'never there', pids = [] } = servers[name] ?? {};
-      const isGone = pids.length > 0 && ['absent', 'stopped'].includes(state);
-      return differs(!isGone, `${name} is ${state}`);
+    [names].flat().flatMap((name) => {
+      const { state = 'never there', timeline = [], running = [] } = pick(servers, name)[name] ?? {};
+      const wasThere = timeline.some((one) => !GONE.includes(one.state));
+      const isGone = wasThere && GONE.includes(state) && running.length === 0;
+      const still = running.length > 0 ? `, and its process still runs` : '';
+      return differs(!isGone, `${name} is ${wasThere ? state : 'never there'}${still}`);
     }),
   rssGrowthMaxMb: (most, { rssGrowthMb }) =>
-    differs(rssGrowthMb > most, `memory grew by ${Math.round(rssGrowthMb)} MB, wanted at most ${most}`),
+    differs(rssGrowthMb > most, `memory grew by ${rssGrowthMb.toFixed(1)} MB, wanted at most ${most}`),
 
   anyOf: (sets, seen) => anyOf(sets.map((checks) => checkAll(checks, seen))),
 };
 
+/** Every text that a set of checks wants hidden. */
+export function secretsIn({ secretsHidden = [], anyOf: sets = [] }) {
+  return [secretsHidden, sets.map(secretsIn)].flat(Infinity);
+}
+
 /** Of one server its last state, of several that of the first that is not ready; with the error told about it. */
-function stateOf({ servers }) {
+function stateOf(servers) {
   const all = Object.values(servers);
   const { state = 'absent', error = null } = all.find((one) => one.state !== 'ready') ?? all[0] ?? {};
   return { state, why: error === null || state === 'ready' ? '' : ` (${short(error)})` };
 }
 
-function late(limit, servers, names, states) {
+function pick(servers, name) {
+  return Object.hasOwn(servers, name) ? { [name]: servers[name] } : {};
+}
+
+/**
+ * Whether every server that should come to one of the states did so in time: those the case names, else all of them; of
+ * those that should be ready only as many as the case counts.
+ */
+function timely(limit, { servers }, { servers: expected = {}, readyCount }, states) {
   const [word] = states;
-  const told = names.flatMap((name) => {
-    const first = servers[name]?.timeline.find(({ state }) => states.includes(state));
+  const named = Object.keys(expected).filter((name) =>
+    states.some((one) => [expected[name]].flat().includes(one)),
+  );
+  const wanted = named.length > 0 ? named : Object.keys(servers);
+  const late = wanted.flatMap((name) => {
+    const first = pick(servers, name)[name]?.timeline.find(({ state }) => states.includes(state));
     if (first !== undefined && first.ms <= limit) return [];
     return [`${name} ${first === undefined ? 'never' : `after ${first.ms} ms`}`];
   });
-  const isLate = told.length > 0 || names.length === 0;
-  return differs(isLate, `not ${word} within ${limit} ms (${told.join(', ') || 'there is no server'})`);
+  const isCounted = word === 'ready' && named.length === 0 && readyCount !== undefined;
+  const isTimely = isCounted
+    ? outside(wanted.length - late.length, readyCount) === undefined
+    : wanted.length > 0 && late.length === 0;
+  return differs(!isTimely, `not ${word} within ${limit} ms (${late.join(', ') || 'there is no server'})`);
 }
 
 function listed(list, check) {
@@ -154,25 +194,45 @@ function listed(list, check) {
     : check(list.tools);
 }
 
+function looked(registry, check) {
+  return registry === undefined ? ['registry: no step looked at it'] : check(registry);
+}
+
 function named(exposed, check) {
-  return exposed.flat().length === 0 ? ['the host was given no names'] : check();
+  const names = exposed.flat();
+  return names.length === 0 ? ['the host was given no names'] : check(names);
 }
 
 function exactly(expected, actual, word) {
-  const isSame = JSON.stringify(expected.toSorted()) === JSON.stringify(actual.toSorted());
-  return differs(!isSame, `${word}: ${actual.join(', ') || 'none'}; wanted ${expected.join(', ') || 'none'}`);
+  const wanted = [expected].flat();
+  const isSame = JSON.stringify(wanted.toSorted()) === JSON.stringify(actual.toSorted());
+  return differs(!isSame, `${word}: ${actual.join(', ') || 'none'}; wanted ${wanted.join(', ') || 'none'}`);
 }
 
 function includes(expected, actual, word) {
-  const missing = expected.filter((name) => !actual.includes(name));
+  const missing = [expected].flat().filter((name) => !actual.includes(name));
   return differs(
     missing.length > 0,
     `${word} missing: ${missing.join(', ')} (there are: ${actual.join(', ')})`,
   );
 }
 
-/** The last error of every server, a line each, and what is wrong with the configuration. */
+/** How many were alive when they should have been gone. */
+function orphans(ends, limitMs) {
+  return ends.filter(({ aliveMs }) => aliveMs >= limitMs).length;
+}
+
+/**
+ * A line for each server: its last error, and what is wrong with its entry; and a line for everything that is wrong
+ * with the configuration as a whole.
+ */
 function errorsTold({ servers, configErrors }) {
-  const told = Object.entries(servers).filter(([, { error }]) => error !== null);
-  return [...told.map(([name, { error }]) => `${name}: ${error}`), ...configErrors].join('\n');
+  const names = new Set([...Object.keys(servers), ...Object.keys(configErrors)]);
+  return [...names]
+    .map((name) => {
+      const parts = [pick(servers, name)[name]?.error ?? [], configErrors[name] ?? []].flat();
+      return name === '' ? parts.join('\n') : `${name}: ${parts.join(' | ')}`;
+    })
+    .filter((line) => !line.endsWith(': '))
+    .join('\n');
 }

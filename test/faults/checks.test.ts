@@ -1,6 +1,15 @@
 /** Every check of the format, on something that satisfies it and on something that does not. */
 import { describe, expect, it } from 'vitest';
-import { CHECK_NAMES, CHECKS, checkAll, STEP_NAMES, STEPS, type Seen } from './runner.js';
+import {
+  CALL_CHECK_NAMES,
+  CALL_CHECKS,
+  CHECK_NAMES,
+  CHECKS,
+  checkAll,
+  STEP_NAMES,
+  STEPS,
+  type Seen,
+} from './runner.js';
 
 interface Example {
   readonly check: object;
@@ -12,12 +21,21 @@ const server = (state: string, more: object = {}) => ({
   state,
   error: null,
   pid: null,
-  pids: [],
+  firstPid: null,
+  running: [],
+  sessions: 0,
   timeline: [],
   ...more,
 });
+const named = (name: string) => ({ servers: { [name]: server('ready') } });
 const one = (state: string, more?: object) => ({ servers: { kit: server(state, more) } });
 const spawns = (...times: number[]) => ({ journal: times.map((t) => ({ t, pid: 1, ev: 'spawn' })) });
+const outlived = (...aliveMs: number[]) => ({ ends: aliveMs.map((ms) => ({ pid: 1, aliveMs: ms })) });
+const get = (t: number) => ({ ...request('GET', '/mcp', 200, null, null), t });
+const pings = (count: number) => ({
+  journal: Array.from({ length: count }, () => ({ t: 1, ev: 'recv', method: 'ping' })),
+  requests: null,
+});
 const request = (method: string, path: string, status: number, rpc: string | null, auth: string | null) => ({
   ...{ t: 1, method, path, status, rpc, auth, tool: null },
 });
@@ -34,16 +52,27 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       right: { servers: { hall: server('ready'), attic: server('disabled'), yard: server('failed') } },
       wrong: [{ servers: { hall: server('ready') } }, one('ready')],
     },
+    {
+      check: { servers: { hall: ['failed', 'ready'] } },
+      right: { servers: { hall: server('failed') } },
+      wrong: [{ servers: { hall: server('disabled') } }],
+    },
+    { check: { servers: { constructor: 'ready' } }, right: named('constructor'), wrong: [one('ready')] },
   ],
-  readyCount: [{ check: { readyCount: 1 }, right: one('ready'), wrong: [one('failed')] }],
+  readyCount: [
+    { check: { readyCount: 1 }, right: one('ready'), wrong: [one('failed')] },
+    { check: { readyCount: { min: 1 } }, right: one('ready'), wrong: [one('failed')] },
+  ],
   selfHeals: [
     {
       check: { selfHeals: true },
-      right: { ...spawns(1, 2), requests: null },
-      wrong: [
-        { ...spawns(1), requests: null },
-        { journal: null, requests: [request('POST', '/mcp', 200, 'initialize', null)] },
-      ],
+      right: one('ready', { sessions: 2 }),
+      wrong: [one('ready', { sessions: 1 }), { servers: {} }],
+    },
+    {
+      check: { selfHeals: false },
+      right: one('failed', { sessions: 1 }),
+      wrong: [one('failed', { sessions: 2 })],
     },
   ],
   readyWithinMs: [
@@ -66,8 +95,28 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       },
       wrong: [{ servers: { hall: server('ready') } }],
     },
+    {
+      check: { readyWithinMs: 100, readyCount: 1 },
+      right: {
+        servers: {
+          stuck: server('starting'),
+          hall: server('ready', { timeline: [{ state: 'ready', ms: 1 }] }),
+        },
+      },
+      wrong: [one('ready', { timeline: [{ state: 'ready', ms: 101 }] })],
+    },
   ],
   failedWithinMs: [
+    {
+      check: { failedWithinMs: 100, servers: { bad: 'failed', hall: 'ready' } },
+      right: {
+        servers: {
+          hall: server('ready'),
+          bad: server('failed', { timeline: [{ state: 'failed', ms: 1 }] }),
+        },
+      },
+      wrong: [{ servers: { hall: server('ready'), bad: server('failed') } }],
+    },
     {
       check: { failedWithinMs: 100 },
       right: one('failed', { timeline: [{ state: 'failed', ms: 9 }] }),
@@ -101,6 +150,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
   registry: [
     { check: { registry: ['a'] }, right: { registry: ['a'] }, wrong: [{ registry: ['a', 'b'] }, {}] },
+    { check: { registry: [] }, right: { registry: [] }, wrong: [{ registry: ['a'] }, {}] },
   ],
   registryInclude: [
     { check: { registryInclude: ['a'] }, right: { registry: ['a', 'b'] }, wrong: [{ registry: [] }, {}] },
@@ -113,6 +163,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     },
   ],
   uniqueExposedNames: [
+    { check: { uniqueExposedNames: false }, right: { exposed: [['a', 'a']] }, wrong: [{ exposed: [] }] },
     {
       check: { uniqueExposedNames: true },
       right: { exposed: [['a', 'b'], ['a']] },
@@ -134,6 +185,19 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       ],
     },
     {
+      check: { calls: { echo: { textLength: { min: 2 }, textMatches: 'h', error: false } } },
+      right: { calls: { echo: { text: 'hi', ms: 5 } } },
+      wrong: [
+        { calls: { echo: { text: 'h', ms: 5 } } },
+        { calls: { echo: { text: 'ho ho', error: 'ho ho', ms: 5 } } },
+      ],
+    },
+    {
+      check: { calls: { toString: {} } },
+      right: { calls: { toString: { text: '', ms: 1 } } },
+      wrong: [{ calls: {} }, { calls: { toString: { unsettled: true, ms: 1 } } }],
+    },
+    {
       check: { calls: { bad: { error: true, names: ['401|nope'] } } },
       right: { calls: { bad: { error: 'HTTP 401', ms: 1 } } },
       wrong: [{ calls: { bad: { error: 'HTTP 403', ms: 1 } } }, { calls: { bad: { text: '401', ms: 1 } } }],
@@ -143,33 +207,60 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
         calls: { big: { anyOf: [{ textLength: 3 }, { error: true, names: ['size'] }], settlesWithinMs: 9 } },
       },
       right: { calls: { big: { error: 'above the size limit', ms: 9 } } },
+      // What the set allows, but not what stands beside it.
       wrong: [{ calls: { big: { text: 'four', ms: 1 } } }, { calls: { big: { text: 'abc', ms: 10 } } }],
     },
   ],
   pingHealthy: [
     {
       check: { pingHealthy: true },
-      right: { journal: [{ t: 1, ev: 'recv', method: 'ping' }], pingDoubts: [] },
+      right: { ...pings(1), pings: { doubts: [], probes: 1 } },
       wrong: [
-        { journal: [], pingDoubts: [] },
-        { journal: [{ t: 1, ev: 'recv', method: 'ping' }], pingDoubts: ['it was reconnecting'] },
-        { journal: [{ t: 1, ev: 'recv', method: 'ping' }] },
+        { ...pings(0), pings: { doubts: [], probes: 1 } },
+        { ...pings(1), pings: { doubts: [], probes: 0 } },
+        { ...pings(1), pings: { doubts: ['it was reconnecting'], probes: 1 } },
+        pings(1),
       ],
+    },
+    {
+      check: { pingHealthy: false },
+      right: { ...pings(1), pings: { doubts: ['it was reconnecting'], probes: 1 } },
+      wrong: [{ ...pings(1), pings: { doubts: [], probes: 1 } }, pings(1)],
+    },
+    {
+      check: { pingHealthy: true },
+      right: { journal: null, requests: null, pings: { doubts: [], probes: 1 } },
+      wrong: [{ journal: null, requests: [], pings: { doubts: [], probes: 1 } }],
     },
   ],
   errorNames: [
     {
       check: { errorNames: ['exit code 3', 'REGION'] },
-      right: { ...one('failed', { error: 'it ended: Exit code 3 | region is not set' }), configErrors: [] },
+      right: { ...one('failed', { error: 'it ended: Exit code 3 | region is not set' }), configErrors: {} },
       wrong: [
-        { ...one('failed', { error: 'exit code 3' }), configErrors: [] },
-        { servers: {}, configErrors: [] },
+        { ...one('failed', { error: 'exit code 3' }), configErrors: {} },
+        { servers: {}, configErrors: {} },
       ],
     },
     {
-      check: { errorNames: ['kit.*args', 'a\\.json:\\d+'] },
-      right: { ...one('failed', { error: "field 'args'" }), configErrors: ['a.json:3:1: it ends too early'] },
-      wrong: [{ ...one('failed', { error: "field 'args'" }), configErrors: [] }],
+      check: { errorNames: ['kit.*args.*list', 'a\\.json:\\d+'] },
+      right: {
+        ...one('failed', { error: "field 'args'" }),
+        configErrors: { kit: ['expected a list'], '': ['a.json:3:1: it ends too early'] },
+      },
+      wrong: [
+        { ...one('failed', { error: "field 'args'" }), configErrors: { kit: ['expected a list'] } },
+        // The one line and the other are about two servers.
+        {
+          ...one('failed', { error: "field 'args'" }),
+          configErrors: { other: ['expected a list'], '': ['a.json:3:1'] },
+        },
+      ],
+    },
+    {
+      check: { errorNames: 'kit' },
+      right: { ...one('failed', { error: 'no' }), configErrors: {} },
+      wrong: [{ ...one('ready'), configErrors: {} }],
     },
   ],
   diagnosticsName: [
@@ -208,8 +299,38 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       right: { areTokensKept: false },
       wrong: [{ areTokensKept: true }, {}],
     },
+    {
+      check: { tokensForgotten: false },
+      right: { areTokensKept: true },
+      wrong: [{ areTokensKept: false }, {}],
+    },
   ],
   journal: [
+    { check: { journal: { spawn: 2 } }, right: spawns(1, 2), wrong: [spawns(1), spawns(1, 2, 3)] },
+    { check: { journal: { spawn: { max: 0 } } }, right: spawns(), wrong: [spawns(1), { journal: null }] },
+    {
+      check: { journal: { 'recv:tools/call:a:b': 1, 'signal:SIGTERM': 1, 'recv:tools/list': 0 } },
+      right: {
+        journal: [
+          { t: 1, ev: 'recv', method: 'tools/call', tool: 'a:b' },
+          { t: 2, ev: 'signal', s: 'SIGTERM' },
+        ],
+      },
+      wrong: [
+        {
+          journal: [
+            { t: 1, ev: 'recv', method: 'tools/call', tool: 'a' },
+            { t: 2, ev: 'signal', s: 'SIGTERM' },
+          ],
+        },
+        {
+          journal: [
+            { t: 1, ev: 'recv', method: 'tools/call', tool: 'a:b' },
+            { t: 2, ev: 'signal', s: 'SIGINT' },
+          ],
+        },
+      ],
+    },
     {
       check: { journal: { spawn: { min: 2, max: 3 } } },
       right: spawns(1, 2),
@@ -248,7 +369,31 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
         { requests: ['a', 'b'].map(() => request('GET', '/mcp', 401, 'initialize', 'Bearer t-1')) },
       ],
     },
-    { check: { requests: { '???': { max: 1 } } }, right: { requests: [] }, wrong: [{ requests: [] }] },
+    {
+      check: {
+        requests: {
+          'status 4xx': 1,
+          'x-harbour is north': 1,
+          'session missing on /mcp': 0,
+          'tools/call:echo': 1,
+        },
+      },
+      right: {
+        requests: [
+          { ...request('POST', '/mcp', 404, 'tools/call', null), ...{ tool: 'echo', session: 's' } },
+          { ...request('GET', '/', 200, null, null), headers: { 'x-harbour': 'north' } },
+        ],
+      },
+      wrong: [
+        {
+          requests: [
+            { ...request('POST', '/mcp', 200, 'tools/call', null), ...{ tool: 'echo', session: null } },
+            { ...request('GET', '/', 500, null, null), headers: { 'x-harbour': 'south' } },
+          ],
+        },
+      ],
+    },
+    { check: { requests: { '?? ?': { max: 1 } } }, right: { requests: [] }, wrong: [{ requests: [] }] },
   ],
   growingGaps: [
     {
@@ -262,27 +407,48 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       ],
     },
     {
+      check: { growingGaps: ['GET /mcp'] },
+      right: { ...spawns(0), requests: [0, 10, 30].map(get), endedAt: 90 },
+      wrong: [{ ...spawns(0), requests: [0, 30, 40].map(get), endedAt: 41 }],
+    },
+    {
       check: { growingGaps: 'spawn' },
       right: { ...spawns(0, 10, 20), endedAt: 900 },
       wrong: [{ ...spawns(0, 10, 20), endedAt: 20 }],
     },
   ],
-  noOrphans: [{ check: { noOrphans: true }, right: { orphans: [] }, wrong: [{ orphans: [7] }] }],
+  noOrphans: [
+    {
+      check: { noOrphans: true },
+      right: outlived(-1, 999),
+      wrong: [outlived(-1, 1_000), outlived(8_000)],
+    },
+    {
+      check: { noOrphans: true, orphansGoneWithinMs: 5_000 },
+      right: outlived(4_999),
+      wrong: [outlived(5_000)],
+    },
+  ],
   orphansGoneWithinMs: [
-    { check: { orphansGoneWithinMs: 8_000 }, right: { orphans: [] }, wrong: [{ orphans: [7] }] },
+    { check: { orphansGoneWithinMs: 8_000 }, right: outlived(7_999), wrong: [outlived(8_000)] },
   ],
   samePid: [
     {
       check: { samePid: ['kit'] },
-      right: one('ready', { pid: 7, pidAtLoad: 7 }),
-      wrong: [one('ready', { pid: 8, pidAtLoad: 7 }), one('ready'), { servers: {} }],
+      right: one('ready', { pid: 7, firstPid: 7 }),
+      wrong: [one('ready', { pid: 8, firstPid: 7 }), one('ready'), { servers: {} }],
     },
   ],
   gone: [
     {
       check: { gone: ['kit'] },
-      right: one('absent', { pids: [7] }),
-      wrong: [one('ready', { pids: [7] }), one('absent'), { servers: {} }],
+      right: one('absent', { timeline: [{ state: 'ready', ms: 1 }] }),
+      wrong: [
+        one('ready', { timeline: [{ state: 'ready', ms: 1 }] }),
+        one('absent', { timeline: [{ state: 'ready', ms: 1 }], running: [7] }),
+        one('absent'),
+        { servers: {} },
+      ],
     },
   ],
   rssGrowthMaxMb: [
@@ -291,19 +457,25 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   anyOf: [
     {
       check: { anyOf: [{ state: 'ready' }, { errorNames: ['mcpServers'] }] },
-      right: { ...one('failed', { error: 'mcpServers was expected' }), configErrors: [] },
-      wrong: [{ ...one('failed'), configErrors: [] }],
+      right: { ...one('failed', { error: 'mcpServers was expected' }), configErrors: {} },
+      wrong: [{ ...one('failed'), configErrors: {} }],
+    },
+    {
+      check: { anyOf: [{ state: 'ready' }, { anyOf: [{ readyCount: 9 }, { stateNot: 'starting' }] }] },
+      right: one('failed'),
+      wrong: [one('starting')],
     },
   ],
 };
 
 /** A key that nothing can be asked by is wrong whatever was seen. */
-const isUnanswerable = ({ check }: Example): boolean => JSON.stringify(check).includes('???');
+const isUnanswerable = ({ check }: Example): boolean => JSON.stringify(check).includes('?? ?');
 
 describe('The checks', () => {
   it('are those of the format, each with an example, as are the steps.', () => {
     expect(Object.keys(CHECKS).toSorted()).toEqual(CHECK_NAMES.toSorted());
     expect(Object.keys(EXAMPLES).toSorted()).toEqual(CHECK_NAMES.toSorted());
+    expect([...Object.keys(CALL_CHECKS), 'anyOf'].toSorted()).toEqual(CALL_CHECK_NAMES.toSorted());
     expect(Object.keys(STEPS).toSorted()).toEqual(STEP_NAMES.toSorted());
   });
 

@@ -1,36 +1,75 @@
-/** Turns the start and the client settings of a case into options of a troupe, or says what cannot be said with them yet. */
+/** Turns the start and the client settings of a case into options of Troupe, or says what cannot be said with them. */
+import { CALL_LIMIT_MS, callLimitOf, pingsOf } from './time-limits.mjs';
 
-/** The runtime has no such thing yet; the case fails and says so. */
-export class NotSupported extends Error {
-  constructor(what) {
-    super(`not supported yet: ${what}`);
-    this.name = 'NotSupported';
-  }
+const TRANSPORTS = { http: 'http', 'streamable-http': 'http', streamableHttp: 'http', sse: 'sse' };
+/** Longest wait that a timer of Node holds; for practical purposes: never. */
+const NEVER_MS = 2 ** 31 - 1;
+/** Limits between which the answer to a ping is waited for, whatever their interval. */
+const PING_ANSWER_MS = { least: 2_000, most: 5_000 };
+
+/** Options that hold for every server of the case. `url` is that of its HTTP server, `tokens` what it starts with. */
+export function sharedOptions({ client = {}, steps }, url, tokens) {
+  const { initTimeoutMs: limitMs, refreshTools } = client;
+  return {
+    policy: {
+      ...(limitMs !== undefined && {
+        launchTimeoutMs: limitMs,
+        handshakeTimeoutMs: limitMs,
+        listTimeoutMs: limitMs,
+      }),
+      ...(refreshTools === false && { listChanged: { debounceMs: NEVER_MS, maxWaitMs: NEVER_MS } }),
+      ...pingPolicy(client, steps),
+    },
+    ...(client.oauth !== undefined && { auth: { store: tokens, ...registered(client.oauth, url) } }),
+  };
 }
 
-const TRANSPORTS = { http: 'http', 'streamable-http': 'http', sse: 'sse' };
+/** A secret is meant for the authorization server of the kit. */
+function registered({ clientId, clientSecret }, url) {
+  if (clientId === undefined) return {};
+  return { client: { clientId, ...(clientSecret && { clientSecret, issuer: new URL(url).origin }) } };
+}
 
-/** Options that hold for every server of the case. */
-export function sharedOptions({ client = {}, steps }) {
-  if (client.oauth !== undefined) throw new NotSupported('OAuth (tokens to start with, a token store)');
-  if (client.resetTimeoutOnProgress === false)
-    throw new NotSupported('a call limit that progress does not extend');
-  if (client.refreshTools === false) throw new NotSupported('a list that is not kept up to date');
-  const everyMs = client.healthCheckMs ?? steps.find((step) => step.do === 'ping')?.everyMs;
-  return everyMs === undefined ? {} : { policy: { ping: { idleMs: everyMs } } };
+/** A check of the health is asked for by the client, or by a step that pings. */
+function pingPolicy(client, steps) {
+  const step = steps.find((one) => one.do === 'ping');
+  if (client.healthCheckMs === undefined && step === undefined) return {};
+  const idleMs = client.healthCheckMs ?? pingsOf(step, client).everyMs;
+  const { least, most } = PING_ANSWER_MS;
+  return { ping: { idleMs, timeoutMs: Math.min(Math.max(idleMs, least), most) } };
 }
 
 /** The entry of the one server of the case; `url` is that of the HTTP server started for it. */
 export function serverEntry({ start, client = {} }, url) {
-  const { initTimeoutMs, callTimeoutMs, headers, transport } = client;
-  const limits = {
-    ...(initTimeoutMs !== undefined && { timeout: initTimeoutMs }),
-    ...(callTimeoutMs !== undefined && { callTimeout: callTimeoutMs }),
-  };
-  if (start.via === 'stdio') {
-    const { command, args, env, cwd } = start;
-    return { command, ...(args && { args }), ...(env && { env }), ...(cwd && { cwd }), ...limits };
+  const { headers, transport } = client;
+  if (start.via === 'http') {
+    const type = transport === undefined ? {} : { type: TRANSPORTS[transport] };
+    return { url, ...type, ...(headers && { headers }) };
   }
-  const type = transport === undefined ? {} : { type: TRANSPORTS[transport] };
-  return { url, ...type, ...(headers && { headers }), ...limits };
+  if (start.via !== 'stdio') throw new Error('the servers of a configuration come with load');
+  const { command, args, env, cwd } = start;
+  return { command, ...(args && { args }), ...(env && { env }), ...(cwd && { cwd }) };
+}
+
+/** Settings that a case cannot give to its servers, as sentences. */
+export function settingProblems({ start, client = {} }) {
+  const { headers, transport } = client;
+  const fitting = start.via === 'http' ? Object.keys(TRANSPORTS) : [start.via];
+  return [
+    ...(headers !== undefined && start.via !== 'http'
+      ? [`client.headers can be given to a server of 'http' only, not of '${start.via}'`]
+      : []),
+    ...(transport !== undefined && !fitting.includes(transport)
+      ? [`client.transport cannot be '${transport}' for a server of '${start.via}'`]
+      : []),
+  ];
+}
+
+/** Options of one call. */
+export function callOptions(step, client = {}) {
+  const limitMs = callLimitOf(step, client);
+  return {
+    ...(limitMs !== undefined && { timeoutMs: limitMs }),
+    ...(client.resetTimeoutOnProgress === false && { totalTimeoutMs: limitMs ?? CALL_LIMIT_MS }),
+  };
 }

@@ -12,6 +12,14 @@ export function anyOf(attempts) {
   return [attempts.map((differences) => differences.join('; ')).join(' -- nor: ')];
 }
 
+/** What a bound allows, in words, where the amount is outside of it. A number alone is exact. */
+export function outside(amount, bound) {
+  const { min = 0, max = Infinity } = typeof bound === 'number' ? { min: bound, max: bound } : bound;
+  if (amount >= min && amount <= max) return undefined;
+  if (min === max) return `${min}`;
+  return max === Infinity ? `${min} or more` : `${min} to ${max}`;
+}
+
 export function short(text) {
   const line = String(text).replaceAll(/\s+/g, ' ');
   return line.length > LONGEST_SHOWN ? `${line.slice(0, LONGEST_SHOWN)} …` : line;

@@ -1,20 +1,21 @@
 /** The checks on how often, and at what intervals, something reached the servers of a case. */
-import { differs } from './difference.mjs';
+import { differs, outside } from './difference.mjs';
 import { eventsOf, requestMatcher } from './journal.mjs';
 
 /** `source` is `journal` or `requests`; a case that keeps none of it cannot pass. */
 export function countDifferences(expected, seen, source) {
-  return Object.entries(expected).flatMap(([key, { min = 0, max = Infinity }]) => {
+  return Object.entries(expected).flatMap(([key, bound]) => {
     const times = timesOf(key, seen, source);
-    if (times === undefined) return [`'${key}' cannot be counted: the case has no ${source} that tell`];
-    const isOutside = times.length < min || times.length > max;
-    return differs(isOutside, `${key}: ${times.length}, wanted ${min} to ${max}`);
+    if (times === undefined) return [whyUncounted(key, seen, source)];
+    const wanted = outside(times.length, bound);
+    return differs(wanted !== undefined, `${key}: ${times.length}, wanted ${wanted}`);
   });
 }
 
 /** The later half of the pauses is longer on the whole. A pause that was not over at the end was at least so long. */
 export function gapDifferences(key, seen) {
-  const times = timesOf(key, seen, 'journal') ?? timesOf(key, seen, 'requests') ?? [];
+  const noted = ['journal', 'requests'].map((source) => timesOf(key, seen, source) ?? []);
+  const times = noted.find((found) => found.length > 0) ?? [];
   const gaps = times.slice(1).map((time, index) => time - times[index]);
   const open = seen.endedAt - (times.at(-1) ?? seen.endedAt);
   if (open > (gaps.at(-1) ?? 0)) gaps.push(open);
@@ -24,21 +25,26 @@ export function gapDifferences(key, seen) {
   return differs(!isGrowing, `pauses of '${key}' do not grow: ${gaps.join(', ')} ms`);
 }
 
-/** How often a server of the case was started, or a session with it. */
-export function startsOf(seen) {
-  return (timesOf('spawn', seen, 'journal') ?? timesOf('initialize', seen, 'requests') ?? []).length;
-}
-
+/** How often pings reached the servers; undefined where nobody noted it down. */
 export function pingsOf(seen) {
-  return (timesOf('recv:ping', seen, 'journal') ?? timesOf('ping', seen, 'requests') ?? []).length;
+  const counted = ['journal', 'requests'].flatMap(
+    (source) => timesOf(source === 'journal' ? 'recv:ping' : 'ping', seen, source)?.length ?? [],
+  );
+  return counted.length === 0 ? undefined : Math.max(...counted);
 }
 
-/** When the events of a key happened; undefined where nobody noted them down. */
+/** When the events of a key happened, in order; undefined where nobody noted them down. */
 function timesOf(key, { journal, requests }, source) {
   const matches = source === 'requests' ? requestMatcher(key) : undefined;
   const found =
     source === 'journal' ? journal && eventsOf(journal, key) : matches && requests?.filter(matches);
-  return found?.map(({ t }) => t);
+  return found?.map(({ t }) => t).toSorted((a, b) => a - b);
+}
+
+function whyUncounted(key, seen, source) {
+  return (seen[source] ?? null) === null
+    ? `'${key}' cannot be counted: the case keeps no ${source}`
+    : `'${key}' cannot be counted: that is no kind of request`;
 }
 
 function mean(numbers) {

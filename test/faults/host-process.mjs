@@ -1,62 +1,117 @@
-/** Runs the host of a case as a process, and ends it: when it is done, when the case wants it dead, or when it hangs. */
+/**
+ * Runs the host of a case as a process, and ends it: when it is done, when the case wants it dead, when it hangs, or
+ * when nobody wants to know any more.
+ *
+ * P1. `told` and `over` always resolve: the first with what the host saw, the second when its process is gone.
+ * P2. It leads a process group of its own, so that Ctrl-C reaches the runner only; when the runner dies, its channel
+ *     to the host closes and the host ends itself.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { longestOf } from './time-limits.mjs';
 
 const HOST = fileURLToPath(new URL('host.mjs', import.meta.url));
-const SPARE_MS = 90_000;
-const EXIT_MS = 3_000;
+/** Time for a host that is done, killed or let go to be gone. */
+const EXIT_MS = 10_000;
 const LAST_WORDS = 4_000;
 
-/**
- * Resolves with what the host saw (null where it never told), everything it printed, and why it did not finish where
- * it did not. `job.kase` has its placeholders filled.
- */
-export async function runHost(job, { folder, env }) {
-  const child = fork(HOST, [], {
-    cwd: folder,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  // The last message may be read after the exit was noticed, but never after the disconnect.
-  const over = Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
-  let printed = '';
-  const hear = (chunk) => {
-    printed += chunk;
-  };
-  child.stdout.setEncoding('utf8').on('data', hear);
-  child.stderr.setEncoding('utf8').on('data', hear);
+export class HostProcess {
+  printed = '';
+  /** Every process that Troupe has started in it. */
+  pids = new Set();
+  /**
+   * What the host saw (null where it never told), when it was killed (null where it was not) and why it did not finish
+   * where it did not.
+   */
+  told;
+  over;
+  #child;
+  #place = 'starting';
+  #outcome = { seen: null, diedAt: null, unfinished: null };
+  #limit;
 
-  const outcome = { seen: null, diedAt: null, unfinished: null };
-  let place = 'starting';
-  child.on('message', ({ type, text, signal, seen }) => {
-    if (type === 'step') place = text;
-    else outcome.seen = seen;
-    if (type !== 'kill') return;
-    outcome.diedAt = Date.now();
-    child.kill(signal);
-  });
-  const limitMs = limitOf(job.kase);
-  const watchdog = setTimeout(() => {
-    outcome.unfinished = `the host did not finish ${place} within ${limitMs} ms`;
-    child.kill('SIGKILL');
-  }, limitMs);
-  child.on('disconnect', () => setTimeout(() => child.kill('SIGKILL'), EXIT_MS).unref());
-
-  child.send(job);
-  const [[code, signal]] = await over;
-  clearTimeout(watchdog);
-  if (outcome.seen === null) {
-    const ended = signal === null ? `code ${code}` : `signal ${signal}`;
-    outcome.unfinished ??= `the host died in ${place} (${ended}): ${printed.slice(-LAST_WORDS)}`;
+  /** `job.kase` has its placeholders filled; `env` is added to the runner's environment. */
+  constructor(job, { folder, env, signal }) {
+    this.#child = fork(HOST, [], {
+      cwd: folder,
+      env: { ...ownEnvironment(), ...env },
+      execArgv: ['--expose-gc'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      detached: true,
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream.setEncoding('utf8').on('data', (chunk) => (this.printed += chunk));
+    }
+    this.over = this.#untilGone();
+    this.told = Promise.race([new Promise((resolve) => this.#listen(resolve)), this.over]).then(
+      () => this.#outcome,
+    );
+    const letGo = () => this.#letGo('it was interrupted');
+    signal?.addEventListener('abort', letGo, { once: true });
+    void this.over.then(() => signal?.removeEventListener('abort', letGo));
+    const limitMs = longestOf(job.kase);
+    this.#within(limitMs, () => `the host did not finish ${this.#place} within ${limitMs} ms`);
+    this.#child.send(job, () => {});
+    if (signal?.aborted) letGo();
   }
-  return { ...outcome, printed };
+
+  async #untilGone() {
+    const how = await this.#howItEnds();
+    clearTimeout(this.#limit);
+    if (this.#outcome.seen !== null) return;
+    this.#outcome.unfinished ??= `the host died in ${this.#place} (${how}): ${this.printed.slice(-LAST_WORDS)}`;
+  }
+
+  /** The last message may be read after the exit was noticed, but never after the disconnect. */
+  async #howItEnds() {
+    try {
+      const [[code, signal]] = await Promise.all([
+        once(this.#child, 'exit'),
+        once(this.#child, 'disconnect'),
+      ]);
+      return signal === null ? `code ${code}` : `signal ${signal}`;
+    } catch (error) {
+      return error.message;
+    }
+  }
+
+  #listen(resolve) {
+    this.#child.on('message', ({ type, place, pid, signal, seen }) => {
+      if (type === 'step') this.#place = place;
+      if (type === 'process') this.pids.add(pid);
+      if (type !== 'dying' && type !== 'done') return;
+      this.#outcome.seen = seen;
+      this.#within(EXIT_MS, () => `the host was still there ${EXIT_MS} ms after its end`);
+      if (type === 'done') resolve();
+      else this.#kill(signal);
+    });
+  }
+
+  /** Without a signal the host breaks by itself. */
+  #kill(signal) {
+    this.#outcome.diedAt = Date.now();
+    if (signal !== null) this.#child.kill(signal);
+  }
+
+  /** One limit at a time. */
+  #within(ms, why) {
+    clearTimeout(this.#limit);
+    this.#limit = setTimeout(() => {
+      this.#outcome.unfinished ??= why();
+      this.#child.kill('SIGKILL');
+    }, ms);
+  }
+
+  /** The host exits when it is disconnected, and takes its servers with it. */
+  #letGo(why) {
+    this.#outcome.unfinished ??= why;
+    if (this.#child.connected) this.#child.disconnect();
+    this.#within(EXIT_MS, () => why);
+  }
 }
 
-/** What the steps may take together, and something to spare. */
-function limitOf({ steps }) {
-  const given = steps.map(
-    ({ timeoutMs = 0, ms = 0, count = 0, everyMs = 0 }) => timeoutMs + ms + count * everyMs,
-  );
-  return given.reduce((sum, ms) => sum + ms, SPARE_MS);
+/** Settings of whoever runs the kit are not the case's. */
+function ownEnvironment() {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TROUPE_')));
 }

@@ -4,68 +4,84 @@
  *
  * H1. An uncaught error or an unhandled rejection is kept and told; it does not end the case.
  * H2. The troupe is closed before the last message, whatever happened.
+ * H3. Every process of a server is told as soon as it is known, so that nothing is left of a host that breaks.
  */
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createTroupe } from 'mcp-troupe';
-import { NotSupported, sharedOptions } from './client-settings.mjs';
+import { sharedOptions } from './client-settings.mjs';
 import { STEPS } from './steps.mjs';
+import { TokenShelf } from './token-shelf.mjs';
 import { Watch } from './watch.mjs';
 
-/** Longest time the last state is waited for where a new try is on its way. */
-const LAST_TRY_MS = 5_000;
 const LATE_REJECTIONS_MS = 100;
 const MEGABYTE = 1024 * 1024;
 /** The same waits in every run. */
 const SEED = 6;
 
 class Host {
-  watch = new Watch();
+  watch;
+  /** The one that is open, or the last that was. */
   troupe = undefined;
+  isOpen = false;
   configFile = undefined;
   justListed = new Set();
   seen = { calls: {}, exposed: [], problems: [], crashes: [], stopMs: null, stoppedAt: null, rssGrowthMb: 0 };
   #rssAtStart = 0;
+  #tokens;
 
-  constructor({ kase, url, control, scratch }) {
-    Object.assign(this, { kase, url, control, scratch });
+  /** `job` is `{ kase, url, control, folder, scratch, values, secrets }`. */
+  constructor(job) {
+    Object.assign(this, job);
+    this.watch = new Watch({
+      secrets: job.secrets,
+      onProcess: (pid) => void send({ type: 'process', pid }),
+    });
+    this.#tokens = new TokenShelf(this.kase.client?.oauth?.tokens);
   }
 
   open(options) {
-    if (this.troupe !== undefined) throw new Error('it is open already');
-    const shared = sharedOptions(this.kase);
-    this.#rssAtStart = process.memoryUsage.rss();
+    if (this.isOpen) throw new Error('it is open already');
+    const shared = sharedOptions(this.kase, this.url, this.#tokens);
+    this.#rssAtStart = rss();
     this.troupe = createTroupe({ ...options, ...shared, seed: SEED, logger: this.watch.logger });
+    this.isOpen = true;
     this.watch.follow(this.troupe);
+    void this.troupe.start().then(
+      ({ sources }) => this.#keepUnreadable(sources),
+      (error) => this.seen.problems.push(`start: ${error.message}`),
+    );
   }
 
-  /** Until every server is ready, has failed or waits for a person. */
+  /** Until every server is ready, has failed or waits for a person. A wait whose limit is over is no error. */
   async settled(signal) {
-    await this.#waited(this.troupe.settled({ signal }), signal);
+    try {
+      await this.troupe.settled({ signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
   }
 
-  /** Until the first attempts are over. */
-  async started(signal) {
-    const report = await this.#waited(this.troupe.start({ signal }), signal);
-    const unreadable = (report?.sources ?? []).filter(({ ok }) => !ok);
-    this.watch.configErrors.push(...unreadable.map(({ message }) => message));
-    this.watch.keep(unreadable);
-    await this.watch.takeStock(this.troupe, LAST_TRY_MS);
-    for (const server of this.watch.servers.values()) server.pidAtLoad = server.pid;
-  }
-
-  connection(server) {
+  /** The one that is named; else the one there is, or those of several that are ready, or all. */
+  connectionsFor(server) {
     if (this.troupe === undefined) throw new Error('nothing is open');
-    const name = server ?? this.troupe.status[0]?.name;
-    const connection = name === undefined ? undefined : this.troupe.connection(name);
-    if (connection === undefined) throw new Error(`there is no server '${name}'`);
-    return connection;
+    const names = server === undefined ? this.troupe.status.map(({ name }) => name) : [server];
+    const all = names.flatMap((name) => this.troupe.connection(name) ?? []);
+    if (all.length === 0) throw new Error(`there is no server${server === undefined ? '' : ` '${server}'`}`);
+    const ready = all.filter(({ state }) => state === 'ready');
+    return ready.length > 0 ? ready : all;
   }
 
-  /** As the servers call their tools; of all servers where none is named. */
+  /** As the servers call their tools; of all servers where none is named, a name that several use once. */
   rawNames(server) {
-    const { tools } = this.troupe;
-    return tools.filter((tool) => server === undefined || tool.server === server).map(({ tool }) => tool);
+    if (this.troupe === undefined) throw new Error('nothing is open');
+    const names = [];
+    for (const { name } of this.troupe.status) {
+      if (server !== undefined && server !== name) continue;
+      const own = this.troupe.tools.filter((tool) => tool.server === name).map(({ tool }) => tool);
+      names.push(...own.filter((tool) => !names.includes(tool)));
+    }
+    return names;
   }
 
   noteExposed() {
@@ -74,29 +90,38 @@ class Host {
 
   /** By the name the host was given; a tool that is not listed is still asked for, under the server's name for it. */
   async callTool({ server, tool, args = {} }, options) {
-    const connection = this.connection(server);
-    const listed = this.troupe.tools.find((one) => one.server === connection.name && one.tool === tool);
-    return listed === undefined
-      ? connection.callTool(tool, args, options)
-      : this.troupe.callTool(listed.name, args, options);
+    if (this.troupe === undefined) throw new Error('nothing is open');
+    const listed = this.troupe.tools.find(
+      (one) => one.tool === tool && (server === undefined || one.server === server),
+    );
+    const name = server ?? this.troupe.status[0]?.name;
+    const connection = listed === undefined ? this.troupe.connection(name) : undefined;
+    return connection === undefined
+      ? this.troupe.callTool(listed?.name ?? tool, args, options)
+      : connection.callTool(tool, args, options);
   }
 
   async close() {
-    const { troupe } = this;
-    if (troupe === undefined) return;
+    if (!this.isOpen) return;
     await this.#takeStock();
     const startedAt = Date.now();
-    this.troupe = undefined;
-    await troupe.close();
+    this.isOpen = false;
+    await this.troupe.close();
     this.seen.stoppedAt = Date.now();
-    this.seen.stopMs = this.seen.stoppedAt - startedAt;
+    this.seen.stopMs = Math.max(this.seen.stopMs, this.seen.stoppedAt - startedAt);
     this.watch.end();
   }
 
-  /** Asks to be killed, and waits for it. */
+  /** Asks to be killed by a signal and waits for it, or breaks without one. */
   async die(signal) {
     await this.#takeStock();
-    await send({ type: 'kill', signal, seen: this.report() });
+    await send({ type: 'dying', signal, seen: this.report() });
+    if (signal === null) {
+      process.removeAllListeners('uncaughtException');
+      setImmediate(() => {
+        throw new Error('the host breaks, as the case wants');
+      });
+    }
     await new Promise(() => {});
   }
 
@@ -104,28 +129,34 @@ class Host {
     const { servers, diagnostics, configErrors, texts } = this.watch;
     return {
       ...this.seen,
+      areTokensKept: this.#tokens.areTokensKept,
       servers: Object.fromEntries(servers),
       diagnostics,
-      configErrors,
+      configErrors: Object.fromEntries(configErrors),
       texts: [...texts],
     };
   }
 
   async #takeStock() {
-    await this.watch.takeStock(this.troupe, LAST_TRY_MS);
+    if (!this.isOpen) return;
+    await this.watch.takeStock(this.troupe);
     this.noteExposed();
-    this.seen.rssGrowthMb = (process.memoryUsage.rss() - this.#rssAtStart) / MEGABYTE;
+    this.seen.rssGrowthMb = (rss() - this.#rssAtStart) / MEGABYTE;
+    this.seen.endedAt = Date.now();
   }
 
-  /** A wait whose limit is over is no error. */
-  async #waited(promise, signal) {
-    try {
-      return await promise;
-    } catch (error) {
-      if (!signal.aborted) throw error;
-      return undefined;
+  #keepUnreadable(sources) {
+    for (const { ok, message } of sources) {
+      if (!ok) this.watch.addConfigError(message);
+      this.watch.keep(message ?? '');
     }
   }
+}
+
+/** What is in use, without what is only not yet collected. */
+function rss() {
+  globalThis.gc?.();
+  return process.memoryUsage.rss();
 }
 
 function send(message) {
@@ -137,12 +168,13 @@ function send(message) {
 async function drive(host) {
   for (const [index, step] of host.kase.steps.entries()) {
     const place = `step ${index + 1} (${step.do})`;
-    await send({ type: 'step', text: place });
+    await send({ type: 'step', place });
     host.justListed = host.watch.takeListed();
     try {
       await STEPS[step.do](step, host);
     } catch (error) {
-      host.seen.problems.push(error instanceof NotSupported ? error.message : `${place}: ${error.message}`);
+      host.watch.keepError(error);
+      host.seen.problems.push(`${place}: ${error.message}`);
       return;
     }
   }
@@ -156,7 +188,7 @@ process.on('unhandledRejection', crash('unhandled rejection'));
 process.on('disconnect', () => process.exit());
 
 await drive(host);
-await send({ type: 'step', text: 'closing' });
+await send({ type: 'step', place: 'closing' });
 try {
   await host.close();
 } catch (error) {

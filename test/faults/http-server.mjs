@@ -1,50 +1,91 @@
 /** The HTTP server of a case: a process of the kit that tells its address in its first line. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const START_LIMIT_MS = 15_000;
+/** A server that is stuck must not hold up its case. */
+const ANSWER_LIMIT_MS = 10_000;
 const LAST_WORDS = 2_000;
 
 /** Rejects where the command gives no address. The caller stops it. */
-export async function startHttpServer({ command, args = [] }, folder) {
-  const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-  const closed = once(child, 'close').catch(() => {});
+export async function startHttpServer({ command, args = [], env, cwd = '.' }, folder, signal) {
+  const child = spawn(command, args, {
+    cwd: resolve(folder, cwd),
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const ended = once(child, 'exit').catch(() => {});
   const stop = async () => {
-    child.kill('SIGKILL');
-    await closed;
+    endGroup(child.pid);
+    await ended;
+    for (const stream of [child.stdout, child.stderr]) stream.destroy();
   };
   try {
-    const { url, control } = JSON.parse(await firstLine(child));
-    return { url, control, stop, requests: () => requestsSeen(control) };
+    const { url, control } = addressIn(await firstLine(child, signal));
+    return { url, control, pid: child.pid, stop, requests: () => requestsSeen(control) };
   } catch (error) {
     await stop();
     throw new Error(`the HTTP server did not start: ${error.message}`, { cause: error });
   }
 }
 
+/** A command may be a wrapper of the server; all of them are one group. */
+function endGroup(pid) {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended before.
+  }
+}
+
+function addressIn(line) {
+  const told = `its first line is no address: ${line.slice(0, 200)}`;
+  try {
+    const { url, control } = JSON.parse(line);
+    if (URL.canParse(url)) return { url, control };
+  } catch {
+    // Told below.
+  }
+  throw new Error(told);
+}
+
 /** Reads on after that line, so that the server is never held up by a full pipe. */
-function firstLine(child) {
+async function firstLine(child, signal) {
   let lastWords = '';
   child.stderr.on('data', (chunk) => {
     lastWords = `${lastWords}${chunk}`.slice(-LAST_WORDS);
   });
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('it told no address')), START_LIMIT_MS);
-    const fail = (why) => {
-      clearTimeout(timer);
-      reject(new Error(why));
-    };
-    createInterface(child.stdout).on('line', (line) => {
-      clearTimeout(timer);
-      resolve(line);
+  let giveUp;
+  let limit;
+  try {
+    return await new Promise((tell, reject) => {
+      giveUp = () => reject(new Error('it was interrupted'));
+      signal?.addEventListener('abort', giveUp, { once: true });
+      limit = setTimeout(
+        () => reject(new Error(`it told no address within ${START_LIMIT_MS} ms`)),
+        START_LIMIT_MS,
+      );
+      createInterface(child.stdout).on('line', tell);
+      child.on('error', reject);
+      child.on('close', () => reject(new Error(`it ended: ${lastWords}`)));
     });
-    child.on('error', (error) => fail(error.message));
-    child.on('close', () => fail(`it ended: ${lastWords}`));
-  });
+  } finally {
+    clearTimeout(limit);
+    signal?.removeEventListener('abort', giveUp);
+  }
 }
 
 async function requestsSeen(control) {
-  const response = await fetch(`${control}seen`, { headers: { connection: 'close' } });
-  return response.json();
+  try {
+    const response = await fetch(`${control}seen`, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    });
+    return await response.json();
+  } catch (error) {
+    throw new Error(`the HTTP server does not tell what it has seen: ${error.message}`, { cause: error });
+  }
 }

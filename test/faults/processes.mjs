@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const POLL_MS = 50;
+const POLL_MS = 20;
 
 export function isAlive(pid) {
   try {
@@ -13,18 +13,25 @@ export function isAlive(pid) {
   return !isZombie(pid);
 }
 
-/** Waits for all of them to end, at most until `deadline` (milliseconds since the epoch), and gives those that did not. */
-export async function survivors(pids, deadline) {
-  let left = pids.filter(isAlive);
-  while (left.length > 0 && Date.now() < deadline) {
-    await pause(POLL_MS);
+/**
+ * Watches processes until all have ended or `limitMs` from `since` (milliseconds since the epoch) are over, and gives
+ * for each how long after `since` it was last seen alive: `{ pid, aliveMs }`, negative for one that was not seen at all.
+ */
+export async function watchEnds(pids, since, limitMs) {
+  const aliveMs = new Map(pids.map((pid) => [pid, -1]));
+  let left = pids;
+  for (;;) {
+    const ms = Date.now() - since;
     left = left.filter(isAlive);
+    for (const pid of left) aliveMs.set(pid, ms);
+    if (left.length === 0 || ms >= limitMs) break;
+    await pause(Math.min(POLL_MS, Math.max(1, limitMs - ms)));
   }
-  return left;
+  return pids.map((pid) => ({ pid, aliveMs: aliveMs.get(pid) }));
 }
 
 export function killAll(pids) {
-  for (const pid of pids.filter(isAlive)) {
+  for (const pid of [...pids].filter(isAlive)) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {

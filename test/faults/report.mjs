@@ -5,7 +5,7 @@ const COLUMNS = ['id', 'kind', 'passed', 'what differed'];
 /** A line for each verdict, and one for every further difference. */
 export function table(verdicts) {
   const rows = verdicts.flatMap(({ id, kind, passed, differences, ms }) => {
-    const [first = `(${(ms / 1000).toFixed(1)} s)`, ...more] = differences;
+    const [first = `(${seconds(ms)})`, ...more] = differences;
     return [[id, kind, passed ? 'yes' : 'NO', first], ...more.map((text) => ['', '', '', text])];
   });
   const lines = [COLUMNS, ...rows];
@@ -13,14 +13,18 @@ export function table(verdicts) {
   return lines
     .map((line) =>
       line
-        .map((cell, column) => cell.padEnd(widths[column]))
+        .map((cell, column) => cell.padEnd(column === COLUMNS.length - 1 ? 0 : widths[column]))
         .join('  ')
         .trimEnd(),
     )
     .join('\n');
 }
 
-export function summary(verdicts) {
+export function summary(verdicts, ms) {
   const passed = verdicts.filter((verdict) => verdict.passed).length;
-  return `${passed} passed, ${verdicts.length - passed} failed`;
+  return `${passed} passed, ${verdicts.length - passed} failed in ${seconds(ms)}`;
+}
+
+function seconds(ms) {
+  return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -8,90 +8,101 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { checkAll } from './checks.mjs';
+import { checkAll, ORPHANS_GONE_MS, secretsIn } from './checks.mjs';
 import { short } from './difference.mjs';
-import { runHost } from './host-process.mjs';
+import { HostProcess } from './host-process.mjs';
 import { startHttpServer } from './http-server.mjs';
 import { pidsOf, readJournal } from './journal.mjs';
-import { killAll, survivors } from './processes.mjs';
+import { fill } from './placeholders.mjs';
+import { killAll, watchEnds } from './processes.mjs';
 
-const ORPHANS_GONE_MS = 1_000;
-
-/** The verdict on one case of `readCaseFile`: `{ id, kind, passed, differences, ms }`. Never rejects. */
-export async function runCase(kase, folder) {
+/**
+ * The verdict on one case of `readCaseFile`: `{ id, kind, passed, differences, ms }`. Never rejects; the signal ends
+ * the case early.
+ */
+export async function runCase(kase, folder, signal) {
   const startedAt = Date.now();
   const { id, kind, problems } = kase;
-  const differences = problems.length > 0 ? problems : await differencesOf(kase, folder);
+  const differences = problems.length > 0 ? problems : await differencesOf(kase, folder, signal);
   return { id, kind, passed: differences.length === 0, differences, ms: Date.now() - startedAt };
 }
 
-async function differencesOf(kase, folder) {
+async function differencesOf(kase, folder, signal) {
   try {
-    return await drive(kase, folder);
+    return await drive(kase, folder, signal);
   } catch (error) {
     return [`the case could not be run: ${error.message}`];
   }
 }
 
-async function drive(kase, folder) {
+async function drive(kase, folder, signal) {
   const scratch = await mkdtemp(join(tmpdir(), 'troupe-fault-'));
   const files = { journal: join(scratch, 'journal.jsonl'), state: join(scratch, 'state') };
-  const pids = [];
+  const pids = new Set();
   let server;
+  let host;
   try {
-    server = await startServerOf(fill(kase.start, files), folder);
-    const filled = fill(kase, { ...files, ...(server && { url: server.url }) });
-    const env = filled.start.via === 'config' ? filled.start.env : {};
-    const job = { kase: filled, url: server?.url, control: server?.control, scratch };
-    const { seen, unfinished, printed, diedAt } = await runHost(job, { folder, env });
-    if (diedAt !== null) await pause(waitsAfterDeath(kase));
-    const journal = readJournal(files.journal);
-    pids.push(...pidsOf(journal), ...Object.values(seen?.servers ?? {}).flatMap((one) => one.pids));
-    if (seen === null) return [short(unfinished)];
+    signal?.throwIfAborted();
+    if (kase.server !== undefined) server = await startHttpServer(fill(kase.server, files), folder, signal);
+    const values = { ...files, ...(server && { url: server.url }) };
+    const { start, client, steps, checks } = fill(kase, values);
+    const job = {
+      ...{ kase: { start, client, steps }, url: server?.url, control: server?.control },
+      ...{ folder, scratch, values, secrets: secretsIn(checks) },
+    };
+    host = new HostProcess(job, { folder, env: start.via === 'config' ? start.env : {}, signal });
+    const outcome = await host.told;
+    if (outcome.diedAt !== null) await pause(waitsAfterDeath(steps));
 
-    const endedAt = diedAt ?? seen.stoppedAt ?? Date.now();
-    const { orphansGoneWithinMs = ORPHANS_GONE_MS } = kase.checks;
-    const orphans = await survivors([...new Set(pids)], endedAt + orphansGoneWithinMs);
-    const fatal = [...seen.problems, ...seen.crashes, ...(unfinished === null ? [] : [unfinished])];
+    const { seen, diedAt } = outcome;
+    const known = notThe(server, [...host.pids, ...pidsOf(readJournal(files.journal))]);
+    for (const pid of known) pids.add(pid);
+    const goneAt = diedAt ?? seen?.stoppedAt ?? Date.now();
+    const limitMs = seen === null ? 0 : longestEndMs(checks);
+    const ends = await watchEnds(known, goneAt, limitMs);
+
+    await host.over;
+    const journal = readJournal(files.journal);
+    // Those that came when everything should have been over.
+    const late = notThe(server, pidsOf(journal)).filter((pid) => !pids.has(pid));
+    for (const pid of late) pids.add(pid);
+    const unfinished = outcome.unfinished === null ? [] : [outcome.unfinished];
+    const fatal = [...(seen?.problems ?? []), ...(seen?.crashes ?? []), ...unfinished];
     if (fatal.length > 0) return fatal.map(short);
-    return checkAll(kase.checks, {
+    return checkAll(checks, {
       ...seen,
-      printed,
-      journal: isJournaled(kase) ? journal : null,
+      printed: host.printed,
+      journal: seen.isJournaled || journal.length > 0 || isJournaled(kase) ? journal : null,
       requests: (await server?.requests()) ?? null,
-      orphans,
-      endedAt,
+      ends: [...ends, ...(await watchEnds(late, goneAt, limitMs))],
+      endedAt: diedAt ?? seen.endedAt ?? goneAt,
     });
   } finally {
-    killAll(pids);
+    await host?.over;
+    killAll(new Set([...pids, ...(host?.pids ?? [])]));
     await server?.stop();
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-/** The server a case is about, or the one that an entry of its configuration wants. */
-async function startServerOf(start, folder) {
-  if (start.via === 'http') return startHttpServer(start, folder);
-  if (start.http === undefined) return undefined;
-  const args = ['faulty-http.mjs', `--mode=${start.http}`, '--port=0'];
-  return startHttpServer({ command: process.execPath, args }, folder);
+/** What serves the case is no process of the client's. */
+function notThe(server, pids) {
+  return [...new Set(pids)].filter((pid) => pid !== server?.pid);
 }
 
-/** Puts values in the place of `{{name}}` in every text; a name without value stays as it is. */
-function fill(value, values) {
-  if (typeof value === 'string')
-    return value.replaceAll(/\{\{(\w+)\}\}/g, (all, name) => values[name] ?? all);
-  if (Array.isArray(value)) return value.map((item) => fill(item, values));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fill(item, values)]));
+/** The longest time that any check gives to processes to end. */
+function longestEndMs({ noOrphans, orphansGoneWithinMs, anyOf = [] }) {
+  const own = orphansGoneWithinMs ?? (noOrphans ? ORPHANS_GONE_MS : 0);
+  return Math.max(own, ...anyOf.map(longestEndMs));
 }
 
-function waitsAfterDeath({ steps }) {
-  const death = steps.findIndex(({ do: name }) => name === 'kill-host');
+/** Nothing but waits can follow. */
+function waitsAfterDeath(steps) {
+  const death = steps.findIndex((step) => step.do === 'kill-host');
   return steps.slice(death + 1).reduce((sum, { ms }) => sum + ms, 0);
 }
 
 /** Whether a server of the case is told where its journal is. */
-function isJournaled({ start }) {
-  return JSON.stringify(start).includes('{{journal}}');
+function isJournaled({ start, server, client, steps }) {
+  return JSON.stringify([start, server, client, steps]).includes('{{journal}}');
 }

@@ -3,13 +3,13 @@
  */
 
 const isRecord = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isAmount = (value) => typeof value === 'number' && value >= 0;
+const isAmount = (value) => Number.isFinite(value) && value >= 0;
 
-const shape = (what, holds) => (value, place) => (holds(value) ? [] : [`${place} should be ${what}`]);
+/** A single value, told by what it should be. */
+export const shape = (what, holds) => (value, place) => (holds(value) ? [] : [`${place} should be ${what}`]);
 
 export const text = shape('a text', (value) => typeof value === 'string');
 export const flag = shape('true or false', (value) => typeof value === 'boolean');
-export const yes = shape('true', (value) => value === true);
 export const amount = shape('a number that is not negative', isAmount);
 export const anything = () => [];
 export const pattern = shape('a regular expression', isPattern);
@@ -34,6 +34,12 @@ export function listOf(inner) {
     Array.isArray(value)
       ? value.flatMap((item, index) => inner(item, `${place}[${index}]`))
       : [`${place} should be a list`];
+}
+
+/** One, or a list of them. */
+export function some(inner) {
+  const list = listOf(inner);
+  return (value, place) => (Array.isArray(value) ? list : inner)(value, place);
 }
 
 /** Any names, each with a value of that shape. */

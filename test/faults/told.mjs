@@ -1,5 +1,8 @@
 /** What a host could show to a person: its texts, and what it says about a failure. */
 
+/** What begins an escape sequence of a terminal. */
+export const ESCAPES = ['\u001b', '\u009b'];
+
 /** Every text in a value, however deep; the names of fields too, since names can be data. */
 export function* textsOf(value) {
   if (typeof value === 'string') yield value;

@@ -2,6 +2,7 @@
  * The format of a kit: every word a case may use, and the values it takes. What a word does is in the steps and in
  * the checks. A word that is not here fails its case.
  */
+import { constants } from 'node:os';
 import {
   amount,
   anything,
@@ -12,26 +13,33 @@ import {
   oneOf,
   pattern,
   record,
+  shape,
+  some,
   text,
-  yes,
 } from './shape.mjs';
 
 /** How a kit calls the state of a server. */
 export const STATES = ['ready', 'failed', 'auth-required', 'pending-approval', 'disabled'];
 
-const state = either(oneOf(...STATES), listOf(oneOf(...STATES)));
-const names = listOf(text);
-const patterns = listOf(pattern);
-const bounds = mapOf(record({ min: amount, max: amount }));
-const common = { do: text, timeoutMs: amount, server: text };
+/** A host that dies by no signal dies of an error that nobody catches, however a kit words that. */
+export const isUncaughtError = (word) => /uncaught|unhandled|exception|error/i.test(word);
+
+const states = some(oneOf(...STATES));
+const texts = some(text);
+const patterns = some(pattern);
+/** A number alone is exact. */
+const bound = either(amount, record({ min: amount, max: amount }));
+const bounds = mapOf(bound);
+const asked = { timeoutMs: amount, server: text };
+const common = { do: text, note: anything, ...asked };
+const program = { command: text, args: listOf(text), env: mapOf(text), cwd: text };
+/** A mode of the HTTP server of the kit, or a server of its own. */
+const httpServer = either(text, record(program, { required: ['command'] }));
 
 const STARTS = {
-  stdio: record(
-    { via: text, command: text, args: names, env: mapOf(text), cwd: text, http: text },
-    { required: ['command'] },
-  ),
-  http: record({ via: text, command: text, args: names }, { required: ['command'] }),
-  config: record({ via: text, file: text, env: mapOf(text), http: text }, { required: ['file'] }),
+  stdio: record({ via: text, ...program, http: httpServer }, { required: ['command'] }),
+  http: record({ via: text, ...program }, { required: ['command'] }),
+  config: record({ via: text, file: text, env: mapOf(text), http: httpServer }, { required: ['file'] }),
 };
 
 const client = record(
@@ -42,8 +50,8 @@ const client = record(
     healthCheckMs: amount,
     refreshTools: flag,
     headers: mapOf(text),
-    oauth: record({ tokens: mapOf(anything), clientId: text }),
-    transport: oneOf('http', 'streamable-http', 'sse'),
+    oauth: record({ tokens: mapOf(anything), clientId: text, clientSecret: text }),
+    transport: oneOf('http', 'streamable-http', 'streamableHttp', 'sse', 'stdio'),
   },
   { noun: 'setting' },
 );
@@ -55,55 +63,58 @@ const STEPS = {
   'connect-many': record({ ...common, count: amount }, { required: ['count'] }),
   list: record(common),
   registry: record(common),
-  call: record(call, { required: ['as', 'tool'] }),
-  'call-and-abort': record({ ...call, afterMs: amount }, { required: ['as', 'tool', 'afterMs'] }),
-  ping: record({ ...common, count: amount, everyMs: amount }, { required: ['count', 'everyMs'] }),
+  call: record(call, { required: ['tool'] }),
+  'call-and-abort': record({ ...call, afterMs: amount }, { required: ['tool', 'afterMs'] }),
+  ping: record({ ...common, count: amount, everyMs: amount }),
   wait: record({ ...common, ms: amount }, { required: ['ms'] }),
   poke: record({ ...common, action: text }, { required: ['action'] }),
   load: record({ ...common, trust: oneOf('all', 'none') }),
   'replace-config': record({ ...common, file: text }, { required: ['file'] }),
-  'kill-host': record({ ...common, signal: text }),
+  'kill-host': record({ ...common, signal: shape("a signal, or 'uncaught-error'", isEnd) }),
   stop: record(common),
 };
 
 const callOutcome = {
   text,
-  textLength: amount,
+  textLength: bound,
   textMatches: patterns,
   error: flag,
   names: patterns,
   settlesWithinMs: amount,
+  anyOf: (value, place) => listOf(outcome)(value, place),
 };
 
+const outcome = record(callOutcome);
+
 const CHECKS = {
-  state,
-  stateNot: state,
+  state: states,
+  stateNot: states,
   readyWithinMs: amount,
   failedWithinMs: amount,
   stopWithinMs: amount,
-  tools: names,
-  toolsInclude: names,
-  toolsExclude: names,
-  registry: names,
-  registryInclude: names,
-  exposedNames: pattern,
-  uniqueExposedNames: yes,
-  calls: mapOf(record({ ...callOutcome, anyOf: listOf(record(callOutcome)) })),
+  tools: texts,
+  toolsInclude: texts,
+  toolsExclude: texts,
+  registry: texts,
+  registryInclude: texts,
+  exposedNames: patterns,
+  uniqueExposedNames: flag,
+  calls: mapOf(outcome),
   errorNames: patterns,
   diagnosticsName: patterns,
   diagnosticsMax: amount,
-  noEscapes: yes,
+  noEscapes: flag,
   journal: bounds,
   requests: bounds,
-  growingGaps: either(text, names),
-  noOrphans: yes,
+  growingGaps: texts,
+  noOrphans: flag,
   orphansGoneWithinMs: amount,
-  samePid: names,
-  gone: names,
-  servers: mapOf(oneOf(...STATES)),
-  secretsHidden: names,
+  samePid: texts,
+  gone: texts,
+  servers: mapOf(states),
+  secretsHidden: texts,
   tokensForgotten: flag,
-  readyCount: amount,
+  readyCount: bound,
   selfHeals: flag,
   pingHealthy: flag,
   rssGrowthMaxMb: amount,
@@ -114,14 +125,20 @@ const checks = record(CHECKS, { noun: 'check' });
 
 export const STEP_NAMES = Object.keys(STEPS);
 export const CHECK_NAMES = Object.keys(CHECKS);
+export const CALL_CHECK_NAMES = Object.keys(callOutcome);
 
-/** Whatever else a case holds is for people. */
+/** Whatever else a case holds is for people. `http` and `client` may be left out. */
 export const CASE_PARTS = {
   start: chosenBy('via', STARTS),
+  http: httpServer,
   client,
   steps: listOf(chosenBy('do', STEPS)),
   checks,
 };
+
+function isEnd(value) {
+  return typeof value === 'string' && (value in constants.signals || isUncaughtError(value));
+}
 
 /** The shape is named by a field of the value. */
 function chosenBy(field, shapes) {

@@ -224,7 +224,7 @@ describe('a given up connection', () => {
     const driver = new ConnectionDriver({ policy: { maxAttempts: 1 } });
     await failLaunch(driver);
     await driver.settle('releaseSession');
-    expect(driver.path).toBe('failed.settled');
+    expect(driver.path).toBe('failed.resting');
     await driver.command('connection.retry');
     expect(driver.context).toMatchObject({ attempt: 0, losses: [], nextAttemptAt: null });
     await driver.bringUp();

@@ -14,6 +14,10 @@ type Reach = Situation['reach'];
 const REMOTE: DriverOptions = { transport: 'http' };
 const LAZY: DriverOptions = { wanted: false };
 const LAST_ATTEMPT: DriverOptions = { policy: { maxAttempts: 1 } };
+const LAST_ATTEMPT_REMOTE: DriverOptions = { ...REMOTE, ...LAST_ATTEMPT };
+const LONG_SINCE: DriverOptions = {
+  policy: { maxAttempts: 1, exhausted: { callAfterMs: 0, remoteEveryMs: 60_000 } },
+};
 const CRASH_LOOP: DriverOptions = { policy: { intensity: { restarts: 1, periodMs: 30_000 } } };
 
 const toReady: Reach = (driver) => driver.bringUp();
@@ -51,6 +55,16 @@ const toBackingOff: Reach = async (driver) => {
 const toFailed: Reach = async (driver) => {
   await driver.bringUp('openTransport');
   await driver.fail('openTransport', 'permanent');
+};
+
+const toExhausted: Reach = async (driver) => {
+  await driver.bringUp('openTransport');
+  await driver.fail('openTransport', 'retry');
+};
+
+const toResting: Reach = async (driver) => {
+  await toExhausted(driver);
+  await driver.settle('releaseSession');
 };
 
 type Ending = 'stop' | 'restart' | 'idle';
@@ -152,6 +166,15 @@ export const SITUATIONS: Readonly<Record<string, Situation>> = {
   'reconnecting.backingOff (remote)': { options: REMOTE, reach: toBackingOff },
   'reconnecting.offline': { options: { ...REMOTE, online: false }, reach: toBackingOff },
   'failed.releasing': { reach: toFailed },
+  'failed.releasing (out of attempts)': { options: LAST_ATTEMPT, reach: toExhausted },
+  'failed.releasing (out of attempts, remote)': { options: LAST_ATTEMPT_REMOTE, reach: toExhausted },
+  'failed.releasing (out of attempts, never again)': {
+    options: {
+      ...REMOTE,
+      policy: { maxAttempts: 1, exhausted: { callAfterMs: 30_000, remoteEveryMs: 0 } },
+    },
+    reach: toExhausted,
+  },
   'failed.settled': {
     reach: async (driver) => {
       await toFailed(driver);
@@ -164,6 +187,11 @@ export const SITUATIONS: Readonly<Record<string, Situation>> = {
       await driver.fail('releaseSession', 'permanent');
     },
   },
+  'failed.resting': { options: LAST_ATTEMPT, reach: toResting },
+  'failed.resting (long since)': { options: LONG_SINCE, reach: toResting },
+  'failed.retryingSlowly': { options: LAST_ATTEMPT_REMOTE, reach: toResting },
+  'failed.retryingSlowly (long since)': { options: { ...REMOTE, ...LONG_SINCE }, reach: toResting },
+  'failed.retryingSlowly (offline)': { options: { ...LAST_ATTEMPT_REMOTE, online: false }, reach: toResting },
   'shuttingDown.draining (to stop)': { reach: toDraining('stop') },
   'shuttingDown.draining (to restart)': { reach: toDraining('restart') },
   'shuttingDown.draining (to rest)': { reach: toDraining('idle') },

@@ -55,7 +55,12 @@ function toFact(column: string): (driver: ConnectionDriver) => Promise<Transitio
     case 'slot.granted':
     case 'network.online':
     case 'network.offline':
+    case 'clock.jumped':
       return (driver) => driver.fact({ type: column });
+    case 'call.waiting':
+      return (driver) => driver.fact({ type: column, at: driver.clock.now() });
+    case 'policy.changed':
+      return (driver) => driver.fact({ type: column, policy: driver.context.policy });
     case 'session.stable':
     case 'session.idle':
     case 'session.quiet':
@@ -136,6 +141,8 @@ describe('the tags of the connection chart', () => {
     'handshaking.authorizing': ['settled', 'waitingForPerson'],
     ready: ['settled', 'usable'],
     'failed.settled': ['settled'],
+    'failed.resting': ['settled'],
+    'failed.retryingSlowly': ['settled'],
     stopped: ['settled'],
   };
 

@@ -45,7 +45,7 @@ const asked = (retryAfterMs: number): Partial<Failure> => ({ http: { status: 503
 describe('planRetry', () => {
   it('tries at once after the first loss, and draws nothing from the seed for it.', () => {
     const plan = planRetry(contextWith(), failed('session'));
-    expect(plan).toEqual({ losses: [NOW], delayMs: 0 });
+    expect(plan).toEqual({ losses: [NOW], delayMs: 0, unasked: true });
   });
 
   it('backs off when another loss happened within the window, and tries at once again after it.', () => {
@@ -67,7 +67,7 @@ describe('planRetry', () => {
 
   it('tries at once whenever a session only expired, and counts the loss nevertheless.', () => {
     const plan = planRetry(contextWith({ losses: [NOW - 1_000] }), failed('session', 'renew'));
-    expect(plan).toEqual({ losses: [NOW - 1_000, NOW], delayMs: 0 });
+    expect(plan).toEqual({ losses: [NOW - 1_000, NOW], delayMs: 0, unasked: true });
   });
 
   it('backs off when a session expired before it was ready.', () => {

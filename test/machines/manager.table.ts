@@ -22,11 +22,14 @@ network.changed                | stays    | stays    | stays    | stays    | sta
 network.changed (to the same)  | guarded  | guarded  | guarded  | guarded  | guarded
 child.wantsSlot                | .        | stays    | stays    | ignored  | .
 child.wantsSlot (again)        | .        | guarded  | guarded  | ignored  | .
+child.wantsSlot (for a retry)  | .        | stays    | stays    | ignored  | .
 child.leftStart                | .        | stays    | stays    | ignored  | .
 child.leftStart (without slot) | .        | guarded  | guarded  | ignored  | .
 child.settled                  | .        | stays    | ignored  | ignored  | .
 child.settled (the last)       | .        | running  | ignored  | ignored  | .
 slot.expired                   | .        | stays    | stays    | .        | .
+budget.refill                  | .        | stays    | stays    | .        | .
+clock.jumped                   | stays    | stays    | stays    | stays    | stays
 a child ends                   | .        | stays    | stays    | stays    | .
 a child ends (the last)        | .        | .        | stays    | stopped  | .
 a child dies                   | .        | stays    | stays    | stays    | .

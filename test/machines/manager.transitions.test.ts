@@ -54,6 +54,9 @@ async function end(driver: ManagerDriver, name: string): Promise<void> {
   await driver.bringDown(name);
 }
 
+const WANTS_SLOT = { type: 'child.wantsSlot', name: 'beta', slot: true, retry: false } as const;
+const WANTS_RETRY = { type: 'child.wantsSlot', name: 'beta', slot: false, retry: true } as const;
+
 const HAPPEN: Readonly<Record<string, Happen>> = {
   'manager.start': sent({ type: 'manager.start', specs: [childSpec('alpha')] }),
   'manager.start (of nobody)': sent({ type: 'manager.start', specs: [] }),
@@ -61,13 +64,14 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
   'manager.stop': sent({ type: 'manager.stop' }),
   'network.changed': sent({ type: 'network.changed', online: false }),
   'network.changed (to the same)': sent({ type: 'network.changed', online: true }),
-  'child.wantsSlot': sent({ type: 'child.wantsSlot', name: 'beta' }),
+  'child.wantsSlot': sent(WANTS_SLOT),
   'child.wantsSlot (again)': async (driver) => {
-    await driver.send({ type: 'child.wantsSlot', name: 'beta' });
-    return driver.send({ type: 'child.wantsSlot', name: 'beta' });
+    await driver.send(WANTS_SLOT);
+    return driver.send(WANTS_SLOT);
   },
+  'child.wantsSlot (for a retry)': sent(WANTS_RETRY),
   'child.leftStart': async (driver) => {
-    await driver.send({ type: 'child.wantsSlot', name: 'beta' });
+    await driver.send(WANTS_SLOT);
     return driver.send({ type: 'child.leftStart', name: 'beta' });
   },
   'child.leftStart (without slot)': sent({ type: 'child.leftStart', name: 'beta' }),
@@ -77,9 +81,15 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
     return driver.send({ type: 'child.settled', name: 'beta' });
   },
   'slot.expired': async (driver) => {
-    await driver.send({ type: 'child.wantsSlot', name: 'beta' });
+    await driver.send(WANTS_SLOT);
     return driver.send({ type: 'slot.expired', name: 'beta' });
   },
+  'budget.refill': async (driver) => {
+    await driver.send(WANTS_RETRY);
+    await driver.send({ type: 'child.leftStart', name: 'beta' });
+    return driver.send({ type: 'budget.refill' });
+  },
+  'clock.jumped': sent({ type: 'clock.jumped' }),
   'a child ends': happens((driver) => end(driver, 'alpha')),
   'a child ends (the last)': happens(async (driver) => {
     await end(driver, 'alpha');

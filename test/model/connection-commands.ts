@@ -139,6 +139,7 @@ const successes: fc.Arbitrary<Story> = fc
       const { transport } = model;
       if (slot === 'resolveConfig') await observed.driver.settle(slot, { kind });
       else await observed.driver.settle(slot, slot === 'openTransport' ? { transport } : {});
+      model.slowRetryIn(() => observed.driver.context.delayMs);
     }),
   );
 
@@ -192,6 +193,21 @@ const network: fc.Arbitrary<Story> = fc.boolean().map((online) =>
   }),
 );
 
+const called: fc.Arbitrary<Story> = fc.constant(
+  story('call', always, async (model, { driver }) => {
+    const answer = await driver.fact({ type: 'call.waiting', at: driver.clock.now() });
+    expect(answer === 'accepted').toBe(model.mayTryForCall);
+    model.callWaits();
+  }),
+);
+
+const jumped: fc.Arbitrary<Story> = fc.constant(
+  story('jump', always, async (model, { driver }) => {
+    if (model.isReady) model.quiet();
+    await driver.fact({ type: 'clock.jumped' });
+  }),
+);
+
 const passing: fc.Arbitrary<Story> = fc.constantFrom(100, 300, 1_000, 2_000, 9_000).map((ms) =>
   story(`pass:${ms}`, always, async (model, { driver }) => {
     model.pass(ms);
@@ -215,4 +231,6 @@ export const STORIES: fc.Arbitrary<Story>[] = [
   losses,
   watched,
   network,
+  called,
+  jumped,
 ];

@@ -17,6 +17,7 @@ export const MODEL_POLICY: ConnectionPolicy = {
   backoff: { kind: 'fixed', delaysMs: [BACKOFF_MS] },
   intensity: { restarts: 3, periodMs: 6_000 },
   immediateRetryWindowMs: 8_000,
+  exhausted: { callAfterMs: 2_000, remoteEveryMs: 8_000 },
   listChanged: { debounceMs: 300, maxWaitMs: 900 },
 };
 
@@ -62,6 +63,10 @@ export class LifecycleModel {
   #wanted: boolean;
   #online: boolean;
   #isReleased = true;
+  #isUnasked = false;
+  /** The failure that ended the round may pass by itself. */
+  #mayPass = false;
+  #failedAt = 0;
   #intent: StopIntent | null = null;
   #losses: number[] = [];
   #delayMs = 0;
@@ -126,7 +131,7 @@ export class LifecycleModel {
       case 'trust.granted':
         return this.#state === 'configuring.awaitingTrust' && this.#go('configuring.resolving');
       case 'trust.denied':
-        return this.#state === 'configuring.awaitingTrust' && this.#go('failed.releasing');
+        return this.#state === 'configuring.awaitingTrust' && this.#giveUp('permanent');
     }
   }
 
@@ -186,7 +191,8 @@ export class LifecycleModel {
         else this.lose(verdict);
         return;
       case 'releaseSession':
-        this.#go(this.#in('failed') ? 'failed.settled' : 'failed.releasing');
+        if (this.#in('failed')) this.#go('failed.settled');
+        else this.#giveUp(verdict);
         return;
       case 'drainCalls':
         this.#go('shuttingDown.closing');
@@ -195,12 +201,13 @@ export class LifecycleModel {
         this.#go('shuttingDown.killing');
         return;
       case 'killSession':
-        this.#go(this.#isReturning ? 'failed.releasing' : 'stopped');
+        if (this.#isReturning) this.#giveUp(verdict);
+        else this.#go('stopped');
         this.#intent = null;
         return;
       case 'resolveConfig':
       case 'authorize':
-        this.#go('failed.releasing');
+        this.#giveUp(verdict);
     }
   }
 
@@ -210,10 +217,11 @@ export class LifecycleModel {
     const isCrashLoop = losses.filter((at) => this.#now - at <= periodMs).length >= restarts;
     if (verdict === 'authorize') this.#go('handshaking.authorizing');
     else if (verdict === 'permanent' || isCrashLoop || this.attempt >= MODEL_POLICY.maxAttempts) {
-      this.#go('failed.releasing');
+      this.#giveUp(isCrashLoop ? 'permanent' : verdict);
     } else {
       const isFirst = !this.#losses.some((at) => this.#now - at <= MODEL_POLICY.immediateRetryWindowMs);
       this.#delayMs = isFirst || verdict === 'renew' ? 0 : BACKOFF_MS;
+      this.#isUnasked = true;
       this.#losses = losses;
       this.#go('reconnecting.releasing');
     }
@@ -228,9 +236,28 @@ export class LifecycleModel {
     this.#online = online;
     if (!online && this.#isHeld && this.#state === 'reconnecting.backingOff')
       this.#go('reconnecting.offline');
-    if (!online || this.#state !== 'reconnecting.offline') return;
+    if (!online) return;
+    if (this.#state === 'failed.retryingSlowly') this.#tryOnceMore(true);
+    else if (this.#state !== 'reconnecting.offline') return;
+    this.#isUnasked = true;
     this.#delayMs = delayMs();
     this.#backOff();
+  }
+
+  /** Which moment the slow clock has drawn is not for the model to know. */
+  slowRetryIn(delayMs: () => number): void {
+    if (this.#state === 'failed.retryingSlowly') this.#timerAt ??= this.#now + delayMs();
+  }
+
+  get mayTryForCall(): boolean {
+    const isWaiting = this.#state === 'failed.resting' || this.#state === 'failed.retryingSlowly';
+    return isWaiting && this.#now - this.#failedAt >= MODEL_POLICY.exhausted.callAfterMs;
+  }
+
+  callWaits(): void {
+    if (!this.mayTryForCall) return;
+    this.#tryOnceMore(false);
+    this.#go('configuring.resolving');
   }
 
   stable(): void {
@@ -260,7 +287,11 @@ export class LifecycleModel {
     if (this.#timerAt !== null && this.#timerAt <= end) {
       this.#timerAt = null;
       if (this.isReady) this.#refresh();
-      else this.#go('configuring.resolving');
+      else if (this.#state !== 'failed.retryingSlowly') this.#go('configuring.resolving');
+      else if (this.#online) {
+        this.#tryOnceMore(true);
+        this.#go('configuring.resolving');
+      }
     }
     this.#now = end;
   }
@@ -269,8 +300,17 @@ export class LifecycleModel {
     return this.#intent === 'restart' || this.#intent === 'reload' || this.#intent === 'idle';
   }
 
+  get #isRemote(): boolean {
+    return this.transport === 'http' || this.transport === 'sse';
+  }
+
   get #isHeld(): boolean {
-    return !this.#online && (this.transport === 'http' || this.transport === 'sse');
+    return !this.#online && this.#isRemote;
+  }
+
+  get #restingPlace(): string {
+    if (!this.#mayPass) return 'failed.settled';
+    return this.#isRemote ? 'failed.retryingSlowly' : 'failed.resting';
   }
 
   #in(state: string): boolean {
@@ -288,6 +328,18 @@ export class LifecycleModel {
     this.#losses = [];
     this.#delayMs = 0;
     this.#wanted = true;
+    this.#isUnasked = false;
+  }
+
+  #giveUp(verdict: Verdict): true {
+    this.#mayPass = verdict === 'retry' || verdict === 'renew';
+    this.#failedAt = this.#now;
+    return this.#go('failed.releasing');
+  }
+
+  #tryOnceMore(isUnasked: boolean): void {
+    this.attempt = MODEL_POLICY.maxAttempts - 1;
+    this.#isUnasked = isUnasked;
   }
 
   #start(): boolean {
@@ -313,7 +365,7 @@ export class LifecycleModel {
 
   #tryAgain(): true {
     this.#newRound();
-    const mayOpen = this.#state === 'failed.settled' && this.#isReleased;
+    const mayOpen = this.#state !== 'failed.releasing' && this.#isReleased;
     return this.#go(mayOpen ? 'configuring.resolving' : 'reconnecting.releasing');
   }
 
@@ -324,7 +376,7 @@ export class LifecycleModel {
   }
 
   #queue(): void {
-    if (this.transport === 'stdio') this.#go('launching.waitingForSlot');
+    if (this.transport === 'stdio' || this.#isUnasked) this.#go('launching.waitingForSlot');
     else this.#open();
   }
 
@@ -336,6 +388,7 @@ export class LifecycleModel {
 
   #becomeReady(): void {
     this.#go('ready');
+    this.#isUnasked = false;
     this.#liveness = 'resting';
     this.#catalog = 'current';
     this.#changedAt = null;
@@ -355,9 +408,9 @@ export class LifecycleModel {
 
   #attemptFailed(verdict: Verdict): void {
     if (verdict === 'authorize') this.#go('handshaking.authorizing');
-    else if (verdict === 'permanent' || this.attempt >= MODEL_POLICY.maxAttempts)
-      this.#go('failed.releasing');
+    else if (verdict === 'permanent' || this.attempt >= MODEL_POLICY.maxAttempts) this.#giveUp(verdict);
     else {
+      this.#isUnasked = true;
       this.#delayMs = BACKOFF_MS;
       this.#go('reconnecting.releasing');
     }
@@ -365,7 +418,7 @@ export class LifecycleModel {
 
   #released(): void {
     this.#isReleased = true;
-    if (this.#in('failed')) this.#go('failed.settled');
+    if (this.#in('failed')) this.#go(this.#restingPlace);
     else if (this.#isHeld) this.#go('reconnecting.offline');
     else this.#backOff();
   }
@@ -400,6 +453,7 @@ export class LifecycleModel {
       this.attempt = 0;
       this.#losses = [];
       this.#delayMs = 0;
+      this.#isUnasked = false;
       this.#go(this.#intent === 'idle' ? 'configuring.dormant' : 'configuring.resolving');
     }
     this.#intent = null;

@@ -260,6 +260,24 @@ describe('the end of a session', () => {
     expect(order).toEqual(['heard with 0 pending', 'rejected', 'rejected', 'rejected']);
   });
 
+  it('does not take back an answer that came with its last words', async () => {
+    const { client, server, transport } = await openClient({ on: { 'tools/call': silent } });
+    const answered = client.request('tools/call', {});
+    const refused = client.request('tools/call', {});
+    const lost = client.request('tools/call', {});
+    await server.whenReceived('tools/call', 3);
+    const [first, second] = server.of('tools/call');
+    transport.simulateMessage({ jsonrpc: '2.0', id: first?.id, result: { content: [] } });
+    transport.simulateMessage({ jsonrpc: '2.0', id: second?.id, error: { code: -1, message: 'no' } });
+    transport.simulateEnd();
+    await Promise.all([
+      expect(answered).resolves.toEqual({ content: [] }),
+      expect(refused).rejects.toMatchObject({ rpcCode: -1, message: 'no' }),
+      expect(lost).rejects.toBeInstanceOf(RequestLostError),
+    ]);
+    expect(client.pending).toBe(0);
+  });
+
   it('settles every request when it is abandoned, and leaves no timer even if the transport never closes', async () => {
     const { client } = await openClient({ on: { 'tools/call': silent } });
     const asking = client.request('tools/call', {});

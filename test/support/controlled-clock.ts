@@ -7,13 +7,15 @@ export interface ControlledClock extends Clock {
   readonly pending: readonly number[];
   /** Moves time on and fires what is due, one by one in order; what follows from each happens before the next. */
   advance(ms: number): Promise<void>;
+  /** The machine sleeps: the time is another one, and what every timer has left to wait is the same. */
+  sleep(ms: number): void;
   /** Resolves when a timer of this delay is set, at once if one is. */
   whenSet(ms: number): Promise<void>;
 }
 
 interface Timer {
   readonly ms: number;
-  readonly at: number;
+  at: number;
   readonly fn: () => void;
 }
 
@@ -53,6 +55,10 @@ export function createControlledClock(start = 1_000_000): ControlledClock {
         await turn();
       }
       now = end;
+    },
+    sleep: (ms) => {
+      now += ms;
+      for (const timer of timers) timer.at += ms;
     },
     whenSet: async (ms) => {
       if ([...timers].some((timer) => timer.ms === ms)) return;

@@ -47,6 +47,11 @@ export class FakeServer {
   }
 }
 
+function serverOf(config: ServerConfig): unknown {
+  if ('command' in config) return byCommand.get(config.command);
+  return 'url' in config ? byCommand.get(new URL(config.url).pathname.slice(1)) : config.server;
+}
+
 /** The entry of a fake server. */
 export function fake(server: FakeServer, settings: ServerSettings = {}): ServerConfig {
   return { type: 'in-process', server, ...settings };
@@ -57,10 +62,15 @@ export function fakeProgram({ command }: FakeServer, settings: ServerSettings = 
   return { command, ...settings };
 }
 
+/** The entry of a fake server that seems to be reached over the network. */
+export function fakeRemote({ command }: FakeServer, settings: ServerSettings = {}): ServerConfig {
+  return { type: 'http', url: `http://fake.example/${command}`, ...settings };
+}
+
 /** Stands in for the module that makes transports. */
 export const fakeTransports = {
   async createTransport(config: ServerConfig): Promise<FakeTransport> {
-    const server = 'command' in config ? byCommand.get(config.command) : 'server' in config && config.server;
+    const server = serverOf(config);
     if (server instanceof FakeServer) return server.createTransport();
     throw new Error('Only fake servers can be reached in this test.');
   },

@@ -54,7 +54,14 @@ export class ManagerDriver {
     const machine = managerMachine.provide({ actors: { connection: this.#effects.machine } });
     this.#manager = createActor(machine, {
       clock: this.clock,
-      input: { startSlots: 2, slotHoldMs: 2_000, startGateMs: 10_000, ...input },
+      input: {
+        startSlots: 2,
+        slotHoldMs: 2_000,
+        startGateMs: 10_000,
+        retryBurst: 20,
+        retryEveryMs: 100,
+        ...input,
+      },
       ...(inspect === undefined ? {} : { inspect }),
     });
     this.#manager.on('*', (event) => {
@@ -79,6 +86,11 @@ export class ManagerDriver {
 
   get context(): ManagerContext {
     return this.#manager.getSnapshot().context;
+  }
+
+  /** Names of the connections that wait for their start. */
+  get waiting(): string[] {
+    return this.context.waiting.map(({ name }) => name);
   }
 
   /** Names of the children that the manager still holds. */
@@ -143,6 +155,14 @@ export class ManagerDriver {
 
   async fail(name: string, slot: Slot, how: Verdict, phase: FailurePhase = 'launch'): Promise<void> {
     this.#effects.fail(name, slot, sampleFailure(how, phase, this.clock.now()));
+    await turn();
+  }
+
+  /** The ready session of a connection is lost. */
+  async lose(name: string, how: Verdict): Promise<void> {
+    const { generation } = this.contextOf(name);
+    const failure = sampleFailure(how, 'session', this.clock.now());
+    this.#effects.tell(name, { type: 'session.lost', generation, failure });
     await turn();
   }
 

@@ -10,9 +10,18 @@ const WRONG: readonly [field: string, options: unknown][] = [
   ['policy.nope', { policy: { nope: 1 } }],
   ['policy.ping.idleMs', { policy: { ping: { idleMs: 'soon' } } }],
   ['naming', { naming: 'zzz' }],
+  ['retryCalls', { retryCalls: 'always' }],
   ['trust', { trust: 'bogus' }],
   ['config', { config: 5 }],
   ['config', { config: '' }],
+  ['config', { config: { scope: 'project' } }],
+  ['config[1].scope', { config: ['a.json', { path: 'b.json', scope: 'mine' }] }],
+  ['discover', { discover: 'yes' }],
+  ['discover.projects', { discover: { projects: false } }],
+  ['discover.filter', { discover: { filter: 'none' } }],
+  ['expansion.headers', { expansion: { headers: 'own' } }],
+  ['expansion.missing', { expansion: { missing: true } }],
+  ['askInput', { askInput: 'me' }],
 ];
 
 describe('createTroupe', () => {
@@ -39,9 +48,13 @@ describe('createTroupe', () => {
       policy: { backoff: [1, 2], ping: { idleMs: 0 } },
       trust: () => true,
       naming: '{tool}',
+      retryCalls: 'never',
       startSlots: 1,
       startGateMs: 0,
       seed: 0.5,
+      discover: { cwd: '.', project: true, user: false, filter: () => true, extensions: {} },
+      expansion: { headers: 'own-env', missing: 'empty' },
+      askInput: () => 'x',
     };
     expect(createTroupe(options).status).toEqual([]);
   });

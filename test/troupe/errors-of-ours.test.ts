@@ -17,6 +17,9 @@ vi.mock(
   async () => (await import('../support/fake-server.js')).fakeTransports,
 );
 
+/** The troupe's own look at the clock goes on as long as the troupe does. */
+const LOOK_AT_THE_CLOCK_MS = 5_000;
+
 /** Makes the machine of a connection throw: a reload without a policy. */
 const POISON = { type: 'connection.reload', transport: 'in-process' } as never;
 
@@ -146,8 +149,9 @@ describe('a connection whose actor dies', () => {
     troupe.connection('a')?.dispatch(POISON);
     await events.when('connection.failed');
     await clock.advance(0);
-    expect(clock.pending).toEqual([]);
+    expect(clock.pending).toEqual([LOOK_AT_THE_CLOCK_MS]);
     await troupe.close();
+    expect(clock.pending).toEqual([]);
   });
 
   it('while it waits for its next attempt leaves no timer when the troupe closes', async () => {

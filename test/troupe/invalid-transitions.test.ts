@@ -3,7 +3,7 @@ import type { ConnectionCommand } from '../../machines/connection.events.js';
 import { InvalidTransitionError } from '../../src/errors.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { ScriptedServer, silent } from '../support/scripted-server.js';
+import { ScriptedServer, silent, tool } from '../support/scripted-server.js';
 import { inProcess, passTime, useTroupes, type TestTroupe } from '../support/test-troupe.js';
 
 const STOP: ConnectionCommand = { type: 'connection.stop', reason: 'stop' };
@@ -180,13 +180,29 @@ describe('a command whose promise is waited for', () => {
     ]);
   });
 
-  it('rejects where the session is lost during the refresh', async () => {
+  it('waits for the next session, which lists anyway, where its own is lost during the refresh', async () => {
     const server = new ScriptedServer();
-    const { troupe } = make({ servers: { a: inProcess(server) } });
+    const { troupe, clock } = make({ servers: { a: inProcess(server) } });
     await troupe.start();
     server.script = { on: { 'tools/list': silent } };
     const refreshing = troupe.connection('a')?.refresh();
     await server.whenReceived('tools/list', 2);
-    await Promise.all([server.die(), expect(refreshing).rejects.toMatchObject({ code: 'NOT_READY' })]);
+    server.script = { tools: [tool('new')] };
+    void server.die();
+    await passTime(clock, refreshing ?? Promise.reject(new Error('no connection')));
+    expect(troupe.tools.map((each) => each.tool)).toEqual(['new']);
+  });
+
+  it('rejects with the failure where no session follows the one that was lost during the refresh', async () => {
+    const server = new ScriptedServer();
+    const { troupe, clock } = make({ servers: { a: inProcess(server, { policy: { maxAttempts: 1 } }) } });
+    await troupe.start();
+    server.script = { on: { 'tools/list': silent } };
+    const refreshing = troupe.connection('a')?.refresh();
+    refreshing?.catch(() => {});
+    await server.whenReceived('tools/list', 2);
+    await server.die();
+    await clock.advance(0);
+    await expect(refreshing).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
   });
 });

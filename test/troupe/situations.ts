@@ -27,6 +27,9 @@ export interface Situation {
 const failing = (): Promise<never> =>
   Promise.reject(new TransportError({ code: 'spawn-failed', message: 'It does not start.' }));
 
+const missing = (): Promise<never> =>
+  Promise.reject(new TransportError({ code: 'command-not-found', message: 'There is no such program.' }));
+
 const unauthorized = (): Promise<never> =>
   Promise.reject(new TransportError({ code: 'auth-required', message: 'HTTP 401' }));
 
@@ -124,6 +127,12 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     state: 'failed.settled',
+    because: 'the program is not there',
+    afterRelease: true,
+    transport: { start: missing },
+  },
+  {
+    state: 'failed.resting',
     because: 'the server refuses',
     afterRelease: true,
     script: { on: { initialize: refuse(-32603) } },

@@ -44,6 +44,7 @@ describe('start', () => {
       failed: [],
       pending: [],
       sources: [expect.anything()],
+      dropped: [],
     });
     expect(troupe.status).toEqual([]);
     expect(events.of('manager.started')).toMatchObject([{ connections: 0 }]);
@@ -51,7 +52,13 @@ describe('start', () => {
 
   it('is over at once where nothing is configured at all', async () => {
     const { troupe } = make();
-    await expect(troupe.start()).resolves.toEqual({ ready: [], failed: [], pending: [], sources: [] });
+    await expect(troupe.start()).resolves.toEqual({
+      ready: [],
+      failed: [],
+      pending: [],
+      sources: [],
+      dropped: [],
+    });
   });
 
   it('waits for a silent server no longer than the start gate', async () => {

@@ -1,13 +1,25 @@
-/** Reading server-sent events from the body of a reply, with a limit on the size of one event. */
-import { createParser } from 'eventsource-parser';
-import type { EventSourceMessage } from 'eventsource-parser';
+/**
+ * Reading server-sent events from the body of a reply (HTML section 9.2, "Server-sent events").
+ *
+ * E1. Work and memory are linear in what comes, however it is chunked and whatever it holds.
+ * E2. An event above the limit is left out as a whole and told once, without waiting for its end; the next one is
+ *     read as usual.
+ */
+import { LineFramer } from '../stdio/line-framer.js';
 
 export const EVENT_STREAM = 'text/event-stream';
 
+export interface ServerSentEvent {
+  /** The id that this very event carries; empty where it takes the last one back. */
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
 export interface EventReader {
-  /** Characters one event may have. */
+  /** Characters one event may have, and bytes one line of it. */
   readonly maxSize: number;
-  onEvent(event: EventSourceMessage): void;
+  onEvent(event: ServerSentEvent): void;
   /** The pause in milliseconds that the server wants before a client comes back. */
   onRetry(ms: number): void;
   /** Any sign of life, comments included. */
@@ -16,6 +28,12 @@ export interface EventReader {
   onOversize(): void;
 }
 
+/** An id goes back in a header, and none can carry this. NUL is ruled out by the standard. */
+const UNSENDABLE = /\p{Cc}/u;
+const BYTE_ORDER_MARK = 0xfeff;
+const CARRIAGE_RETURN = 0x0d;
+const LINE_FEED = 0x0a;
+
 /**
  * Resolves when the stream has ended; rejects when it is cut, or with what a callback threw.
  *
@@ -23,29 +41,107 @@ export interface EventReader {
  * would otherwise see a result before the progress that came ahead of it.
  */
 export async function readEvents(body: AsyncIterable<Uint8Array>, reader: EventReader): Promise<void> {
-  const parsed: (() => void)[] = [];
-  const decoder = new TextDecoder();
-  const parser = createParser({
-    maxBufferSize: reader.maxSize,
-    onEvent: (event) => parsed.push(() => reader.onEvent(event)),
-    onRetry: (ms) => parsed.push(() => reader.onRetry(ms)),
-    onError: (error) => {
-      if (error.type !== 'max-buffer-size-exceeded') return;
-      parser.reset();
-      parsed.push(() => reader.onOversize());
-    },
-  });
+  const parser = new EventParser(reader.maxSize);
   for await (const chunk of body) {
     reader.onChunk();
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    for (const tell of parsed.splice(0)) {
-      tell();
+    for (const tell of parser.feed(chunk)) {
+      tell(reader);
       await Promise.resolve();
     }
   }
 }
 
 /** Whether an event carries a JSON-RPC message: the default type, and not the empty event that only brings an id. */
-export function carriesMessage(event: EventSourceMessage): boolean {
+export function carriesMessage(event: ServerSentEvent): boolean {
   return (event.event === undefined || event.event === 'message') && event.data !== '';
+}
+
+/** What a chunk has brought, to be told in order. */
+type Tell = (reader: EventReader) => void;
+
+class EventParser {
+  readonly #maxSize: number;
+  readonly #lines: LineFramer;
+  #told: Tell[] = [];
+  #isFirstLine = true;
+  #endedInReturn = false;
+  /** Characters of the event that has not ended yet, with everything that belongs to it. */
+  #size = 0;
+  #isOversize = false;
+  #data: string[] = [];
+  #id: string | undefined;
+  #event: string | undefined;
+
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize;
+    const sink = { line: (text: string) => this.#read(text), oversize: () => this.#overflow() };
+    this.#lines = new LineFramer(sink, maxSize);
+  }
+
+  feed(chunk: Uint8Array): readonly Tell[] {
+    this.#lines.push(this.#withLineFeeds(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)));
+    if (this.#lines.unfinished > this.#maxSize) this.#overflow();
+    const told = this.#told;
+    this.#told = [];
+    return told;
+  }
+
+  /** A line ends with CR, LF or both; after this, with LF alone. */
+  #withLineFeeds(chunk: Buffer): Buffer {
+    const hasLateFeed = this.#endedInReturn && chunk[0] === LINE_FEED;
+    if (chunk.length > 0) this.#endedInReturn = chunk.at(-1) === CARRIAGE_RETURN;
+    const rest = hasLateFeed ? chunk.subarray(1) : chunk;
+    if (!rest.includes(CARRIAGE_RETURN)) return rest;
+    const lines = Buffer.allocUnsafe(rest.length);
+    let length = 0;
+    let before = 0;
+    for (const byte of rest) {
+      if (byte !== LINE_FEED || before !== CARRIAGE_RETURN) {
+        lines[length] = byte === CARRIAGE_RETURN ? LINE_FEED : byte;
+        length += 1;
+      }
+      before = byte;
+    }
+    return lines.subarray(0, length);
+  }
+
+  #read(text: string): void {
+    const hasMark = this.#isFirstLine && text.charCodeAt(0) === BYTE_ORDER_MARK;
+    this.#isFirstLine = false;
+    const line = hasMark ? text.slice(1) : text;
+    if (line === '') return this.#dispatch();
+    this.#size += line.length + 1;
+    if (this.#size > this.#maxSize) this.#overflow();
+    if (this.#isOversize || line.startsWith(':')) return;
+    const colon = line.indexOf(':');
+    if (colon === -1) return this.#set(line, '');
+    this.#set(line.slice(0, colon), line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1));
+  }
+
+  #set(field: string, value: string): void {
+    if (field === 'data') this.#data.push(value);
+    if (field === 'event') this.#event = value === '' ? undefined : value;
+    if (field === 'id' && !UNSENDABLE.test(value)) this.#id = value;
+    if (field === 'retry' && /^\d+$/.test(value)) this.#told.push((reader) => reader.onRetry(Number(value)));
+  }
+
+  #overflow(): void {
+    this.#isFirstLine = false;
+    this.#data = [];
+    if (this.#isOversize) return;
+    this.#isOversize = true;
+    this.#told.push((reader) => reader.onOversize());
+  }
+
+  #dispatch(): void {
+    if (!this.#isOversize && (this.#data.length > 0 || this.#id !== undefined)) {
+      const event = { id: this.#id, event: this.#event, data: this.#data.join('\n') };
+      this.#told.push((reader) => reader.onEvent(event));
+    }
+    this.#size = 0;
+    this.#isOversize = false;
+    this.#data = [];
+    this.#id = undefined;
+    this.#event = undefined;
+  }
 }

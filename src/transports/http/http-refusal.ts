@@ -33,9 +33,11 @@ export async function refusal(
     readonly clock: Clock;
     readonly secrets: readonly string[];
     readonly inSession: boolean;
+    /** Other credentials would do. */
+    readonly needsSignIn: boolean;
   },
 ): Promise<TransportError> {
-  const { address, clock, secrets, inSession } = context;
+  const { address, clock, secrets, inSession, needsSignIn } = context;
   const text = await startOfBody(reply);
   const http = describe(reply, clean(text, secrets), secrets, clock);
   const name = `${http.status} ${STATUS_CODES[http.status] ?? ''}`.trim();
@@ -43,7 +45,7 @@ export async function refusal(
   // Below 500 the server says that it did not take the message; a gateway's 5xx may come after it did.
   const options = { written: http.status >= 500 };
 
-  if (http.status === 401) {
+  if (needsSignIn) {
     const message = `${address.shown} asks for authorization (HTTP ${name})${said}`;
     return new TransportError(
       { code: 'auth-required', message, http, hint: 'Sign in, or correct the credentials of this server.' },

@@ -1,12 +1,13 @@
 /**
- * The HTTP requests of one session: their headers, redirects, and the one refresh of credentials.
+ * The HTTP requests of one session: their headers, redirects, and the one renewal of credentials.
  *
  * Owns the session id, the protocol version and the token in use. Does not own bodies: a reply is handed on unread
  * once its status is 2xx; any other status is thrown as a `TransportError`.
  *
  * R1. No header leaves the origin of the address.
  * R2. A 401 leads to at most one refresh and one repeat of the request; requests refused at the same time share the
- *     refresh.
+ *     refresh. A 403 for want of scope leads to at most one repeat. Nothing else is ever repeated: these two alone say
+ *     that the server has not taken the message.
  * R3. Configured headers never replace those of the session, and the token replaces a configured `authorization`.
  */
 import type { Clock } from '../../ports.js';
@@ -23,14 +24,24 @@ export interface HttpAuth {
   /** The bearer token to send; undefined for none. Asked before every request. */
   token(): Promise<string | undefined>;
   /**
-   * Called after a 401, once however many requests were refused. True: `token()` has a new one, the requests are
-   * repeated. False: a person is needed, the requests fail with `auth-required`.
+   * Called after a 401, once however many requests were refused; `token` is the one they had. True: `token()` has a new
+   * one, the requests are repeated. False: a person is needed, the requests fail with `auth-required`.
    */
-  refresh(refused: {
-    readonly status: number;
-    readonly wwwAuthenticate: string | undefined;
-  }): Promise<boolean>;
+  refresh(
+    refused: { readonly status: number; readonly wwwAuthenticate: string | undefined },
+    token: string | undefined,
+  ): Promise<boolean>;
+  /** Called when the new token was refused as well. */
+  refused?(token: string | undefined): void;
+  /** Called after a 403, which may be about the scope of the token (RFC 6750 section 3.1). */
+  stepUp?(wwwAuthenticate: string | undefined, token: string | undefined): Promise<StepUp>;
 }
+
+/**
+ * What comes of a 403. `renewed`: there is another token, the request is repeated. `sign-in`: a person is needed, it
+ * fails with `auth-required`. `hopeless`: it fails as it is.
+ */
+export type StepUp = 'renewed' | 'sign-in' | 'hopeless';
 
 export interface SessionRequest {
   readonly method: HttpRequest['method'];
@@ -74,15 +85,30 @@ export class SessionRequests {
   /** Resolves with a 2xx reply. Rejects with a `TransportError`, or with the reason of the signal. */
   async send(request: SessionRequest): Promise<HttpReply> {
     const inSession = this.sessionId !== undefined;
-    const token = await this.#currentToken(request.signal);
+    const { signal } = request;
+    let token = await this.#currentToken(signal);
     let reply = await this.#follow(request, token);
-    if (reply.status === 401 && (await this.#renewed(token, reply, request.signal))) {
+    if (reply.status === 401 && (await this.#renewed(token, reply, signal))) {
       reply.discard();
-      reply = await this.#follow(request, await this.#currentToken(request.signal));
+      token = await this.#currentToken(signal);
+      reply = await this.#follow(request, token);
+      if (reply.status === 401) this.#auth?.refused?.(token);
+    }
+    const stepUp = reply.status === 403 ? await this.#stepUp(request, reply, token) : undefined;
+    if (stepUp === 'renewed') {
+      reply.discard();
+      reply = await this.#follow(request, await this.#currentToken(signal));
     }
     if (reply.status >= 200 && reply.status < 300) return reply;
-    const context = { address: this.address, clock: this.#clock, secrets: this.#secrets(), inSession };
-    throw await refusal(reply, context);
+    const needsSignIn = reply.status === 401 || stepUp === 'sign-in';
+    const { address } = this;
+    throw await refusal(reply, {
+      address,
+      clock: this.#clock,
+      secrets: this.#secrets(),
+      inSession,
+      needsSignIn,
+    });
   }
 
   /** The error for a 2xx reply that is not MCP. `text` is its body where that has been read. */
@@ -140,8 +166,18 @@ export class SessionRequests {
     if (auth === undefined) return false;
     if ((await this.#currentToken(signal)) !== refused) return true;
     const details = { status: reply.status, wwwAuthenticate: reply.header('www-authenticate') };
-    this.#refreshing ??= auth.refresh(details).finally(() => (this.#refreshing = undefined));
+    this.#refreshing ??= auth.refresh(details, refused).finally(() => (this.#refreshing = undefined));
     return this.#asked(this.#refreshing, signal);
+  }
+
+  /** Only messages are worth a sign-in: a server may offer no more than that to a token of little scope. */
+  async #stepUp(
+    { method, signal }: SessionRequest,
+    reply: HttpReply,
+    token: string | undefined,
+  ): Promise<StepUp> {
+    if (this.#auth?.stepUp === undefined || method !== 'POST') return 'hopeless';
+    return this.#asked(this.#auth.stepUp(reply.header('www-authenticate'), token), signal);
   }
 
   /** An answer of the credential store; its errors become failures. */
@@ -150,6 +186,7 @@ export class SessionRequests {
       return await abortable(answer, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
+      if (error instanceof TransportError) throw error;
       const message = `No credentials for ${this.address.shown}: the source of its tokens failed.`;
       throw new TransportError({ code: 'auth-required', message }, { written: false, cause: error });
     }

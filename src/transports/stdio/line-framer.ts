@@ -45,6 +45,11 @@ export class LineFramer {
     this.#maxBytes = Math.min(maxBytes, constants.MAX_STRING_LENGTH);
   }
 
+  /** Bytes of the line that has not ended yet, also where they are only counted. */
+  get unfinished(): number {
+    return this.#length;
+  }
+
   push(chunk: Buffer): void {
     let from = 0;
     for (let cut = chunk.indexOf(LINE_FEED); cut !== -1; cut = chunk.indexOf(LINE_FEED, from)) {

@@ -19,8 +19,14 @@ export interface MessageSink {
 
 const BYTE_ORDER_MARK = 0xfeff;
 
+/** Most messages in one batch (MCP 2025-03-26). Each costs far more than its bytes; we send none to be answered so. */
+const MAX_BATCH = 1_000;
+
 const isMessage = (value: unknown): value is JSONRPCMessage =>
   typeof value === 'object' && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === '2.0';
+
+const isBatch = (value: unknown): value is JSONRPCMessage[] =>
+  Array.isArray(value) && value.length > 0 && value.length <= MAX_BATCH && value.every(isMessage);
 
 export class MessageReader {
   readonly #sink: MessageSink;
@@ -50,7 +56,7 @@ export class MessageReader {
     const value = parse(line);
     if (isMessage(value)) {
       this.#sink.message(value);
-    } else if (Array.isArray(value) && value.length > 0 && value.every(isMessage)) {
+    } else if (isBatch(value)) {
       for (const message of value) this.#sink.message(message);
     } else if (line.trim() !== '') {
       this.#sink.noise(line);

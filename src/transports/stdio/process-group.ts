@@ -7,7 +7,7 @@
  * G3. Once found empty, the group is never signalled again: its number may belong to somebody else.
  */
 import type { ChildProcess } from 'node:child_process';
-import { descendantsOf, livingProcesses } from './process-table.js';
+import { descendantsOf, isKnown, livingProcesses } from './process-table.js';
 import type { ProcessTree } from './stop-ladder.js';
 
 export class ProcessGroup implements ProcessTree {
@@ -53,16 +53,6 @@ export class ProcessGroup implements ProcessTree {
     const pids = new Set(living.map(({ pid }) => pid));
     for (const stray of this.#strays) if (!pids.has(stray)) this.#strays.delete(stray);
     return this.#strays.size > 0 || living.some(({ group }) => group === this.#id);
-  }
-}
-
-/** Whether the kernel knows such a process or group; zombies count. */
-function isKnown(target: number): boolean {
-  try {
-    process.kill(target, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
   }
 }
 

@@ -13,6 +13,17 @@ export interface LivingProcess {
   readonly group: number;
 }
 
+export interface ProcessStat {
+  /** False for a zombie. */
+  readonly isLiving: boolean;
+  readonly parent: number;
+  readonly group: number;
+  /** Clock ticks between the start of the machine and that of the process. */
+  readonly start: string;
+}
+
+const START_FIELD = 19;
+
 let snapshot: readonly LivingProcess[] | undefined;
 
 /** As `readProcesses`, but read at most once per turn of the event loop, however many servers end at the same time. */
@@ -43,7 +54,7 @@ function fromProc(): LivingProcess[] {
 
 function readUnlessEnded(path: string): string {
   try {
-    return readFileSync(path, 'latin1');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ESRCH') return '';
@@ -51,11 +62,39 @@ function readUnlessEnded(path: string): string {
   }
 }
 
-/** proc_pid_stat(5): `pid (comm) state ppid pgrp …`; comm may hold spaces and parentheses. */
 function parseStat(pid: string, stat: string): LivingProcess[] {
-  const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 3);
-  if (group === undefined || state === 'Z' || state === 'X') return [];
+  const [state, parent, group] = fieldsOf(stat);
+  if (group === undefined || isOver(state)) return [];
   return [{ pid: Number(pid), parent: Number(parent), group: Number(group) }];
+}
+
+/** proc_pid_stat(5): `pid (comm) state ppid pgrp …`; comm may hold spaces and parentheses. Without the first two. */
+const fieldsOf = (stat: string): string[] =>
+  stat.slice(stat.lastIndexOf(')') + 2).split(' ', START_FIELD + 1);
+
+const isOver = (state: string | undefined): boolean => state === 'Z' || state === 'X';
+
+/** Undefined where there is no such process, or no `/proc` that shows it. */
+export function statOf(pid: number): ProcessStat | undefined {
+  try {
+    const fields = fieldsOf(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    const [state, parent, group] = fields;
+    const start = fields[START_FIELD];
+    if (start === undefined) return undefined;
+    return { isLiving: !isOver(state), parent: Number(parent), group: Number(group), start };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the kernel knows such a process, or such a group (negative); zombies count. */
+export function isKnown(target: number): boolean {
+  try {
+    process.kill(target, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
 }
 
 function fromPs(): LivingProcess[] {

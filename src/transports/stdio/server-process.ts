@@ -1,8 +1,9 @@
 /**
  * One running server process and its three pipes.
  *
- * Owns the child, its process tree, and everything that reads or writes its pipes. It does not know the session
- * transport's promises; it tells what happens through `ServerProcessEvents`, none of which may throw.
+ * Owns the child, its process tree, its place with the guard, and everything that reads or writes its pipes. It does
+ * not know the session transport's promises; it tells what happens through `ServerProcessEvents`, none of which may
+ * throw.
  *
  * P1. stderr is always drained: a server that logs must not block.
  * P2. stdout is read for as long as the session lasts, also while the process is being stopped.
@@ -18,6 +19,7 @@ import type { RawFailure } from '../session-transport.js';
 import { cleanText } from './clean-text.js';
 import { endFailure } from './end-failure.js';
 import { EndWatch } from './end-watch.js';
+import type { GuardPlace } from './guard.js';
 import { LineFramer } from './line-framer.js';
 import { MessageReader } from './message-reader.js';
 import { NoiseGate, type NoiseBurst } from './noise-gate.js';
@@ -61,6 +63,7 @@ const NOISE_SAMPLE_CHARACTERS = 200;
 export class ServerProcess {
   readonly pid: number;
   readonly #child: SpawnedChild;
+  readonly #guarded: GuardPlace;
   readonly #events: ServerProcessEvents;
   readonly #stderr = new StderrRing();
   readonly #writes: WriteQueue;
@@ -68,10 +71,17 @@ export class ServerProcess {
   readonly #end: EndWatch;
   readonly #ladder: StopLadder;
 
-  constructor(child: SpawnedChild, options: ServerProcessOptions, events: ServerProcessEvents) {
+  constructor(
+    child: SpawnedChild,
+    guarded: GuardPlace,
+    options: ServerProcessOptions,
+    events: ServerProcessEvents,
+  ) {
     const { clock, mask } = options;
     this.pid = child.pid;
     this.#child = child;
+    this.#guarded = guarded;
+    guarded.cover(child.pid);
     this.#events = events;
     this.#end = new EndWatch(clock, (cause) => {
       this.#noise.flush();
@@ -94,7 +104,7 @@ export class ServerProcess {
       endInput: () => this.#writes.finish(),
     });
     const exited = (exit: ProcessExit): void => {
-      tree.isAlive();
+      if (!tree.isAlive()) void guarded.leave();
       this.#ladder.leaderEnded();
       this.#end.exited(exit);
     };
@@ -124,7 +134,8 @@ export class ServerProcess {
     this.#noise.flush();
     this.#writes.fail(closed);
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) stream.destroy();
-    if (!isGone) this.#child.unref();
+    if (isGone) await this.#guarded.leave();
+    else this.#child.unref();
     return isGone;
   }
 

@@ -9,11 +9,12 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { RawFailure } from '../session-transport.js';
+import { OWNER_VARIABLE, ownMark } from './owner-mark.js';
 
 export interface SpawnSpec {
   readonly command: string;
   readonly args?: readonly string[];
-  /** The complete environment of the child. */
+  /** The complete environment of the child, but for the mark of its owner (`owner-mark.ts`). */
   readonly env: Readonly<Record<string, string>>;
   /** Default: the host's working directory. */
   readonly cwd?: string;
@@ -30,11 +31,16 @@ export async function loadSpawn(): Promise<typeof spawn> {
 export function spawnServer(spawnProcess: typeof spawn, spec: SpawnSpec): ChildProcess {
   return spawnProcess(spec.command, [...(spec.args ?? [])], {
     cwd: spec.cwd,
-    env: { ...spec.env },
+    env: markedEnvironment(spec.env),
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
+}
+
+function markedEnvironment(env: SpawnSpec['env']): Record<string, string> {
+  const mark = ownMark();
+  return mark === undefined ? { ...env } : { ...env, [OWNER_VARIABLE]: mark };
 }
 
 /** Resolves when the process runs; rejects with Node's error, and leaves no pipe, when it does not. */

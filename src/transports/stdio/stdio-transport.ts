@@ -19,6 +19,7 @@ import {
   type SessionTransport,
   type TransportNotice,
 } from '../session-transport.js';
+import { guardServer } from './guard.js';
 import type { NoiseBurst } from './noise-gate.js';
 import {
   ServerProcess,
@@ -94,11 +95,13 @@ class StdioTransport implements SessionTransport {
     this.#started = true;
     const spawn = await loadSpawn();
     await this.#yieldToClose();
+    const guarded = guardServer((notice) => this.#notify(notice));
     try {
       const child = spawnServer(spawn, this.#spec);
-      if (isSpawned(child)) this.#server = new ServerProcess(child, this.#limits, this.#events());
+      if (isSpawned(child)) this.#server = new ServerProcess(child, guarded, this.#limits, this.#events());
       await hasSpawned(child);
     } catch (error) {
+      if (this.#server === undefined) await guarded.leave();
       const failure = await spawnFailure(error, this.#spec);
       throw new TransportError({ ...failure, message: this.#limits.mask(failure.message) });
     }
@@ -147,7 +150,8 @@ class StdioTransport implements SessionTransport {
       activity: () => this.#guard(() => this.onactivity?.()),
       ended: (failure) => {
         this.#ended = failure;
-        this.#tellClose();
+        // Whoever was sending is told first, and whether anything of it was written.
+        setImmediate(() => this.#tellClose());
       },
     };
   }

@@ -8,11 +8,23 @@
  * W2. Messages sent in the same tick go out in one write, up to `BATCH_CHARACTERS` (a longer one goes alone).
  * W3. Every `send` settles: by the write's end, or by `fail`. A message that was part of the write in flight may
  *     have reached the server; one that still waited has not.
+ * W4. What waits is bounded: a server that asks for ever and never reads its answers cannot fill the memory.
  */
 import type { Writable } from 'node:stream';
 import { TransportError, type RawFailure } from '../session-transport.js';
 
 const BATCH_CHARACTERS = 64 * 1024;
+/** Most that may wait, in characters. One message may always wait, however long. */
+const MAX_WAITING = 256 * 1024 * 1024;
+/** What a message counts for at least, since it costs more than its text. */
+const LEAST_COUNTED = 4 * 1024;
+
+const NOT_READ: RawFailure = {
+  code: 'connection-lost',
+  message: 'The server does not read what it is sent; too much is waiting for it already.',
+};
+
+const sizeOf = (text: string): number => Math.max(text.length, LEAST_COUNTED);
 
 interface PendingWrite {
   readonly text: string;
@@ -24,6 +36,7 @@ export class WriteQueue {
   readonly #stream: Writable;
   readonly #onBroken: () => void;
   #waiting: PendingWrite[] = [];
+  #waitingSize = 0;
   #inFlight: PendingWrite[] = [];
   #scheduled = false;
   #finishing = false;
@@ -39,8 +52,13 @@ export class WriteQueue {
   /** Resolves when the pipe has taken all of it. Rejects with a `TransportError`. */
   send(text: string): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(new TransportError(this.#failure));
+    const size = sizeOf(text);
+    if (this.#waitingSize > 0 && this.#waitingSize + size > MAX_WAITING) {
+      return Promise.reject(new TransportError(NOT_READ));
+    }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ text, resolve, reject });
+      this.#waitingSize += size;
       this.#schedule();
     });
   }
@@ -58,6 +76,7 @@ export class WriteQueue {
     for (const write of this.#waiting) write.reject(new TransportError(failure));
     this.#inFlight = [];
     this.#waiting = [];
+    this.#waitingSize = 0;
   }
 
   #schedule(): void {
@@ -86,6 +105,7 @@ export class WriteQueue {
     for (const { text } of this.#waiting) {
       if (count > 0 && characters + text.length > BATCH_CHARACTERS) break;
       characters += text.length;
+      this.#waitingSize -= sizeOf(text);
       count += 1;
     }
     return this.#waiting.splice(0, count);

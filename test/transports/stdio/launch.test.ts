@@ -28,14 +28,14 @@ describe('starting a stdio server', () => {
     expect(transport.stderrTail()).toEqual([]);
   });
 
-  it('runs it in the given directory, with the given arguments and exactly the given environment', async () => {
+  it('runs it in the given directory, with the given arguments, the given environment and the mark of its owner', async () => {
     const source = `each(({ id }) => send({ id, result: {
       cwd: process.cwd(), argv: process.argv.slice(1), env: Object.keys(process.env) } }))`;
     const { command, args = [] } = script(source);
     const env = { ONLY: 'this' };
     const server = await started({ command, args: [...args, 'a b', '$HOME'] }, { cwd: folder, env });
     expect(await server.ask(1)).toMatchObject({
-      result: { cwd: folder, argv: ['a b', '$HOME'], env: ['ONLY'] },
+      result: { cwd: folder, argv: ['a b', '$HOME'], env: ['ONLY', 'TROUPE_OWNER'] },
     });
   });
 

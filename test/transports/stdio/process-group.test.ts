@@ -15,6 +15,8 @@ async function shell(source: string): Promise<{ child: ChildProcess; printed: nu
   const child = spawn('sh', ['-c', source], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
   children.push(child);
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  // A table that was read before the shell started may last until now.
+  await turn();
   return { child, printed: Number(String(line)) };
 }
 

@@ -57,7 +57,7 @@ describe('writing to a server', () => {
     await expect(server.transport.send(message('x'))).rejects.toMatchObject({
       failure: { code: 'connection-lost', message: 'The server closed its stdin but is still running.' },
     });
-    expect(server.closes).toBe(1);
+    await server.untilClosed();
   });
 
   it('hands over what was sent before the close, then ends the input', async () => {

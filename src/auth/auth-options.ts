@@ -1,0 +1,145 @@
+/**
+ * What a host may say about signing in to servers over OAuth 2.1, and what of it makes no sense.
+ *
+ * Two forms: a function that gives the SDK's `OAuthClientProvider` for a server, with everything it stands for (store,
+ * redirect, state) in the host's hands; or the options of Troupe's own provider.
+ */
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { isObject } from '../config/read-shape.js';
+import type { TokenStore } from './token-store.js';
+
+/** The server that somebody signs in to. */
+export interface AuthServer {
+  /** Its configured name. */
+  readonly name: string;
+  /** Its address, expanded. */
+  readonly url: string;
+}
+
+/** A person can sign in at `url`. */
+export interface AuthorizationRequest {
+  readonly server: AuthServer;
+  readonly url: string;
+}
+
+/** A client that is registered with an authorization server already. */
+export interface OAuthClient {
+  readonly clientId: string;
+  /** Needs `issuer`. */
+  readonly clientSecret?: string;
+  /** PKCS #8 in PEM: the client proves itself by a signed assertion (RFC 7523). Needs `issuer`. */
+  readonly privateKey?: string;
+  /** Of the signature, such as `ES256`. Default `RS256`. */
+  readonly algorithm?: string;
+  /**
+   * Address of the authorization server that the secret or the key is meant for: they are used nowhere else, whatever a
+   * server says. Default: whichever the server names, which is enough for a client without either.
+   */
+  readonly issuer?: string;
+  /** `client-credentials` asks no person (RFC 6749 section 4.4). Default `authorization-code`. */
+  readonly grant?: 'authorization-code' | 'client-credentials';
+}
+
+/** The options of Troupe's own provider. */
+export interface AuthOptions {
+  /**
+   * Where tokens are kept. Default: one file per server in the user's data folder, readable by the user alone (0600),
+   * shared by every process of the user.
+   */
+  readonly store?: TokenStore;
+  /**
+   * Told where a person can sign in. What it gives, or resolves to, may be the address that the browser was sent to in
+   * the end, or the code in it: then nobody else has to bring it. Default: `connection.authRequired` alone tells.
+   */
+  readonly onAuthorizationUrl?: (request: AuthorizationRequest) => unknown;
+  /** Opens the address in the person's browser. Failure is harmless. Default false. */
+  readonly openBrowser?: boolean;
+  /** Name under which Troupe registers. Default: the name of this package. */
+  readonly clientName?: string;
+  /** Port of 127.0.0.1 that the browser comes back to. Default 0: one that is free. */
+  readonly redirectPort?: number;
+  /** Where the browser comes back to instead: nothing is listened for, and the code comes by `connection.finishAuth`. */
+  readonly redirectUrl?: string;
+  /** The `https:` address of the client metadata document, used where the authorization server can read it. */
+  readonly clientMetadataUrl?: string;
+  /** A registered client, or the one for a server. Default: Troupe registers itself (RFC 7591). */
+  readonly client?: OAuthClient | ((server: AuthServer) => OAuthClient | undefined);
+  /** Scopes to ask for where the server names none, separated by spaces. */
+  readonly scope?: string;
+  /** `false` uses and renews what is stored and never begins a sign-in. Default true. */
+  readonly interactive?: boolean;
+}
+
+/** A function may give `undefined` for a server that needs none. */
+export type AuthOption = AuthOptions | ((server: AuthServer) => OAuthClientProvider | undefined);
+
+export interface AuthProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+type Check = readonly [field: keyof AuthOptions, expected: string, fits: (value: unknown) => boolean];
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isFlag = (value: unknown): boolean => typeof value === 'boolean';
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const CHECKS: readonly Check[] = [
+  ['store', 'an object with read, write and forget', isStore],
+  ['onAuthorizationUrl', 'a function', isFunction],
+  ['openBrowser', 'true or false', isFlag],
+  ['clientName', 'a string', isText],
+  ['redirectPort', 'a port between 0 and 65535', isPort],
+  ['redirectUrl', 'an address', isAddress],
+  ['clientMetadataUrl', 'an https address with a path', isDocumentAddress],
+  ['client', 'a client with a clientId, or a function', (value) => isFunction(value) || isObject(value)],
+  ['scope', 'a string', isText],
+  ['interactive', 'true or false', isFlag],
+];
+
+/** What is wrong with the `auth` option; nothing where it is left out. Pure. */
+export function authProblems(auth: unknown): readonly AuthProblem[] {
+  if (auth === undefined || typeof auth === 'function') return [];
+  if (!isObject(auth)) return [{ field: 'auth', message: 'expected an object or a function' }];
+  const wrong = CHECKS.filter(([field, , fits]) => auth[field] !== undefined && !fits(auth[field]));
+  const unknown = Object.keys(auth).filter((field) => !CHECKS.some(([known]) => known === field));
+  return [
+    ...wrong.map(([field, expected]) => ({ field: `auth.${field}`, message: `expected ${expected}` })),
+    ...unknown.map((field) => ({ field: `auth.${field}`, message: 'is not an option' })),
+    ...(isObject(auth['client']) ? clientProblems(auth['client']) : []),
+  ];
+}
+
+/** What is wrong with a client, whoever gave it. */
+export function clientProblems(client: Readonly<Record<string, unknown>>): readonly AuthProblem[] {
+  const problem = (field: string, message: string): readonly AuthProblem[] => [
+    { field: `auth.client.${field}`, message },
+  ];
+  if (!isText(client['clientId'])) return problem('clientId', 'expected a string');
+  const hasSecret = client['clientSecret'] !== undefined || client['privateKey'] !== undefined;
+  if (hasSecret && !isAddress(client['issuer'])) {
+    return problem('issuer', 'expected the address of the authorization server that the secret is meant for');
+  }
+  if (client['grant'] === 'client-credentials' && !hasSecret) {
+    return problem('grant', "'client-credentials' needs a clientSecret or a privateKey");
+  }
+  return [];
+}
+
+function isStore(value: unknown): boolean {
+  return isObject(value) && ['read', 'write', 'forget'].every((name) => isFunction(value[name]));
+}
+
+function isPort(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 65_535;
+}
+
+function isAddress(value: unknown): boolean {
+  return typeof value === 'string' && URL.canParse(value);
+}
+
+function isDocumentAddress(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  const { protocol, pathname } = new URL(value);
+  return protocol === 'https:' && pathname !== '/';
+}

@@ -1,0 +1,36 @@
+/** What a server says in `WWW-Authenticate` when it wants a bearer token (RFC 6750 section 3, RFC 9728 section 5.1). Pure. */
+
+export interface Challenge {
+  readonly error?: string;
+  /** The scopes that would do. */
+  readonly scopes: readonly string[];
+  /** Where the metadata of the protected resource is; not checked. */
+  readonly resourceMetadata?: string;
+}
+
+const NOTHING_SAID: Challenge = { scopes: [] };
+
+/** Its bearer challenge, wherever it stands among others. */
+export function parseChallenge(header: string | undefined): Challenge {
+  const said = /(?:^|[\s,])bearer\s+(.*)$/is.exec(header ?? '')?.[1];
+  if (said === undefined) return NOTHING_SAID;
+  const params = new Map<string, string>();
+  for (const [, name = '', quoted, bare] of said.matchAll(
+    /([a-z0-9_-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi,
+  )) {
+    const key = name.toLowerCase();
+    if (!params.has(key)) params.set(key, quoted?.replace(/\\(.)/g, '$1') ?? bare ?? '');
+  }
+  const error = params.get('error');
+  const resourceMetadata = params.get('resource_metadata');
+  return {
+    scopes: toScopes(params.get('scope')),
+    ...(error === undefined ? {} : { error }),
+    ...(resourceMetadata === undefined ? {} : { resourceMetadata }),
+  };
+}
+
+/** The scopes in a text that separates them by spaces (RFC 6749 section 3.3). */
+export function toScopes(text: string | undefined): readonly string[] {
+  return [...new Set((text ?? '').split(' ').filter((scope) => scope !== ''))];
+}

@@ -1,0 +1,142 @@
+/**
+ * Which authorization server a server wants, and whether what the two say of themselves fits together.
+ *
+ * D1. The metadata of the protected resource must be about this server (RFC 9728 section 3.3), that of the
+ *     authorization server about itself (RFC 8414 section 3.3).
+ * D2. Every address in them is protected at least as well as the server (`requireProtected`).
+ * D3. "Has none" is a refusal of the look-up with 4xx; anything else that goes wrong ends the discovery.
+ */
+import {
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  selectResourceURL,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+} from '@modelcontextprotocol/sdk/client/auth.js';
+import type {
+  AuthorizationServerMetadata,
+  OAuthProtectedResourceMetadata,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { shownUrl } from '../transports/http/address.js';
+import { TransportError } from '../transports/session-transport.js';
+import { requireProtected } from './auth-fetch.js';
+
+/** What discovery found, as the SDK keeps it, and the resource to ask tokens for (RFC 8707). */
+export interface AuthorizationPlace {
+  readonly state: OAuthDiscoveryState;
+  readonly issuer: string;
+  /** As the metadata writes it: some authorization servers compare letter by letter. */
+  readonly resource: string | URL | undefined;
+}
+
+export interface DiscoveryRequest {
+  readonly serverUrl: string;
+  /** Where the server says its metadata is; without it the well-known places are tried. */
+  readonly resourceMetadataUrl: string | undefined;
+  readonly provider: OAuthClientProvider;
+  readonly fetch: FetchLike;
+}
+
+export async function discover(request: DiscoveryRequest): Promise<AuthorizationPlace> {
+  const { serverUrl, resourceMetadataUrl, provider, fetch } = request;
+  const server = new URL(serverUrl);
+  const resourceMetadata = await findResourceMetadata(request);
+  const resource = await resourceOf(serverUrl, provider, resourceMetadata);
+  const named = resourceMetadata?.authorization_servers?.[0];
+  // MCP 2025-03-26: without such metadata the server's own origin is the authorization server.
+  const authorizationServerUrl = named ?? new URL('/', server).href;
+  requireProtected(new URL(authorizationServerUrl), server);
+  const metadata = await discoverAuthorizationServerMetadata(authorizationServerUrl, { fetchFn: fetch });
+  if (metadata !== undefined) {
+    // An origin that was only guessed claims to be nobody in particular.
+    if (named !== undefined) requireIssuer(metadata, named);
+    for (const address of endpointsOf(metadata)) requireProtected(new URL(address), server);
+  }
+  return {
+    issuer: authorizationServerUrl,
+    resource,
+    state: {
+      authorizationServerUrl,
+      ...(metadata === undefined ? {} : { authorizationServerMetadata: metadata }),
+      ...(resourceMetadata === undefined ? {} : { resourceMetadata }),
+      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+    },
+  };
+}
+
+/** What the SDK's token requests need to know of it. */
+export function tokenRequest({ state, resource }: AuthorizationPlace, fetchFn: FetchLike) {
+  const { authorizationServerMetadata: metadata } = state;
+  return {
+    ...(metadata === undefined ? {} : { metadata }),
+    // Declared as an address by some, and sent by all as it is.
+    ...(resource === undefined ? {} : { resource: resource as URL }),
+    fetchFn,
+  };
+}
+
+/** Whether two issuers are the same; a slash at the end makes no other (RFC 8414 writes none, addresses do). */
+export function isSameIssuer(one: string, other: string): boolean {
+  const plain = (text: string): string => (URL.canParse(text) ? new URL(text).href : text).replace(/\/$/, '');
+  return plain(one) === plain(other);
+}
+
+async function findResourceMetadata({
+  serverUrl,
+  resourceMetadataUrl,
+  fetch,
+}: DiscoveryRequest): Promise<OAuthProtectedResourceMetadata | undefined> {
+  let hasNone = false;
+  const look: FetchLike = async (url, init) => {
+    const response = await fetch(url, init);
+    hasNone = response.status >= 400;
+    return response;
+  };
+  const where = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl };
+  try {
+    return await discoverOAuthProtectedResourceMetadata(serverUrl, where, look);
+  } catch (error) {
+    if (hasNone) return undefined;
+    throw error;
+  }
+}
+
+async function resourceOf(
+  serverUrl: string,
+  provider: OAuthClientProvider,
+  metadata: OAuthProtectedResourceMetadata | undefined,
+): Promise<string | URL | undefined> {
+  if (provider.validateResourceURL !== undefined) {
+    return selectResourceURL(serverUrl, provider, metadata);
+  }
+  if (metadata === undefined) return undefined;
+  try {
+    await selectResourceURL(serverUrl, provider, metadata);
+  } catch (cause) {
+    const message = `The OAuth metadata of ${shownUrl(new URL(serverUrl))} is about another server, ${shownAddress(metadata.resource)}.`;
+    throw new TransportError({ code: 'auth-required', message, hint: UNTRUSTWORTHY }, { cause });
+  }
+  return metadata.resource;
+}
+
+function requireIssuer(metadata: AuthorizationServerMetadata, named: string): void {
+  if (isSameIssuer(metadata.issuer, named)) return;
+  throw new TransportError({
+    code: 'auth-required',
+    message: `The authorization server ${shownAddress(named)} says that it is another one, ${shownAddress(metadata.issuer)}.`,
+    hint: UNTRUSTWORTHY,
+  });
+}
+
+function endpointsOf(metadata: AuthorizationServerMetadata): readonly string[] {
+  const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
+  return [authorization_endpoint, token_endpoint, registration_endpoint ?? token_endpoint];
+}
+
+function shownAddress(text: string): string {
+  return URL.canParse(text) ? shownUrl(new URL(text)) : 'which is no address';
+}
+
+const UNTRUSTWORTHY =
+  'No sign-in was begun and no token was sent. The operator of the server has to correct this.';

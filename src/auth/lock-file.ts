@@ -1,0 +1,133 @@
+/**
+ * A lock between processes: a file that says who holds it, made only where there is none and touched while it is held.
+ *
+ * The usual package for this (proper-lockfile) is not used: to load it changes the host's process for good. It listens
+ * for eighteen signals and replaces `process.emit`, `process.reallyExit`, `process.cwd` and `fs.close`.
+ *
+ * L1. The lock of a process that has ended is taken over at once on the same machine, any lock after `STALE_MS` without
+ *     a touch.
+ * L2. A lock is released only by who holds it: one that was taken over meanwhile is left alone.
+ */
+import { randomBytes } from 'node:crypto';
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import type { Clock } from '../ports.js';
+import { pause } from '../transports/http/abortable.js';
+import { TransportError } from '../transports/session-transport.js';
+
+/** A lock that was not touched for so long is nobody's. */
+const STALE_MS = 10_000;
+const TOUCH_MS = 2_000;
+const POLL_MS = 50;
+/** Longer than whoever holds it may need for his requests. */
+const PATIENCE_MS = 90_000;
+
+interface LockTerms {
+  readonly clock: Clock;
+  /** Gives up waiting; work that has begun goes on. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs the work while nobody else holds the lock. Rejects with a `TransportError` where that takes too long. */
+export async function withLock<T>(path: string, work: () => Promise<T>, terms: LockTerms): Promise<T> {
+  const holder = [process.pid, hostname(), randomBytes(8).toString('hex')].join(' ');
+  await acquire(path, holder, terms);
+  const stopTouching = keepFresh(path, terms.clock);
+  try {
+    return await work();
+  } finally {
+    stopTouching();
+    if ((await holderOf(path)) === holder) await rm(path, { force: true });
+  }
+}
+
+async function acquire(path: string, holder: string, { clock, signal }: LockTerms): Promise<void> {
+  const giveUpAt = clock.now() + PATIENCE_MS;
+  for (;;) {
+    signal.throwIfAborted();
+    if (await isMade(path, holder)) return;
+    if (await isLeftOver(path, clock.now())) continue;
+    if (clock.now() >= giveUpAt) throw tooBusy(path);
+    await pause(clock, POLL_MS, signal);
+  }
+}
+
+async function isMade(path: string, holder: string): Promise<boolean> {
+  try {
+    await writeFile(path, holder, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Whether the lock is gone, removed here where nobody alive holds it. */
+async function isLeftOver(path: string, now: number): Promise<boolean> {
+  const holder = await holderOf(path);
+  if (holder === undefined) return true;
+  if (!isDead(holder) && !(await isStale(path, now))) return false;
+  const aside = `${path}.${randomBytes(4).toString('hex')}`;
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return true;
+    throw error;
+  }
+  // Another process may have been faster, and this is its new lock.
+  if ((await holderOf(aside)) !== holder) await link(aside, path).catch(() => {});
+  await rm(aside, { force: true });
+  return true;
+}
+
+/** Undefined where there is no lock. */
+async function holderOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isDead(holder: string): boolean {
+  const [pid, host] = holder.split(' ');
+  if (host !== hostname() || !/^\d+$/.test(pid ?? '')) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ESRCH';
+  }
+}
+
+async function isStale(path: string, now: number): Promise<boolean> {
+  try {
+    return (await stat(path)).mtimeMs < now - STALE_MS;
+  } catch {
+    return false;
+  }
+}
+
+function keepFresh(path: string, clock: Clock): () => void {
+  let timer: unknown;
+  const touch = (): void => {
+    const now = new Date(clock.now());
+    utimes(path, now, now).catch(() => {});
+    timer = clock.setTimeout(touch, TOUCH_MS);
+  };
+  timer = clock.setTimeout(touch, TOUCH_MS);
+  return () => clock.clearTimeout(timer);
+}
+
+function tooBusy(path: string): TransportError {
+  return new TransportError({
+    code: 'connection-lost',
+    message: 'Another process has been busy with the sign-in for too long.',
+    hint: `If no such process is alive, remove ${path}.`,
+  });
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}

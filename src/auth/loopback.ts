@@ -1,0 +1,111 @@
+/**
+ * Where the browser comes back to: one address of 127.0.0.1, open while a person signs in (RFC 8252 section 7.3).
+ *
+ * B1. What comes in is never shown: the page says what became of the sign-in and nothing else.
+ * B2. Nothing is left after `close()`, a connection that somebody keeps open included; a page that was promised is
+ *     delivered before.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { finished } from 'node:stream/promises';
+import { TransportError } from '../transports/session-transport.js';
+
+export interface Loopback {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** What the person is told in the browser; `isGood` is whether the sign-in is complete. */
+export interface LoopbackAnswer {
+  readonly isGood: boolean;
+  readonly text: string;
+}
+
+export interface LoopbackOptions {
+  /** The port to take; 0 = any. */
+  readonly port: number;
+  /** The port to take where it is free, any otherwise. */
+  readonly preferred: number;
+  /** Called with the parameters of every request that comes to the address. */
+  readonly onRedirect: (params: URLSearchParams) => Promise<LoopbackAnswer>;
+}
+
+const HOST = '127.0.0.1';
+const PATH = '/callback';
+/** Browsers ask for more than was meant; nobody else has a reason to ask for much. */
+const MOST_CONNECTIONS = 16;
+
+export async function openLoopback({ port, preferred, onRedirect }: LoopbackOptions): Promise<Loopback> {
+  const serving = new Set<Promise<void>>();
+  const server = createServer((request, response) => {
+    const served = serve(request, response, onRedirect).catch(() => void response.destroy());
+    serving.add(served);
+    void served.then(() => serving.delete(served));
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  await listen(server, port, preferred);
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://${HOST}:${taken}${PATH}`,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      await Promise.all(serving);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function listen(server: Server, port: number, preferred: number): Promise<void> {
+  if (port === 0 && preferred !== 0 && (await isTaken(server, preferred)) === undefined) return;
+  const code = await isTaken(server, port);
+  if (code === undefined) return;
+  throw new TransportError({
+    code: 'auth-required',
+    message: `Nothing can be listened for on port ${port} of ${HOST} (${code}), where the browser is to come back to.`,
+    hint: "Free the port, or choose another with 'redirectPort'.",
+  });
+}
+
+/** Listens there, or says why it cannot. */
+async function isTaken(server: Server, port: number): Promise<string | undefined> {
+  const listening = once(server, 'listening');
+  server.listen(port, HOST);
+  try {
+    await listening;
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+  }
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  onRedirect: LoopbackOptions['onRedirect'],
+): Promise<void> {
+  const url = new URL(request.url ?? '/', `http://${HOST}`);
+  if (request.method !== 'GET' || url.pathname !== PATH) {
+    response.writeHead(404, { connection: 'close' }).end();
+    return finished(response);
+  }
+  const { isGood, text } = await onRedirect(url.searchParams);
+  response.writeHead(isGood ? 200 : 400, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
+  response.end(page(text));
+  await finished(response);
+}
+
+function page(text: string): string {
+  return (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Troupe</title>' +
+    `<body style="font: 1.1em system-ui; margin: 4em auto; max-width: 30em"><p>${text}</p></body></html>`
+  );
+}

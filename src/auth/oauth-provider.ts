@@ -1,0 +1,194 @@
+/**
+ * Troupe's own provider, as the SDK's functions see it: what is kept in the store, and what a sign-in needs meanwhile.
+ *
+ * O1. The verifier and the state of a sign-in live in memory only.
+ * O2. A client that was registered for another redirect is no client: it is registered anew.
+ * O3. Where the store cannot be used, what it should hold is kept in memory, and that is told once.
+ */
+import { randomBytes } from 'node:crypto';
+import type { AddClientAuthentication, OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type {
+  OAuthClientInformationMixed,
+  OAuthClientMetadata,
+  OAuthTokens,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { Clock } from '../ports.js';
+import type { OAuthClient } from './auth-options.js';
+import type { StoredSignIn, TokenOwner, TokenStore } from './token-store.js';
+
+export interface StoredProviderOptions {
+  readonly owner: TokenOwner;
+  readonly store: TokenStore;
+  readonly clock: Clock;
+  readonly clientName: string;
+  readonly client: OAuthClient | undefined;
+  readonly clientMetadataUrl: string | undefined;
+  readonly scope: string | undefined;
+  /** The signature of a client that has a key. */
+  readonly addClientAuthentication: AddClientAuthentication | undefined;
+  /** Where the browser comes back to; undefined for a listener that each sign-in opens. */
+  readonly redirectUrl: string | undefined;
+  /** The store cannot be used. */
+  readonly onUnsaved: (error: unknown) => void;
+}
+
+/** Stands for "a person comes back somewhere" while no sign-in is under way. */
+const SOMEWHERE = 'http://127.0.0.1/callback';
+
+export class StoredOAuthProvider implements OAuthClientProvider {
+  /** Where the browser comes back to; `undefined` for a client that asks no person. */
+  redirectUrl: string | undefined;
+  declare readonly clientMetadataUrl?: string;
+  declare readonly addClientAuthentication?: AddClientAuthentication;
+  declare readonly prepareTokenRequest?: (scope?: string) => URLSearchParams;
+  readonly #options: StoredProviderOptions;
+  #verifier: string | undefined;
+  /** What the store could not take. */
+  #unsaved: StoredSignIn | undefined;
+
+  constructor(options: StoredProviderOptions) {
+    this.#options = options;
+    const isMachine = options.client?.grant === 'client-credentials';
+    this.redirectUrl = isMachine ? undefined : (options.redirectUrl ?? SOMEWHERE);
+    if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
+    if (options.addClientAuthentication !== undefined)
+      this.addClientAuthentication = options.addClientAuthentication;
+    if (isMachine) this.prepareTokenRequest = clientCredentials;
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    const { clientName, scope } = this.#options;
+    return {
+      client_name: clientName,
+      redirect_uris: this.redirectUrl === undefined ? [] : [this.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+      // A web application, the default of OpenID Connect registration, may not come back to this machine.
+      ...{ application_type: 'native' },
+      ...(scope === undefined ? {} : { scope }),
+    };
+  }
+
+  state(): string {
+    return randomBytes(32).toString('base64url');
+  }
+
+  async clientInformation(): Promise<OAuthClientInformationMixed | undefined> {
+    const { client, clock } = this.#options;
+    if (client !== undefined) return toClientInformation(client);
+    const { client: registered, redirectUrl } = await this.#read();
+    const isMeant = this.redirectUrl === SOMEWHERE || redirectUrl === this.redirectUrl;
+    return registered !== undefined && isMeant && !isExpired(registered, clock.now())
+      ? registered
+      : undefined;
+  }
+
+  async saveClientInformation(client: OAuthClientInformationMixed): Promise<void> {
+    if (this.#options.client !== undefined) return;
+    const { redirectUrl } = this;
+    await this.#write({
+      ...(await this.#read()),
+      client,
+      ...(redirectUrl === undefined ? {} : { redirectUrl }),
+    });
+  }
+
+  /** `expires_in` counts from now; 0 where the access token has ended. */
+  async tokens(): Promise<OAuthTokens | undefined> {
+    const { tokens, expiresAt } = await this.#read();
+    if (tokens === undefined || expiresAt === undefined) return tokens;
+    const left = Math.floor((expiresAt - this.#options.clock.now()) / 1_000);
+    return { ...tokens, expires_in: Math.max(0, left) };
+  }
+
+  async saveTokens({ expires_in: seconds, ...tokens }: OAuthTokens): Promise<void> {
+    const { expiresAt: _, ...kept } = await this.#read();
+    const expiresAt = this.#options.clock.now() + (seconds ?? 0) * 1_000;
+    await this.#write({ ...kept, tokens, ...(isLifetime(seconds) ? { expiresAt } : {}) });
+  }
+
+  /** Whoever began the sign-in has the address already. */
+  redirectToAuthorization(): void {}
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier;
+  }
+
+  codeVerifier(): string {
+    if (this.#verifier === undefined) throw new Error('no sign-in is under way.');
+    return this.#verifier;
+  }
+
+  async invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Promise<void> {
+    if (scope === 'verifier') this.#verifier = undefined;
+    const { tokens: _, expiresAt: __, ...withoutTokens } = await this.#read();
+    const { client: ___, redirectUrl: ____, ...withoutClient } = await this.#read();
+    if (scope === 'tokens') await this.#write(withoutTokens);
+    if (scope === 'client') await this.#write(withoutClient);
+    if (scope === 'all') await this.#write({});
+  }
+
+  /** The redirect that the registered client has; the next sign-in takes the same where it can. */
+  async registeredRedirect(): Promise<string | undefined> {
+    return (await this.#read()).redirectUrl;
+  }
+
+  /** No sign-in is under way any more. */
+  endSignIn(): void {
+    this.#verifier = undefined;
+    if (this.redirectUrl !== undefined) this.redirectUrl = SOMEWHERE;
+  }
+
+  async #read(): Promise<StoredSignIn> {
+    const { store, owner } = this.#options;
+    if (this.#unsaved !== undefined) return this.#unsaved;
+    try {
+      return (await store.read(owner)) ?? {};
+    } catch (error) {
+      return this.#keep({}, error);
+    }
+  }
+
+  async #write(signIn: StoredSignIn): Promise<void> {
+    const { store, owner } = this.#options;
+    const isEmpty = Object.keys(signIn).length === 0;
+    try {
+      await (isEmpty ? store.forget(owner) : store.write(owner, signIn));
+      this.#unsaved = undefined;
+    } catch (error) {
+      this.#keep(signIn, error);
+    }
+  }
+
+  #keep(signIn: StoredSignIn, error: unknown): StoredSignIn {
+    if (this.#unsaved === undefined) this.#options.onUnsaved(error);
+    this.#unsaved = signIn;
+    return signIn;
+  }
+}
+
+function toClientInformation({ clientId, clientSecret, issuer }: OAuthClient): OAuthClientInformationMixed {
+  return {
+    client_id: clientId,
+    ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+    ...(issuer === undefined ? {} : { issuer }),
+  };
+}
+
+/** 0 stands for never (RFC 7591 section 3.2.1). */
+function isExpired({ client_secret_expires_at: at = 0 }: OAuthClientInformationMixed, now: number): boolean {
+  return at !== 0 && at * 1_000 <= now;
+}
+
+function isLifetime(seconds: number | undefined): boolean {
+  return seconds !== undefined && Number.isFinite(seconds) && seconds > 0;
+}
+
+/** RFC 6749 section 4.4.2. */
+function clientCredentials(scope?: string): URLSearchParams {
+  return new URLSearchParams({
+    grant_type: 'client_credentials',
+    ...(scope === undefined ? {} : { scope }),
+  });
+}

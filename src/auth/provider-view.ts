@@ -1,0 +1,15 @@
+/** A provider as it is, but for some members. Its own code still runs on itself, private fields included. */
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+
+export function viewOf(
+  provider: OAuthClientProvider,
+  replaced: Partial<OAuthClientProvider>,
+): OAuthClientProvider {
+  return new Proxy(provider, {
+    get: (target, name) => {
+      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name) as unknown;
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}

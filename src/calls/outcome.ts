@@ -1,0 +1,84 @@
+/** What a caller is told of a call without a result. */
+import {
+  CallAbortedError,
+  CallTimeoutError,
+  NotReadyError,
+  OutcomeUnknownError,
+  ServerError,
+  type TroupeError,
+} from '../errors.js';
+import type { CallOutcome } from '../lifecycle/event.js';
+import { RequestLostError, RpcError } from '../protocol/protocol-client.js';
+import { unsendable } from './call-problem.js';
+import type { Call, CallRoute } from './call.js';
+import { GivenUp, TimedOut } from './patience.js';
+
+export interface Judgement {
+  readonly outcome: CallOutcome;
+  readonly error: TroupeError | TypeError;
+}
+
+/** The outcome of one sending, from what it failed with. */
+export function judge(error: unknown, server: string, call: Call, at: number): Judgement {
+  if (error instanceof TimedOut) {
+    return { outcome: 'timed-out', error: new CallTimeoutError(timeoutMessage(error, call), { server }) };
+  }
+  if (error instanceof RpcError) {
+    const { rpcCode, message, data } = error;
+    const thrown = new ServerError(rpcCode, message, { server, cause: error, data });
+    return { outcome: 'server-error', error: thrown };
+  }
+  if (error instanceof GivenUp) return { outcome: 'aborted', error: abortedError(server, call) };
+  const failure =
+    error instanceof RequestLostError
+      ? error.failure
+      : { code: 'internal' as const, message: messageOf(error) };
+  if (error instanceof RequestLostError && !error.written) {
+    const problem = unsendable(call.args);
+    const message = `'${call.tool}' was not sent: ${failure.message}`;
+    return { outcome: 'not-sent', error: problem ?? new NotReadyError(message, { server, cause: error }) };
+  }
+  const what =
+    failure.code === 'protocol-error'
+      ? `The answer to '${call.tool}' could not be read`
+      : `The connection was lost before '${call.tool}' was answered`;
+  const message = `${what}, so whether it was done is unknown: ${failure.message}`;
+  const thrown = new OutcomeUnknownError(
+    { ...failure, message, phase: 'session', at },
+    { server, cause: error },
+  );
+  return { outcome: 'outcome-unknown', error: thrown };
+}
+
+/** The error of a call for which no session came; `lost` is its first sending, where there was one. */
+export function unreached(route: CallRoute, call: Call, cause: unknown, lost?: Judgement): TroupeError {
+  const { server } = route;
+  if (cause instanceof GivenUp) return abortedError(server, call);
+  const isLate = cause instanceof TimedOut;
+  const why = isLate
+    ? `it did not become ready within ${cause.limitMs} ms`
+    : `${messageOf(cause)}${route.outlook()}`;
+  if (lost?.error instanceof OutcomeUnknownError) {
+    const { failure, cause: loss } = lost.error;
+    const message = `${failure.message} It was not repeated: ${why}`;
+    return new OutcomeUnknownError({ ...failure, message }, { server, cause: loss });
+  }
+  const known = isLate ? lost?.error.cause : cause;
+  return new NotReadyError(`'${call.tool}' was not sent: ${why}`, { server, cause: known });
+}
+
+function abortedError(server: string, { tool, options }: Call): CallAbortedError {
+  const cause: unknown = options.signal?.reason;
+  return new CallAbortedError(`The call of '${tool}' was aborted.`, { server, cause });
+}
+
+function timeoutMessage({ limitMs, isTotal }: TimedOut, { tool }: Call): string {
+  const what = isTotal
+    ? `no answer within the ${limitMs} ms of the whole call`
+    : `no answer and no progress for ${limitMs} ms`;
+  return `'${tool}' timed out: ${what}; the server was told to cancel it.`;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,99 @@
+/**
+ * One sending of a call over one session.
+ *
+ * N1. It is told as one `call.started` and one `call.finished` of the same number, and never sent twice.
+ * N2. A sending that is given up is cancelled at the server (MCP specification, "Cancellation"); a late answer is
+ *     dropped.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallOutcome } from '../lifecycle/event.js';
+import { RequestLostError, RpcError, type Progress } from '../protocol/protocol-client.js';
+import { maskFailure, maskJson, type Mask } from '../secrets.js';
+import type { Session } from '../sessions.js';
+import type { Call, CallPorts } from './call.js';
+import { judge, messageOf, type Judgement } from './outcome.js';
+import type { Patience } from './patience.js';
+
+/** A sending that brought no result. */
+export interface Unanswered extends Judgement {
+  readonly number: number;
+  /** Its session is over, not only the sending: no session that is usable later is the same. */
+  readonly isSessionLost: boolean;
+}
+
+/** Never rejects. `repeats` is the number of the sending that was lost. */
+export async function send(
+  ports: CallPorts,
+  session: Session,
+  call: Call,
+  patience: Patience,
+  repeats?: number,
+): Promise<{ readonly result: CallToolResult } | Unanswered> {
+  const { name: connection, generation } = session.key;
+  const number = ports.nextCall();
+  const about = { connection, generation, call: number, tool: call.tool };
+  const startedAt = ports.clock.now();
+  ports.publish({ type: 'call.started', ...about, ...(repeats === undefined ? {} : { repeats }) });
+  const finish = (outcome: CallOutcome): void =>
+    ports.publish({ type: 'call.finished', ...about, durationMs: ports.clock.now() - startedAt, outcome });
+  const tellProgress = (progress: Progress): void => {
+    const { total } = progress;
+    ports.publish({
+      type: 'call.progress',
+      ...about,
+      progress: progress.progress,
+      ...(total === undefined ? {} : { total }),
+    });
+    try {
+      call.options.onProgress?.(progress);
+    } catch (error) {
+      const message = `The progress callback of call ${number} threw: ${messageOf(error)}`;
+      ports.publish({ type: 'diagnostic', connection, generation, kind: 'progress-callback', message });
+    }
+  };
+  session.beginCall();
+  try {
+    const result = await request(session, call, patience, tellProgress);
+    finish(result.isError === true ? 'tool-error' : 'answered');
+    return { result };
+  } catch (error) {
+    const judgement = judge(masked(error, ports.mask(connection)), connection, call, ports.clock.now());
+    finish(judgement.outcome);
+    const isSessionLost = error instanceof RequestLostError && !session.isUsable;
+    return { ...judgement, number, isSessionLost };
+  } finally {
+    session.endCall(ports.clock.now());
+  }
+}
+
+async function request(
+  { client }: Session,
+  call: Call,
+  patience: Patience,
+  tellProgress: (progress: Progress) => void,
+): Promise<CallToolResult> {
+  if (client === undefined) {
+    throw new RequestLostError(
+      { code: 'connection-lost', message: 'There is no session to send it on.' },
+      false,
+    );
+  }
+  const onProgress = (progress: Progress): void => {
+    patience.renew();
+    tellProgress(progress);
+  };
+  const params = { name: call.tool, arguments: call.args };
+  const result = await client.request('tools/call', params, { signal: patience.signal, onProgress });
+  return result as CallToolResult;
+}
+
+/** The same error without secrets, so that its cause may be told too. */
+function masked(error: unknown, mask: Mask): unknown {
+  if (error instanceof RpcError) {
+    return new RpcError(error.rpcCode, mask(error.message), maskJson(error.data, mask));
+  }
+  if (error instanceof RequestLostError) {
+    return new RequestLostError(maskFailure(error.failure, mask), error.written);
+  }
+  return error;
+}

@@ -1,0 +1,57 @@
+/** `troupe import`: writes what all sources come to as one `.mcp.json`. Variables stay as they are written. */
+import { resolve } from 'node:path';
+import { Approvals } from '../../approvals.js';
+import { createFileApprovalStore } from '../../config/file-approval-store.js';
+import { loadConfig } from '../../config/load.js';
+import { MASK, maskConfig } from '../../config/mask.js';
+import { ConfigError } from '../../errors.js';
+import { readConfiguration, sourcesOf } from '../configuration.js';
+import { countOf } from '../count-of.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import type { Flags } from '../flags.js';
+import { toConfigFile } from '../config-file.js';
+import { oneLine } from '../safe-text.js';
+import { noteWarnings } from '../server-notes.js';
+import type { Terminal } from '../terminal.js';
+import { writeWholeFile } from '../write-whole-file.js';
+
+export interface ImportFlags extends Flags {
+  readonly output: string;
+  /** Replace a file that is there. */
+  readonly force?: boolean;
+}
+
+/** `EXIT.failed` where an entry cannot be used and was therefore left out. */
+export async function importServers(flags: ImportFlags, terminal: Terminal): Promise<ExitCode> {
+  const { names, warnings } = await readConfiguration(flags);
+  noteWarnings(warnings, names, terminal);
+  const isApproved = await new Approvals(createFileApprovalStore()).snapshot();
+  const { servers, refused } = await loadConfig({ ...sourcesOf(flags), isApproved, cwd: process.cwd() });
+  const file = resolve(flags.output);
+  const text = `${JSON.stringify(toConfigFile(servers), null, 2)}\n`;
+  await write(file, text, flags);
+  for (const { failure } of refused) terminal.note(`left out: ${oneLine(failure.message)}`);
+  const literal = servers.filter(({ config }) => JSON.stringify(maskConfig(config)).includes(MASK));
+  if (literal.length > 0) {
+    const list = literal.map(({ name }) => oneLine(name)).join(', ');
+    terminal.note(`${flags.output} holds values as they were written, perhaps secrets, of: ${list}`);
+  }
+  terminal.print(
+    flags.json
+      ? JSON.stringify({ file, servers: servers.map(({ name }) => name) }, null, 2)
+      : `${countOf(servers.length, 'server')} written to ${flags.output}`,
+  );
+  return refused.length === 0 ? EXIT.fine : EXIT.failed;
+}
+
+/** Throws a `ConfigError` where the file is there already, or cannot be written. */
+async function write(file: string, text: string, { output, force = false }: ImportFlags): Promise<void> {
+  try {
+    await writeWholeFile(file, text, { overwrite: force });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const reason =
+      code === 'EEXIST' ? 'is there already; --force replaces it' : `cannot be written (${String(code)})`;
+    throw new ConfigError(`${output}: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,83 @@
+/** The merged configuration, for a person and as JSON. Secrets are masked before they come here. */
+import type { DiscoveredServer, Discovery } from '../discover.js';
+import { describeProblem, isError } from '../config/problem.js';
+import type { ConfigProblem } from '../errors.js';
+import type { Colors } from './colors.js';
+import { countOf } from './count-of.js';
+import { oneLine } from './safe-text.js';
+
+/** What is wrong with the entry of a refused server. */
+function errorsOf(server: string, { problems }: Discovery): readonly ConfigProblem[] {
+  return problems.filter((problem) => problem.server === server && isError(problem));
+}
+
+export function toConfigJson(discovery: Discovery): object {
+  const { servers, refused } = discovery;
+  const used = servers.map(({ name, source, config, enabled, trusted, shadows }) => [
+    name,
+    { source, config, enabled, trusted, shadows },
+  ]);
+  const wrong = refused.map((name) => {
+    const errors = errorsOf(name, discovery);
+    const source = errors[0]?.source ?? null;
+    return [
+      name,
+      { source, config: null, enabled: false, trusted: false, problems: errors.map(describeProblem) },
+    ];
+  });
+  return { servers: Object.fromEntries([...used, ...wrong]) as object };
+}
+
+export function renderConfig(discovery: Discovery, colors: Colors): string {
+  const { servers, refused } = discovery;
+  const wrong = refused.map((name) => ({ name, errors: errorsOf(name, discovery) }));
+  const sources = [...servers, ...wrong.flatMap(({ errors }) => errors.slice(0, 1))];
+  const count = new Set(sources.map(({ source }) => source)).size;
+  return [
+    ...servers.flatMap((server) => serverLines(server, colors)),
+    ...wrong.flatMap(({ name, errors }) => [
+      `${colors.red('✗')} ${oneLine(name)}`,
+      ...errors.map((problem) => `    ${oneLine(describeProblem(problem))}`),
+    ]),
+    '',
+    `${countOf(servers.length + refused.length, 'server')} from ${countOf(count, 'source')}`,
+  ].join('\n');
+}
+
+function serverLines(server: DiscoveredServer, colors: Colors): string[] {
+  const { name, source, config, shadows } = server;
+  const title = `${markOf(server, colors)} ${colors.bold(oneLine(name))}  ${oneLine(source)}${stateOf(server)}`;
+  const { command, args, ...fields } = config;
+  const line = command === undefined ? [] : [['command', [command, ...toList(args)].map(toWord).join(' ')]];
+  const rest = Object.entries(fields).filter(([field, value]) => field !== 'enabled' && value !== 'stdio');
+  return [
+    title,
+    ...[...line, ...rest.map(([field, value]) => [field, toText(value)])].map(
+      ([field = '', text = '']) => `    ${field}: ${oneLine(text)}`,
+    ),
+    ...(shadows.length === 0 ? [] : [colors.dim(`    shadows: ${oneLine(shadows.join(', '))}`)]),
+  ];
+}
+
+function markOf({ enabled, trusted }: DiscoveredServer, colors: Colors): string {
+  if (!enabled) return colors.dim('-');
+  return trusted ? colors.green('✓') : colors.yellow('?');
+}
+
+function stateOf({ enabled, trusted }: DiscoveredServer): string {
+  if (!enabled) return ', disabled';
+  return trusted ? '' : ', needs approval';
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function toWord(value: unknown): string {
+  const word = toText(value);
+  return word === '' || /\s/.test(word) ? JSON.stringify(word) : word;
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,70 @@
+/**
+ * What would run or be reached, as a person has to see it before saying yes.
+ *
+ * V1. Nothing is hidden: what cannot be seen is shown by its number, and a long text by its start, its end and how much
+ *     is between.
+ * V2. A name that a shell would not take for one word is no part of a command line to copy.
+ */
+import type { TrustRequest } from '../options.js';
+
+/** Controls, marks without a width, unassigned characters, and every space but the usual one. */
+const UNSEEN = /\p{C}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/gu;
+const START = 120;
+const END = 60;
+const MOST_LISTED = 40;
+
+/** The command that approves a server. */
+export function howToApprove(server: string): string {
+  return /^[\w.@/+:][\w.@/+:-]*$/.test(server) ? `troupe trust ${server}` : "'troupe trust' with its name";
+}
+
+/** Who asks, and a line for everything that decides what happens. */
+export function renderQuestion(request: TrustRequest): string {
+  const { server, source, folder, command } = request;
+  const wish = command === undefined ? 'to be reached' : 'to run a program on this machine';
+  return [
+    `'${visible(server)}' wants ${wish}. So says ${visible(source)}, a file of the project in ${visible(folder)}:`,
+    ...renderRequest(request).map((line) => `    ${line}`),
+  ].join('\n');
+}
+
+/** A line for everything that decides what happens. */
+export function renderRequest(request: TrustRequest): string[] {
+  const { command, args = [], cwd, url, headers = [], variables, env, inputs = {} } = request;
+  const proposals = Object.entries(inputs).map(([id, text]) => `\${input:${id}} = ${text}`);
+  const facts: readonly (readonly [label: string, words: readonly string[]])[] = [
+    ['program', command === undefined ? [] : [command]],
+    ['arguments', args],
+    ['in folder', cwd === undefined ? [] : [cwd]],
+    ['address', url === undefined ? [] : [url]],
+    ['headers', headers],
+    ['reads of your variables', variables.includes('*') ? ['all of them'] : variables],
+    ['sets variables', env],
+    ['answers by itself', proposals],
+  ];
+  return facts.flatMap(([label, words]) => (words.length === 0 ? [] : [`${label}: ${listed(words, label)}`]));
+}
+
+function listed(words: readonly string[], label: string): string {
+  const shown = words.slice(0, MOST_LISTED).map(toWord);
+  const rest = words.length - shown.length;
+  const more = rest > 0 ? [`and ${rest} more`] : [];
+  return [...shown, ...more].join(label === 'arguments' ? ' ' : ', ');
+}
+
+/** In quotes where it could be taken for several words, or for none. */
+function toWord(text: string): string {
+  return text === '' || /[\s"]|\\u\{/.test(text)
+    ? `"${visible(text.replaceAll(/["\\]/g, '\\$&'))}"`
+    : visible(text);
+}
+
+function visible(text: string): string {
+  const shown = text.length <= START + END ? text : cut(text);
+  return shown.replaceAll(UNSEEN, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+}
+
+function cut(text: string): string {
+  const hidden = text.length - START - END;
+  return `${text.slice(0, START)} …${hidden} characters… ${text.slice(-END)}`;
+}

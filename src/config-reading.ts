@@ -1,0 +1,130 @@
+/**
+ * Reads the configuration of one troupe, as often as it is asked, and tells what is wrong with it. Starts nothing.
+ *
+ * R1. An entry that was kept is part of every reading until it is dropped, whatever the host's `servers` become.
+ * R2. A problem is told once, and again only where it was gone meanwhile.
+ */
+import { resolve } from 'node:path';
+import type { Approvals } from './approvals.js';
+import { loadConfig, type LoadedConfig } from './config/load.js';
+import type { ServerSpec } from './config/merge.js';
+import { describeProblem } from './config/problem.js';
+import { isObject, kindOf } from './config/read-shape.js';
+import { ConfigError, type ConfigProblem } from './errors.js';
+import type { LifecycleEventBody } from './lifecycle/event.js';
+import type { ServerConfig, TroupeOptions } from './options.js';
+
+export type Servers = NonNullable<TroupeOptions['servers']>;
+
+/** The one name that an actor cannot have: in the record of an actor's children it is no ordinary key. */
+const NOBODYS_NAME = '__proto__';
+const NOT_A_NAME = `No server can be called '${NOBODYS_NAME}'.`;
+
+/** An entry that can be used. */
+export interface ReadEntry {
+  readonly config: ServerConfig;
+  readonly spec: ServerSpec;
+  readonly warnings: readonly ConfigProblem[];
+}
+
+export class ConfigReading {
+  readonly #options: TroupeOptions;
+  readonly #approvals: Approvals;
+  readonly #publish: (event: LifecycleEventBody) => void;
+  readonly #kept = new Map<string, ServerConfig>();
+  #servers: Servers | undefined;
+  #told: ReadonlySet<string> = new Set();
+
+  constructor(options: TroupeOptions, approvals: Approvals, publish: (event: LifecycleEventBody) => void) {
+    this.#options = options;
+    this.#approvals = approvals;
+    this.#publish = publish;
+    this.#servers = options.servers;
+  }
+
+  /** Reads every source. Never rejects. */
+  async read(): Promise<LoadedConfig> {
+    const servers = this.#hostServers();
+    const loaded = await loadConfig({
+      ...this.#options,
+      ...(servers === undefined ? {} : { servers }),
+      isApproved: await this.#approvals.snapshot(),
+      cwd: process.cwd(),
+    });
+    const named = withoutNobody(loaded);
+    this.#tell(named.problems.filter((problem) => !this.#told.has(describeProblem(problem))));
+    this.#told = new Set(named.problems.map(describeProblem));
+    return named;
+  }
+
+  /** Absolute paths of the files that are read, those included that are not there. */
+  async places(): Promise<readonly string[]> {
+    const { config = [], discover = false } = this.#options;
+    const given = [config].flat().map((file) => resolve(typeof file === 'string' ? file : file.path));
+    if (discover === false) return given;
+    const { findSources } = await import('./config/discovery.js');
+    const { cwd = '.', project = true, user = true } = discover === true ? {} : discover;
+    const { sources } = await findSources({ cwd: resolve(cwd), project, user });
+    return [...new Set([...given, ...sources.flatMap(({ path }) => path ?? [])])];
+  }
+
+  /** Reads one entry of the host. Rejects with a `ConfigError` where it cannot be used. */
+  async readEntry(name: string, config: ServerConfig): Promise<ReadEntry> {
+    const { problems, servers } = withoutNobody(
+      await loadConfig({ servers: { [name]: config }, cwd: process.cwd() }),
+    );
+    const [spec] = servers;
+    if (spec !== undefined) return { config, spec, warnings: problems };
+    throw new ConfigError(problems.map(describeProblem).join('; '), { server: name, problems });
+  }
+
+  keep({ config, spec, warnings }: ReadEntry): void {
+    this.#kept.set(spec.name, config);
+    this.#tell(warnings);
+    this.#told = new Set([...this.#told, ...warnings.map(describeProblem)]);
+  }
+
+  drop(name: string): void {
+    this.#kept.delete(name);
+  }
+
+  /** Replaces the host's `servers`. Throws a `ConfigError` where that is no object. */
+  replaceServers(servers: Servers): void {
+    if (!isObject(servers)) {
+      throw new ConfigError(
+        `reload: expected an object with one entry per server, found ${kindOf(servers)}; to read the sources again, call it without`,
+      );
+    }
+    this.#servers = servers;
+  }
+
+  #hostServers(): Servers | undefined {
+    const servers = this.#servers;
+    if (this.#kept.size === 0 || (servers !== undefined && !isObject(servers))) return servers;
+    return { ...Object.fromEntries(this.#kept), ...servers };
+  }
+
+  #tell(problems: readonly ConfigProblem[]): void {
+    for (const problem of problems) {
+      this.#publish({
+        type: 'diagnostic',
+        kind: 'config-problem',
+        message: describeProblem(problem),
+        ...(problem.server === undefined ? {} : { connection: problem.server }),
+      });
+    }
+  }
+}
+
+function withoutNobody<T extends LoadedConfig>(loaded: T): T {
+  const rows = [...loaded.servers, ...loaded.refused];
+  const nobody = rows.find(({ name }) => name === NOBODYS_NAME);
+  if (nobody === undefined) return loaded;
+  const problem: ConfigProblem = { source: nobody.source, server: NOBODYS_NAME, message: NOT_A_NAME };
+  return {
+    ...loaded,
+    servers: loaded.servers.filter(({ name }) => name !== NOBODYS_NAME),
+    refused: loaded.refused.filter(({ name }) => name !== NOBODYS_NAME),
+    problems: [...loaded.problems, problem],
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * Approvals as files that only the user can read: one per approval, named after the hash of its request.
+ *
+ * F1. A file is written whole or not at all, and no two approvals share one: processes that approve at the same time
+ *     lose nothing of each other, and need no lock for it.
+ * F2. A file that cannot be understood approves nothing, and says so when it is asked for. Who approves its request
+ *     anew moves it aside before.
+ */
+import { randomBytes } from 'node:crypto';
+import { watch } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError } from '../errors.js';
+import { writePrivately } from '../write-privately.js';
+import { toApproval, type Approval, type ApprovalStore } from './approval-store.js';
+import { thisMachine } from './places.js';
+import { isObject } from './read-shape.js';
+import { isAbsence } from './sources.js';
+
+export interface FileApprovalStoreOptions {
+  /**
+   * Where the files are; made when first needed, for the user alone. Default: `approvals` in Troupe's folder in the
+   * user's configuration, the one that the `troupe` command uses.
+   */
+  readonly folder?: string;
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Approvals that outlive the process and are shared by all processes of the user, the `troupe` command included. */
+export function createFileApprovalStore(options: FileApprovalStoreOptions = {}): ApprovalStore {
+  const folder = async (): Promise<string> => options.folder ?? defaultFolder();
+  const fileOf = async (hash: string): Promise<string> => join(await folder(), fileName(hash));
+  const makeFolder = async (): Promise<string> => {
+    const place = await folder();
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    return place;
+  };
+  return {
+    has: async (hash) => (await readApproval(await fileOf(hash), hash)) !== undefined,
+    list: async () => readAll(await folder()),
+    approve: async (request) => {
+      const file = await fileOf(request.hash);
+      await makeFolder();
+      await readApproval(file, request.hash).catch(() => moveAside(file));
+      await writePrivately(file, `${JSON.stringify(toApproval(request), null, 2)}\n`);
+    },
+    revoke: async (hash) => rm(await fileOf(hash), { force: true }),
+    watch: (onChange) => {
+      let stop = (): void => {};
+      let isOver = false;
+      const begin = async (): Promise<void> => {
+        const place = await makeFolder();
+        if (!isOver) stop = watchFolder(place, onChange);
+      };
+      // Without a watch the approval is found at the next attempt.
+      begin().catch(() => {});
+      return () => {
+        isOver = true;
+        stop();
+      };
+    },
+  };
+}
+
+async function defaultFolder(): Promise<string> {
+  const { ownFolder } = await thisMachine(process.env);
+  return join(ownFolder, 'approvals');
+}
+
+function fileName(hash: string): string {
+  if (!HASH.test(hash)) throw new TypeError('The hash of a trust request has 64 hexadecimal digits.');
+  return `${hash}.json`;
+}
+
+function watchFolder(folder: string, onChange: () => void): () => void {
+  const watcher = watch(folder, { persistent: false }, (_, changed) => {
+    if (changed === null || changed.endsWith('.json')) onChange();
+  });
+  watcher.on('error', () => watcher.close());
+  return () => watcher.close();
+}
+
+/** Those that cannot be understood are left out: whoever asks for one of them is told. */
+async function readAll(folder: string): Promise<readonly Approval[]> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (isAbsence(error)) return [];
+    throw error;
+  });
+  const hashes = names.flatMap((name) => (name.endsWith('.json') ? name.slice(0, -'.json'.length) : []));
+  const approvals = await Promise.all(
+    hashes
+      .filter((hash) => HASH.test(hash))
+      .map((hash) => readApproval(join(folder, fileName(hash)), hash).catch(() => undefined)),
+  );
+  return approvals.flatMap((approval) => approval ?? []);
+}
+
+/** Undefined where there is none. Rejects where there is a file that is none. */
+async function readApproval(file: string, hash: string): Promise<Approval | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+  const approval = parseApproval(text);
+  if (approval?.hash === hash) return approval;
+  throw new ConfigError(
+    `${file} is no approval that can be understood, so it counts for nothing; approve the server again, and it is kept beside the new one`,
+  );
+}
+
+function parseApproval(text: string): Approval | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) return undefined;
+    const { hash, server, source, folder } = value;
+    const texts = [hash, server, source, folder];
+    return texts.every((one) => typeof one === 'string')
+      ? toApproval({ hash, server, source, folder } as Approval)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Another process may have been faster. */
+async function moveAside(file: string): Promise<void> {
+  try {
+    await rename(file, `${file}.${randomBytes(4).toString('hex')}.broken`);
+  } catch (error) {
+    if (!isAbsence(error)) throw error;
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * The hosts whose entries are nearly those of `.mcp.json`: Claude, the editors, Cline and Gemini CLI. Fields they have
+ * on top are taken over where they mean the same, and told where a server would run otherwise without them; the rest
+ * stays, for typing mistakes to be found.
+ */
+import type { RawEntry } from '../entry-fields.js';
+import { fromSeconds, toolLists, translate, type Translate } from './translation.js';
+
+const MISSED = new Set(['envFile', 'sandbox', 'sandboxEnabled']);
+const tells = (field: string): boolean => MISSED.has(field);
+
+export const translatePlain: Translate = (entry) => translate(entry, { tells });
+
+export const translateWindsurf: Translate = (entry) => translate(entry, { ...denied(entry), tells });
+
+/** Its `timeout` is that of a request, in seconds. */
+export const translateCline: Translate = (entry) => {
+  const { made, ...lists } = denied(entry);
+  const callTimeout = [fromSeconds(entry['timeout'] ?? undefined), 'timeout'] as const;
+  return translate(entry, { made: { ...made, callTimeout }, ...lists, tells });
+};
+
+/** Its `timeout` is that of a request, in milliseconds. */
+export const translateGemini: Translate = (entry) => {
+  const { made, ...lists } = toolLists(entry, 'includeTools', 'excludeTools');
+  const callTimeout = [entry['timeout'] ?? undefined, 'timeout'] as const;
+  return translate(entry, { made: { ...made, callTimeout }, ...lists, tells });
+};
+
+function denied(entry: RawEntry) {
+  return toolLists(entry, 'enabledTools', 'disabledTools');
+}

@@ -1,0 +1,23 @@
+/** opencode: `mcp` of `opencode.json`. Its references are `{env:NAME}`; a missing variable is empty there. */
+import { isObject } from '../read-shape.js';
+import type { RawEntry } from '../entry-fields.js';
+import { foreign, isAbsent, reference, translate, type Translate } from './translation.js';
+
+export const translateOpencode: Translate = (entry) => {
+  if (isAbsent(entry['command']) && isAbsent(entry['url']) && isAbsent(entry['type'])) {
+    return foreign('it only switches a server that is defined elsewhere');
+  }
+  if (/\{file:/.test(JSON.stringify(entry))) return foreign("'{file:…}' is replaced by opencode alone");
+  const texts = withReferences(entry) as RawEntry;
+  // `remote` stands for streamable HTTP with a fall back to SSE there, which is what no type means here.
+  return translate(texts, { known: texts['type'] === 'remote' ? ['oauth', 'type'] : ['oauth'] });
+};
+
+function withReferences(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return value.replaceAll(/\{env:([^{}]+)\}/g, (_, name: string) => reference(name));
+  }
+  if (Array.isArray(value)) return value.map(withReferences);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withReferences(item)]));
+}

@@ -1,0 +1,67 @@
+/**
+ * How a file that names servers is built: its syntax, where in it the entries are, and in whose words.
+ */
+import type { Translate } from './hosts/translation.js';
+import { translateCodex } from './hosts/codex.js';
+import { translatePlain } from './hosts/editors.js';
+import { translateGoose } from './hosts/goose.js';
+import { translateOpencode } from './hosts/opencode.js';
+import { translateZed } from './hosts/zed.js';
+import type { ReadTree } from './text-tree.js';
+
+export type Syntax = 'json' | 'toml' | 'yaml';
+
+export interface Holder {
+  /** Names that lead to the object with one member per server, the outermost first. */
+  readonly path: readonly string[];
+  readonly translate: Translate;
+}
+
+export interface Layout {
+  readonly syntax: Syntax;
+  readonly holders: readonly Holder[];
+  /** A file of settings in general, which need not name any server. Default false. */
+  readonly isSettings?: boolean;
+  /** Fields whose variables that host replaces; in all others a `$` is just that. Default: every field. */
+  readonly expands?: readonly string[];
+}
+
+/** How a file with servers looks that follows the commonest habit, by syntax. */
+export const WRAPPED: Readonly<Record<Syntax, string>> = {
+  json: '{ "mcpServers": { "NAME": { … } } }',
+  toml: '[mcp_servers.NAME]',
+  yaml: 'mcpServers: { NAME: { … } }',
+};
+
+const COMMON_HOLDERS: readonly Holder[] = [
+  { path: ['mcpServers'], translate: translatePlain },
+  { path: ['servers'], translate: translatePlain },
+  { path: ['context_servers'], translate: translateZed },
+  { path: ['mcp_servers'], translate: translateCodex },
+  { path: ['mcp'], translate: translateOpencode },
+];
+
+/** Of a file that somebody pointed at: whichever host's habit it follows. */
+export function layoutOf(path: string): Layout {
+  const syntax = syntaxOf(path);
+  const goose: readonly Holder[] =
+    syntax === 'yaml' ? [{ path: ['extensions'], translate: translateGoose }] : [];
+  return { syntax, holders: [...COMMON_HOLDERS, ...goose] };
+}
+
+/** Loads the parser when it is first needed. */
+export async function readerOf(syntax: Syntax): Promise<ReadTree> {
+  switch (syntax) {
+    case 'json':
+      return (await import('./json-text.js')).readJsonText;
+    case 'toml':
+      return (await import('./toml-text.js')).readTomlText;
+    case 'yaml':
+      return (await import('./yaml-text.js')).readYamlText;
+  }
+}
+
+function syntaxOf(path: string): Syntax {
+  if (/\.toml$/i.test(path)) return 'toml';
+  return /\.ya?ml$/i.test(path) ? 'yaml' : 'json';
+}

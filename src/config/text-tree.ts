@@ -1,0 +1,117 @@
+/**
+ * A configuration text as a tree that knows where everything stands, whichever syntax it is written in.
+ *
+ * The nodes are those of `jsonc-parser`; the readers of other syntaxes build the same. Knows nothing of servers.
+ */
+import type { Node } from 'jsonc-parser';
+import type { Path, Position } from './problem.js';
+
+export type TreeNode = Node;
+
+/** A named part of an object. */
+export interface Member {
+  readonly name: string;
+  readonly node: TreeNode;
+  /** Where the name stands. */
+  readonly position: Position;
+}
+
+export interface TextTree {
+  readonly root: TreeNode;
+  positionOf(node: TreeNode): Position;
+}
+
+export type Reading =
+  | { readonly kind: 'tree'; readonly tree: TextTree }
+  /** Nothing but blanks and comments. */
+  | { readonly kind: 'empty' }
+  | ({ readonly kind: 'broken'; readonly message: string } & Position);
+
+/** Never throws; a message holds nothing of the text. */
+export type ReadTree = (text: string) => Reading;
+
+/** A name that an object holds more than once, at its later place. */
+export interface Repeat extends Position {
+  readonly path: Path;
+}
+
+const DEEPEST = 200;
+
+/** The reading of a tree that was parsed; one that is nested too deeply is none, so that recursion over it is safe. */
+export function toReading(root: TreeNode, positionAt: (offset: number) => Position): Reading {
+  if (isDeeperThan(DEEPEST, root)) return TOO_DEEP;
+  return { kind: 'tree', tree: { root, positionOf: (node) => positionAt(node.offset) } };
+}
+
+export const TOO_DEEP: Reading = { kind: 'broken', message: 'is nested too deeply', line: 1, column: 1 };
+
+/** Members in the order of the text, repeated names included; none where `node` is not an object. */
+export function membersOf(tree: TextTree, node: TreeNode): readonly Member[] {
+  if (node.type !== 'object') return [];
+  return (node.children ?? []).flatMap(({ children: [name, value] = [] }) =>
+    name === undefined || value === undefined
+      ? []
+      : [{ name: String(name.value), node: value, position: tree.positionOf(name) }],
+  );
+}
+
+/** The value as plain data; of a repeated name the last one counts, as in `JSON.parse`. */
+export function valueOf(node: TreeNode): unknown {
+  switch (node.type) {
+    case 'array':
+      return (node.children ?? []).map(valueOf);
+    case 'object':
+      return Object.fromEntries(
+        (node.children ?? []).flatMap(({ children: [name, value] = [] }) =>
+          name === undefined || value === undefined ? [] : [[String(name.value), valueOf(value)]],
+        ),
+      );
+    default:
+      return node.value;
+  }
+}
+
+/** Where the last existing step of `path` below `member` stands: a name, or an item of a list. */
+export function locate(tree: TextTree, member: Member, path: Path): Position {
+  const [step, ...rest] = path;
+  if (typeof step === 'string') {
+    const next = membersOf(tree, member.node).findLast(({ name }) => name === step);
+    return next === undefined ? member.position : locate(tree, next, rest);
+  }
+  const item = step === undefined ? undefined : member.node.children?.[step];
+  return item === undefined || member.node.type !== 'array' ? member.position : tree.positionOf(item);
+}
+
+/** Names written more than once in the objects below `node`. */
+export function repeatsIn(tree: TextTree, node: TreeNode, path: Path = []): readonly Repeat[] {
+  if (node.type === 'array') {
+    return (node.children ?? []).flatMap((item, index) => repeatsIn(tree, item, [...path, index]));
+  }
+  const seen = new Set<string>();
+  return membersOf(tree, node).flatMap(({ name, node: value, position }) => {
+    const repeat = seen.has(name) ? [{ path: [...path, name], ...position }] : [];
+    seen.add(name);
+    return [...repeat, ...repeatsIn(tree, value, [...path, name])];
+  });
+}
+
+export function makePositionFinder(text: string): (offset: number) => Position {
+  const starts = [0, ...[...text.matchAll(/\r\n|\r|\n/g)].map((match) => match.index + match[0].length)];
+  return (offset) => {
+    let line = 0;
+    for (let after = starts.length; after - line > 1;) {
+      const middle = (line + after) >> 1;
+      if ((starts[middle] ?? 0) <= offset) line = middle;
+      else after = middle;
+    }
+    return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
+  };
+}
+
+export function withoutByteOrderMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
+
+function isDeeperThan(limit: number, node: TreeNode): boolean {
+  return limit < 0 || (node.children ?? []).some((child) => isDeeperThan(limit - 1, child));
+}

@@ -1,0 +1,141 @@
+/**
+ * Tells when one of some files may have changed, however it is written: in place, by a rename over it, by deleting and
+ * making it again, or together with a folder that was not there before.
+ *
+ * Watches the nearest folder that exists, so that nothing depends on the file itself being there, and looks away from
+ * everything in it that is not on the way to one of the files. Listens to the system's own events as well, since the
+ * library leaves out what follows quickly on something else, and with it the last word of a save.
+ *
+ * W1. What comes in quick succession is told once.
+ * W2. Whatever goes wrong is told, never thrown. What was missed before the watch was set is told, too.
+ * W3. Keeps no process alive, and leaves nothing when it is closed.
+ */
+import type { FSWatcher } from 'chokidar';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Clock } from '../ports.js';
+
+/** Silence after which a change is told. Longer than the gap within a save, short for a person who waits. */
+const DEBOUNCE_MS = 300;
+/** A file that never rests is told at last. */
+const MAX_WAIT_MS = 2_000;
+
+const NOTHING = JSON.stringify([[], []]);
+
+export interface WatchPorts {
+  readonly clock: Clock;
+  readonly onchange: () => void;
+  readonly onerror: (error: Error) => void;
+}
+
+export class FileWatch {
+  #paths: readonly string[] = [];
+  /** Files and folders that the present watch is for. */
+  #set = NOTHING;
+  #watcher: FSWatcher | undefined;
+  #timer: unknown;
+  #firstAt: number | undefined;
+  #isClosed = false;
+  /** Settings of the watch, one after the other. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(private readonly ports: WatchPorts) {}
+
+  /** Watches these files from now on, absolute paths, and no others. Resolves when the watch is set. Never rejects. */
+  follow(paths: readonly string[]): Promise<void> {
+    this.#paths = paths;
+    return (this.#last = this.#last.then(() => this.#arm()));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#forget();
+    await this.#watcher?.close();
+  }
+
+  /** Does nothing where the present watch will do. Once closed, nothing is made any more. */
+  async #arm(): Promise<void> {
+    try {
+      const paths = this.#paths;
+      const roots = await rootsOf(paths);
+      const wanted = JSON.stringify([[...roots], paths]);
+      if (wanted === this.#set) return;
+      const { watch } = await import('chokidar');
+      await this.#watcher?.close();
+      if (this.#isClosed) return;
+      const onTheWay = new Set(paths.flatMap(withParents));
+      const concerns = (path: string): boolean => onTheWay.has(resolve(path));
+      this.#watcher = watch([...roots.keys()], {
+        persistent: false,
+        ignoreInitial: true,
+        atomic: false,
+        ignored: (path) => !concerns(path),
+      });
+      this.#watcher
+        .on('all', () => this.#changed())
+        .on('raw', (_, entry, details) => {
+          if (placesOf(entry, details as RawDetails).some(concerns)) this.#changed();
+        })
+        .on('ready', () => this.#changed())
+        .on('error', (error) => this.ports.onerror(toError(error)));
+      this.#set = wanted;
+    } catch (error) {
+      this.ports.onerror(toError(error));
+    }
+  }
+
+  #changed(): void {
+    const { clock } = this.ports;
+    if (this.#isClosed) return;
+    const firstAt = this.#firstAt ?? clock.now();
+    this.#forget();
+    this.#firstAt = firstAt;
+    const delay = Math.min(DEBOUNCE_MS, firstAt + MAX_WAIT_MS - clock.now());
+    this.#timer = clock.setTimeout(() => this.#tell(), Math.max(0, delay));
+  }
+
+  #tell(): void {
+    this.#forget();
+    void this.follow(this.#paths);
+    this.ports.onchange();
+  }
+
+  #forget(): void {
+    if (this.#timer !== undefined) this.ports.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#firstAt = undefined;
+  }
+}
+
+interface RawDetails {
+  readonly watchedPath: string;
+}
+
+/** What the system's own event is about: an entry of the watched folder, or that folder or file itself. */
+function placesOf(entry: string | null, { watchedPath }: RawDetails): readonly string[] {
+  return entry === null || entry === basename(watchedPath) ? [watchedPath] : [join(watchedPath, entry)];
+}
+
+/** A folder, and what tells it from a later one of the same name: a watch stays with the old one. */
+type Folder = readonly [path: string, identity: string];
+
+/** The nearest folder of each file that exists. */
+async function rootsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  return new Map(await Promise.all(paths.map((path) => nearestFolder(dirname(path)))));
+}
+
+async function nearestFolder(path: string): Promise<Folder> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isDirectory() === true) return [path, `${stats.dev} ${stats.ino} ${stats.birthtimeMs}`];
+  const parent = dirname(path);
+  return parent === path ? [path, ''] : nearestFolder(parent);
+}
+
+function withParents(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === path ? [path] : [path, ...withParents(parent)];
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,98 @@
+/** Reads YAML. Anchors and aliases are followed, as far as that stays small; a name written twice is an error there. */
+import type { Node } from 'jsonc-parser';
+import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type ErrorCode } from 'yaml';
+import type { Position } from './problem.js';
+import {
+  makePositionFinder,
+  toReading,
+  TOO_DEEP,
+  withoutByteOrderMark,
+  type Reading,
+  type ReadTree,
+} from './text-tree.js';
+
+const EXPECTATIONS: Partial<Record<ErrorCode, string>> = {
+  BAD_INDENT: 'the indentation does not fit, or a bracket is not closed',
+  DUPLICATE_KEY: 'a name is written more than once',
+  MISSING_CHAR: 'a character is missing here',
+  MULTIPLE_DOCS: 'the document is over here, but the text goes on',
+  TAB_AS_INDENT: 'indentation is made of spaces, not of tabs',
+};
+const MOST_NODES = 100_000;
+
+class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly offset: number,
+  ) {
+    super(message);
+  }
+}
+
+export const readYamlText: ReadTree = (text) => {
+  const body = withoutByteOrderMark(text);
+  const positionAt = makePositionFinder(body);
+  try {
+    const document = parseDocument(body, { prettyErrors: false, stringKeys: true });
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const message = EXPECTATIONS[error.code] ?? 'this is not YAML';
+      return { kind: 'broken', message, ...positionAt(error.pos[0]) };
+    }
+    const root = new TreeBuilder(document).build(document.contents, 0);
+    return root.type === 'null' ? { kind: 'empty' } : toReading(root, positionAt);
+  } catch (error) {
+    return toFailedReading(error, positionAt);
+  }
+};
+
+function toFailedReading(error: unknown, positionAt: (offset: number) => Position): Reading {
+  if (error instanceof RangeError) return TOO_DEEP;
+  if (!(error instanceof Refusal)) throw error;
+  return { kind: 'broken', message: error.message, ...positionAt(error.offset) };
+}
+
+class TreeBuilder {
+  private size = 0;
+
+  constructor(private readonly document: Document) {}
+
+  build(part: unknown, inherited: number): Node {
+    this.size += 1;
+    if (this.size > MOST_NODES) throw new Refusal('has too many parts', 0);
+    if (isAlias(part)) {
+      const offset = part.range?.[0] ?? inherited;
+      const target = part.resolve(this.document);
+      if (target === undefined) throw new Refusal('an alias has no anchor before it', offset);
+      return this.build(target, offset);
+    }
+    if (isMap(part)) {
+      const offset = part.range?.[0] ?? inherited;
+      const children = part.items.map(({ key, value }): Node => {
+        const name = this.build(key, offset);
+        return { ...name, type: 'property', children: [name, this.build(value, name.offset)] };
+      });
+      return { type: 'object', offset, length: 0, children };
+    }
+    if (isSeq(part)) {
+      const offset = part.range?.[0] ?? inherited;
+      return {
+        type: 'array',
+        offset,
+        length: 0,
+        children: part.items.map((item) => this.build(item, offset)),
+      };
+    }
+    return scalarNode(part, inherited);
+  }
+}
+
+function scalarNode(part: unknown, inherited: number): Node {
+  if (!isScalar(part)) return { type: 'null', offset: inherited, length: 0, value: null };
+  const { value, source = '', range } = part;
+  const place = { offset: range?.[0] ?? inherited, length: 0 };
+  if (value === null || value === undefined) return { ...place, type: 'null', value: null };
+  if (typeof value === 'number') return { ...place, type: 'number', value };
+  if (typeof value === 'boolean') return { ...place, type: 'boolean', value };
+  return { ...place, type: 'string', value: typeof value === 'string' ? value : source };
+}

@@ -1,0 +1,135 @@
+/**
+ * Which servers a troupe has: what its sources name, what was added and removed by hand, what a reload brings.
+ * Decides when an entry comes and goes; what it says is read by `config-reading.ts` and applied by `reload.ts`.
+ */
+import { AutoReload } from './auto-reload.js';
+import type { Approvals } from './approvals.js';
+import type { Catalogs } from './catalog/catalogs.js';
+import { ConfigReading, type Servers } from './config-reading.js';
+import type { LoadedConfig } from './config/load.js';
+import type { Connection, WaitOptions } from './connection.js';
+import { ConfigError, NotReadyError } from './errors.js';
+import type { Publisher } from './lifecycle/publish.js';
+import { DEFAULT_START_GATE_MS, type ServerConfig, type TroupeOptions } from './options.js';
+import type { Clock } from './ports.js';
+import { Reloads, type ReloadReport } from './reload.js';
+import type { Roster } from './roster.js';
+import type { ServerTable } from './server-table.js';
+
+export interface MembershipParts {
+  readonly roster: Roster;
+  readonly table: ServerTable;
+  readonly catalogs: Catalogs;
+  readonly approvals: Approvals;
+  readonly publisher: Publisher;
+  readonly clock: Clock;
+  /** The start of the troupe; undefined before it was asked for. */
+  readonly started: () => Promise<unknown> | undefined;
+  readonly isClosed: () => boolean;
+}
+
+export class Membership {
+  readonly #parts: MembershipParts;
+  readonly #reading: ConfigReading;
+  readonly #reloads: Reloads;
+  readonly #autoReload: AutoReload | undefined;
+  #opened: Promise<LoadedConfig> | undefined;
+  #unfollow: (() => void) | undefined;
+
+  constructor(options: TroupeOptions, parts: MembershipParts) {
+    this.#parts = parts;
+    const { approvals, publisher, clock } = parts;
+    this.#reading = new ConfigReading(options, approvals, publisher.publish);
+    this.#reloads = new Reloads({
+      ...parts,
+      reading: this.#reading,
+      gateMs: options.startGateMs ?? DEFAULT_START_GATE_MS,
+      whenOpen: () => this.#whenOpen(),
+    });
+    if (options.watch !== true) return;
+    this.#autoReload = new AutoReload({
+      clock,
+      publish: publisher.publish,
+      reload: () => this.reload(),
+      places: () => this.#reading.places(),
+    });
+  }
+
+  /** Reads the sources for the first time and makes the handles of what they name. Never rejects. */
+  async open(): Promise<LoadedConfig> {
+    this.#opened = this.#reading.read();
+    const loaded = await this.#opened;
+    const { roster } = this.#parts;
+    for (const row of [...loaded.servers, ...loaded.refused]) {
+      if (roster.connection(row.name) === undefined) roster.enroll(row);
+    }
+    this.#autoReload?.follow(loaded.sources);
+    if (!this.#parts.isClosed()) this.#unfollow = this.#parts.approvals.follow(() => this.#useApprovals());
+    return loaded;
+  }
+
+  /** See `Troupe.add`. */
+  async add(name: string, config: ServerConfig): Promise<Connection> {
+    const [entry] = await Promise.all([this.#reading.readEntry(name, config), this.#opened]);
+    const { roster, started } = this.#parts;
+    this.#refuseClosed();
+    if (roster.connection(name) !== undefined) {
+      throw new ConfigError(`There is already a server called '${name}'.`, { server: name });
+    }
+    this.#reading.keep(entry);
+    const connection = roster.enroll(entry.spec);
+    if (started() !== undefined) roster.startOne(name);
+    return connection;
+  }
+
+  /** See `Troupe.remove`. */
+  async remove(name: string): Promise<void> {
+    const { roster } = this.#parts;
+    this.#reading.drop(name);
+    const connection = roster.connection(name);
+    if (connection !== undefined) await roster.remove(connection);
+  }
+
+  /** See `Troupe.reload`. */
+  reload(servers?: Servers, options: WaitOptions = {}): Promise<ReloadReport> {
+    return this.#reloads.reload(servers, options);
+  }
+
+  /** Ends the watch of the files; resolves when every approval is kept, too. */
+  async close(): Promise<void> {
+    this.#unfollow?.();
+    await Promise.all([this.#autoReload?.close(), this.#parts.approvals.kept()]);
+  }
+
+  /**
+   * Somebody approved an entry elsewhere: what waited for that is tried, and where the files are followed, what was
+   * held back is used.
+   */
+  #useApprovals(): void {
+    const { roster, table, approvals } = this.#parts;
+    for (const { name, path } of roster.connections) {
+      const request = path.substate === 'awaitingTrust' ? table.trustRequest(name) : undefined;
+      if (request === undefined) continue;
+      void approvals.has(request).then((isApproved) => {
+        const connection = roster.connection(name);
+        if (isApproved && connection?.path.substate === 'awaitingTrust') {
+          connection.dispatch({ type: 'connection.retry' });
+        }
+      });
+    }
+    if (this.#autoReload !== undefined) this.reload().catch(() => {});
+  }
+
+  async #whenOpen(): Promise<void> {
+    this.#refuseClosed();
+    const started = this.#parts.started();
+    if (started === undefined)
+      throw new NotReadyError('The troupe has not started: start() reads the sources.');
+    await started;
+    this.#refuseClosed();
+  }
+
+  #refuseClosed(): void {
+    if (this.#parts.isClosed()) throw new NotReadyError('The troupe is closed.');
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * Brings the servers there are in step with a new reading of the configuration.
+ *
+ * L1. One reading after the other is applied, in the order in which they were asked for.
+ * L2. Only what changed is touched: an entry of the same meaning keeps its process, and one of which only settings
+ *     changed keeps it too.
+ * L3. What came, went or changed while the sources were read is left to whoever did that.
+ */
+import { abortable } from './abortable.js';
+import type { Catalogs } from './catalog/catalogs.js';
+import { isAllowed } from './catalog/filter.js';
+import type { ConfigReading, Servers } from './config-reading.js';
+import { diffServers, type ChangedServer, type ConfigDiff } from './config/diff.js';
+import type { LoadedConfig } from './config/load.js';
+import type { SourceReport } from './config/sources.js';
+import type { Connection, WaitOptions } from './connection.js';
+import type { ConfigProblem } from './errors.js';
+import type { Publisher } from './lifecycle/publish.js';
+import { isSettled } from './lifecycle/state-path.js';
+import type { Clock } from './ports.js';
+import { doneWithin } from './release.js';
+import type { Roster } from './roster.js';
+import type { ServerRow, ServerTable } from './server-table.js';
+
+/** What a reload came to: names of servers, each in one of the first four lists. */
+export interface ReloadReport {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Their entries mean something else than before. Those of which only settings changed kept their session. */
+  readonly changed: readonly string[];
+  /** They run as before, also where their source could not be read. */
+  readonly unchanged: readonly string[];
+  /** Their entry cannot be used, and `problems` says why. One that had another entry before runs on with that. */
+  readonly refused: readonly string[];
+  readonly problems: readonly ConfigProblem[];
+  /** Every source that was asked, in order of precedence. The servers of one that is not `ok` are left as they were. */
+  readonly sources: readonly SourceReport[];
+}
+
+export interface ReloadParts {
+  readonly reading: ConfigReading;
+  readonly roster: Roster;
+  readonly table: ServerTable;
+  readonly catalogs: Catalogs;
+  readonly publisher: Publisher;
+  readonly clock: Clock;
+  /** Longest wait for what was started or changed, milliseconds. */
+  readonly gateMs: number;
+  /** Resolves when servers may be started, and rejects when that is over. */
+  readonly whenOpen: () => Promise<void>;
+}
+
+export class Reloads {
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly parts: ReloadParts) {}
+
+  /** Reads the sources again and applies what changed. See `Troupe.reload`. */
+  async reload(servers: Servers | undefined, { signal }: WaitOptions = {}): Promise<ReloadReport> {
+    signal?.throwIfAborted();
+    const reloading = this.#reload(servers);
+    return signal === undefined ? reloading : abortable(reloading, signal);
+  }
+
+  async #reload(servers: Servers | undefined): Promise<ReloadReport> {
+    const turn = this.#last.then(() => this.#readAndApply(servers));
+    this.#last = turn.catch(() => {});
+    const { loaded, diff } = await turn;
+    await this.#attempted([...diff.added, ...diff.changed.map(({ after }) => after)]);
+    return toReport(loaded, diff);
+  }
+
+  async #readAndApply(servers: Servers | undefined): Promise<{ loaded: LoadedConfig; diff: ConfigDiff }> {
+    const { reading, table, whenOpen } = this.parts;
+    await whenOpen();
+    if (servers !== undefined) reading.replaceServers(servers);
+    const before = table.rows;
+    const loaded = await reading.read();
+    await whenOpen();
+    const diff = this.#still(
+      before,
+      diffServers(before, loaded, (config) => table.policyOf(config)),
+    );
+    this.#tell(diff);
+    await this.#apply(diff);
+    return { loaded, diff };
+  }
+
+  /** Without what somebody else has changed meanwhile. */
+  #still(before: readonly ServerRow[], { added, removed, changed, unchanged }: ConfigDiff): ConfigDiff {
+    const { table } = this.parts;
+    const then = new Map(before.map((row) => [row.name, row]));
+    const isAsThen = ({ name }: ServerRow): boolean => table.get(name) === then.get(name);
+    return {
+      added: added.filter(isAsThen),
+      removed: removed.filter(isAsThen),
+      changed: changed.filter(({ after }) => isAsThen(after)),
+      unchanged: unchanged.filter(isAsThen),
+    };
+  }
+
+  async #apply({ added, removed, changed, unchanged }: ConfigDiff): Promise<void> {
+    const { roster, table } = this.parts;
+    for (const row of unchanged) if (table.get(row.name)?.source !== row.source) table.set(row);
+    for (const row of added) {
+      roster.enroll(row);
+      roster.startOne(row.name);
+    }
+    const changes = changed.map((change) => this.#change(change));
+    const ends = removed
+      .flatMap(({ name }) => roster.connection(name) ?? [])
+      .map((one) => roster.remove(one));
+    await Promise.all([...changes, ...ends]);
+  }
+
+  async #change({ after, needsSession }: ChangedServer): Promise<void> {
+    const { roster, table } = this.parts;
+    const { name } = after;
+    const connection = roster.connection(name);
+    if (connection === undefined) return;
+    const wasEnabled = table.isEnabled(name);
+    this.#replace(after, connection);
+    if (!table.isEnabled(name)) await connection.end('stop');
+    else if (!wasEnabled) roster.startOne(name);
+    else if (needsSession || connection.state === 'failed') this.#renew(connection);
+    else this.#retune(connection);
+  }
+
+  /** The entry counts from here on, its filter and its limit of calls at once. */
+  #replace(row: ServerRow, connection: Connection): void {
+    const { table, publisher } = this.parts;
+    const before = this.#shownTools(row.name);
+    table.set(row);
+    const after = this.#shownTools(row.name);
+    const added = after.filter((tool) => !before.includes(tool));
+    const removed = before.filter((tool) => !after.includes(tool));
+    if (added.length + removed.length === 0) return;
+    publisher.publish({
+      type: 'catalog.changed',
+      connection: row.name,
+      generation: connection.status.generation,
+      added,
+      removed,
+      changed: [],
+      toolCount: after.length,
+    });
+  }
+
+  #shownTools(name: string): readonly string[] {
+    const filter = this.parts.table.filter(name);
+    const tools = this.parts.catalogs.get(name)?.tools ?? [];
+    return tools.map((tool) => tool.name).filter((tool) => isAllowed(tool, filter));
+  }
+
+  /** The numbers of the entry count from here on, and nothing is started anew; but who need not rest any more is woken. */
+  #retune(connection: Connection): void {
+    const { roster, table } = this.parts;
+    roster.retune(connection.name);
+    const isResting = connection.path.substate === 'dormant';
+    if (isResting && !table.isLazy(connection.name)) connection.dispatch({ type: 'connection.start' });
+  }
+
+  /** Makes a new session by the new entry. What was stopped stays so: its next start goes by the new entry anyway. */
+  #renew(connection: Connection): void {
+    const { table } = this.parts;
+    const { name, allowed } = connection;
+    if (allowed.includes('connection.reload')) {
+      // One that rests is wanted once, to tell its tools anew.
+      if (table.isLazy(name)) connection.dispatch({ type: 'connection.restart' });
+      const [transport, policy] = [table.transport(name), table.policy(name)];
+      connection.dispatch({ type: 'connection.reload', transport, policy });
+    } else if (connection.state === 'failed') {
+      // Its actor died of an error of ours.
+      connection.dispatch({ type: 'connection.restart' });
+    }
+  }
+
+  /** Resolves when each of them had its first attempt, or when the gate is over. */
+  async #attempted(rows: readonly ServerRow[]): Promise<void> {
+    const { roster, publisher, clock, gateMs } = this.parts;
+    const connections = rows.flatMap(({ name }) => roster.connection(name) ?? []);
+    const waiting = new AbortController();
+    const areOver = publisher.until(() => connections.every(isAttempted), waiting.signal);
+    await doneWithin(clock, gateMs, areOver);
+    waiting.abort();
+  }
+
+  #tell(diff: ConfigDiff): void {
+    const changed = diff.changed.map(({ after }) => after);
+    const parts = [
+      ...inWords('added', diff.added),
+      ...inWords('removed', diff.removed),
+      ...inWords('changed', changed),
+    ];
+    if (parts.length === 0) return;
+    const message = `The configuration has changed: ${parts.join('; ')}.`;
+    this.parts.publisher.publish({ type: 'diagnostic', kind: 'config-reloaded', message });
+  }
+}
+
+function isAttempted({ path }: Connection): boolean {
+  return isSettled(path) || path.state === 'reconnecting';
+}
+
+function inWords(what: string, rows: readonly ServerRow[]): string[] {
+  return rows.length === 0 ? [] : [`${what} ${namesOf(rows).join(', ')}`];
+}
+
+function namesOf(rows: readonly ServerRow[]): string[] {
+  return rows.map(({ name }) => name);
+}
+
+function toReport(loaded: LoadedConfig, diff: ConfigDiff): ReloadReport {
+  return {
+    added: namesOf(diff.added),
+    removed: namesOf(diff.removed),
+    changed: namesOf(diff.changed.map(({ after }) => after)),
+    unchanged: namesOf(diff.unchanged),
+    refused: namesOf(loaded.refused),
+    problems: loaded.problems,
+    sources: loaded.sources,
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * The mark that every server carries in its environment, and hands on to whatever it starts: whose process it is.
+ *
+ * It names the host by process namespace, number and start time, which together belong to one process only for as
+ * long as the machine runs, and ends in a random token, so that nobody carries it by accident. Where marks cannot be
+ * read back there are none: that takes Linux's `/proc`. A process that shall outlive the host can be started without
+ * the variable.
+ */
+import { randomBytes } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
+import { isKnown, statOf } from './process-table.js';
+
+export const OWNER_VARIABLE = 'TROUPE_OWNER';
+
+interface Owner {
+  readonly namespace: string;
+  readonly pid: number;
+  readonly start: string;
+}
+
+const MARK = /^(\d+)-(\d+)-(\d+)-[\da-f]{32}$/;
+
+let own: string | false | undefined;
+
+/** The mark of this process; the same at every call. Undefined where marks cannot be read back. */
+export function ownMark(): string | undefined {
+  own ??= makeMark() ?? false;
+  return own === false ? undefined : own;
+}
+
+function makeMark(): string | undefined {
+  const namespace = processNamespace();
+  const start = statOf(process.pid)?.start;
+  if (namespace === undefined || start === undefined) return undefined;
+  return `${namespace}-${process.pid}-${start}-${randomBytes(16).toString('hex')}`;
+}
+
+/** Whether this is the mark of a host that is proven dead. Of another namespace's numbers nothing can be proven. */
+export function isOfDeadHost(mark: string): boolean {
+  const owner = parseMark(mark);
+  return owner !== undefined && owner.namespace === processNamespace() && isDead(owner);
+}
+
+function parseMark(mark: string): Owner | undefined {
+  const [, namespace, pid, start] = MARK.exec(mark) ?? [];
+  if (namespace === undefined || pid === undefined || start === undefined) return undefined;
+  return { namespace, pid: Number(pid), start };
+}
+
+/** The kernel is asked last: it also knows processes that `/proc` hides from us. */
+function isDead({ pid, start }: Owner): boolean {
+  const stat = statOf(pid);
+  return stat === undefined ? !isKnown(pid) : !stat.isLiving || stat.start !== start;
+}
+
+function processNamespace(): string | undefined {
+  try {
+    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
+  } catch {
+    return undefined;
+  }
+}

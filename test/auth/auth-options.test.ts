@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { authProblems } from '../../src/auth/auth-options.js';
+import { parseChallenge } from '../../src/auth/challenge.js';
+import { HeldToken } from '../../src/auth/held-token.js';
+import { createMemoryTokenStore } from '../../src/auth/token-store.js';
+import { ConfigError } from '../../src/errors.js';
+import { createTroupe } from '../../src/troupe.js';
+
+describe('the auth option', () => {
+  it.each<readonly [string, unknown]>([
+    ['nothing', undefined],
+    ['a function', () => undefined],
+    ['an empty object', {}],
+    ['a store', { store: createMemoryTokenStore(), interactive: false }],
+    ['a public client', { client: { clientId: 'harbor' } }],
+    [
+      'a secret with the issuer it is for',
+      { client: { clientId: 'a', clientSecret: 'b', issuer: 'https://c.example' } },
+    ],
+    ['a document', { clientMetadataUrl: 'https://host.example/client.json' }],
+  ])('may be %s.', (_, auth) => {
+    expect(authProblems(auth)).toEqual([]);
+  });
+
+  it.each<readonly [string, unknown, string, RegExp]>([
+    ['a text', 'yes', 'auth', /an object or a function/],
+    ['an unknown field', { clientID: 'a' }, 'auth.clientID', /is not an option/],
+    ['half a store', { store: { read: () => {} } }, 'auth.store', /read, write and forget/],
+    ['a port that is none', { redirectPort: 70_000 }, 'auth.redirectPort', /between 0 and 65535/],
+    [
+      'a document without https',
+      { clientMetadataUrl: 'http://a.example/b' },
+      'auth.clientMetadataUrl',
+      /https/,
+    ],
+    ['a client without id', { client: {} }, 'auth.client.clientId', /a string/],
+    [
+      'a secret for anybody',
+      { client: { clientId: 'a', clientSecret: 'b' } },
+      'auth.client.issuer',
+      /meant for/,
+    ],
+    [
+      'credentials without a secret',
+      { client: { clientId: 'a', grant: 'client-credentials' } },
+      'auth.client.grant',
+      /needs a clientSecret or a privateKey/,
+    ],
+  ])('may not be %s.', (_, auth, field, message) => {
+    expect(authProblems(auth)).toEqual([{ field, message: expect.stringMatching(message) }]);
+    expect(() => createTroupe({ auth: auth as never })).toThrow(ConfigError);
+  });
+});
+
+describe('a challenge', () => {
+  it.each([
+    [undefined, { scopes: [] }],
+    ['Basic realm="harbor"', { scopes: [] }],
+    ['Bearer', { scopes: [] }],
+    ['bearer error=invalid_token', { error: 'invalid_token', scopes: [] }],
+    [
+      'Basic realm="a, b", Bearer scope="look sail  look", error="insufficient_scope", resource_metadata="https://a.example/m"',
+      {
+        error: 'insufficient_scope',
+        scopes: ['look', 'sail'],
+        resourceMetadata: 'https://a.example/m',
+      },
+    ],
+    ['Bearer error="a \\"quoted\\" word"', { error: 'a "quoted" word', scopes: [] }],
+  ])('%s is read.', (header, challenge) => {
+    expect(parseChallenge(header)).toEqual(challenge);
+  });
+});
+
+describe('a held token', () => {
+  const token = (seconds?: number, isAdopted = false) =>
+    new HeldToken(
+      {
+        access_token: 'secret-access',
+        refresh_token: 'secret-refresh',
+        token_type: 'Bearer',
+        ...(seconds === undefined ? {} : { expires_in: seconds }),
+      },
+      { isAdopted, now: 0 },
+    );
+
+  it.each([
+    [3_600, 3_300_000],
+    [60, 54_000],
+  ])('that lives for %s s is due after %s ms.', (seconds, dueAt) => {
+    expect(token(seconds).isDue(dueAt - 1)).toBe(false);
+    expect(token(seconds).isDue(dueAt)).toBe(true);
+  });
+
+  it.each([[undefined], [0], [-5], [NaN]])('that is new and lives for %s s is never due.', (seconds) => {
+    expect(token(seconds).isDue(1e15)).toBe(false);
+    expect(token(seconds).hasEnded(1e15)).toBe(false);
+  });
+
+  it('that was kept and has ended is due at once.', () => {
+    expect(token(0, true).isDue(0)).toBe(true);
+    expect(token(0, true).hasEnded(0)).toBe(true);
+  });
+
+  it('strikes itself out of what is told, and what came with it.', () => {
+    expect(token().mask('secret-access and secret-refresh')).toBe('*** and ***');
+  });
+});

@@ -1,0 +1,154 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../../src/cli/program.js';
+import { FakeStream } from '../cli/fake-stream.js';
+import { useInotify } from '../support/inotify.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { createWatch } from '../transports/http/watch.js';
+import { useAuthorizationServers, type AuthorizationServer } from './authorization-server.js';
+import { signInAt } from './person.js';
+import { bounded } from './signing-troupes.js';
+
+useInotify();
+useLeakCheck();
+const servers = useAuthorizationServers();
+
+/** Where the user's data is, by platform. */
+const PLACES = ['XDG_DATA_HOME', 'HOME', 'LOCALAPPDATA'] as const;
+const before = PLACES.map((name) => process.env[name]);
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'troupe-login-'));
+});
+beforeEach(() => {
+  for (const name of PLACES) process.env[name] = mkdtempSync(join(folder, 'data-'));
+});
+afterEach(() => {
+  PLACES.forEach((name, index) => {
+    if (before[index] === undefined) delete process.env[name];
+    else process.env[name] = before[index];
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+class HeardStream extends FakeStream {
+  readonly #watch = createWatch();
+
+  override _write(chunk: string | Buffer, encoding: BufferEncoding, done: () => void): void {
+    super._write(chunk, encoding, done);
+    this.#watch.changed();
+  }
+
+  async heard(pattern: RegExp): Promise<string> {
+    await this.#watch.until(() => pattern.test(this.written));
+    return pattern.exec(this.written)?.[1] ?? '';
+  }
+}
+
+interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(...args: readonly string[]) {
+  const [stdout, stderr] = [new HeardStream(), new HeardStream()];
+  const finished = run(args, { stdout, stderr, stdin: Readable.from([]), env: {} }).then(
+    (code): Finished => ({ code, stdout: stdout.written, stderr: stderr.written }),
+  );
+  return { stderr, finished: bounded(finished) };
+}
+
+function configure(servers: Readonly<Record<string, unknown>>): string {
+  const file = join(mkdtempSync(join(folder, 'config-')), 'servers.json');
+  writeFileSync(file, JSON.stringify({ mcpServers: servers }));
+  return file;
+}
+
+async function login(port: AuthorizationServer, ...flags: readonly string[]): Promise<Finished> {
+  const { stderr, finished } = start('login', 'port', '--add', `port=${port.url}`, ...flags);
+  await signInAt(await bounded(stderr.heard(/^(http:\S+authorize\S+)$/m)));
+  return finished;
+}
+
+describe('troupe login', () => {
+  it('tells where to sign in, waits, and proves it; the other commands use it from then on.', async () => {
+    const port = await servers.start();
+    const add = ['--add', `port=${port.url}`];
+    const done = await login(port);
+    expect(done).toMatchObject({ code: 0, stdout: 'port: signed in, 1 tool\n' });
+    expect(done.stderr).toMatch(/^Sign in to port in your browser:\nhttp:\/\/127\.0\.0\.1:\d+\/authorize\?/);
+    expect(await start('login', 'port', ...add).finished).toMatchObject({
+      code: 0,
+      stdout: 'port: nobody had to sign in, 1 tool\n',
+    });
+    port.expireAll();
+    expect(await start('tools', ...add).finished).toMatchObject({ code: 0 });
+    expect(port.grants()).toEqual(['authorization_code', 'refresh_token']);
+  });
+
+  it('gives JSON where that is wanted, and nothing else on stdout.', async () => {
+    const { stdout } = await login(await servers.start(), '--json');
+    expect(JSON.parse(stdout)).toEqual({ server: 'port', signedIn: true, toolCount: 1 });
+  });
+
+  it('fails with the cause where nobody can sign in.', async () => {
+    const port = await servers.start({ metadata: { issuer: 'https://bank.example' } });
+    const { code, stdout, stderr } = await start('login', 'port', '--add', `port=${port.url}`).finished;
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('says that it is another one');
+  });
+
+  it.each<readonly [string, unknown, RegExp]>([
+    ['a program', { command: 'node' }, /'port' is no remote server/],
+    [
+      'a server with a key of its own',
+      { url: 'http://127.0.0.1:1/', headers: { authorization: 'Bearer x' } },
+      /hold an Authorization/,
+    ],
+  ])('refuses %s.', async (_, entry, message) => {
+    const { code, stderr } = await start('login', 'port', '--config', configure({ port: entry })).finished;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  it('refuses a server that is not configured.', async () => {
+    const config = configure({ port: { url: 'http://127.0.0.1:1/' } });
+    const { code, stderr } = await start('login', 'prot', '--config', config).finished;
+    expect([code, stderr]).toEqual([2, expect.stringContaining("no server is called 'prot'")]);
+  });
+});
+
+describe('troupe logout', () => {
+  it('forgets the sign-in, tells the authorization server, and nobody is asked by other commands.', async () => {
+    const port = await servers.start();
+    const add = ['--add', `port=${port.url}`];
+    await login(port);
+    expect(await start('logout', 'port', ...add).finished).toMatchObject({
+      code: 0,
+      stdout: 'port: signed out\n',
+    });
+    expect(new URLSearchParams(port.to('POST /revoke')[0]?.body).get('token')).toMatch(/^refresh-/);
+    const checked = await start('check', ...add).finished;
+    expect(checked.code).toBe(1);
+    expect(port.to('POST /register')).toHaveLength(1);
+    expect(await start('logout', 'port', ...add, '--json').finished).toMatchObject({
+      code: 0,
+      stdout: '{"server":"port","result":"none"}\n',
+    });
+  });
+
+  it('works where the server is gone.', async () => {
+    const port = await servers.start();
+    await login(port);
+    await port.server.close();
+    expect(await start('logout', 'port', '--add', `port=${port.url}`).finished).toMatchObject({
+      code: 0,
+      stdout: 'port: signed out here; the authorization server was not told\n',
+    });
+    const files = readdirSync(process.env['XDG_DATA_HOME'] ?? '', { recursive: true });
+    expect(files.filter((file) => String(file).endsWith('.json'))).toEqual([]);
+  });
+});

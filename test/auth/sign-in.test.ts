@@ -1,0 +1,271 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { AuthorizationRequest } from '../../src/auth/auth-options.js';
+import { createMemoryTokenStore } from '../../src/auth/token-store.js';
+import { AuthRequiredError, NotReadyError } from '../../src/errors.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { event, openStream } from '../transports/http/test-server.js';
+import { useAuthorizationServers, type AuthorizationServer } from './authorization-server.js';
+import { agree, signInAt, visit } from './person.js';
+import { bounded, useSigningTroupes, within } from './signing-troupes.js';
+
+useLeakCheck();
+useCrashWatch();
+const servers = useAuthorizationServers();
+const troupes = useSigningTroupes();
+
+const owner = (server: string) => ({ server, client: '' });
+const isGone = async (url: string): Promise<boolean> =>
+  visit(url).then(
+    () => false,
+    () => true,
+  );
+
+describe('signing in', () => {
+  it('registers, asks a person with PKCE and state, and goes on to ready.', async () => {
+    const port = await servers.start();
+    const store = createMemoryTokenStore();
+    const { troupe, events, asked, ready } = troupes.start(port.url, { store, clientName: 'Harbor' });
+    const url = new URL(await asked());
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      resource: port.url,
+      state: expect.stringMatching(/^[\w-]{40,}$/),
+      redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
+    });
+    expect(troupe.status[0]).toMatchObject({
+      state: 'handshaking',
+      substate: 'authorizing',
+      authUrl: url.href,
+      attempt: 1,
+    });
+    expect(await signInAt(url.href)).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('You are signed in'),
+    });
+    await ready();
+    expect(events.states('port')).toEqual([
+      'configuring',
+      'launching',
+      'handshaking',
+      'launching',
+      'handshaking',
+      'ready',
+    ]);
+    expect(troupe.status[0]).toMatchObject({ state: 'ready', toolCount: 1, authUrl: null, attempt: 1 });
+    expect(JSON.parse(port.to('POST /register')[0]?.body ?? '')).toMatchObject({
+      client_name: 'Harbor',
+      redirect_uris: [url.searchParams.get('redirect_uri')],
+      token_endpoint_auth_method: 'none',
+    });
+    expect((await store.read(owner(port.url)))?.tokens).toMatchObject({ issuer: port.origin });
+    expect(await isGone(url.searchParams.get('redirect_uri') ?? '')).toBe(true);
+  });
+
+  it('asks once for five connections to the same server, and all of them go on.', async () => {
+    const port = await servers.start();
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const { events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() }, { names });
+    const urls = await Promise.all(names.map((name) => asked(name)));
+    expect(new Set(urls).size).toBe(1);
+    await signInAt(urls[0] ?? '');
+    await Promise.all(names.map((name) => ready(name)));
+    expect(port.grants()).toEqual(['authorization_code']);
+    expect(port.to('POST /register')).toHaveLength(1);
+    expect(events.of('connection.authRequired').filter(({ url }) => url !== undefined)).toHaveLength(5);
+  });
+
+  it('refuses an answer whose state is wrong, in the browser and by hand, and waits on.', async () => {
+    const port = await servers.start();
+    const { troupe, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const right = new URL(await agree(await asked()));
+    const wrong = new URL(right);
+    wrong.searchParams.set('state', 'somebody-elses');
+    expect(await visit(wrong.href)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('not the answer'),
+    });
+    wrong.searchParams.delete('state');
+    expect((await visit(wrong.href)).status).toBe(400);
+    const connection = troupe.connection('port')!;
+    await expect(connection.finishAuth(wrong.href)).rejects.toThrow(/state is wrong/);
+    await expect(connection.finishAuth('code-unknown')).rejects.toThrow(AuthRequiredError);
+    expect(connection.status.substate).toBe('authorizing');
+    expect(port.grants()).toEqual(['authorization_code']);
+    expect((await visit(right.href)).status).toBe(200);
+    await ready();
+  });
+
+  it('takes the code from a host without a browser.', async () => {
+    const port = await servers.start();
+    const asked: AuthorizationRequest[] = [];
+    const { ready } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      redirectUrl: 'https://host.example/signed-in',
+      onAuthorizationUrl: (request) => {
+        asked.push(request);
+        return agree(request.url);
+      },
+    });
+    await ready();
+    expect(asked).toEqual([{ server: { name: 'port', url: port.url }, url: expect.any(String) }]);
+    expect(new URL(asked[0]?.url ?? '').searchParams.get('redirect_uri')).toBe(
+      'https://host.example/signed-in',
+    );
+  });
+
+  it('takes a bare code by finishAuth, which resolves when the connection is ready.', async () => {
+    const port = await servers.start();
+    const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const back = new URL(await agree(await asked()));
+    const connection = troupe.connection('port')!;
+    await connection.finishAuth(back.searchParams.get('code') ?? '', { signal: within() });
+    expect(connection.state).toBe('ready');
+    await expect(connection.finishAuth('again')).rejects.toThrow(NotReadyError);
+  });
+
+  it('fails with what the person said, and asks again when it is retried.', async () => {
+    const port = await servers.start();
+    const { troupe, events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const url = new URL(await asked());
+    const back = new URL(url.searchParams.get('redirect_uri') ?? '');
+    back.searchParams.set('error', 'access_denied');
+    back.searchParams.set('state', url.searchParams.get('state') ?? '');
+    expect((await visit(back.href)).status).toBe(400);
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure).toMatchObject({
+      code: 'auth-required',
+      message: 'The sign-in was refused (access_denied).',
+    });
+    const again = events.next('connection.authRequired', (event) => event.url !== undefined);
+    void troupe
+      .connection('port')!
+      .retry()
+      .catch(() => {});
+    await signInAt((await bounded(again)).url ?? '');
+    await ready();
+    expect(port.to('POST /register')).toHaveLength(1);
+  });
+
+  it('leaves nothing behind when it is stopped while a person is asked.', async () => {
+    const port = await servers.start();
+    const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const redirect = new URL(await asked()).searchParams.get('redirect_uri') ?? '';
+    expect((await visit(redirect)).status).toBe(400);
+    await troupe.connection('port')!.stop({ signal: within() });
+    await troupe.close();
+    expect(await isGone(redirect)).toBe(true);
+    expect(troupe.status[0]?.authUrl).toBeNull();
+  });
+
+  it('signs in again at the redirect it is registered for, and registers anew where that is taken.', async () => {
+    const port = await servers.start();
+    const store = createMemoryTokenStore();
+    const first = troupes.start(port.url, { store });
+    await signInAt(await first.asked());
+    await first.ready();
+    await first.troupe.close();
+    port.revokeAll();
+    const second = troupes.start(port.url, { store });
+    const url = await second.asked();
+    expect(port.to('POST /register')).toHaveLength(1);
+    const third = troupes.start(port.url, { store });
+    const other = await third.asked();
+    expect(new URL(other).searchParams.get('redirect_uri')).not.toBe(
+      new URL(url).searchParams.get('redirect_uri'),
+    );
+    expect(port.to('POST /register')).toHaveLength(2);
+  });
+
+  it('uses the metadata document of the client where the authorization server reads it.', async () => {
+    const port = await servers.start({ metadata: { client_id_metadata_document_supported: true } });
+    const clientMetadataUrl = 'https://host.example/client.json';
+    const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore(), clientMetadataUrl });
+    const url = await asked();
+    expect(new URL(url).searchParams.get('client_id')).toBe(clientMetadataUrl);
+    await signInAt(url);
+    await ready();
+    expect(port.to('POST /register')).toEqual([]);
+  });
+
+  it('gives up on a server that refuses the tokens of one sign-in after the other.', async () => {
+    const port = await servers.start({ refusesAll: true });
+    const { events } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      onAuthorizationUrl: ({ url }) => agree(url),
+    });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure).toMatchObject({
+      code: 'auth-required',
+      message: "'port' has refused the tokens of 3 sign-ins in a row.",
+    });
+    expect(port.grants().filter((grant) => grant === 'authorization_code')).toHaveLength(3);
+  });
+
+  it('lets a host bring its own provider, and its own state.', async () => {
+    const port = await servers.start();
+    let tokens: object | undefined;
+    let client: object | undefined;
+    let verifier = '';
+    const provider = {
+      redirectUrl: 'https://host.example/back',
+      clientMetadata: { redirect_uris: ['https://host.example/back'] },
+      clientInformation: () => client as never,
+      saveClientInformation: (given: object) => void (client = given),
+      tokens: () => tokens as never,
+      saveTokens: (given: object) => void (tokens = given),
+      redirectToAuthorization: () => {},
+      saveCodeVerifier: (given: string) => void (verifier = given),
+      codeVerifier: () => verifier,
+      state: () => 'the-hosts-own',
+    };
+    const { troupe, asked } = troupes.start(port.url, ({ name }) => (name === 'port' ? provider : undefined));
+    const url = await asked();
+    expect(new URL(url).searchParams.get('state')).toBe('the-hosts-own');
+    await troupe.connection('port')!.finishAuth(await agree(url), { signal: within() });
+    expect(troupe.status[0]?.state).toBe('ready');
+    expect(tokens).toMatchObject({ access_token: expect.any(String), issuer: port.origin });
+  });
+
+  it('is the same for the older transport.', async () => {
+    let stream: ServerResponse | undefined;
+    const port: AuthorizationServer = await servers.start({
+      instead: ({ method, path, headers, rpc }, res) => {
+        const isSignedIn = headers.authorization?.startsWith('Bearer access-') === true;
+        if (path !== '/mcp' || !isSignedIn) return false;
+        if (method === 'GET') {
+          stream = openStream(res);
+          stream.write('event: endpoint\ndata: /mcp\n\n');
+          return true;
+        }
+        res.writeHead(202).end();
+        const result =
+          rpc.method === 'initialize'
+            ? { protocolVersion: '2024-11-05', capabilities: {}, serverInfo: { name: 'old', version: '1' } }
+            : {};
+        if (rpc.id !== undefined) stream?.write(event({ jsonrpc: '2.0', id: rpc.id, result }));
+        return true;
+      },
+    });
+    const { asked, ready } = troupes.start(
+      port.url,
+      { store: createMemoryTokenStore() },
+      { servers: { port: { type: 'sse', url: port.url } } },
+    );
+    await signInAt(await asked());
+    await ready();
+    expect(port.grants()).toEqual(['authorization_code']);
+  });
+
+  it('waits for other headers where nobody is to sign in.', async () => {
+    const port = await servers.start();
+    const { troupe, events } = troupes.start(port.url, undefined);
+    await bounded(events.when('connection.authRequired'));
+    await expect(troupe.connection('port')!.ready()).rejects.toThrow(AuthRequiredError);
+    await expect(troupe.connection('port')!.finishAuth('code')).rejects.toThrow(NotReadyError);
+    expect(troupe.status[0]).toMatchObject({ substate: 'authorizing', authUrl: null });
+    expect(port.server.seen.every(({ path }) => path === '/mcp')).toBe(true);
+  });
+});

@@ -1,0 +1,199 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createMemoryApprovalStore, type ApprovalStore } from '../../src/config/approval-store.js';
+import { createFileApprovalStore } from '../../src/config/file-approval-store.js';
+import { discoverServers } from '../../src/discover.js';
+import type { ServerConfig, TroupeOptions, TrustRequest } from '../../src/options.js';
+import { createTroupe, type Troupe } from '../../src/troupe.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { recordEvents } from '../support/event-record.js';
+import { useInotify } from '../support/inotify.js';
+import { useLeakCheck } from '../support/leak-check.js';
+
+const MISSING = 'no-such-command-of-the-project';
+const roots: string[] = [];
+
+describe('an approval', () => {
+  useInotify();
+  useLeakCheck();
+  useCrashWatch();
+  const made: Troupe[] = [];
+  let root: string;
+  beforeEach(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), 'troupe-approval-')));
+    roots.push(root);
+  });
+  afterEach(() => Promise.all(made.splice(0).map((troupe) => troupe.close())));
+  afterAll(() => Promise.all(roots.splice(0).map((each) => rm(each, { recursive: true, force: true }))));
+
+  const file = (): string => join(root, '.mcp.json');
+  const write = (servers: Record<string, ServerConfig>): Promise<void> =>
+    writeFile(file(), JSON.stringify({ mcpServers: servers }));
+
+  /** What is approved is proven by the failure of a program that is not there. */
+  function make(options: TroupeOptions) {
+    const config = { path: file(), scope: 'project' } as const;
+    const troupe = createTroupe({ policy: { maxAttempts: 1 }, config, ...options });
+    made.push(troupe);
+    return { troupe, events: recordEvents(troupe.events$) };
+  }
+
+  const substate = (troupe: Troupe): string | undefined => troupe.connection('lamp')?.status.substate;
+
+  it('is kept in the store of the host, and counts for its next troupe until the entry changes.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const approvals = createMemoryApprovalStore();
+    const first = make({ approvals });
+    await first.troupe.start();
+    expect(substate(first.troupe)).toBe('awaitingTrust');
+    const { trustRequest } = first.troupe.connection('lamp')?.status ?? {};
+    await expect(first.troupe.connection('lamp')?.approve()).rejects.toThrow(MISSING);
+    expect(await approvals.list()).toMatchObject([{ server: 'lamp', hash: trustRequest?.hash }]);
+
+    const second = make({ approvals });
+    expect((await second.troupe.start()).failed).toMatchObject([
+      { name: 'lamp', failure: { code: 'command-not-found' } },
+    ]);
+
+    await write({ lamp: { command: MISSING, args: ['--more'] } });
+    const third = make({ approvals });
+    expect(await third.troupe.start()).toMatchObject({ failed: [], pending: ['lamp'] });
+    expect(substate(third.troupe)).toBe('awaitingTrust');
+  });
+
+  it('is asked for again where a running server’s entry changes.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const { troupe } = make({ approvals: createMemoryApprovalStore() });
+    await troupe.start();
+    await expect(troupe.connection('lamp')?.approve()).rejects.toThrow(MISSING);
+    await write({ lamp: { command: MISSING, env: { LD_PRELOAD: './evil.so' } } });
+    await troupe.reload();
+    expect(troupe.connection('lamp')?.status).toMatchObject({
+      substate: 'awaitingTrust',
+      trustRequest: { env: ['LD_PRELOAD'] },
+    });
+  });
+
+  it('is forgotten with the troupe where the host gives no store.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const first = make({});
+    await first.troupe.start();
+    await expect(first.troupe.connection('lamp')?.approve()).rejects.toThrow(MISSING);
+    await expect(first.troupe.connection('lamp')?.retry()).rejects.toThrow(MISSING);
+    const second = make({});
+    await second.troupe.start();
+    expect(substate(second.troupe)).toBe('awaitingTrust');
+  });
+
+  it('of a function is kept too, so that it is asked once; its no is not.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const approvals = createMemoryApprovalStore();
+    const trust = vi.fn<(request: TrustRequest) => boolean>(() => false);
+    const first = make({ approvals, trust });
+    await first.troupe.start();
+    expect(substate(first.troupe)).toBe('awaitingTrust');
+    trust.mockReturnValue(true);
+    await expect(first.troupe.connection('lamp')?.retry()).rejects.toThrow(MISSING);
+    expect(trust).toHaveBeenCalledTimes(2);
+    const second = make({ approvals, trust });
+    await second.troupe.start();
+    expect(trust).toHaveBeenCalledTimes(2);
+    expect(substate(second.troupe)).not.toBe('awaitingTrust');
+  });
+
+  it('that was given elsewhere starts what waits for it.', async () => {
+    await write({ lamp: { command: MISSING }, boat: { command: MISSING } });
+    const folder = join(root, 'approvals');
+    const { troupe, events } = make({ approvals: createFileApprovalStore({ folder }) });
+    await troupe.start();
+    const request = troupe.connection('lamp')?.status.trustRequest;
+    const failed = events.when('connection.failed', ({ connection }) => connection === 'lamp');
+    const elsewhere = createFileApprovalStore({ folder });
+    // The watch of the folder begins some time after the start.
+    await vi.waitFor(
+      async () => {
+        if (request) await elsewhere.approve(request);
+        expect(events.of('connection.failed')).toHaveLength(1);
+      },
+      { timeout: 15_000, interval: 200 },
+    );
+    expect((await failed).failure.code).toBe('command-not-found');
+    expect(troupe.connection('boat')?.status.substate).toBe('awaitingTrust');
+  });
+
+  it('lets the project’s entry take the name of another one, and only that entry.', async () => {
+    await mkdir(join(root, '.cursor'));
+    await write({ lamp: { command: `${MISSING}-theirs` } });
+    const approvals = createMemoryApprovalStore();
+    const options: TroupeOptions = {
+      config: [{ path: file(), scope: 'project' }],
+      discover: { cwd: root, user: false, extensions: { mine: { lamp: { command: `${MISSING}-mine` } } } },
+      approvals,
+    };
+    const before = await discoverServers({ ...options, cwd: root });
+    expect(before.servers).toMatchObject([
+      { name: 'lamp', scope: 'extension', trusted: true, trustRequest: null },
+    ]);
+    expect(before.heldBack).toMatchObject([{ name: 'lamp', trusted: false }]);
+    const { failed } = await make(options).troupe.start();
+    expect(failed[0]?.failure.message).toContain(`${MISSING}-mine`);
+
+    const request = before.heldBack[0]?.trustRequest;
+    if (request) await approvals.approve(request);
+    const after = await discoverServers({ ...options, cwd: root });
+    expect(after.servers).toMatchObject([
+      { name: 'lamp', scope: 'project', trusted: true, trustRequest: null },
+    ]);
+    expect(after.heldBack).toEqual([]);
+    expect((await make(options).troupe.start()).failed[0]?.failure.message).toContain(`${MISSING}-theirs`);
+
+    await write({ lamp: { command: `${MISSING}-worse` } });
+    expect((await make(options).troupe.start()).failed[0]?.failure.message).toContain(`${MISSING}-mine`);
+  });
+
+  it('cannot be read from a store that is broken: nothing is trusted, the host hears why, and nothing breaks.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const broken = (): Promise<never> => Promise.reject(new Error('the disk is gone'));
+    const approvals: ApprovalStore = { has: broken, list: broken, approve: broken, revoke: broken };
+    const { troupe, events } = make({ approvals });
+    await troupe.start();
+    expect(substate(troupe)).toBe('awaitingTrust');
+    const told = () => new Set(events.of('diagnostic').map(({ kind, message }) => `${kind}: ${message}`));
+    expect(told()).toEqual(new Set(['approvals-problem: An approval could not be read: the disk is gone']));
+    // Whoever approves is obeyed all the same, for as long as the troupe lives.
+    await expect(troupe.connection('lamp')?.approve()).rejects.toThrow(MISSING);
+    expect(told()).toContain('approvals-problem: An approval could not be written: the disk is gone');
+    const { problems } = await discoverServers({ config: { path: file(), scope: 'project' }, approvals });
+    expect(problems).toMatchObject([
+      { severity: 'warning', message: 'An approval could not be read: the disk is gone' },
+    ]);
+  });
+
+  it('in a file that is broken counts for nothing, and is told with its name.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const folder = join(root, 'approvals');
+    const first = make({ approvals: createFileApprovalStore({ folder }) });
+    await first.troupe.start();
+    const hash = first.troupe.connection('lamp')?.status.trustRequest?.hash ?? '';
+    await expect(first.troupe.connection('lamp')?.approve()).rejects.toThrow(MISSING);
+    expect(existsSync(join(folder, `${hash}.json`))).toBe(true);
+    await writeFile(join(folder, `${hash}.json`), '{');
+    const { troupe, events } = make({ approvals: createFileApprovalStore({ folder }) });
+    await troupe.start();
+    expect(substate(troupe)).toBe('awaitingTrust');
+    expect(events.of('diagnostic').map(({ message }) => message)).toEqual([
+      expect.stringContaining(`${hash}.json is no approval that can be understood`),
+    ]);
+  });
+
+  it('is refused where what the host gives is no store.', () => {
+    for (const approvals of [true, {}, { has: () => true }]) {
+      expect(() => createTroupe({ approvals: approvals as never })).toThrow(
+        "field 'approvals': expected an object with the functions 'has', 'list', 'approve' and 'revoke'",
+      );
+    }
+  });
+});

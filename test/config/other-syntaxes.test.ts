@@ -1,0 +1,164 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { locate, membersOf, valueOf, type Reading, type TextTree } from '../../src/config/text-tree.js';
+import { readTomlText } from '../../src/config/toml-text.js';
+import { readYamlText } from '../../src/config/yaml-text.js';
+import { useLeakCheck } from '../support/leak-check.js';
+
+useLeakCheck();
+
+function treeOf(reading: Reading): TextTree {
+  if (reading.kind !== 'tree') throw new Error(`It is ${JSON.stringify(reading)}.`);
+  return reading.tree;
+}
+
+function placeOf(tree: TextTree, [first = '', ...rest]: readonly (string | number)[]): string {
+  const member = membersOf(tree, tree.root).find(({ name }) => name === first);
+  if (member === undefined) throw new Error(`There is no ${first}.`);
+  const { line, column } = locate(tree, member, rest);
+  return `${line}:${column}`;
+}
+
+describe('TOML', () => {
+  const text = [
+    'top = 1',
+    '[servers.one]',
+    '  command = "x"',
+    'args = ["a",',
+    '  "b"]',
+    '[servers."two words".env]',
+    '\'odd key\' = "v"',
+    'when = 1979-05-27',
+    '[[list]]',
+    'x = true',
+  ].join('\r\n');
+
+  it('is read with the places of its names.', () => {
+    const tree = treeOf(readTomlText(text));
+    expect(valueOf(tree.root)).toEqual({
+      top: 1,
+      servers: {
+        one: { command: 'x', args: ['a', 'b'] },
+        'two words': { env: { 'odd key': 'v', when: expect.stringContaining('1979-05-27') } },
+      },
+      list: [{ x: true }],
+    });
+    expect(placeOf(tree, ['top'])).toBe('1:1');
+    expect(placeOf(tree, ['servers', 'one'])).toBe('2:1');
+    expect(placeOf(tree, ['servers', 'one', 'command'])).toBe('3:3');
+    expect(placeOf(tree, ['servers', 'one', 'args', 1])).toBe('4:1');
+    expect(placeOf(tree, ['servers', 'two words', 'env', 'odd key'])).toBe('7:1');
+  });
+
+  it.each([
+    ['a = ', 1],
+    ['a = 1\na = 2', 2],
+    ['[a]\nb = "secret', 2],
+    ['# fine\n= 3', 2],
+  ])('that is wrong is told with its line, and with nothing of the text: %j', (wrong, line) => {
+    expect(readTomlText(wrong)).toEqual({
+      kind: 'broken',
+      message: 'this is not TOML',
+      line,
+      column: expect.any(Number),
+    });
+  });
+
+  it('may be empty, or start with a byte order mark.', () => {
+    expect(readTomlText('\uFEFF# nothing\n')).toEqual({ kind: 'empty' });
+    expect(valueOf(treeOf(readTomlText('\uFEFFa = 1')).root)).toEqual({ a: 1 });
+  });
+
+  it('that is nested too deeply is no stack overflow.', () => {
+    const deep = `a = ${'['.repeat(900)}${']'.repeat(900)}`;
+    expect(readTomlText(deep)).toMatchObject({ kind: 'broken' });
+    expect(readTomlText(`a = ${'['.repeat(100_000)}`)).toMatchObject({ kind: 'broken' });
+  });
+});
+
+describe('YAML', () => {
+  it('is read with the places of its names.', () => {
+    const tree = treeOf(
+      readYamlText(
+        [
+          'extensions:',
+          '  one: &one',
+          '    cmd: x',
+          '    args: [a, "b"]',
+          '    port: 3',
+          '    on: true',
+          '    none: ~',
+          '  two: *one',
+        ].join('\n'),
+      ),
+    );
+    const one = { cmd: 'x', args: ['a', 'b'], port: 3, on: true, none: null };
+    expect(valueOf(tree.root)).toEqual({ extensions: { one, two: one } });
+    expect(placeOf(tree, ['extensions', 'one'])).toBe('2:3');
+    expect(placeOf(tree, ['extensions', 'one', 'args', 1])).toBe('4:15');
+    expect(placeOf(tree, ['extensions', 'one', 'port'])).toBe('5:5');
+  });
+
+  it.each([
+    ['a: 1\na: 2', 'a name is written more than once', 2],
+    ['a:\n\t- b', 'indentation is made of spaces, not of tabs', 2],
+    ['a: *none', 'an alias has no anchor before it', 1],
+    ['a: 1\n---\nb: 2', 'the document is over here, but the text goes on', 2],
+    ['a: "secret', 'a character is missing here', 1],
+    ['a: [1', 'the indentation does not fit, or a bracket is not closed', 1],
+    ['a: !!int x\n&', 'this is not YAML', 2],
+  ])('that is wrong is told with its line, and with nothing of the text: %j', (wrong, message, line) => {
+    expect(readYamlText(wrong)).toMatchObject({ kind: 'broken', message, line });
+  });
+
+  it('may be empty, or start with a byte order mark.', () => {
+    expect(readYamlText('\uFEFF# nothing\n')).toEqual({ kind: 'empty' });
+    expect(valueOf(treeOf(readYamlText('\uFEFFa: 1')).root)).toEqual({ a: 1 });
+  });
+
+  it('whose aliases multiply is refused before it fills the memory.', () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+    for (let level = 1; level < 10; level++) {
+      const alias = `*a${level - 1}`;
+      lines.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => alias).join(', ')}]`);
+    }
+    expect(readYamlText(lines.join('\n'))).toMatchObject({ kind: 'broken', message: 'has too many parts' });
+  });
+
+  it('whose alias leads back to itself is refused.', () => {
+    expect(readYamlText('a: &a\n  b: *a')).toMatchObject({ kind: 'broken' });
+  });
+});
+
+describe('any text at all', () => {
+  it.each([
+    ['TOML', readTomlText],
+    ['YAML', readYamlText],
+  ])('read as %s gives a tree or a place, and never throws.', (_, read) => {
+    const piece = fc.constantFrom(
+      'a',
+      '=',
+      ':',
+      ' ',
+      '\n',
+      '[',
+      ']',
+      '{',
+      '}',
+      '"',
+      "'",
+      '-',
+      '#',
+      '&',
+      '*',
+      '!',
+      '|',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: piece, maxLength: 60 }), (text) => {
+        expect(['tree', 'empty', 'broken']).toContain(read(text).kind);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,65 @@
+import { Ajv } from 'ajv';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isError } from '../../src/config/problem.js';
+import { CONFIG_SCHEMA } from '../../src/config/published-schema.js';
+import { validateEntry } from '../../src/config/validate-entry.js';
+
+// What the schema uses of 2020-12 means the same in the draft this validator knows.
+const { $schema: _, ...schema } = CONFIG_SCHEMA;
+const check = new Ajv({ strict: false }).compile(schema);
+const accepts = (entry: unknown): boolean => check({ mcpServers: { a: entry } });
+
+describe('the published schema', () => {
+  it('is plain JSON that describes every field.', () => {
+    expect(JSON.parse(JSON.stringify(CONFIG_SCHEMA))).toEqual(CONFIG_SCHEMA);
+    expect(JSON.stringify(CONFIG_SCHEMA)).not.toContain('undefined');
+  });
+
+  it.each([
+    [{ command: 'x', args: ['a'], env: { A: '1' }, timeout: 5 }],
+    [{ command: ['x', 'y'] }],
+    [{ type: 'streamable-http', url: 'https://a.example/', headers: { A: '${B}' } }],
+    [{ serverUrl: 'https://a.example/', somebodysOwn: true }],
+    [{ command: 'x', tools: ['a'], policy: { maxAttempts: 3, backoff: [1, 2] } }],
+  ])('takes an entry that can be used: %j', (entry) => {
+    expect(accepts(entry)).toBe(true);
+  });
+
+  it.each([
+    [{}],
+    [{ command: 5 }],
+    [{ command: 'x', args: 'y' }],
+    [{ command: 'x', type: 'carrier-pigeon' }],
+    [{ command: 'x', env: { A: 1 } }],
+    [{ command: 'x', timeout: -1 }],
+    [{ command: 'x', policy: { nope: 1 } }],
+    ['x'],
+  ])('marks an entry that cannot: %j', (entry) => {
+    expect(accepts(entry)).toBe(false);
+  });
+
+  it('marks nothing that is then used without a word.', () => {
+    const word = fc.constantFrom('x', 'stdio', 'http', 'https://a.example/', '');
+    const value = fc.oneof(word, fc.integer(), fc.boolean(), fc.array(word), fc.dictionary(word, word));
+    const field = fc.constantFrom(
+      'command',
+      'args',
+      'env',
+      'url',
+      'type',
+      'headers',
+      'timeout',
+      'enabled',
+      'tools',
+    );
+    fc.assert(
+      fc.property(fc.dictionary(field, value), (entry) => {
+        const { problems } = validateEntry('a', entry, { source: 'kit' });
+        if (!accepts(entry)) expect(problems.length).toBeGreaterThan(0);
+        else
+          expect(problems.filter(isError).every(({ message }) => !message.startsWith('expected'))).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,187 @@
+/** What is left of the servers when their host dies without a chance to close them: nothing, two seconds later. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { StdioServerConfig } from '../../src/index.js';
+import { ownMark } from '../../src/transports/stdio/owner-mark.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { isLiving, usePlants } from '../transports/stdio/guarded-processes.js';
+import { useHosts, type Deed, type HostProcess } from './host-process.js';
+
+useLeakCheck();
+const startHost = useHosts();
+const plant = usePlants();
+
+const TEST_LIMIT_MS = 60_000;
+const GONE_WITHIN_MS = 2_000;
+
+const KIT = fileURLToPath(new URL('../faults/kit/faulty-stdio.mjs', import.meta.url));
+const BUILT = new URL('../../dist/src/transports/stdio/', import.meta.url).href;
+
+/** Runs its arguments as `npx` does: a program that waits for another one with the same pipes. */
+const LAUNCHER = `require('node:child_process').spawn(process.execPath, process.argv.slice(1), { stdio: 'inherit' })
+  .on('exit', (code) => process.exit(code ?? 1));`;
+/** The same, with a helper in a session of its own that holds no pipe. */
+const LAUNCHER_WITH_HELPER = `require('node:child_process')
+  .spawn('sleep', ['60'], { stdio: 'ignore', detached: true }).unref(); ${LAUNCHER}`;
+
+const direct = (mode: string): StdioServerConfig => ({
+  command: process.execPath,
+  args: [KIT, `--mode=${mode}`],
+});
+const underShell = ({ command, args = [] }: StdioServerConfig): StdioServerConfig => ({
+  command: 'sh',
+  args: ['-c', '"$0" "$@"; true', command, ...args],
+});
+const launched = (mode: string, launcher = LAUNCHER): StdioServerConfig =>
+  underShell({ command: process.execPath, args: ['-e', launcher, KIT, `--mode=${mode}`] });
+
+const SOME = { deaf: direct('deaf-to-shutdown'), helper: launched('plain', LAUNCHER_WITH_HELPER) };
+const PROCESSES_OF_SOME = 1 + 4;
+
+async function expectNothingLeft(host: HostProcess, timeout = GONE_WITHIN_MS): Promise<void> {
+  await expect.poll(() => host.belongings(), { timeout, interval: 20 }).toEqual([]);
+}
+
+async function kill(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await expect.poll(() => pids.filter(isLiving)).toEqual([]);
+}
+
+describe('a host that is killed', { timeout: TEST_LIMIT_MS }, () => {
+  it('leaves no server, however it was started, deaf ones and grandchildren included', async () => {
+    const host = await startHost({
+      direct: direct('plain'),
+      shell: underShell(direct('plain')),
+      npx: launched('grandchild'),
+      deaf: direct('deaf-to-shutdown'),
+      deafUnderNpx: launched('deaf-to-shutdown'),
+      helper: SOME.helper,
+    });
+    expect(host.belongings()).toHaveLength(1 + 2 + 4 + 1 + 3 + 4);
+    const guards = host.guards();
+    expect(guards).toHaveLength(1);
+
+    host.kill('SIGKILL');
+    expect(await host.ended()).toEqual([null, 'SIGKILL']);
+
+    await expectNothingLeft(host);
+    await expect.poll(() => guards.filter(isLiving), { timeout: 5_000 }).toEqual([]);
+  });
+
+  it('leaves nothing either when its guard was killed and another server has started since', async () => {
+    const host = await startHost(SOME);
+    const killed = host.guards();
+    await kill(killed);
+    host.do({ deed: 'add', name: 'late', config: direct('deaf-to-shutdown') });
+    await host.ready();
+    expect(host.belongings()).toHaveLength(PROCESSES_OF_SOME + 1);
+    expect(host.guards()).toHaveLength(1);
+    expect(host.guards()).not.toEqual(killed);
+
+    host.kill('SIGKILL');
+    await host.ended();
+
+    await expectNothingLeft(host);
+  });
+
+  it('leaves what the next host ends when its guard was killed before it, and only that', async () => {
+    const bystanders = await Promise.all(
+      [ownMark()!, 'yes', `${ownMark()!}0`].map((mark) => plant('exec sleep 60', 0, { TROUPE_OWNER: mark })),
+    );
+    const host = await startHost(SOME);
+    await kill(host.guards());
+    host.kill('SIGKILL');
+    await host.ended();
+    expect(host.belongings()).not.toEqual([]);
+
+    const next = await startHost({ plain: direct('plain') });
+
+    await expectNothingLeft(host, 5_000);
+    expect(next.belongings()).toHaveLength(1);
+    expect(bystanders.map(({ pid }) => isLiving(pid))).toEqual([true, true, true]);
+  });
+});
+
+describe('a host that dies of something else', { timeout: TEST_LIMIT_MS }, () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'dies of %s as ever, and leaves nothing',
+    async (signal) => {
+      const host = await startHost(SOME);
+      expect(host.belongings()).toHaveLength(PROCESSES_OF_SOME);
+      host.kill(signal);
+      expect(await host.ended()).toEqual([null, signal]);
+      expect(host.stderr).toBe('');
+      await expectNothingLeft(host);
+    },
+  );
+
+  it.each([
+    ['an error that nobody caught', { deed: 'throw' }, 1, /Error: out of luck\n\s+at /],
+    ['a rejection that nobody handled', { deed: 'reject' }, 1, /Error: out of promises\n\s+at /],
+    ['its own exit', { deed: 'exit' }, 7, /^$/],
+  ] satisfies readonly [string, Deed, number, RegExp][])(
+    'ends by %s as ever, and leaves nothing',
+    async (_, deed, code, said) => {
+      const host = await startHost(SOME);
+      expect(host.belongings()).toHaveLength(PROCESSES_OF_SOME);
+      host.do(deed);
+      expect(await host.ended()).toEqual([code, null]);
+      expect(host.stderr).toMatch(said);
+      await expectNothingLeft(host);
+    },
+  );
+});
+
+describe('the guard of a host', { timeout: TEST_LIMIT_MS }, () => {
+  it('is gone with the last server, and the host ends by itself', async () => {
+    const host = await startHost(SOME);
+    const guards = host.guards();
+    host.do({ deed: 'close' });
+    expect(await host.ended()).toEqual([0, null]);
+    expect([...guards, ...host.belongings()].filter(isLiving)).toEqual([]);
+  });
+
+  it('does not keep a host running', async () => {
+    const { stdout } = await run(
+      `import { startGuard } from '${BUILT}guard-process.js'; console.log(startGuard(undefined, console.error).pid)`,
+    );
+    expect(stdout).toMatch(/^\d+\n$/);
+    await expect.poll(() => isLiving(Number(stdout)), { timeout: 5_000 }).toBe(false);
+  });
+});
+
+describe('a host that has no file descriptor left', () => {
+  it('has no guard, hears why, and goes on', async () => {
+    const { stdout } = await run(`
+      import { openSync } from 'node:fs';
+      import { startGuard } from '${BUILT}guard-process.js';
+      try { for (;;) openSync('/dev/null'); } catch {}
+      const guard = startGuard(undefined, ({ code }) => console.log(code, guard));`);
+    expect(stdout).toBe('EMFILE undefined\n');
+  });
+});
+
+describe('a host that was started by a left-over server', () => {
+  it('ends nothing of that owner: it would end itself', async () => {
+    const mark = (name: string): string => `${process.pid}-death-${name}`;
+    for (const name of ['owner', 'other']) await plant('exec sleep 60', 0, { TROUPE_OWNER: mark(name) });
+    const { stdout } = await run(
+      `import { sweep } from '${BUILT}sweep.js'; await sweep(() => true, (mark) => console.log(mark))`,
+      mark('owner'),
+    );
+    expect(stdout).toContain(mark('other'));
+    expect(stdout).not.toContain(mark('owner'));
+  });
+});
+
+/** Runs a module in a process with few descriptors; with a mark, below a shell that carries it, but without it. */
+function run(source: string, mark = ''): Promise<{ stdout: string }> {
+  const script = 'ulimit -n 64; env -u TROUPE_OWNER "$0" --input-type=module -e "$1"; exit $?';
+  return promisify(execFile)('sh', ['-c', script, process.execPath, source], {
+    env: { ...process.env, ...(mark === '' ? {} : { TROUPE_OWNER: mark }) },
+    timeout: 15_000,
+    killSignal: 'SIGKILL',
+  });
+}

@@ -1,0 +1,122 @@
+/**
+ * Hosts that are processes of their own, and everything that they have started.
+ *
+ * What belongs to a host is found by a variable that all of its servers inherit, so that it also counts who has left
+ * every group and lost every parent. Zombies are dead.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach } from 'vitest';
+import type { StdioServerConfig } from '../../src/index.js';
+import { readProcesses } from '../../src/transports/stdio/process-table.js';
+
+const HOST = fileURLToPath(new URL('mortal-host.mjs', import.meta.url));
+const LIMIT_MS = 20_000;
+/** The servers get it because of its first letters. */
+const VARIABLE = 'LC_TROUPE_HOST_OF_A_TEST';
+
+export interface Deed {
+  readonly deed: 'add' | 'close' | 'exit' | 'throw' | 'reject';
+  readonly name?: string;
+  readonly config?: StdioServerConfig;
+}
+
+export class HostProcess {
+  stderr = '';
+  readonly #child: ChildProcess;
+  readonly #label: string;
+  readonly #ended: Promise<readonly [code: number | null, signal: NodeJS.Signals | null]>;
+
+  constructor(servers: Readonly<Record<string, StdioServerConfig>>, number: number) {
+    this.#label = `${process.pid}-${number}-${Date.now()}`;
+    this.#child = fork(HOST, [JSON.stringify(servers)], {
+      env: { ...process.env, [VARIABLE]: this.#label },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.#ended = once(this.#child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  /** Resolves with the names of the servers that the host calls ready next. */
+  async ready(): Promise<string[]> {
+    const [{ ready }] = (await this.#within(once(this.#child, 'message'))) as [{ ready: string[] }];
+    return ready;
+  }
+
+  /** Asks for a deed. */
+  do(deed: Deed): void {
+    this.#child.send(deed);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** How it ended. */
+  ended(): Promise<readonly [code: number | null, signal: NodeJS.Signals | null]> {
+    return this.#within(this.#ended);
+  }
+
+  /** The living processes that it has started, and those that they have; its guard is not among them. */
+  belongings(): number[] {
+    return (readProcesses() ?? [])
+      .map(({ pid }) => pid)
+      .filter((pid) => pid !== this.pid && readProc(pid, 'environ').includes(`${VARIABLE}=${this.#label}\0`));
+  }
+
+  guards(): number[] {
+    return (readProcesses() ?? [])
+      .filter(({ pid, parent }) => parent === this.pid && readProc(pid, 'cmdline').includes('troupe-guard'))
+      .map(({ pid }) => pid);
+  }
+
+  /** After the test, whatever came of it. */
+  async end(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGKILL');
+    await this.ended();
+    for (const pid of this.belongings()) process.kill(pid, 'SIGKILL');
+  }
+
+  async #within<T>(wait: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new Error(`The host took longer than ${LIMIT_MS} ms. ${this.stderr}`)),
+        LIMIT_MS,
+      );
+    });
+    return Promise.race([wait, limit]).finally(() => clearTimeout(timer));
+  }
+}
+
+function readProc(pid: number, file: 'environ' | 'cmdline'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/** Starts hosts whose servers are all ready, and ends what is left of them after each test. */
+export function useHosts(): (servers: Readonly<Record<string, StdioServerConfig>>) => Promise<HostProcess> {
+  const hosts: HostProcess[] = [];
+  afterEach(async () => {
+    await Promise.all(hosts.splice(0).map((host) => host.end()));
+  });
+  let number = 0;
+  return async (servers) => {
+    number += 1;
+    const host = new HostProcess(servers, number);
+    hosts.push(host);
+    const ready = await host.ready();
+    if (ready.length < Object.keys(servers).length)
+      throw new Error(`Only ready: ${ready.join()}. ${host.stderr}`);
+    return host;
+  };
+}

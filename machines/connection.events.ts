@@ -188,7 +188,12 @@ export type ConnectionEmitted =
       readonly delayMs: number;
       readonly failure: Failure | null;
     }
-  | { readonly type: 'failed'; readonly failure: Failure }
+  | {
+      readonly type: 'failed';
+      readonly failure: Failure;
+      readonly attempt: number;
+      readonly maxAttempts: number;
+    }
   | { readonly type: 'trustRequired' }
   | { readonly type: 'authRequired' };
 

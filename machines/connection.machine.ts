@@ -41,17 +41,17 @@ import { classify, toFailure, type Failure } from './policy/failure.js';
 import type { ConnectionPolicy } from './policy/policy.js';
 import type { StartClaim } from './policy/start-queue.js';
 
+function needsNetwork(context: ConnectionContext): boolean {
+  return context.transport === 'http' || context.transport === 'sse';
+}
+
 function claimOf(context: ConnectionContext): StartClaim {
-  return { slot: context.transport === 'stdio', retry: context.unasked };
+  return { slot: context.transport === 'stdio', retry: context.unasked && needsNetwork(context) };
 }
 
 function mustQueue(context: ConnectionContext): boolean {
   const { slot, retry } = claimOf(context);
   return slot || retry;
-}
-
-function needsNetwork(context: ConnectionContext): boolean {
-  return context.transport === 'http' || context.transport === 'sse';
 }
 
 function notProvided(): Promise<never> {
@@ -89,6 +89,7 @@ const connection = setup({
     mustGiveUp: ({ context }, params: { failure: Failure }) => update.mustGiveUp(context, params.failure),
     needsNetwork: ({ context }) => needsNetwork(context),
     isOnline: ({ context }) => context.online,
+    isReleasedLate: ({ context }) => update.isReleasedLate(context),
     isExhausted: ({ context }) => update.isExhausted(context),
     isExhaustedRemote: ({ context }) =>
       update.isExhausted(context) && needsNetwork(context) && context.policy.exhausted.remoteEveryMs > 0,
@@ -174,7 +175,12 @@ const connection = setup({
       delayMs: context.delayMs,
       failure: context.failure,
     })),
-    emitFailed: emit(({ context }) => ({ type: 'failed' as const, failure: toFailure(context.failure) })),
+    emitFailed: emit(({ context }) => ({
+      type: 'failed' as const,
+      failure: toFailure(context.failure),
+      attempt: context.attempt,
+      maxAttempts: context.policy.maxAttempts,
+    })),
     emitTrustRequired: emit({ type: 'trustRequired' as const }),
     emitAuthRequired: emit({ type: 'authRequired' as const }),
     requestSlot: enqueueActions(({ enqueue, context }) => {
@@ -416,7 +422,7 @@ export const connectionMachine = connection.createMachine({
       states: {
         waitingForSlot: {
           description:
-            'A stdio server waits for one of the start slots, a retry for its share of the budget; the others pass.',
+            'A stdio server waits for one of the start slots, a retry of a remote one for its share of the budget.',
           entry: 'requestSlot',
           always: { guard: 'needNotQueue', target: 'opening' },
           on: { 'slot.granted': 'opening' },
@@ -655,6 +661,11 @@ export const connectionMachine = connection.createMachine({
             src: 'releaseSession',
             input: released,
             onDone: [
+              {
+                guard: 'isReleasedLate',
+                target: '#connection.reconnecting.backingOff',
+                actions: [{ type: 'recordReleased', params: outputOf }, 'scheduleAttempt', 'emitRetrying'],
+              },
               {
                 guard: 'isExhaustedRemote',
                 target: 'retryingSlowly',

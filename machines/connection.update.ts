@@ -129,8 +129,13 @@ export function enterReady(context: ConnectionContext): Update {
 /** Would one more failure of this kind end the round? */
 export function mustGiveUp(context: ConnectionContext, failure: Failure): boolean {
   const verdict = classify(failure);
-  if (verdict === 'permanent') return true;
-  return isCrashLoop(context, failure) || context.attempt >= context.policy.maxAttempts;
+  if (verdict === 'permanent' || isCrashLoop(context, failure)) return true;
+  return !isRenewal(failure) && context.attempt >= context.policy.maxAttempts;
+}
+
+/** Only the session is gone, the server is well: that uses up no attempt. */
+function isRenewal(failure: Failure): boolean {
+  return isLoss(failure) && classify(failure) === 'renew';
 }
 
 /** A failure of a session that had been ready, as opposed to one of an attempt. */
@@ -167,7 +172,12 @@ export function planRetry(context: ConnectionContext, failure: Failure): Update 
   const losses = isLoss(failure)
     ? recordRestart(context.losses, failure.at, lossWindow(context.policy)).times
     : context.losses;
-  if (isForgiven(context, failure)) return { losses, delayMs: askedDelay(failure), unasked: true };
+  if (isForgiven(context, failure)) {
+    const attempt = isRenewal(failure)
+      ? Math.min(context.attempt, context.policy.maxAttempts - 1)
+      : context.attempt;
+    return { attempt, losses, delayMs: askedDelay(failure), unasked: true };
+  }
   const { delayMs, seed } = backoffDelay(
     { retry: Math.max(1, context.attempt), seed: context.seed },
     context.policy.backoff,
@@ -180,8 +190,7 @@ function isForgiven(context: ConnectionContext, failure: Failure): boolean {
   if (!isLoss(failure)) return false;
   const lastLossAt = context.losses.at(-1) ?? null;
   return (
-    classify(failure) === 'renew' ||
-    isImmediateRetry(lastLossAt, failure.at, context.policy.immediateRetryWindowMs)
+    isRenewal(failure) || isImmediateRetry(lastLossAt, failure.at, context.policy.immediateRetryWindowMs)
   );
 }
 
@@ -227,6 +236,11 @@ export function newRound(): Update {
 export function planNetworkRetry(context: ConnectionContext): Update {
   const { delayMs, seed } = jitterOver(NETWORK_JITTER_MS, context.seed);
   return { delayMs, seed, nextAttemptAt: null, unasked: true };
+}
+
+/** What could not be proven gone in time is gone now: the cause has passed. */
+export function isReleasedLate({ failure }: ConnectionContext): boolean {
+  return failure?.code === 'not-released';
 }
 
 /** Every attempt of the round has failed, for a cause that may pass. */

@@ -10,7 +10,8 @@
  *     cost of a start grows linearly.
  * N3. Every end of a child is handled, an error included; no error of a child climbs.
  * N4. While stopping, ended children are only counted. The tree is never stopped child by child.
- * N5. A retry begins with a share of the budget, which fills up again one by one; what a person asks for needs none.
+ * N5. A retry of a remote server begins with a share of the budget, which fills up again one by one; what a person
+ *     asks for needs none.
  * N6. A slot is given back on leaving the start (before every orderly end), on the child's death, or after
  *     `slotHoldMs`; giving back is idempotent.
  * N7. Once stopping, no start is granted any more and no timer is left.
@@ -34,7 +35,7 @@ export interface ManagerInput {
   readonly slotHoldMs: number;
   /** Milliseconds after which `starting` is over whatever the children do. */
   readonly startGateMs: number;
-  /** Attempts nobody asked for that may begin at once, all connections together. At least 1. */
+  /** Attempts at remote servers nobody asked for that may begin at once, all connections together. At least 1. */
   readonly retryBurst: number;
   /** Milliseconds after which one more of them may begin. */
   readonly retryEveryMs: number;

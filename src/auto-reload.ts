@@ -10,7 +10,7 @@ import type { SourceReport } from './config/sources.js';
 import { NotReadyError } from './errors.js';
 import type { LifecycleEventBody } from './lifecycle/event.js';
 import type { Clock } from './ports.js';
-import type { ReloadReport } from './reload.js';
+import type { ReloadReport } from './reload-report.js';
 
 /** When a source is tried again that could not be read, milliseconds. */
 const RETRY_AFTER_MS = [1_000, 2_000, 4_000];

@@ -5,6 +5,7 @@ import { describeProblem, fieldName } from './config/problem.js';
 import { isObject, kindOf, readShape } from './config/read-shape.js';
 import { OPTIONS_SCHEMA } from './config/schema.js';
 import { ConfigError, type ConfigProblem } from './errors.js';
+import { isLogSink } from './event-log/log-sink.js';
 import type { TroupeOptions } from './options.js';
 
 const SOURCE = 'createTroupe';
@@ -22,6 +23,10 @@ export function checkOptions(options: TroupeOptions): void {
   if (isObject(options) && !isApprovalStore(options.approvals)) {
     const message = "expected an object with the functions 'has', 'list', 'approve' and 'revoke'";
     problems.push({ source: SOURCE, field: 'approvals', message });
+  }
+  if (isObject(options) && !isRecordTarget(options.record)) {
+    const message = "expected a path, or an object with the functions 'write' and 'close'";
+    problems.push({ source: SOURCE, field: 'record', message });
   }
   for (const problem of isObject(options) ? authProblems(options.auth) : []) {
     problems.push({ source: SOURCE, ...problem });
@@ -45,6 +50,10 @@ function functionsIn({
 
 function isTrustPolicy(trust: unknown): boolean {
   return trust === undefined || trust === 'all' || trust === 'remote-only' || typeof trust === 'function';
+}
+
+function isRecordTarget(record: unknown): boolean {
+  return record === undefined || isLogSink(record) || (typeof record === 'string' && record !== '');
 }
 
 function isApprovalStore(store: unknown): boolean {

@@ -4,7 +4,7 @@
 export { createTroupe } from './troupe.js';
 export type { Troupe } from './troupe.js';
 export type { StartReport } from './start-report.js';
-export type { ReloadReport } from './reload.js';
+export type { ReloadReport } from './reload-report.js';
 export type { Connection, DispatchResult, WaitOptions } from './connection.js';
 export type { View, ViewOptions } from './view.js';
 export { discoverServers } from './discover.js';
@@ -26,7 +26,17 @@ export type {
   OAuthClient,
 } from './auth/auth-options.js';
 export type { CallOptions } from './calls/call.js';
+export type { InjectionSignalName } from './calls/result/injection-patterns.js';
+export type { InjectionSignal } from './calls/result/injection-signals.js';
+export { renderResult } from './calls/result/render.js';
+export type { RenderedResult, RenderOptions, ResultDiagnostic } from './calls/result/render.js';
+export type { ResultOptions } from './calls/result/results.js';
+export type { SpillPort } from './calls/result/spill.js';
+export { TOOL_OUTPUT_SYSTEM_PROMPT } from './calls/result/system-prompt.js';
+export type { MediaBlock } from './calls/result/take-apart.js';
 export type { CatalogTool } from './catalog/registry.js';
+export type { LogSink } from './event-log/log-sink.js';
+export type { Recording } from './event-log/recording.js';
 export type { Scope, SourceReport } from './config/sources.js';
 export type { ServerStatus } from './lifecycle/status.js';
 export { CONNECTION_STATES } from './lifecycle/event.js';
@@ -81,6 +91,7 @@ export type { RetryCalls } from '../machines/policy/call-safety.js';
 export type {
   BackoffOptions,
   ConnectionPolicy,
+  ExhaustedPolicy,
   RestartIntensity,
   StopPolicy,
 } from '../machines/policy/policy.js';

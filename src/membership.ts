@@ -12,7 +12,8 @@ import { ConfigError, NotReadyError } from './errors.js';
 import type { Publisher } from './lifecycle/publish.js';
 import { DEFAULT_START_GATE_MS, type ServerConfig, type TroupeOptions } from './options.js';
 import type { Clock } from './ports.js';
-import { Reloads, type ReloadReport } from './reload.js';
+import { Reloads } from './reload.js';
+import type { ReloadReport } from './reload-report.js';
 import type { Roster } from './roster.js';
 import type { ServerTable } from './server-table.js';
 

@@ -7,6 +7,7 @@ import type { AuthOption } from './auth/auth-options.js';
 import type { ApprovalStore } from './config/approval-store.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { ConnectionPolicy } from '../machines/policy/policy.js';
+import type { LogSink } from './event-log/log-sink.js';
 import type { Clock, Logger } from './ports.js';
 
 /** Troupe's own settings, allowed in every entry beside what `.mcp.json` files hold. */
@@ -112,7 +113,7 @@ export interface TrustRequest {
   readonly hash: string;
 }
 
-/** `all` trusts every entry, `remote-only` every HTTP and SSE one; a function is asked for each entry before it is first started. */
+/** `all` trusts every entry, `remote-only` every HTTP and SSE one; a function is asked before each attempt to start an entry, until it says yes. */
 export type TrustPolicy = 'all' | 'remote-only' | ((request: TrustRequest) => Promise<boolean> | boolean);
 
 /** A configuration file, and whose it is. */
@@ -236,8 +237,8 @@ export interface TroupeOptions {
   /** stdio servers that may start at the same time. Default: 2 × cores, at least 4. */
   readonly startSlots?: number;
   /**
-   * Attempts that nobody asked for, of all servers together: so many may begin at once, then one more every so many
-   * milliseconds. Keeps a fleet that was lost together from coming back as a storm. Default 20 and 100.
+   * Attempts at remote servers that nobody asked for, all together: so many may begin at once, then one more every so
+   * many milliseconds. Keeps a fleet that was lost together from coming back as a storm. Default 20 and 50.
    */
   readonly retryBudget?: { readonly burst?: number; readonly everyMs?: number };
   /** Most milliseconds `start()` waits for first attempts. Default 10,000. */
@@ -248,6 +249,12 @@ export interface TroupeOptions {
   readonly clock?: Clock;
   /** Seed of every jitter; the same seed gives the same delays. Default: taken from the clock once. */
   readonly seed?: number;
+  /**
+   * Where everything that the charts are told is recorded, so that `troupe replay` can play it again: the path of a
+   * file, which only its user can read, or a sink. What stands at the path becomes `PATH.1`. Holds no secret, and no
+   * arguments and results of calls. Default: nothing is recorded.
+   */
+  readonly record?: string | LogSink;
   /** Hears what no observer was there to hear. Default: silent. */
   readonly logger?: Logger;
 }
@@ -257,7 +264,7 @@ export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 /** Longest `start()` waits for first attempts, milliseconds. */
 export const DEFAULT_START_GATE_MS = 10_000;
 /** How many retries may begin at once, and after how many milliseconds one more. */
-export const DEFAULT_RETRY_BUDGET = { burst: 20, everyMs: 100 };
+export const DEFAULT_RETRY_BUDGET = { burst: 20, everyMs: 50 };
 /** How tools are named for the model. */
 export const DEFAULT_NAMING: NamingTemplate = 'mcp__{server}__{tool}';
 /** Longest a starting server holds a start slot; one that merely does not answer must not starve the rest. Milliseconds. */

@@ -12,30 +12,14 @@ import { isAllowed } from './catalog/filter.js';
 import type { ConfigReading, Servers } from './config-reading.js';
 import { diffServers, type ChangedServer, type ConfigDiff } from './config/diff.js';
 import type { LoadedConfig } from './config/load.js';
-import type { SourceReport } from './config/sources.js';
 import type { Connection, WaitOptions } from './connection.js';
-import type { ConfigProblem } from './errors.js';
 import type { Publisher } from './lifecycle/publish.js';
 import { isSettled } from './lifecycle/state-path.js';
 import type { Clock } from './ports.js';
 import { doneWithin } from './release.js';
+import { namesOf, toReloadReport, type ReloadReport } from './reload-report.js';
 import type { Roster } from './roster.js';
 import type { ServerRow, ServerTable } from './server-table.js';
-
-/** What a reload came to: names of servers, each in one of the first four lists. */
-export interface ReloadReport {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  /** Their entries mean something else than before. Those of which only settings changed kept their session. */
-  readonly changed: readonly string[];
-  /** They run as before, also where their source could not be read. */
-  readonly unchanged: readonly string[];
-  /** Their entry cannot be used, and `problems` says why. One that had another entry before runs on with that. */
-  readonly refused: readonly string[];
-  readonly problems: readonly ConfigProblem[];
-  /** Every source that was asked, in order of precedence. The servers of one that is not `ok` are left as they were. */
-  readonly sources: readonly SourceReport[];
-}
 
 export interface ReloadParts {
   readonly reading: ConfigReading;
@@ -67,7 +51,7 @@ export class Reloads {
     this.#last = turn.catch(() => {});
     const { loaded, diff } = await turn;
     await this.#attempted([...diff.added, ...diff.changed.map(({ after }) => after)]);
-    return toReport(loaded, diff);
+    return toReloadReport(loaded, diff);
   }
 
   async #readAndApply(servers: Servers | undefined): Promise<{ loaded: LoadedConfig; diff: ConfigDiff }> {
@@ -135,12 +119,13 @@ export class Reloads {
     const added = after.filter((tool) => !before.includes(tool));
     const removed = before.filter((tool) => !after.includes(tool));
     if (added.length + removed.length === 0) return;
+    const mask = table.mask(row.name);
     publisher.publish({
       type: 'catalog.changed',
       connection: row.name,
       generation: connection.status.generation,
-      added,
-      removed,
+      added: added.map(mask),
+      removed: removed.map(mask),
       changed: [],
       toolCount: after.length,
     });
@@ -204,20 +189,4 @@ function isAttempted({ path }: Connection): boolean {
 
 function inWords(what: string, rows: readonly ServerRow[]): string[] {
   return rows.length === 0 ? [] : [`${what} ${namesOf(rows).join(', ')}`];
-}
-
-function namesOf(rows: readonly ServerRow[]): string[] {
-  return rows.map(({ name }) => name);
-}
-
-function toReport(loaded: LoadedConfig, diff: ConfigDiff): ReloadReport {
-  return {
-    added: namesOf(diff.added),
-    removed: namesOf(diff.removed),
-    changed: namesOf(diff.changed.map(({ after }) => after)),
-    unchanged: namesOf(diff.unchanged),
-    refused: namesOf(loaded.refused),
-    problems: loaded.problems,
-    sources: loaded.sources,
-  };
 }

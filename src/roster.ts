@@ -123,8 +123,8 @@ export class Roster implements SupervisorListener {
     this.#handles.delete(name);
     this.#crashes.delete(name);
     this.supervisor.forget(name);
-    this.parts.table.delete(name);
     this.#dropCatalog(name, generation);
+    this.parts.table.delete(name);
     this.parts.publisher.publish({ type: 'connection.removed', connection: name, generation });
   }
 
@@ -152,7 +152,14 @@ export class Roster implements SupervisorListener {
     this.#crashes.set(name, failure);
     this.#publishState(name, from, 'failed', 'settled');
     const generation = this.#generation(name);
-    this.parts.publisher.publish({ type: 'connection.failed', connection: name, generation, failure });
+    this.parts.publisher.publish({
+      type: 'connection.failed',
+      connection: name,
+      generation,
+      failure,
+      attempt: snapshot?.context.attempt ?? 0,
+      maxAttempts: snapshot?.context.policy.maxAttempts ?? 0,
+    });
   }
 
   moved(): void {
@@ -236,7 +243,8 @@ export class Roster implements SupervisorListener {
 
   #dropCatalog(name: string, generation: number): void {
     const { catalogs } = this.parts.effects;
-    const removed = (catalogs.get(name)?.tools ?? []).map((tool) => tool.name);
+    const mask = this.parts.table.mask(name);
+    const removed = (catalogs.get(name)?.tools ?? []).map((tool) => mask(tool.name));
     catalogs.delete(name);
     if (removed.length === 0) return;
     this.parts.publisher.publish({

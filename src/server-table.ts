@@ -10,7 +10,7 @@ import { hashSeed } from '../machines/policy/seeded-random.js';
 import type { ConfiguredServers, Resolution } from './actors/effect-ports.js';
 import { Approvals } from './approvals.js';
 import type { ToolFilter } from './catalog/filter.js';
-import { expandConfig, variablesWanted } from './config/expand.js';
+import { defaultTexts, expandConfig, variablesWanted } from './config/expand.js';
 import { InputAnswers } from './config/inputs.js';
 import type { RefusedServer, ServerSpec } from './config/merge.js';
 import { needsTrust, toTrustRequest } from './config/trust.js';
@@ -170,7 +170,8 @@ export class ServerTable implements ConfiguredServers {
     if ('failure' in expansion) throw new TransportError(expansion.failure);
     const { config } = expansion;
     const used = [...variablesWanted(row.config), ...Object.keys(inputs)];
-    this.#masks.set(name, createMask(secretsOf(config, used, { ...env, ...inputs })));
+    const secrets = secretsOf(config, used, { ...env, ...inputs }, defaultTexts(row.config));
+    this.#masks.set(name, createMask(secrets));
     return { kind: 'resolved', hash: row.hash, config };
   }
 

@@ -19,6 +19,8 @@ import { CapacityWatch } from './capacity-watch.js';
 import { ClockWatch } from './clock-watch.js';
 import type { LaunchPlans } from './actors/launch-plans.js';
 import { wireConnection } from './actors/wiring.js';
+import { NumberedClock } from './event-log/numbered-clock.js';
+import type { ObservableSystem } from './event-log/observed-system.js';
 import { follow, type ConnectionRef } from './lifecycle/follow.js';
 import { release, releaseAll } from './release.js';
 import { Timers } from './timers.js';
@@ -42,6 +44,8 @@ export class Supervisor {
   readonly #plans: LaunchPlans = new Map();
   /** The timers of the charts: those of an actor that died are its own business no more. */
   readonly #timers: Timers;
+  /** Those of the machines alone, as a recording names them. */
+  readonly #numbered: NumberedClock;
   readonly #capacity: CapacityWatch;
   readonly #clockWatch: ClockWatch;
   #failure: string | undefined;
@@ -52,6 +56,7 @@ export class Supervisor {
     private readonly listener: SupervisorListener,
   ) {
     this.#timers = new Timers(ports.clock);
+    this.#numbered = new NumberedClock(this.#timers);
     this.#capacity = new CapacityWatch(this.#timers, (busyCores) => this.#freeSlots(busyCores));
     this.#clockWatch = new ClockWatch(this.#timers, (jumpMs) => this.#clockJumped(jumpMs));
     const connection = withDoor(wireConnection(ports, this.#plans), (snapshot, dropped) =>
@@ -60,7 +65,7 @@ export class Supervisor {
     this.#manager = createActor(managerMachine.provide({ actors: { connection } }), {
       id: 'manager',
       input,
-      clock: this.#timers,
+      clock: this.#numbered,
     });
     this.#listen();
     this.#manager.start();
@@ -69,6 +74,11 @@ export class Supervisor {
   /** The state of the manager chart. */
   get state(): 'idle' | 'starting' | 'running' | 'stopping' | 'stopped' {
     return this.#manager.getSnapshot().value;
+  }
+
+  /** What a recorder listens to. */
+  get observable(): ObservableSystem {
+    return { manager: this.#manager, timers: this.#numbered };
   }
 
   /** Why the manager died; undefined while it lives. */

@@ -2,11 +2,12 @@
  * The façade: puts the parts together and offers them to a host. Decides nothing about a connection's life; that is
  * in the charts.
  */
-import { availableParallelism } from 'node:os';
 import { distinctUntilChanged, filter, type Observable } from 'rxjs';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import type { CallOptions } from './calls/call.js';
+import type { RenderedResult } from './calls/result/render.js';
+import { Results, type ResultOptions } from './calls/result/results.js';
 import { abortable } from './abortable.js';
 import { Approvals } from './approvals.js';
 import { toSignIns, type SignIns } from './auth/sign-ins.js';
@@ -14,24 +15,21 @@ import { Catalogs } from './catalog/catalogs.js';
 import { ToolRegistry, type CatalogTool, type ServerFacts } from './catalog/registry.js';
 import { checkOptions } from './check-options.js';
 import type { Connection, WaitOptions } from './connection.js';
-import { NotReadyError, UnknownToolError } from './errors.js';
+import { NotReadyError } from './errors.js';
+import type { LogSink } from './event-log/log-sink.js';
+import type { Recording } from './event-log/recording.js';
 import type { LifecycleEvent } from './lifecycle/event.js';
 import { Publisher } from './lifecycle/publish.js';
 import type { ServerStatus } from './lifecycle/status.js';
-import {
-  DEFAULT_NAMING,
-  DEFAULT_RETRY_BUDGET,
-  DEFAULT_START_GATE_MS,
-  SLOT_HOLD_MS,
-  type ServerConfig,
-  type TroupeOptions,
-} from './options.js';
+import { DEFAULT_NAMING, type ServerConfig, type TroupeOptions } from './options.js';
 import { PACKAGE } from './package.js';
 import { silentLogger, systemClock, type Clock } from './ports.js';
 import { createClient } from './protocol/create-client.js';
 import { doneWithin } from './release.js';
+import { managerInput } from './manager-input.js';
 import { Membership } from './membership.js';
-import type { ReloadReport } from './reload.js';
+import type { ReloadReport } from './reload-report.js';
+import { Recordings } from './recordings.js';
 import { Roster } from './roster.js';
 import { ServerTable } from './server-table.js';
 import { toStartReport, type StartReport } from './start-report.js';
@@ -39,6 +37,7 @@ import { NO_MASK } from './secrets.js';
 import { Sessions } from './sessions.js';
 import { atExit } from './exit-hook.js';
 import { createTransport } from './transports/create-transport.js';
+import { unknownTool } from './unknown-tool.js';
 import { View, type ViewOptions } from './view.js';
 
 /** Longest time `close()` waits for the charts before it kills what is left. */
@@ -57,9 +56,11 @@ export class Troupe {
   readonly tools$: Observable<readonly CatalogTool[]>;
   readonly #publisher: Publisher;
   readonly #sessions = new Sessions();
+  readonly #results = new Results((event) => this.#publisher.publish(event));
   readonly #registry: ToolRegistry;
   readonly #roster: Roster;
   readonly #members: Membership;
+  readonly #recordings: Recordings;
   readonly #signIns: SignIns | undefined;
   readonly #clock: Clock;
   #started: Promise<StartReport> | undefined;
@@ -69,6 +70,7 @@ export class Troupe {
   constructor(options: TroupeOptions) {
     const clock = options.clock ?? systemClock;
     this.#clock = clock;
+    const seed = options.seed ?? clock.now();
     const publisher = new Publisher(clock, options.logger ?? silentLogger);
     this.#publisher = publisher;
     const catalogs = new Catalogs();
@@ -83,7 +85,7 @@ export class Troupe {
       trust: options.trust,
       approvals,
       retryCalls: options.retryCalls,
-      seed: options.seed ?? clock.now(),
+      seed,
       expansion: options.expansion,
       askInput: options.askInput,
       tokenMask: (name) => this.#signIns?.mask(name) ?? NO_MASK,
@@ -104,19 +106,11 @@ export class Troupe {
       () => this.#serverFacts(table),
       options.naming ?? DEFAULT_NAMING,
     );
-    this.#roster = new Roster({
-      table,
-      publisher,
-      effects,
-      manager: {
-        startSlots: Math.max(1, options.startSlots ?? Math.max(4, 2 * availableParallelism())),
-        slotHoldMs: SLOT_HOLD_MS,
-        retryBurst: options.retryBudget?.burst ?? DEFAULT_RETRY_BUDGET.burst,
-        retryEveryMs: options.retryBudget?.everyMs ?? DEFAULT_RETRY_BUDGET.everyMs,
-        startGateMs: options.startGateMs ?? DEFAULT_START_GATE_MS,
-      },
-      toolCount: (server) => this.#registry.count(server),
-    });
+    const manager = managerInput(options);
+    const toolCount = (server: string): number => this.#registry.count(server);
+    this.#roster = new Roster({ table, publisher, effects, manager, toolCount });
+    const { supervisor } = this.#roster;
+    this.#recordings = new Recordings(options.record, { supervisor, publisher, clock, seed, manager });
     this.#members = new Membership(options, {
       roster: this.#roster,
       table,
@@ -201,8 +195,13 @@ export class Troupe {
   callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const tool = this.#registry.tool(name);
     const connection = tool === undefined ? undefined : this.#roster.connection(tool.server);
-    if (tool === undefined || connection === undefined) return Promise.reject(this.#unknownTool(name));
+    if (tool === undefined || connection === undefined) return Promise.reject(unknownTool(name, this.status));
     return connection.callTool(tool.tool, args, options);
+  }
+
+  /** As the function of that name; what is odd becomes a `diagnostic`, and spilled files are there until `close`. */
+  renderResult(result: CallToolResult, options: ResultOptions): Promise<RenderedResult> {
+    return this.#results.render(result, options);
   }
 
   /** A part of this troupe, for a sub-agent. It cannot start, stop or close anything. */
@@ -227,12 +226,22 @@ export class Troupe {
     await closed;
   }
 
+  /**
+   * Records what happens from here on, as the option of that name does from the start on, until the recording or the
+   * troupe is closed. A target that cannot be written ends it with a `diagnostic`; a closed troupe rejects.
+   */
+  record(target: string | LogSink): Promise<Recording> {
+    if (this.#closed !== undefined) return Promise.reject(new NotReadyError('The troupe is closed.'));
+    return this.#recordings.begin(target);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
   async #start(): Promise<StartReport> {
     this.#forgetExit = atExit(() => void this.#sessions.killAll());
+    await this.#recordings.open();
     const loaded = await this.#members.open();
     const { supervisor } = this.#roster;
     if (this.#closed === undefined) this.#roster.startAll();
@@ -256,17 +265,14 @@ export class Troupe {
       this.#publisher.publish({ type: 'diagnostic', kind: 'not-released', message });
     }
     supervisor.dispose();
-    await Promise.all([this.#members.close(), this.#signIns?.close()]);
+    await Promise.all([
+      this.#members.close(),
+      this.#signIns?.close(),
+      this.#results.close(),
+      this.#recordings.close(),
+    ]);
     this.#forgetExit?.();
     this.#publisher.complete();
-  }
-
-  #unknownTool(name: string): UnknownToolError {
-    const away = this.status
-      .filter(({ state }) => state !== 'ready')
-      .map(({ name: server, state }) => `${server} is ${state}`);
-    const why = away.length === 0 ? '' : ` Not every server is ready: ${away.join(', ')}.`;
-    return new UnknownToolError(name, `No server offers a tool called '${name}'.${why}`);
   }
 
   *#serverFacts(table: ServerTable): Iterable<readonly [string, ServerFacts]> {

@@ -4,6 +4,8 @@
 import { distinctUntilChanged, filter, map, type Observable } from 'rxjs';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { CallOptions } from './calls/call.js';
+import type { RenderedResult } from './calls/result/render.js';
+import type { ResultOptions } from './calls/result/results.js';
 import { isAllowed } from './catalog/filter.js';
 import type { CatalogTool } from './catalog/registry.js';
 import { UnknownToolError } from './errors.js';
@@ -28,6 +30,7 @@ export interface Viewed {
   readonly status: readonly ServerStatus[];
   readonly events$: Observable<LifecycleEvent>;
   callTool(name: string, args?: object, options?: CallOptions): Promise<CallToolResult>;
+  renderResult(result: CallToolResult, options: ResultOptions): Promise<RenderedResult>;
 }
 
 export class View {
@@ -78,6 +81,10 @@ export class View {
       return Promise.reject(new UnknownToolError(name, `No tool called '${name}' is offered here.`));
     }
     return this.#whole.callTool(name, args, options);
+  }
+
+  renderResult(result: CallToolResult, options: ResultOptions): Promise<RenderedResult> {
+    return this.#whole.renderResult(result, options);
   }
 
   #sees(server: string): boolean {

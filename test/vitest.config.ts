@@ -7,6 +7,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     environment: 'node',
     pool: 'forks',
+    // Most of the time is waiting for processes and clocks; by itself vitest would use one worker of two cores.
+    maxWorkers: 2,
     globals: false,
     allowOnly: false,
     passWithNoTests: false,

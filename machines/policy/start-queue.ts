@@ -11,7 +11,7 @@
 export interface StartClaim {
   /** One of the start slots, which stdio servers share. */
   readonly slot: boolean;
-  /** A share of the fleet's retry budget: nobody asked for this attempt. */
+  /** A share of the fleet's retry budget, for an attempt at a remote server that nobody asked for. */
   readonly retry: boolean;
 }
 

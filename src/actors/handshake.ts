@@ -50,9 +50,18 @@ export function handshake(ports: EffectPorts) {
   });
 }
 
+/** Names of fields in the answer to `initialize` (MCP specification, schema) and in what is kept of it. */
+const IDENTITY_NAMES: ReadonlySet<string> = new Set(
+  (
+    'info capabilities instructions name title version description websiteUrl icons src mimeType sizes theme ' +
+    'completions experimental extensions logging prompts resources tasks tools listChanged subscribe ' +
+    'list cancel requests call'
+  ).split(' '),
+);
+
 /** What the server says of itself, without secrets; the version is one of ours. */
 function maskIdentity({ protocolVersion, ...told }: ServerIdentity, mask: Mask): ServerIdentity {
-  return { ...maskJson(told, mask), protocolVersion };
+  return { ...maskJson(told, mask, IDENTITY_NAMES), protocolVersion };
 }
 
 function atMost(times: number, tell: (message: string) => void): (message: string) => void {
@@ -82,7 +91,7 @@ function hear(
       type: 'server.log',
       ...about,
       stream: 'protocol',
-      ...(typeof level === 'string' ? { level } : {}),
+      ...(typeof level === 'string' ? { level: cutText(mask(level)) } : {}),
       message: cutText(mask(typeof data === 'string' ? data : JSON.stringify(maskJson(data ?? null, mask)))),
     });
   }

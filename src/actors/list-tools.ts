@@ -33,11 +33,14 @@ export function listTools(ports: EffectPorts) {
       tellProblems(ports, key, list.problem === undefined ? problems : [list.problem, ...problems]);
       const { catalog, diff } = ports.catalogs.replace(key.name, tools);
       if (diff !== undefined) {
+        const mask = ports.servers.mask(key.name);
         ports.publish({
           type: 'catalog.changed',
           connection: key.name,
           generation: key.generation,
-          ...diff,
+          added: diff.added.map(mask),
+          removed: diff.removed.map(mask),
+          changed: diff.changed.map(mask),
           toolCount: tools.length,
         });
       }

@@ -13,7 +13,7 @@ import type { Clock } from '../ports.js';
 import type { Mask } from '../secrets.js';
 import type { HttpAuth, StepUp } from '../transports/http/session-requests.js';
 import { TransportError } from '../transports/session-transport.js';
-import { toSignInFailure } from './auth-failure.js';
+import { maskOf, toSignInFailure } from './auth-failure.js';
 import { openAuthFetch, requireProtected } from './auth-fetch.js';
 import { parseChallenge, toScopes, type Challenge } from './challenge.js';
 import { discover, type AuthorizationPlace } from './discovery.js';
@@ -27,6 +27,8 @@ export interface AccountParts extends Pick<
   'server' | 'provider' | 'redirected' | 'redirectPort' | 'isInteractive' | 'watch' | 'ask'
 > {
   readonly clock: Clock;
+  /** Strikes out what the client itself keeps secret. */
+  readonly clientMask: Mask;
   readonly exclusively: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   readonly diagnose: (kind: string, message: string) => void;
 }
@@ -64,8 +66,8 @@ export class Account implements HttpAuth {
     return this.#isSigningIn ? this.#signIn?.url : undefined;
   }
 
-  /** Strikes out the tokens in use. */
-  readonly mask: Mask = (text) => this.#held?.mask(text) ?? text;
+  /** Strikes out the tokens in use, and what the client itself keeps secret. */
+  readonly mask: Mask = (text) => this.#parts.clientMask(this.#held?.mask(text) ?? text);
 
   /** A new session looks at what is kept: somebody else may have signed in, or out. */
   reopen(): void {
@@ -120,12 +122,9 @@ export class Account implements HttpAuth {
     this.reopen();
   }
 
-  /** Takes the answer of the sign-in that waits. Rejects with a `TransportError` where none does, or it is wrong. */
+  /** Takes the answer to `url`. Rejects with a `TransportError` where it is wrong. */
   async finish(answer: string): Promise<void> {
-    if (this.#signIn === undefined || !this.#isSigningIn) {
-      throw this.#explain(new Error('nobody waits for an answer.'));
-    }
-    await this.#signIn.finish(answer);
+    await this.#signIn?.finish(answer);
   }
 
   /** A renewal that is under way is let finish until the signal aborts: its refresh token is used up already. */
@@ -219,7 +218,7 @@ export class Account implements HttpAuth {
         exclusively: (work) => exclusively(work, this.#stop.signal),
         hasOther: () => this.#hasOther(),
         renew: async () => void (await this.#renew(true, scopes)),
-        explain: (error) => this.#explain(error),
+        explain: (error, secrets) => this.#explain(error, secrets),
         onFailedAnswer: ({ message }) => this.#parts.diagnose('sign-in-failed', message),
       },
       before,
@@ -283,8 +282,9 @@ export class Account implements HttpAuth {
     }
   }
 
-  #explain(error: unknown): TransportError {
-    return toSignInFailure(error, this.#parts.server.name, this.mask);
+  #explain(error: unknown, secrets: readonly string[] = []): TransportError {
+    const mask = maskOf(secrets);
+    return toSignInFailure(error, this.#parts.server.name, (text) => mask(this.mask(text)));
   }
 }
 

@@ -11,7 +11,6 @@ import { watch } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isObject } from '../config/read-shape.js';
-import { PACKAGE } from '../package.js';
 import { systemClock } from '../ports.js';
 import { writePrivately } from '../write-privately.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
@@ -66,7 +65,7 @@ export function createFileTokenStore(options: FileTokenStoreOptions = {}): Token
 /** The folder of the user's data that Troupe keeps sign-ins in. */
 async function defaultFolder(): Promise<string> {
   const { default: envPaths } = await import('env-paths');
-  return join(envPaths(PACKAGE.name, { suffix: '' }).data, 'sign-ins');
+  return join(envPaths('troupe', { suffix: '' }).data, 'sign-ins');
 }
 
 function fileName(owner: TokenOwner): string {

@@ -3,7 +3,9 @@ import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.
 import { PACKAGE } from '../package.js';
 import type { Clock } from '../ports.js';
 import { TransportError } from '../transports/session-transport.js';
+import { NO_MASK } from '../secrets.js';
 import { Account, type AccountParts } from './account.js';
+import { maskOf } from './auth-failure.js';
 import type { AuthOptions, AuthServer, OAuthClient } from './auth-options.js';
 import { createFileTokenStore } from './file-token-store.js';
 import { StoredOAuthProvider } from './oauth-provider.js';
@@ -45,6 +47,7 @@ export async function ownAccount(
     redirectPort: options.redirectPort ?? 0,
     isInteractive: options.interactive ?? true,
     exclusively: takingTurns(owner, store),
+    clientMask: maskOf(secretsOf(client)),
     watch: (onChange) => store.watch?.(owner, onChange) ?? (() => {}),
     ask: (url) => {
       if (options.openBrowser === true) openBrowser(url);
@@ -68,6 +71,7 @@ export function hostedAccount(
     redirectPort: 0,
     isInteractive: true,
     exclusively: takingTurns(ownerOf(server.url, undefined), createFileTokenStore()),
+    clientMask: NO_MASK,
     watch: () => () => {},
     ask: () => undefined,
     clock,
@@ -78,6 +82,12 @@ export function hostedAccount(
 function notStored({ name }: AuthServer, error: unknown): string {
   const why = error instanceof Error ? error.message : String(error);
   return `The store of sign-ins cannot be used (${why}); the one to '${name}' is forgotten when this process ends.`;
+}
+
+/** Its secret, also as it is sent (RFC 6749 section 2.3.1). */
+function secretsOf({ clientId, clientSecret, privateKey }: Partial<OAuthClient> = {}) {
+  const pair = clientSecret === undefined ? undefined : `${clientId}:${clientSecret}`;
+  return [clientSecret, pair && Buffer.from(pair).toString('base64'), privateKey];
 }
 
 /** The signature of a client that has a key (RFC 7523 section 2.2). */

@@ -41,7 +41,8 @@ export interface SignInPorts {
   readonly renew: () => Promise<void>;
   /** Brings the address to a person; may give the answer. */
   readonly ask: (url: string) => unknown;
-  readonly explain: (error: unknown) => TransportError;
+  /** `secrets` are struck out of what was said. */
+  readonly explain: (error: unknown, secrets?: readonly string[]) => TransportError;
   readonly onFailedAnswer: (error: TransportError) => void;
 }
 
@@ -246,7 +247,7 @@ export class SignIn {
         await provider.saveTokens({ ...tokens, issuer });
       });
     } catch (error) {
-      throw explain(error);
+      throw explain(error, [code, await provider.codeVerifier()]);
     }
     this.#complete();
   }

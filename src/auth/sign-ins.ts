@@ -70,6 +70,7 @@ export class SignIns implements SignInPort {
   async finish(name: string, answer: string): Promise<void> {
     const account = this.#ofServer.get(name);
     if (account === undefined) throw new NotReadyError(`Nobody signs in to '${name}'.`, { server: name });
+    if (account.url === undefined) throw notAsked(name);
     try {
       await account.finish(answer);
     } catch (error) {
@@ -155,6 +156,12 @@ export function clientFor(server: AuthServer, { client }: AuthOptions): OAuthCli
   if (problem === undefined) return given;
   const message = `The client that 'auth' gives for '${server.name}' cannot be used: ${problem.field}: ${problem.message}.`;
   throw new TransportError({ code: 'config-invalid', message });
+}
+
+/** Its sign-in has no address yet, or is over. */
+function notAsked(server: string): NotReadyError {
+  const message = `Nobody is asked to sign in to '${server}' at the moment: wait for 'connection.authRequired' with a 'url'.`;
+  return new NotReadyError(message, { server });
 }
 
 /** What the host's own code gives. */

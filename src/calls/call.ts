@@ -67,12 +67,13 @@ export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): 
   const { totalTimeoutMs: totalMs = 0, signal } = call.options;
   const patience = new Patience(ports.clock, { idleMs: call.timeoutMs, totalMs }, signal);
   try {
-    const session = route.session() ?? (await nextSession(route, call, patience));
+    const told = { ...call, tool: ports.mask(route.server)(call.tool) };
+    const session = route.session() ?? (await nextSession(route, told, patience));
     const tools = route.tools();
     const first = await send(ports, session, call, patience);
     if ('result' in first) return first.result;
     if (!mayRepeat(first, call, tools)) throw first.error;
-    const next = await nextSession(route, call, patience, first);
+    const next = await nextSession(route, told, patience, first);
     if (!mayRepeat(first, call, route.tools())) throw first.error;
     const second = await send(ports, next, call, patience, first.number);
     if ('result' in second) return second.result;

@@ -31,7 +31,9 @@ export async function send(
 ): Promise<{ readonly result: CallToolResult } | Unanswered> {
   const { name: connection, generation } = session.key;
   const number = ports.nextCall();
-  const about = { connection, generation, call: number, tool: call.tool };
+  const mask = ports.mask(connection);
+  const told = { ...call, tool: mask(call.tool) };
+  const about = { connection, generation, call: number, tool: told.tool };
   const startedAt = ports.clock.now();
   ports.publish({ type: 'call.started', ...about, ...(repeats === undefined ? {} : { repeats }) });
   const finish = (outcome: CallOutcome): void =>
@@ -57,7 +59,9 @@ export async function send(
     finish(result.isError === true ? 'tool-error' : 'answered');
     return { result };
   } catch (error) {
-    const judgement = judge(masked(error, ports.mask(connection)), connection, call, ports.clock.now());
+    const judgement = judgeAnything(error, mask, (known) =>
+      judge(known, connection, told, ports.clock.now()),
+    );
     finish(judgement.outcome);
     const isSessionLost = error instanceof RequestLostError && !session.isUsable;
     return { ...judgement, number, isSessionLost };
@@ -85,6 +89,15 @@ async function request(
   const params = { name: call.tool, arguments: call.args };
   const result = await client.request('tools/call', params, { signal: patience.signal, onProgress });
   return result as CallToolResult;
+}
+
+/** A failure that cannot even be looked at leaves the outcome unknown. */
+function judgeAnything(error: unknown, mask: Mask, judged: (error: unknown) => Judgement): Judgement {
+  try {
+    return judged(masked(error, mask));
+  } catch {
+    return judged(new Error('What the server said cannot be told.'));
+  }
 }
 
 /** The same error without secrets, so that its cause may be told too. */

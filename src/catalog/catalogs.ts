@@ -3,7 +3,7 @@
  * names; whoever needs the definitions reads them here.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { catalogHash, diffTools, type CatalogDiff } from './tool-check.js';
+import { catalogHash, diffTools, toTexts, type CatalogDiff } from './tool-check.js';
 
 export interface Catalog {
   readonly tools: readonly Tool[];
@@ -20,9 +20,10 @@ export class Catalogs {
   /** Replaces the catalog of a connection. Equal tools keep their old objects; an equal list gives no difference. */
   replace(connection: string, tools: readonly Tool[]): { catalog: Catalog; diff: CatalogDiff | undefined } {
     const before = this.#byConnection.get(connection);
-    const hash = catalogHash(tools);
+    const texts = toTexts(tools);
+    const hash = catalogHash(texts);
     if (before?.hash === hash) return { catalog: before, diff: undefined };
-    const diff = diffTools(before?.tools ?? [], tools);
+    const diff = diffTools(toTexts(before?.tools ?? []), texts);
     const isNew = new Set([...diff.added, ...diff.changed]);
     const old = new Map(before?.tools.map((tool) => [tool.name, tool]));
     const kept = tools.map((tool) => (isNew.has(tool.name) ? tool : (old.get(tool.name) ?? tool)));

@@ -28,18 +28,23 @@ export interface CatalogDiff {
 }
 
 const MAX_DEPTH = 200;
+const WIDE = 100;
 const MAX_QUOTED = 100;
 
 function childrenOf(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null ? Object.values(value) : [];
 }
 
-/** Level by level and each object once a level, so that neither depth nor a cycle can exhaust anything. */
+/** Level by level and in a wide level each object once, so that neither depth nor a cycle can exhaust anything. */
 function isDeeperThan(limit: number, value: unknown): boolean {
-  let level = new Set([value]);
-  for (let depth = 0; level.size > 0; depth += 1) {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > limit) return true;
-    level = new Set([...level].flatMap(childrenOf).filter((child) => typeof child === 'object'));
+    const below: unknown[] = [];
+    for (const each of level) {
+      for (const child of childrenOf(each)) if (typeof child === 'object') below.push(child);
+    }
+    level = below.length > WIDE ? [...new Set(below)] : below;
   }
   return false;
 }
@@ -138,10 +143,15 @@ function canonicalJson(value: unknown): string {
   );
 }
 
-/** What changed between two checked lists, tool by tool and in depth; the order of tools and of keys is no change. */
-export function diffTools(before: readonly Tool[], after: readonly Tool[]): CatalogDiff {
-  const old = new Map(before.map((tool) => [tool.name, canonicalJson(tool)]));
-  const now = new Map(after.map((tool) => [tool.name, canonicalJson(tool)]));
+/** Each tool of a checked list by its name, as text; the order of tools and of keys is no difference. */
+export type ToolTexts = ReadonlyMap<string, string>;
+
+export function toTexts(tools: readonly Tool[]): ToolTexts {
+  return new Map(tools.map((tool) => [tool.name, canonicalJson(tool)]));
+}
+
+/** What changed between two lists, tool by tool and in depth. */
+export function diffTools(old: ToolTexts, now: ToolTexts): CatalogDiff {
   const names = [...now.keys()].toSorted();
   return {
     added: names.filter((name) => !old.has(name)),
@@ -150,8 +160,8 @@ export function diffTools(before: readonly Tool[], after: readonly Tool[]): Cata
   };
 }
 
-/** SHA-256 (hex) of a checked list. Equal for two lists exactly where `diffTools` finds nothing. */
-export function catalogHash(tools: readonly Tool[]): string {
-  const lines = tools.map((tool) => canonicalJson(tool)).toSorted();
+/** SHA-256 (hex) of a list. Equal for two lists exactly where `diffTools` finds nothing. */
+export function catalogHash(texts: ToolTexts): string {
+  const lines = [...texts.values()].toSorted();
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }

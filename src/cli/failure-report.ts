@@ -4,7 +4,8 @@
 import type { Failure } from '../../machines/policy/failure.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import { manyLines, oneLine } from './safe-text.js';
-import { howToApprove, renderRequest } from './trust-question.js';
+import { serverCommand } from './server-command.js';
+import { renderRequest } from './trust-question.js';
 
 const LAST_LINES = 10;
 
@@ -15,19 +16,22 @@ export function summarize(failure: Failure): string {
 
 /** Everything that is known, a line each; the first is the summary. */
 export function explain(status: ServerStatus): string[] {
-  const { error, attempt, maxAttempts, authUrl, trustRequest } = status;
+  const { name, substate, error, attempt, maxAttempts, authUrl, trustRequest } = status;
   if (trustRequest !== null) {
-    return [`waits for approval; to give it: ${howToApprove(status.name)}`, ...renderRequest(trustRequest)];
+    return [
+      `waits for approval; to give it: ${serverCommand('trust', name)}`,
+      ...renderRequest(trustRequest),
+    ];
   }
-  if (error === null)
-    return [`it is ${status.state}${status.substate === '' ? '' : ` (${status.substate})`}`];
+  if (error === null) return [`it is ${status.state}${substate === '' ? '' : ` (${substate})`}`];
+  const signIn = substate === 'authorizing' ? serverCommand('login', name) : undefined;
   const facts: readonly (readonly [label: string, text: string | undefined])[] = [
     ['hint', error.hint],
-    ['sign in', authUrl ?? undefined],
+    ['sign in', authUrl ?? signIn],
     ['exit', exitOf(error)],
     ['HTTP status', error.http === undefined ? undefined : String(error.http.status)],
     ['WWW-Authenticate', error.http?.wwwAuthenticate],
-    ['body starts', error.http?.bodyStart],
+    ['body starts', untold(error)],
     ['JSON-RPC error', error.rpcCode === undefined ? undefined : String(error.rpcCode)],
     ['attempt', attempt === 0 ? undefined : `${attempt} of ${maxAttempts}`],
   ];
@@ -36,6 +40,11 @@ export function explain(status: ServerStatus): string[] {
     ...facts.flatMap(([label, text]) => (text === undefined ? [] : [`${label}: ${oneLine(text)}`])),
     ...lastWords(status),
   ];
+}
+
+/** The start of the body, unless the message holds all of it. */
+function untold({ message, http }: Failure): string | undefined {
+  return message.includes(http?.bodyStart ?? '') ? undefined : http?.bodyStart;
 }
 
 function exitOf({ exit }: Failure): string | undefined {

@@ -26,13 +26,18 @@ export type ChartFormat = (typeof CHART_FORMATS)[number];
 /** The longest delay a timer of Node can hold. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MOST_ATTEMPTS = 1_000;
+const MOST_MEGABYTES = 1_000_000;
 
 /** What holds where a flag is not given. */
 export const DEFAULT_FLAGS: Flags = { config: [], add: [], json: false, verbose: false, color: true };
 
 export function collectFile(file: string, before: readonly string[] = []): readonly string[] {
+  return [...before, toFile(file)];
+}
+
+export function toFile(file: string): string {
   if (file === '') throw new InvalidArgumentError('The name of the file is empty.');
-  return [...before, file];
+  return file;
 }
 
 /** Throws a `UsageError`, which Commander passes on as it is: its own message would show the value. */
@@ -45,6 +50,10 @@ export function collectServer(text: string, before: readonly AddedServer[] = [])
 
 export function toMilliseconds(text: string): number {
   return wholeNumber(text, 0, LONGEST_TIMER_MS, 'milliseconds');
+}
+
+export function toMegabytes(text: string): number {
+  return wholeNumber(text, 1, MOST_MEGABYTES, 'megabytes');
 }
 
 export function toAttempts(text: string): number {

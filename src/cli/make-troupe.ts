@@ -2,6 +2,7 @@
 import process from 'node:process';
 import type { AuthOptions } from '../auth/auth-options.js';
 import { createFileApprovalStore } from '../config/file-approval-store.js';
+import type { LogSink } from '../event-log/log-sink.js';
 import type { ServerConfig } from '../options.js';
 import { TIMEOUT_VARIABLE } from '../policy.js';
 import { createTroupe, type Troupe } from '../troupe.js';
@@ -19,6 +20,8 @@ export interface TroupeChoice {
   readonly watch?: boolean;
   /** Default: what is signed in to is used, and nobody is asked to sign in. */
   readonly auth?: AuthOptions;
+  /** Default: nothing is recorded. */
+  readonly record?: LogSink | undefined;
 }
 
 /** With `--verbose`, notes every detail of what happens to it. */
@@ -26,7 +29,7 @@ export function makeTroupe(
   flags: Flags,
   { names }: Pick<Configuration, 'names'>,
   terminal: Terminal,
-  { maxAttempts, only = names, watch = false, auth = { interactive: false } }: TroupeChoice = {},
+  { maxAttempts, only = names, watch = false, auth = { interactive: false }, record }: TroupeChoice = {},
 ): Troupe {
   const { config, servers, discover } = sourcesOf(flags);
   const { timeout } = flags;
@@ -38,6 +41,7 @@ export function makeTroupe(
     watch,
     approvals: createFileApprovalStore(),
     auth,
+    ...(record === undefined ? {} : { record }),
     ...(timeout === undefined ? {} : { env: { ...process.env, [TIMEOUT_VARIABLE]: String(timeout) } }),
     ...(maxAttempts === undefined ? {} : { policy: { maxAttempts } }),
   });

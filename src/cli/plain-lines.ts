@@ -6,7 +6,7 @@ import { countOf } from './count-of.js';
 import { preciseDuration } from './duration.js';
 import { summarize } from './failure-report.js';
 import { oneLine } from './safe-text.js';
-import { howToApprove } from './trust-question.js';
+import { serverCommand } from './server-command.js';
 
 /** What everybody wants to know; undefined for an event that is only a detail. */
 export function toHeadline(event: LifecycleEvent): string | undefined {
@@ -22,14 +22,19 @@ export function toHeadline(event: LifecycleEvent): string | undefined {
     }
     case 'connection.failed': {
       const { hint } = event.failure;
-      return line(event, `failed: ${summarize(event.failure)}${hint === undefined ? '' : ` ${hint}`}`);
+      const isExhausted = event.maxAttempts > 1 && event.attempt >= event.maxAttempts;
+      const failed = isExhausted ? `failed after ${event.attempt} attempts` : 'failed';
+      return line(event, `${failed}: ${summarize(event.failure)}${hint === undefined ? '' : ` ${hint}`}`);
     }
     case 'connection.stopped':
       return line(event, `stopped (${event.reason})`);
     case 'connection.trustRequired':
-      return line(event, `waits for approval; to give it: ${howToApprove(event.connection)}`);
+      return line(event, `waits for approval; to give it: ${serverCommand('trust', event.connection)}`);
     case 'connection.authRequired':
-      return line(event, `waits for somebody to sign in${event.url === undefined ? '' : `: ${event.url}`}`);
+      return line(
+        event,
+        `waits for somebody to sign in: ${event.url ?? serverCommand('login', event.connection)}`,
+      );
     case 'manager.failed':
       return line(event, `failed: ${event.message}`);
     default:

@@ -13,6 +13,7 @@ import type { ImportFlags } from './commands/import.js';
 import type { MachineFlags } from './commands/machine.js';
 import type { ToolsFlags } from './commands/tools.js';
 import type { TrustFlags } from './commands/trust.js';
+import type { UpFlags } from './commands/up.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import {
   CHART_FORMATS,
@@ -21,6 +22,8 @@ import {
   DEFAULT_FLAGS,
   MACHINE_NAMES,
   toAttempts,
+  toFile,
+  toMegabytes,
   toMilliseconds,
   type Flags,
   type MachineName,
@@ -91,8 +94,8 @@ function makeProgram({ stdout, stderr }: Host): Command {
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      getOutHelpWidth: () => stdout.columns ?? 80,
-      getErrHelpWidth: () => stderr.columns ?? 80,
+      getOutHelpWidth: () => stdout.columns || 80,
+      getErrHelpWidth: () => stderr.columns || 80,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
       outputError: (text, write) => write(`troupe: ${oneLine(text.replace(/^error: /, ''))}\n`),
@@ -110,12 +113,13 @@ function addCommand(program: Command, name: string, description: string): Comman
 }
 
 function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'up', 'connect all servers and keep them alive until Ctrl-C').action(
-    async (_, command: Command) => {
+  addCommand(program, 'up', 'connect all servers and keep them alive until Ctrl-C')
+    .option('--record <file>', "record what happens, for 'troupe replay'; no secrets, no calls", toFile)
+    .option('--record-max <mb>', 'size after which a new file begins; two are kept', toMegabytes, 64)
+    .action(async (_, command: Command) => {
       const { up } = await import('./commands/up.js');
-      await act(command, (flags, terminal) => up(flags, terminal, stdin));
-    },
-  );
+      await act<UpFlags>(command, (flags, terminal) => up(flags, terminal, stdin));
+    });
 }
 
 function addCheck(program: Command, act: Act): void {

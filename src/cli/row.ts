@@ -3,7 +3,7 @@ import type { ServerStatus } from '../lifecycle/status.js';
 import { shortDuration } from './duration.js';
 import { summarize } from './failure-report.js';
 import { oneLine } from './safe-text.js';
-import { howToApprove } from './trust-question.js';
+import { serverCommand } from './server-command.js';
 
 /** `good`: usable. `busy`: on its way. `bad`: not without a person. `off`: not wanted. */
 export type Mood = 'good' | 'busy' | 'bad' | 'off';
@@ -56,7 +56,8 @@ function moodOf({ state, substate }: ServerStatus): Mood {
 }
 
 function problemOf({ name, substate, error, authUrl }: ServerStatus): string {
-  if (substate === 'awaitingTrust') return howToApprove(name);
+  if (substate === 'awaitingTrust') return serverCommand('trust', name);
+  if (substate === 'authorizing' && authUrl === null) return serverCommand('login', name);
   const parts = [error === null ? '' : summarize(error), oneLine(authUrl ?? error?.hint ?? '')];
   return parts.filter((part) => part !== '').join(' ');
 }

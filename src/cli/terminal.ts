@@ -54,9 +54,10 @@ export class Terminal {
     return this.streams.stderr;
   }
 
-  /** Whether a stream can be redrawn. */
+  /** Whether a stream can be redrawn. A terminal that does not know its size tells 0. */
   isLive(stream: OutputStream): boolean {
-    return stream.isTTY === true && this.streams.env['TERM'] !== 'dumb';
+    const hasSize = stream.columns !== 0 && stream.rows !== 0;
+    return stream.isTTY === true && hasSize && this.streams.env['TERM'] !== 'dumb';
   }
 
   /** A part of the result. */

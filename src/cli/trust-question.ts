@@ -1,9 +1,7 @@
 /**
  * What would run or be reached, as a person has to see it before saying yes.
- *
- * V1. Nothing is hidden: what cannot be seen is shown by its number, and a long text by its start, its end and how much
- *     is between.
- * V2. A name that a shell would not take for one word is no part of a command line to copy.
+ * Nothing is hidden: what cannot be seen is shown by its number, and a long text by its start, its end and how much is
+ * between.
  */
 import type { TrustRequest } from '../options.js';
 
@@ -12,11 +10,6 @@ const UNSEEN = /\p{C}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/gu;
 const START = 120;
 const END = 60;
 const MOST_LISTED = 40;
-
-/** The command that approves a server. */
-export function howToApprove(server: string): string {
-  return /^[\w.@/+:][\w.@/+:-]*$/.test(server) ? `troupe trust ${server}` : "'troupe trust' with its name";
-}
 
 /** Who asks, and a line for everything that decides what happens. */
 export function renderQuestion(request: TrustRequest): string {
@@ -31,25 +24,28 @@ export function renderQuestion(request: TrustRequest): string {
 /** A line for everything that decides what happens. */
 export function renderRequest(request: TrustRequest): string[] {
   const { command, args = [], cwd, url, headers = [], variables, env, inputs = {} } = request;
-  const proposals = Object.entries(inputs).map(([id, text]) => `\${input:${id}} = ${text}`);
-  const facts: readonly (readonly [label: string, words: readonly string[]])[] = [
-    ['program', command === undefined ? [] : [command]],
-    ['arguments', args],
-    ['in folder', cwd === undefined ? [] : [cwd]],
-    ['address', url === undefined ? [] : [url]],
-    ['headers', headers],
-    ['reads of your variables', variables.includes('*') ? ['all of them'] : variables],
-    ['sets variables', env],
-    ['answers by itself', proposals],
+  const proposals = Object.entries(inputs).map(
+    ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWord(text)}`,
+  );
+  const facts: readonly (readonly [label: string, text: string])[] = [
+    ['program', command === undefined ? '' : toWord(command)],
+    ['arguments', listed(args.map(toWord), ' ')],
+    ['in folder', cwd === undefined ? '' : toWord(cwd)],
+    ['address', url === undefined ? '' : toWord(url)],
+    ['headers', listed(headers.map(toWord), ', ')],
+    [
+      'reads of your variables',
+      variables.includes('*') ? 'all of them' : listed(variables.map(toWord), ', '),
+    ],
+    ['sets variables', listed(env.map(toWord), ', ')],
+    ['answers by itself', listed(proposals, ', ')],
   ];
-  return facts.flatMap(([label, words]) => (words.length === 0 ? [] : [`${label}: ${listed(words, label)}`]));
+  return facts.flatMap(([label, text]) => (text === '' ? [] : [`${label}: ${text}`]));
 }
 
-function listed(words: readonly string[], label: string): string {
-  const shown = words.slice(0, MOST_LISTED).map(toWord);
-  const rest = words.length - shown.length;
-  const more = rest > 0 ? [`and ${rest} more`] : [];
-  return [...shown, ...more].join(label === 'arguments' ? ' ' : ', ');
+function listed(words: readonly string[], separator: string): string {
+  const rest = words.length - MOST_LISTED;
+  return [...words.slice(0, MOST_LISTED), ...(rest > 0 ? [`and ${rest} more`] : [])].join(separator);
 }
 
 /** In quotes where it could be taken for several words, or for none. */

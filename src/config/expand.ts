@@ -17,6 +17,7 @@ import {
   isBuiltin,
   parseTemplate,
   renderTemplate,
+  textsIn,
   variablesIn,
   type Builtin,
   type Variable,
@@ -102,12 +103,23 @@ function builtin(name: Builtin, { workspaceFolder, home }: ExpansionContext): st
   }
 }
 
-/** Sorted names of the host's variables an entry refers to; `*` where the child would inherit all of them. */
+/** Who the person is or where they work: a program that is started knows it anyway, a remote server does not. */
+const PERSONAL: ReadonlySet<string> = new Set<Builtin>([
+  'userHome',
+  'workspaceFolder',
+  'workspaceFolderBasename',
+]);
+
+/**
+ * Sorted names of the host's variables an entry refers to, and of what it would tell a remote server of the person;
+ * `*` where the child would inherit all of them.
+ */
 export function variablesWanted(config: ServerConfig): readonly string[] {
   const own = 'url' in config ? (config.env ?? {}) : {};
   const names = new Set<string>();
   for (const { name, origin, path } of references(config)) {
     if (origin === 'host' && (path[0] === 'env' || !Object.hasOwn(own, name))) names.add(name);
+    if (origin === 'builtin' && 'url' in config && PERSONAL.has(name)) names.add(name);
   }
   const inherited = 'command' in config ? (config.inheritEnv ?? []) : [];
   if (inherited === true) names.add('*');
@@ -121,7 +133,14 @@ export function inputsWanted(config: ServerConfig): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-function references(config: ServerConfig): readonly (Pick<Variable, 'name' | 'origin'> & { path: Path })[] {
+/** The texts that stand in for variables which are not set, except in what is run and where. */
+export function defaultTexts(config: ServerConfig): readonly string[] {
+  return references(config)
+    .filter(({ path: [field] }) => field !== 'command' && field !== 'cwd')
+    .flatMap(({ fallback = [] }) => textsIn(fallback));
+}
+
+function references(config: ServerConfig): readonly (Variable & { path: Path })[] {
   const found: (Variable & { path: Path })[] = [];
   mapTexts(config, (text, { path, shellLike }) => {
     const template = parseTemplate(text, shellLike);

@@ -1,11 +1,11 @@
 /**
  * An entry as it may be shown: no secret that stands in env, headers or the address is left in it.
  * Names stay, and so do references to variables, since they say where a value comes from.
- * Command and arguments are shown as they are written.
+ * Command and arguments are shown as they are written, but for the defaults of variables in arguments.
  */
 import type { ServerConfig } from '../options.js';
 import { mapTexts } from './entry-texts.js';
-import { parseTemplate, type Variable } from './template.js';
+import { parseTemplate, variablesIn, type Variable } from './template.js';
 
 export const MASK = '***';
 
@@ -30,7 +30,16 @@ export function maskUrl(text: string): string {
 
 function maskField(text: string, { path: [field] }: { readonly path: readonly unknown[] }): string {
   if (field === 'url') return maskUrl(text);
+  if (field === 'args') return maskDefaults(text);
   return field === 'env' || field === 'headers' ? maskText(text) : text;
+}
+
+/** An argument is shown as it is written, but for a default that could be a secret. */
+function maskDefaults(text: string): string {
+  const template = parseTemplate(text, true);
+  if ('problem' in template || !variablesIn(template.parts).some(({ fallback }) => fallback !== undefined))
+    return text;
+  return template.parts.map((part) => (part.kind === 'text' ? part.text : toReference(part))).join('');
 }
 
 /** `Bearer ${TOKEN}` becomes `***${TOKEN}`. */

@@ -83,6 +83,16 @@ export function variablesIn(parts: readonly Part[]): readonly Variable[] {
   return parts.flatMap((part) => (part.kind === 'text' ? [] : [part, ...variablesIn(part.fallback ?? [])]));
 }
 
+/** The texts between the variables of a template. */
+export function textsIn(parts: readonly Part[]): readonly string[] {
+  const texts = [''];
+  for (const part of parts) {
+    if (part.kind === 'variable') texts.push('');
+    else texts.push(`${texts.pop() ?? ''}${part.text}`);
+  }
+  return texts;
+}
+
 /** A template that renders to the text itself, whatever it holds; a pair of backticks is refused all the same. */
 export function escapeTemplate(text: string, bareNames: boolean): string {
   return text.replaceAll(bareNames ? /\$+(?=[{(A-Za-z_])/g : /\$+(?=[{(])/g, (dollars) => dollars + dollars);

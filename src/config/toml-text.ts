@@ -4,7 +4,6 @@
  */
 import type { Node } from 'jsonc-parser';
 import { parse, TomlError } from 'smol-toml';
-import type { Path } from './problem.js';
 import {
   makePositionFinder,
   toReading,
@@ -24,7 +23,7 @@ export const readTomlText: ReadTree = (text) => {
   try {
     const value = parse(body);
     if (Object.keys(value).length === 0) return { kind: 'empty' };
-    return toReading(toNode(value, [], findPlaces(body)), positionAt);
+    return toReading(toNode(value, findPlaces(body)), positionAt);
   } catch (error) {
     return toFailedReading(error);
   }
@@ -37,39 +36,51 @@ function toFailedReading(error: unknown): Reading {
   return { kind: 'broken', message: 'this is not TOML', line, column };
 }
 
-type Places = ReadonlyMap<string, number>;
+/** Where a name stands first, and those below it. */
+interface Place {
+  readonly offset: number;
+  readonly below: Map<string, Place>;
+}
 
-function findPlaces(text: string): Places {
-  const places = new Map<string, number>();
-  let table: readonly string[] = [];
-  const note = (path: readonly string[], offset: number): void => {
-    for (const [index] of path.entries()) {
-      const key = JSON.stringify(path.slice(0, index + 1));
-      if (!places.has(key)) places.set(key, offset);
-    }
-  };
+/** A tree, so that its size is that of the text, however long a name or a path is. */
+function findPlaces(text: string): Place {
+  const root: Place = { offset: 0, below: new Map() };
+  let table = root;
   for (const { index, 0: line } of text.matchAll(/[^\r\n]+/g)) {
     const offset = index + line.search(/\S|$/);
     const header = HEADER.exec(line)?.[1];
     const field = FIELD.exec(line)?.[1];
-    if (header !== undefined) note((table = partsOf(header)), offset);
-    else if (field !== undefined) note([...table, ...partsOf(field)], offset);
+    if (header !== undefined) table = placeAt(root, header, offset);
+    else if (field !== undefined) placeAt(table, field, offset);
   }
-  return places;
+  return root;
+}
+
+/** The place of a key below another; what is new of it stands at `offset`. */
+function placeAt(from: Place, key: string, offset: number): Place {
+  let place = from;
+  for (const part of partsOf(key)) {
+    const next = place.below.get(part) ?? { offset, below: new Map() };
+    place.below.set(part, next);
+    place = next;
+  }
+  return place;
 }
 
 function partsOf(key: string): readonly string[] {
   return [...key.matchAll(KEY_PART)].map(([, double, single, bare]) => double ?? single ?? bare ?? '');
 }
 
-function toNode(value: unknown, path: Path, places: Places, inherited = 0): Node {
-  const offset = places.get(JSON.stringify(path)) ?? inherited;
+function toNode(value: unknown, place: Place | undefined, inherited = 0): Node {
+  const offset = place?.offset ?? inherited;
   const node = { offset, length: 0 };
-  const inner = (item: unknown, step: string | number): Node => toNode(item, [...path, step], places, offset);
-  if (Array.isArray(value)) return { ...node, type: 'array', children: value.map(inner) };
+  if (Array.isArray(value)) {
+    const children = value.map((item: unknown) => toNode(item, undefined, offset));
+    return { ...node, type: 'array', children };
+  }
   if (typeof value === 'object' && value !== null && !(value instanceof Date)) {
     const children = Object.entries(value).map(([name, item]): Node => {
-      const child = inner(item, name);
+      const child = toNode(item, place?.below.get(name), offset);
       const key: Node = { type: 'string', offset: child.offset, length: 0, value: name };
       return { type: 'property', offset: child.offset, length: 0, children: [key, child] };
     });

@@ -16,7 +16,8 @@ import type { ServerSpec } from './merge.js';
 
 /**
  * Only entries found in a project's file, since others than the user may have written it: those that start a program,
- * and those that want a variable of the host. A policy of `all` or `remote-only` answers for the person.
+ * and those that want a variable of the host, or would tell a remote server who the person is and where they work. A
+ * policy of `all` or `remote-only` answers for the person.
  */
 export function needsTrust(spec: ServerSpec, policy?: TrustPolicy): boolean {
   if (spec.scope !== 'project' || policy === 'all') return false;

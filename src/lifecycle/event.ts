@@ -3,6 +3,7 @@
  * gets `at` and a strictly growing `seq` from the one publisher.
  */
 import type { Failure } from '../../machines/policy/failure.js';
+import type { InjectionSignal } from '../calls/result/injection-signals.js';
 
 /** The public top-level states of a connection. */
 export const CONNECTION_STATES = [
@@ -66,7 +67,13 @@ export type LifecycleEventBody =
       readonly failure: Failure | null;
     } & OfConnection)
   /** Given up, with the cause. Only a person, a call or a slow clock tries again. */
-  | ({ readonly type: 'connection.failed'; readonly failure: Failure } & OfConnection)
+  | ({
+      readonly type: 'connection.failed';
+      readonly failure: Failure;
+      /** Number of the attempt that was the last of the round. */
+      readonly attempt: number;
+      readonly maxAttempts: number;
+    } & OfConnection)
   /** The end of a connection that was asked to stop. */
   | ({ readonly type: 'connection.stopped'; readonly reason: string } & OfConnection)
   /** A command was not obeyed. Nothing has changed. */
@@ -135,6 +142,10 @@ export type LifecycleEventBody =
       /** Stable kebab-case word. */
       readonly kind: string;
       readonly message: string;
+      /** The server's own name of the tool, where it is about one. */
+      readonly tool?: string;
+      /** Of `injection-signals`: what was found in a result, and where. */
+      readonly signals?: readonly InjectionSignal[];
     };
 
 export type LifecycleEvent = LifecycleEventBody & {

@@ -58,7 +58,14 @@ function toLifecycle(
         failure: event.failure,
       };
     case 'failed':
-      return { type: 'connection.failed', connection, generation, failure: event.failure };
+      return {
+        type: 'connection.failed',
+        connection,
+        generation,
+        failure: event.failure,
+        attempt: event.attempt,
+        maxAttempts: event.maxAttempts,
+      };
     case 'trustRequired':
       return { type: 'connection.trustRequired', connection, generation };
     case 'authRequired':

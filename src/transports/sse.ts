@@ -10,7 +10,7 @@ import { carriesMessage, EVENT_STREAM, readEvents } from './http/event-stream.js
 import { errorCode } from './http/exchange.js';
 import type { HttpReply } from './http/exchange.js';
 import { mediaType } from './http/http-refusal.js';
-import { HttpSession, parseBatch } from './http/http-session.js';
+import { HttpSession } from './http/http-session.js';
 import type { HttpTransportOptions } from './http/http-session.js';
 import { TransportError } from './session-transport.js';
 import type { RawFailure, SessionTransport } from './session-transport.js';
@@ -46,16 +46,12 @@ class SseTransport extends HttpSession {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const body = this.serialize(message);
-    const controller = this.track();
     try {
-      const { signal } = controller;
-      const reply = await this.requests.send({ method: 'POST', url: this.#postAddress(), body, signal });
-      reply.discard();
+      const url = this.#postAddress();
+      await this.post(message, body, (signal) => this.requests.send({ method: 'POST', url, body, signal }));
       this.#hasAccepted = true;
     } catch (error) {
       throw this.#judged(error);
-    } finally {
-      this.untrack(controller);
     }
   }
 
@@ -74,7 +70,7 @@ class SseTransport extends HttpSession {
             this.#endpoint ??= this.#resolveEndpoint(event.data);
             onEndpoint();
           } else if (carriesMessage(event)) {
-            this.receive(parseBatch(event.data));
+            this.receive(event.data);
           }
         },
       });

@@ -17,9 +17,9 @@ import { EVENT_STREAM } from './http/event-stream.js';
 import { errorCode } from './http/exchange.js';
 import type { HttpReply } from './http/exchange.js';
 import { mediaType } from './http/http-refusal.js';
-import { HttpSession, parseBatch } from './http/http-session.js';
+import { HttpSession, parseMessages } from './http/http-session.js';
 import type { HttpTransportOptions } from './http/http-session.js';
-import { isAnswer, isMessage, isRequest } from './http/json-rpc.js';
+import { isAnswer, isRequest } from './json-rpc.js';
 import { listen } from './http/listening-stream.js';
 import { TransportError } from './session-transport.js';
 import type { RawFailure, SessionTransport } from './session-transport.js';
@@ -64,12 +64,9 @@ class StreamableHttpTransport extends HttpSession {
       throw new TransportError(this.#gone);
     }
     if (isRequest(message)) return this.#request(message, body);
-    const controller = this.track();
     try {
-      const reply = await this.#post(body, controller.signal);
-      reply.discard();
+      await this.post(message, body, (signal) => this.#post(body, signal));
     } finally {
-      this.untrack(controller);
       this.#releaseCancelled(message);
     }
     if ('method' in message && message.method === 'notifications/initialized') this.#listen();
@@ -141,10 +138,10 @@ class StreamableHttpTransport extends HttpSession {
 
   async #readJson(id: RequestId, reply: HttpReply): Promise<void> {
     const text = await readText(reply.body, this.maxMessageBytes, () => this.alive());
-    const values = parseBatch(text);
-    if (!values.some(isMessage)) throw await this.requests.notMcp(reply, text);
-    this.receive(values);
-    if (this.#unanswered.has(id)) throw unanswered(values, this.url);
+    const messages = parseMessages(text);
+    if (messages === undefined) throw await this.requests.notMcp(reply, text);
+    for (const message of messages) this.deliver(message);
+    if (this.#unanswered.has(id)) throw unanswered(messages, this.url);
   }
 
   /** Never rejects. */
@@ -155,7 +152,7 @@ class StreamableHttpTransport extends HttpSession {
           requests: this.requests,
           clock: this.clock,
           maxMessageBytes: this.maxMessageBytes,
-          onData: (data) => this.receive(parseBatch(data)),
+          onData: (data) => this.receive(data),
           onChunk: () => this.alive(),
           isAnswered: () => !this.#unanswered.has(id),
         },
@@ -181,7 +178,7 @@ class StreamableHttpTransport extends HttpSession {
         requests: this.requests,
         clock: this.clock,
         maxMessageBytes: this.maxMessageBytes,
-        onData: (data) => this.receive(parseBatch(data)),
+        onData: (data) => this.receive(data),
         onChunk: () => this.alive(),
         onNotice: ({ kind, message }) => this.notice(kind, message),
         onUnreachable: (error) => this.#countUnreachable(error),
@@ -271,11 +268,11 @@ function explained(
 }
 
 /** A JSON answer without the response that was asked for; typically an error whose `id` is null. */
-function unanswered(values: readonly unknown[], url: string | undefined): TransportError {
+function unanswered(messages: readonly JSONRPCMessage[], url: string | undefined): TransportError {
   const message = `${url} answered the request without a response to it`;
-  for (const value of values) {
-    if (isMessage(value) && 'error' in value) {
-      const { code, message: said } = value.error;
+  for (const one of messages) {
+    if ('error' in one) {
+      const { code, message: said } = one.error;
       return new TransportError(
         { code: 'protocol-error', message: `${message}: ${said}`, rpcCode: code },
         { written: true },

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -80,6 +80,7 @@ describe('troupe login', () => {
     const add = ['--add', `port=${port.url}`];
     const done = await login(port);
     expect(done).toMatchObject({ code: 0, stdout: 'port: signed in, 1 tool\n' });
+    expect(existsSync(join(process.env['XDG_DATA_HOME'] ?? '', 'troupe', 'sign-ins'))).toBe(true);
     expect(done.stderr).toMatch(/^Sign in to port in your browser:\nhttp:\/\/127\.0\.0\.1:\d+\/authorize\?/);
     expect(await start('login', 'port', ...add).finished).toMatchObject({
       code: 0,
@@ -138,6 +139,32 @@ describe('troupe logout', () => {
       code: 0,
       stdout: '{"server":"port","result":"none"}\n',
     });
+  });
+
+  it('needs no more of an entry than its address.', async () => {
+    const port = await servers.start();
+    await login(port);
+    const config = configure({
+      port: {
+        url: '${PLACE}/mcp',
+        env: { PLACE: port.url.replace(/\/mcp$/, '') },
+        headers: { 'X-Berth': '${NO_SUCH_VARIABLE}' },
+      },
+    });
+    expect(await start('logout', 'port', '--config', config).finished).toMatchObject({
+      code: 0,
+      stdout: 'port: signed out\n',
+    });
+  });
+
+  it('says what is missing in an address, and what to do.', async () => {
+    const config = configure({ port: { url: 'https://${NO_SUCH_VARIABLE}/mcp' } });
+    const { code, stderr } = await start('logout', 'port', '--config', config).finished;
+    expect([code, stderr]).toEqual([
+      2,
+      "troupe: Server 'port' needs a variable that is not set: NO_SUCH_VARIABLE (in 'url'). " +
+        'Set it before the host starts, or give a default: ${NAME:-value}. A literal $NAME is written $$NAME.\n',
+    ]);
   });
 
   it('works where the server is gone.', async () => {

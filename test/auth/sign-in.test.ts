@@ -126,6 +126,18 @@ describe('signing in', () => {
     await expect(connection.finishAuth('again')).rejects.toThrow(NotReadyError);
   });
 
+  it('takes no answer before anybody is asked, says so, and waits on.', async () => {
+    const port = await servers.start({ instead: ({ path }) => path.includes('oauth-authorization-server') });
+    const { troupe, events } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    await bounded(events.when('connection.authRequired'));
+    const answer = troupe.connection('port')!.finishAuth('code', { signal: within() });
+    await expect(answer).rejects.toThrow(NotReadyError);
+    await expect(answer).rejects.toThrow(
+      /^Nobody is asked to sign in to 'port' at the moment: wait for 'connection\.authRequired' with a 'url'\.$/,
+    );
+    expect(troupe.status[0]).toMatchObject({ substate: 'authorizing', authUrl: null });
+  });
+
   it('fails with what the person said, and asks again when it is retried.', async () => {
     const port = await servers.start();
     const { troupe, events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { catalogHash, checkTools, diffTools } from '../../src/catalog/tool-check.js';
+import { catalogHash, checkTools, diffTools, toTexts } from '../../src/catalog/tool-check.js';
 
 const INPUT = { type: 'object' } as const;
 
@@ -264,16 +264,16 @@ describe('the difference of two lists', () => {
       added: ['toString'],
     },
   ])('is $story, and the hashes agree', ({ before, after, added = [], removed = [], changed = [] }) => {
-    expect(diffTools(before, after)).toEqual({ added, removed, changed });
+    expect(diffTools(toTexts(before), toTexts(after))).toEqual({ added, removed, changed });
     const same = added.length + removed.length + changed.length === 0;
-    expect(catalogHash(before) === catalogHash(after)).toBe(same);
+    expect(catalogHash(toTexts(before)) === catalogHash(toTexts(after))).toBe(same);
   });
 });
 
 describe('the hash of a list', () => {
   it('is a SHA-256 in hex that stays the same from version to version, since caches are compared by it', () => {
-    expect(catalogHash([])).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
-    expect(catalogHash([tool('b'), tool('a', { title: 'A' })])).toBe(
+    expect(catalogHash(toTexts([]))).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+    expect(catalogHash(toTexts([tool('b'), tool('a', { title: 'A' })]))).toBe(
       '41a20f5e2ae310dc01cfaf50afeae5934e8f6c6bb2a12eb03beb570dacd7a3a5',
     );
   });
@@ -288,9 +288,9 @@ describe('the hash of a list', () => {
     const list = fc.uniqueArray(someTool, { selector: ({ name }) => name });
     fc.assert(
       fc.property(list, list, (before, after) => {
-        const { added, removed, changed } = diffTools(before, after);
+        const { added, removed, changed } = diffTools(toTexts(before), toTexts(after));
         const same = added.length + removed.length + changed.length === 0;
-        expect(catalogHash(before) === catalogHash(after)).toBe(same);
+        expect(catalogHash(toTexts(before)) === catalogHash(toTexts(after))).toBe(same);
       }),
     );
   });

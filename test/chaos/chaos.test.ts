@@ -24,8 +24,12 @@ interface Outcome {
 }
 
 /** Sends SIGINT when stderr says `interruptAt`. */
-async function run(args: readonly string[], interruptAt?: string): Promise<Outcome> {
+async function run(
+  args: readonly string[],
+  { interruptAt, env = {} }: { readonly interruptAt?: string; readonly env?: Record<string, string> } = {},
+): Promise<Outcome> {
   const child = spawn(process.execPath, ['--expose-gc', MAIN, ...args], {
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LIMIT_MS,
     killSignal: 'SIGKILL',
@@ -68,9 +72,23 @@ describe('A chaos run', { timeout: LIMIT_MS }, () => {
     );
   });
 
+  it('that fails says why and how to repeat it, and leaves the events.', async () => {
+    const code = encodeURIComponent(
+      "if (process.argv[1]?.endsWith('main.mjs')) setTimeout(() => Promise.reject(new Error('boom')), 2000)",
+    );
+    const args = ['--connections', '3', '--minutes', '0.02', '--seed', '9'];
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${code}`, TMPDIR: folder };
+    const { code: exitCode, stdout } = await run(args, { env });
+    expect(stdout).toMatch(/^FAILED: unhandled rejection: Error: boom/m);
+    expect(stdout).toContain('npm run chaos -- --connections 3 --minutes 0.02 --seed 9');
+    const [log = ''] = /(?<=the events are in ).*/.exec(stdout) ?? [];
+    expect(readFileSync(log, 'utf8')).toMatch(/^{"type":"chaos.run",.*"seed":9/m);
+    expect(exitCode).toBe(1);
+  });
+
   it('that is interrupted closes everything, leaves no log, and gives no verdict.', async () => {
     const args = ['--connections', '6', '--minutes', '5', '--seed', '6'];
-    const { code, stdout, stderr } = await run(args, 'warming up');
+    const { code, stdout, stderr } = await run(args, { interruptAt: 'warming up' });
     expect(stderr).toMatch(/interrupted: closing everything/);
     expect(stdout).toMatch(/interrupted: no verdict/);
     expect(stdout).not.toMatch(/FAILED/);

@@ -17,7 +17,7 @@ const ALWAYS_TOLD = ['answered', 'tool-error', 'server-error', 'timed-out'];
 /** Side effects that must not happen twice. */
 const ONCE = new Set(['act', 'slow']);
 /** What could be noted once for each call is noted this often at most. */
-const MOST_EXAMPLES = 5;
+const MOST_EXAMPLES = 10;
 
 export class Ledger {
   #calls = new Map();
@@ -63,7 +63,7 @@ export class Ledger {
     const executed = new Map();
     for (const { ev, id } of journal) if (ev !== 'second') executed.set(id, (executed.get(id) ?? 0) + 1);
     return [
-      ...this.#faults,
+      ...examples(this.#faults),
       ...examples([...this.#calls].flatMap(([id, call]) => faultsOf(id, call, executed.get(id) ?? 0))),
       ...examples(
         [...executed.keys()]
@@ -120,5 +120,5 @@ function faultsOf(id, { tool, outcome }, times) {
 
 function examples(faults) {
   const more = faults.length - MOST_EXAMPLES;
-  return more > 0 ? [...faults.slice(0, MOST_EXAMPLES), `… and ${more} more of the kind`] : faults;
+  return more > 0 ? [...faults.slice(0, MOST_EXAMPLES), `… and ${more} more`] : faults;
 }

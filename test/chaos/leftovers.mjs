@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isAlive } from '../faults/processes.mjs';
+import { isAlive, killAll } from '../faults/processes.mjs';
 
 const MARK_NAME = 'LC_TROUPE_CHAOS_MARK';
 const SETTLE_MS = 3_000;
@@ -44,12 +44,23 @@ function newSince(before) {
   });
 }
 
-function processes() {
+/** So that a run that found some does not leave them to the next. */
+export function endMarkedProcesses() {
+  killAll(markedProcesses());
+}
+
+function markedProcesses() {
   return list('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .filter((pid) => read(`/proc/${pid}/environ`).includes(`${MARK_NAME}=${process.env[MARK_NAME]}`))
-    .filter((pid) => isAlive(Number(pid)))
-    .map((pid) => `process ${pid}: ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()}`);
+    .map(Number)
+    .filter(isAlive);
+}
+
+function processes() {
+  return markedProcesses().map(
+    (pid) => `process ${pid}: ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()}`,
+  );
 }
 
 function resources() {

@@ -10,7 +10,7 @@ const POLL_MS = 100;
 const PROOF_LIMIT_MS = 20_000;
 
 const isResting = ({ state, substate }) =>
-  state === 'ready' || state === 'stopped' || (state === 'failed' && substate === 'settled');
+  state === 'ready' || state === 'stopped' || (state === 'failed' && substate !== 'releasing');
 
 /** `counts`: how each connection was found, and `ready` at the end. `faults`: what must not be, as sentences. */
 export async function recover({ troupe, fleet, ledger }, signal) {

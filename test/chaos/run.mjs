@@ -8,10 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchCrashes } from './crash-watch.mjs';
 import { heapLevel } from './heap.mjs';
-import { leftSince, markProcesses, whatThereIs } from './leftovers.mjs';
+import { endMarkedProcesses, leftSince, markProcesses, whatThereIs } from './leftovers.mjs';
 import { playPhase } from './phase.mjs';
 
-const LONGEST_WARM_UP_MS = 15_000;
+/** Which part of the time it takes to warm up, and its bounds. */
+const WARM_UP_PART = 1 / 8;
+const SHORTEST_WARM_UP_MS = 4_000;
+const LONGEST_WARM_UP_MS = 30_000;
 /** How far the heap may be above its level. */
 const HEAP_TOLERANCE = 0.1;
 const KIB = 1024;
@@ -29,7 +32,7 @@ export async function run({ connections, durationMs, seed, logFile, tell, signal
   const before = whatThereIs();
   const phase = (settings) => playPhase({ connections, logFile, tell, signal, folder, ...settings });
   try {
-    const warmUpMs = Math.min(LONGEST_WARM_UP_MS, durationMs / 2);
+    const warmUpMs = Math.min(LONGEST_WARM_UP_MS, Math.max(SHORTEST_WARM_UP_MS, durationMs * WARM_UP_PART));
     const warmUp = await phase({ name: 'warm-up', durationMs: warmUpMs, seed: seed ^ 1 });
     if (signal.aborted) return { passed: false, interrupted: true, ...warmUp };
     const level = await heapLevel();
@@ -50,6 +53,7 @@ export async function run({ connections, durationMs, seed, logFile, tell, signal
     return { passed: faults.length === 0, interrupted: signal.aborted, figures, faults };
   } finally {
     await crashes.end();
+    endMarkedProcesses();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -50,6 +50,23 @@ describe('the explanation of a failure', () => {
     ]);
   });
 
+  it('that wants a sign-in names the command for it where no address is known.', () => {
+    const error = makeFailure({ code: 'auth-required', message: 'Refused.', hint: 'Sign in.' });
+    const status = { state: 'handshaking', substate: 'authorizing', attempt: 0, error } as const;
+    expect(explain(makeStatus(status))).toEqual([
+      'auth-required: Refused.',
+      'hint: Sign in.',
+      'sign in: troupe login files',
+    ]);
+  });
+
+  it('tells the start of a body once where the message holds all of it.', () => {
+    const explained = (message: string, bodyStart: string) =>
+      explain(makeStatus({ ...FAILED, error: makeFailure({ message, http: { status: 500, bodyStart } }) }));
+    expect(explained('HTTP 500: {"a":1}', '{"a":1}').join('\n')).not.toContain('body starts');
+    expect(explained('HTTP 500: {"a"…', '{"a":1}')).toContain('body starts: {"a":1}');
+  });
+
   it('counts no attempt where none was made.', () => {
     expect(explain(makeStatus({ ...FAILED, attempt: 0, error: makeFailure() }))).toEqual([
       'process-exited: The server exited with code 3.',

@@ -32,12 +32,21 @@ const HEADLINES: readonly (readonly [LifecycleEventBody, string])[] = [
     'files attempt 2 of 5 at once',
   ],
   [
-    { type: 'connection.failed', ...FILES, failure: makeFailure({ hint: 'Look.' }) },
-    'files failed: process-exited: The server exited with code 3. Look.',
+    {
+      type: 'connection.failed',
+      ...FILES,
+      failure: makeFailure({ hint: 'Look.' }),
+      attempt: 5,
+      maxAttempts: 5,
+    },
+    'files failed after 5 attempts: process-exited: The server exited with code 3. Look.',
   ],
   [{ type: 'connection.stopped', ...FILES, reason: 'close' }, 'files stopped (close)'],
-  [{ type: 'connection.trustRequired', ...FILES }, 'files waits for approval'],
-  [{ type: 'connection.authRequired', ...FILES }, 'files waits for somebody to sign in'],
+  [
+    { type: 'connection.trustRequired', ...FILES },
+    'files waits for approval; to give it: troupe trust files',
+  ],
+  [{ type: 'connection.authRequired', ...FILES }, 'files waits for somebody to sign in: troupe login files'],
   [
     { type: 'connection.authRequired', ...FILES, url: 'https://example.com/' },
     'files waits for somebody to sign in: https://example.com/',

@@ -89,6 +89,14 @@ describe('the row of a server', () => {
     expect(toRow(status, NOW).problem).toBe('auth-required: Refused. https://example.com/sign-in');
   });
 
+  it.each([
+    ['awaitingTrust', 'troupe trust files'],
+    ['authorizing', 'troupe login files'],
+  ])('that waits in %s names the command that ends it, whatever its server said.', (substate, command) => {
+    const error = makeFailure({ code: 'auth-required', message: 'Refused.', hint: 'Sign in.' });
+    expect(toRow(makeStatus({ state: 'handshaking', substate, error }), NOW).problem).toBe(command);
+  });
+
   it('cannot be torn by what servers are called or say.', () => {
     const row = toRow(
       makeStatus({

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { asking, canAsk } from '../../src/cli/ask.js';
 import { explain } from '../../src/cli/failure-report.js';
-import { howToApprove, renderQuestion, renderRequest } from '../../src/cli/trust-question.js';
+import { renderQuestion, renderRequest } from '../../src/cli/trust-question.js';
 import type { TrustRequest } from '../../src/options.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { makeTerminal } from './fake-terminal.js';
@@ -46,7 +46,7 @@ describe('the question whether a server may run', () => {
       '    in folder: ../elsewhere',
       '    reads of your variables: KEY, TOKEN',
       '    sets variables: LD_PRELOAD, ROOM',
-      '    answers by itself: "${input:room} = hall"',
+      '    answers by itself: ${input:room} = hall',
     ]);
   });
 
@@ -111,13 +111,6 @@ describe('the question whether a server may run', () => {
       'program: node',
     ]);
   });
-
-  it.each(['x; rm -rf ~', '$(reboot)', 'a b', '-x', '`id`', "it's", 'a\nb', ''])(
-    'names no command to copy for a server called %j.',
-    (name) => {
-      expect(howToApprove(name)).toBe("'troupe trust' with its name");
-    },
-  );
 });
 
 describe('a question at a terminal', () => {

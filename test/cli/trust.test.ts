@@ -14,6 +14,9 @@ const SIZE = { columns: 100, rows: 30 };
 useInotify();
 useLeakCheck();
 
+/** What a test may have left running: it ends when nobody reads its output any more. */
+const running: FakeStream[] = [];
+const ends: Promise<unknown>[] = [];
 let root: string;
 let project: string;
 
@@ -35,7 +38,9 @@ beforeEach(() => {
   write({ lamp: { command: MISSING, args: ['--on'], env: { KEY: '${KEY}' } } });
 });
 
-afterEach(() => {
+afterEach(async () => {
+  for (const stdout of running.splice(0)) stdout.emit('error', new Error('gone'));
+  await Promise.all(ends.splice(0));
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
   rmSync(root, { recursive: true, force: true });
@@ -52,7 +57,9 @@ function start(args: readonly string[], answers?: string) {
   const stderr = new FakeStream(size);
   const stdin = Object.assign(new PassThrough(), { isTTY: answers !== undefined });
   if (answers !== undefined) stdin.write(answers);
+  running.push(stdout);
   const ended = run(args, { stdout, stderr, stdin, env: { TERM: 'xterm' } });
+  ends.push(ended);
   return { stdout, stderr, stdin, ended };
 }
 
@@ -185,7 +192,7 @@ describe('a command that needs a server which waits for approval', () => {
 describe('troupe up', () => {
   /** Until its output matches; the reader of stdout goes away then, which ends it. */
   async function upUntil(seen: RegExp, answers?: string, more: readonly string[] = []) {
-    const { stdout, stderr, ended } = start(['up', ...more], answers);
+    const { stdout, stderr, ended } = start(['up', '--no-color', ...more], answers);
     await vi.waitFor(() => expect(stdout.written).toMatch(seen), { timeout: 15_000 });
     stdout.emit('error', new Error('gone'));
     expect(await ended).toBe(0);
@@ -195,7 +202,7 @@ describe('troupe up', () => {
   it('asks about each server that waits, one at a time, before the table begins.', async () => {
     vi.stubEnv('KEY', 'secret-1');
     write({ lamp: { command: MISSING, env: { KEY: '${KEY}' } }, boat: { command: MISSING } });
-    const { stdout, stderr, stdin, ended } = start(['up'], '');
+    const { stdout, stderr, stdin, ended } = start(['up', '--no-color'], '');
     const asked = (): number => stderr.written.split('Approve it? [y/N] ').length - 1;
     await vi.waitFor(() => expect(asked()).toBe(1), { timeout: 15_000 });
     stdin.write('y\n');

@@ -48,9 +48,13 @@ describe('the view of troupe up', () => {
     ).toEqual([ADDED, READY]);
   });
 
-  it('is a line for each event that matters where there is no terminal.', async () => {
+  it.each([
+    ['there is no terminal', undefined],
+    ['a terminal tells no width', { columns: 0, rows: 24 }],
+    ['a terminal tells no height', { columns: 80, rows: 0 }],
+  ])('is a line for each event that matters where %s.', async (_, size) => {
     const troupe = makeTroupe();
-    const { terminal, stdout } = makeTerminal();
+    const { terminal, stdout } = makeTerminal(size);
     const view = await openView(troupe, { json: false }, terminal);
     troupe.events$.next(ADDED);
     troupe.events$.next(READY);

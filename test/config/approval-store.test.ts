@@ -78,7 +78,7 @@ describe('a store in files', () => {
 
   it('loses nothing where many approve at the same time.', async () => {
     const folder = newFolder();
-    const requests = [...'0123456789abcdef'].map((digit) => requestFor(`s${digit}`, digit));
+    const requests = '0123456789abcdef'.split('').map((digit) => requestFor(`s${digit}`, digit));
     const writes = requests.flatMap((request) =>
       [1, 2].map(async () => createFileApprovalStore({ folder }).approve(request)),
     );

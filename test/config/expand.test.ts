@@ -274,6 +274,10 @@ describe('the variables an entry wants', () => {
     [{ command: 'x', args: ['a'] }, []],
     [{ command: '$B', args: ['${A:-${C}}'], env: { X: '${A}' }, cwd: '${workspaceFolder}' }, ['A', 'B', 'C']],
     [{ url: 'http://${H}/$NOT', headers: { X: '${env:T}' } }, ['H', 'T']],
+    [
+      { url: 'http://h/${userHome}', headers: { X: '${A:-${workspaceFolder}}${/}' } },
+      ['A', 'userHome', 'workspaceFolder'],
+    ],
     [{ command: 'x', inheritEnv: ['LANG', 'A'] }, ['A', 'LANG']],
     [{ command: 'x', inheritEnv: true }, ['*']],
     [{ command: 'x', inheritEnv: false }, []],

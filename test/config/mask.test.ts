@@ -18,6 +18,15 @@ describe('an entry that is shown', () => {
     });
   });
 
+  it('shows paths of what it runs as they are written', () => {
+    const config = {
+      command: '${userHome}/bin/lamp',
+      args: ['--file', '${userHome}/memory.json', '${workspaceFolder}/a b'],
+      cwd: '${workspaceFolder}/lamps',
+    };
+    expect(maskConfig(config)).toEqual(config);
+  });
+
   it('keeps where it connects to, and hides headers', () => {
     const config = {
       url: 'https://example.com/mcp?key=sk-1',

@@ -74,6 +74,19 @@ describe('TOML', () => {
     expect(readTomlText(deep)).toMatchObject({ kind: 'broken' });
     expect(readTomlText(`a = ${'['.repeat(100_000)}`)).toMatchObject({ kind: 'broken' });
   });
+
+  it.each([
+    ['a header of many parts', `[${'a.'.repeat(100_000)}b]`],
+    ['a field of many parts', `${'a.'.repeat(100_000)}b = 1`],
+    [
+      'many fields below a long name',
+      `[${'x'.repeat(100_000)}]\n${Array.from({ length: 20_000 }, (_, n) => `k${n}=1\n`).join('')}`,
+    ],
+  ])('costs no more than its length asks for, as %s does.', (_, costly) => {
+    const startedAt = performance.now();
+    expect(['tree', 'broken']).toContain(readTomlText(costly).kind);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
 });
 
 describe('YAML', () => {

@@ -68,6 +68,19 @@ describe('a configuration text', () => {
   });
 });
 
+describe('a field that would be the prototype of its entry', () => {
+  it('gives no field to it, and is told', () => {
+    const unused = "field '__proto__': has no counterpart here and is not used";
+    const alone = parse('{ "mcpServers": { "a": { "__proto__": { "command": "lamp" } } } }');
+    expect(alone).toMatchObject({ entries: [], refused: ['a'] });
+    expect(alone.problems.map(describeProblem)).toContainEqual(expect.stringContaining(unused));
+    const beside = parse('{ "mcpServers": { "a": { "command": "lamp", "__proto__": { "cwd": "/" } } } }');
+    expect(beside.entries).toMatchObject([{ config: { command: 'lamp' } }]);
+    expect(beside.entries[0]?.config).not.toHaveProperty('cwd');
+    expect(beside.problems.map(describeProblem)).toEqual([expect.stringContaining(unused)]);
+  });
+});
+
 describe('a text without servers is an error that says why', () => {
   it.each([
     ['', 'kit.json:1:1: is empty; expected { "mcpServers": { "NAME": { … } } }'],

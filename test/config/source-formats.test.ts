@@ -134,6 +134,16 @@ describe('the file of', () => {
     });
   });
 
+  it('Codex gives a header to nobody by way of a prototype.', async () => {
+    const text =
+      '[mcp_servers.a]\nurl = "https://ferry.example/mcp"\nhttp_headers = { __proto__ = { A = "b" } }';
+    const { entries, refused, problems } = await parse('codex', text);
+    expect({ entries, refused }).toEqual({ entries: [], refused: ['a'] });
+    expect(problems.map(describeProblem)).toEqual([
+      expect.stringMatching(/__proto__.*expected a string, found an object$/),
+    ]);
+  });
+
   it('Codex counts in seconds, and names the variables that headers come from.', async () => {
     expect(await read('codex.toml')).toEqual({
       servers: {

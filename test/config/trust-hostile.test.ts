@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { serverCommand } from '../../src/cli/server-command.js';
 import { createMemoryApprovalStore } from '../../src/config/approval-store.js';
 import { discoverServers } from '../../src/discover.js';
 import type { TroupeOptions } from '../../src/options.js';
@@ -52,12 +53,23 @@ describe('a hostile project file', () => {
   /** Variables of the host, and the names of those that somebody looked at. */
   function watchedEnv() {
     const seen = new Set<string>();
-    const see = (name: string | symbol): void => void seen.add(String(name));
     const env = new Proxy<Record<string, string>>(SECRETS, {
-      get: (target, name) => (see(name), Reflect.get(target, name) as string),
-      has: (target, name) => (see(name), Reflect.has(target, name)),
-      getOwnPropertyDescriptor: (target, name) => (see(name), Reflect.getOwnPropertyDescriptor(target, name)),
-      ownKeys: (target) => (see('all of them'), Reflect.ownKeys(target)),
+      get(target, name) {
+        seen.add(String(name));
+        return Reflect.get(target, name) as string;
+      },
+      has(target, name) {
+        seen.add(String(name));
+        return Reflect.has(target, name);
+      },
+      getOwnPropertyDescriptor(target, name) {
+        seen.add(String(name));
+        return Reflect.getOwnPropertyDescriptor(target, name);
+      },
+      ownKeys(target) {
+        seen.add('all of them');
+        return Reflect.ownKeys(target);
+      },
     });
     return { env, seen: () => [...seen].filter((name) => name !== 'TROUPE_TIMEOUT_MS').toSorted() };
   }
@@ -212,7 +224,9 @@ describe('a hostile project file', () => {
     const { troupe, events } = await make({ [name]: { command: 'x' }, ['__proto__']: { command: 'x' } });
     const report = await troupe.start();
     expect(report.ready).toEqual([]);
-    for (const { message } of events.of('diagnostic')) expect(message).not.toMatch(/[\u001B\u202E\n]/);
-    expect(Object.getPrototypeOf(troupe.status)).toBe(Array.prototype);
+    const told = events.of('diagnostic').map(({ message }) => message);
+    expect(told).toContainEqual(expect.stringContaining("No server can be called '__proto__'"));
+    for (const message of told) expect(message).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
+    expect(serverCommand('trust', name)).not.toContain('evil');
   });
 });

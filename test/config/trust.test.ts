@@ -8,6 +8,7 @@ import type { ServerConfig, TrustPolicy } from '../../src/options.js';
 const STDIO = { type: 'stdio', command: 'lamp', args: ['--key=${KEY}'] } as const;
 const PLAIN_REMOTE = { url: 'https://example.com/mcp' };
 const CURIOUS_REMOTE = { url: 'https://example.com/mcp', headers: { A: '${TOKEN:-x}' } };
+const TELLTALE_REMOTE = { ...PLAIN_REMOTE, env: { W: '${workspaceFolder}' }, headers: { A: '${W}' } };
 const IN_PROCESS = { type: 'in-process', server: { connect: () => Promise.resolve() } } as const;
 
 function spec(config: ServerConfig, over: Partial<ServerSpec> = {}): ServerSpec {
@@ -37,6 +38,21 @@ describe('an entry needs approval', () => {
     ['an address that wants a variable, a function to ask', CURIOUS_REMOTE, ask, true],
     ['an address that wants a variable, remote ones trusted', CURIOUS_REMOTE, 'remote-only', false],
     ['an address that wants a variable, all trusted', CURIOUS_REMOTE, 'all', false],
+    ['an address that tells who the person is', { url: 'https://example.com/${userHome}' }, undefined, true],
+    [
+      'an address that tells where they work',
+      { url: 'https://${workspaceFolderBasename}.example.com/' },
+      ask,
+      true,
+    ],
+    ['a header that tells where they work', TELLTALE_REMOTE, undefined, true],
+    ['a header that tells where they work, remote ones trusted', TELLTALE_REMOTE, 'remote-only', false],
+    [
+      'an address that tells no more than the platform',
+      { url: 'https://example.com${/}mcp' },
+      undefined,
+      false,
+    ],
     ['an object of this process', IN_PROCESS, undefined, false],
   ])('in a project file: %s', (_, config, policy, needed) => {
     expect(needsTrust(spec(config), policy)).toBe(needed);

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { cleanText } from '../../src/transports/stdio/clean-text.js';
-import { LineFramer, type OversizeLine } from '../../src/transports/stdio/line-framer.js';
+import { LineFramer, type OversizeLine } from '../../src/transports/line-framer.js';
 import { MessageReader } from '../../src/transports/stdio/message-reader.js';
-import { NoiseGate } from '../../src/transports/stdio/noise-gate.js';
+import { NoiseGate } from '../../src/transports/noise-gate.js';
 import { answeredId } from '../../src/transports/stdio/oversize-id.js';
 import { createControlledClock } from '../support/controlled-clock.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -192,7 +192,7 @@ describe('lines that are no messages', () => {
         const clock = createControlledClock();
         const startedAt = clock.now();
         const reports: number[] = [];
-        const gate = new NoiseGate(clock, (burst) => reports.push(burst.lines));
+        const gate = new NoiseGate(clock, (burst) => reports.push(burst.count));
         let heard = 0;
         for (const step of steps) {
           if ('wait' in step) await clock.advance(step.wait);

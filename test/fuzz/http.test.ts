@@ -71,7 +71,7 @@ const status = fc.oneof(
     weight: 6,
     arbitrary: fc.constantFrom(200, 200, 202, 204, 301, 303, 307, 400, 401, 403, 404, 405, 409, 429, 503),
   },
-  { weight: 1, arbitrary: fc.constantFrom(100, 103, 0, 99, 600, 999, 1_000) },
+  { weight: 1, arbitrary: fc.constantFrom(100, 101, 103, 0, 99, 600, 999, 1_000) },
 );
 
 const eventStream = fc

@@ -175,6 +175,12 @@ export const SITUATIONS: Readonly<Record<string, Situation>> = {
     },
     reach: toExhausted,
   },
+  'failed.releasing (released late)': {
+    reach: async (driver) => {
+      await toReleasing(driver);
+      await driver.fail('releaseSession', driver.failure('permanent', 'release', { code: 'not-released' }));
+    },
+  },
   'failed.settled': {
     reach: async (driver) => {
       await toFailed(driver);

@@ -45,7 +45,7 @@ const asked = (retryAfterMs: number): Partial<Failure> => ({ http: { status: 503
 describe('planRetry', () => {
   it('tries at once after the first loss, and draws nothing from the seed for it.', () => {
     const plan = planRetry(contextWith(), failed('session'));
-    expect(plan).toEqual({ losses: [NOW], delayMs: 0, unasked: true });
+    expect(plan).toEqual({ attempt: 1, losses: [NOW], delayMs: 0, unasked: true });
   });
 
   it('backs off when another loss happened within the window, and tries at once again after it.', () => {
@@ -67,7 +67,15 @@ describe('planRetry', () => {
 
   it('tries at once whenever a session only expired, and counts the loss nevertheless.', () => {
     const plan = planRetry(contextWith({ losses: [NOW - 1_000] }), failed('session', 'renew'));
-    expect(plan).toEqual({ losses: [NOW - 1_000, NOW], delayMs: 0, unasked: true });
+    expect(plan).toEqual({ attempt: 1, losses: [NOW - 1_000, NOW], delayMs: 0, unasked: true });
+  });
+
+  it('takes no attempt for a session that only expired, even on the last one.', () => {
+    const last = contextWith({ attempt: 5 });
+    expect(mustGiveUp(last, failed('session', 'renew'))).toBe(false);
+    expect(planRetry(last, failed('session', 'renew')).attempt).toBe(4);
+    expect(mustGiveUp(last, failed('session'))).toBe(true);
+    expect(mustGiveUp(last, failed('handshake', 'renew'))).toBe(true);
   });
 
   it('backs off when a session expired before it was ready.', () => {

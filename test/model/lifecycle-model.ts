@@ -216,12 +216,17 @@ export class LifecycleModel {
     const losses = [...this.#losses, this.#now];
     const isCrashLoop = losses.filter((at) => this.#now - at <= periodMs).length >= restarts;
     if (verdict === 'authorize') this.#go('handshaking.authorizing');
-    else if (verdict === 'permanent' || isCrashLoop || this.attempt >= MODEL_POLICY.maxAttempts) {
+    else if (
+      verdict === 'permanent' ||
+      isCrashLoop ||
+      (verdict !== 'renew' && this.attempt >= MODEL_POLICY.maxAttempts)
+    ) {
       this.#giveUp(isCrashLoop ? 'permanent' : verdict);
     } else {
       const isFirst = !this.#losses.some((at) => this.#now - at <= MODEL_POLICY.immediateRetryWindowMs);
       this.#delayMs = isFirst || verdict === 'renew' ? 0 : BACKOFF_MS;
       this.#isUnasked = true;
+      if (verdict === 'renew') this.attempt = Math.min(this.attempt, MODEL_POLICY.maxAttempts - 1);
       this.#losses = losses;
       this.#go('reconnecting.releasing');
     }
@@ -376,7 +381,8 @@ export class LifecycleModel {
   }
 
   #queue(): void {
-    if (this.transport === 'stdio' || this.#isUnasked) this.#go('launching.waitingForSlot');
+    if (this.transport === 'stdio' || (this.#isUnasked && this.#isRemote))
+      this.#go('launching.waitingForSlot');
     else this.#open();
   }
 

@@ -21,7 +21,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       AuthRequiredError CONNECTION_STATES CallAbortedError CallTimeoutError ConfigError
       ConnectionLostError HandshakeError InvalidTransitionError LaunchError NotReadyError
       OutcomeUnknownError ServerError TroupeError TrustRequiredError UnknownToolError createTroupe
-      discoverServers
+      discoverServers CONFIG_SCHEMA createFileApprovalStore createFileTokenStore createKeychainTokenStore
+      createMemoryApprovalStore createMemoryTokenStore renderResult TOOL_OUTPUT_SYSTEM_PROMPT
     `),
     types: names(`
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionCommand
@@ -33,6 +34,12 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       SourceReport StartReport StdioServerConfig StopPolicy TransportKind Troupe TroupeErrorOptions
       TroupeOptions TrustPolicy TrustRequest View
       ViewOptions WaitOptions
+      Approval ApprovalStore AuthOption AuthOptions AuthServer AuthorizationRequest ConfigFile DiscoverChoice
+      DroppedEntry ExhaustedPolicy ExpansionOptions FileApprovalStoreOptions FileTokenStoreOptions FoundEntry
+      FoundSource InputRequest KeychainTokenStoreOptions OAuthClient ReloadReport RetryCalls StoredSignIn
+      TokenOwner TokenStore
+      InjectionSignal InjectionSignalName MediaBlock RenderOptions RenderedResult ResultDiagnostic
+      ResultOptions SpillPort
     `),
   },
   {
@@ -40,7 +47,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'machines/index',
     values: names(`
       CONNECTION_COMMANDS DEFAULT_POLICY FAILURE_CODES acceptedOf afterLoss backoffDelay classify
-      connectionMachine isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
+      connectionMachine grantStarts isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
     `),
     types: names(`
       BackoffOptions BoundedSessionInput CatalogCounts ChildSpec ConnectionCommand ConnectionContext
@@ -50,6 +57,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ManagerInput OpenTransportOutput PhaseTimings ProcessExit ResolveConfigInput ResolveConfigOutput
       RestartIntensity RestartRecord RetryCalls ServerIdentity SessionKey Settled StopIntent StopPolicy TransitionVerdict
       TransportKind Unsettled Verdict WatchSessionInput
+      ExhaustedPolicy Grants StartClaim Waiting
     `),
   },
   {

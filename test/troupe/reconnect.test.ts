@@ -73,7 +73,6 @@ describe('a session that is lost', () => {
       'reconnecting backingOff',
       'connection.retrying',
       'configuring resolving',
-      'launching waitingForSlot',
       'launching opening',
       'handshaking initializing',
       'handshaking listing',

@@ -127,7 +127,8 @@ describe('a connection that crashes a thousand times', () => {
     await crashes(700);
     const grown = heapKiB() - heap;
     expect(counts()).toEqual(before);
-    expect(grown).toBeLessThan(600);
+    // Compiled code comes and goes by half of that; the least that a session leaves would be more.
+    expect(grown).toBeLessThan(1_500);
     expect(troupe.status).toMatchObject([{ state: 'ready', attempt: 0 }]);
     expect(troupe.status[0]?.generation).toBeGreaterThan(1_000);
 
@@ -155,7 +156,8 @@ describe('a real server that crashes thirty times', () => {
   it('leaves neither a descriptor nor a process of any of them', async () => {
     const troupe = createTroupe({
       servers: { a: { command: process.execPath, args: ['-e', MORTAL] } },
-      policy: PATIENT,
+      // It may die before its attempts are forgotten.
+      policy: { ...PATIENT, maxAttempts: 100 },
     });
     const children = (): number => readProcesses()!.filter(({ parent }) => parent === process.pid).length;
     const descriptors = (): number => readdirSync('/proc/self/fd').length;
@@ -163,10 +165,11 @@ describe('a real server that crashes thirty times', () => {
       for (let generation = from; generation <= to; generation += 1) {
         const back = whenEmits(
           troupe.status$,
-          ([row]) => row?.state === 'ready' && row.generation > generation,
+          ([row]) => row?.state === 'failed' || (row?.state === 'ready' && row.generation > generation),
         );
         await expect(troupe.callTool('mcp__a__die')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
         await back;
+        expect(troupe.status).toMatchObject([{ state: 'ready', generation: generation + 1 }]);
       }
     };
     try {

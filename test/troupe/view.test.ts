@@ -42,6 +42,15 @@ describe('a view', () => {
     expect(a.of('tools/call')).toHaveLength(1);
   });
 
+  it('renders a result as the whole troupe would', async () => {
+    const { troupe } = makeTwo();
+    const result = { content: [{ type: 'text' as const, text: 'hello' }] };
+    const options = { server: 'a', tool: 'read' };
+    const rendered = await troupe.view({}).renderResult(result, options);
+    expect(rendered).toEqual(await troupe.renderResult(result, options));
+    expect(rendered.text).toContain('hello');
+  });
+
   it('cannot start, stop or close anything', () => {
     const { troupe } = makeTwo();
     const view: object = troupe.view({});

@@ -23,7 +23,7 @@ export interface ImportFlags extends Flags {
 
 /** `EXIT.failed` where an entry cannot be used and was therefore left out. */
 export async function importServers(flags: ImportFlags, terminal: Terminal): Promise<ExitCode> {
-  const { names, warnings } = await readConfiguration(flags);
+  const { names, warnings, discovery } = await readConfiguration(flags);
   noteWarnings(warnings, names, terminal);
   const isApproved = await new Approvals(createFileApprovalStore()).snapshot();
   const { servers, refused } = await loadConfig({ ...sourcesOf(flags), isApproved, cwd: process.cwd() });
@@ -31,10 +31,17 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
   const text = `${JSON.stringify(toConfigFile(servers), null, 2)}\n`;
   await write(file, text, flags);
   for (const { failure } of refused) terminal.note(`left out: ${oneLine(failure.message)}`);
+  const unapproved = discovery.servers.filter(({ trusted }) => !trusted);
+  if (unapproved.length > 0) {
+    terminal.note(
+      `${flags.output} holds entries of project files that nobody has approved; given with --config, it starts them unasked: ${listed(unapproved)}`,
+    );
+  }
   const literal = servers.filter(({ config }) => JSON.stringify(maskConfig(config)).includes(MASK));
   if (literal.length > 0) {
-    const list = literal.map(({ name }) => oneLine(name)).join(', ');
-    terminal.note(`${flags.output} holds values as they were written, perhaps secrets, of: ${list}`);
+    terminal.note(
+      `${flags.output} holds values as they were written, perhaps secrets, of: ${listed(literal)}`,
+    );
   }
   terminal.print(
     flags.json
@@ -42,6 +49,10 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
       : `${countOf(servers.length, 'server')} written to ${flags.output}`,
   );
   return refused.length === 0 ? EXIT.fine : EXIT.failed;
+}
+
+function listed(servers: readonly { readonly name: string }[]): string {
+  return servers.map(({ name }) => oneLine(name)).join(', ');
 }
 
 /** Throws a `ConfigError` where the file is there already, or cannot be written. */

@@ -47,8 +47,14 @@ async function addressOf(server: string, flags: Flags): Promise<string | undefin
   const loaded = await loadConfig({ ...sourcesOf(flags), isApproved, cwd: process.cwd() });
   const spec = loaded.servers.find(({ name }) => name === server);
   if (spec === undefined) throw new ConfigError(`The entry of '${server}' cannot be used.`, { server });
+  if (!('url' in spec.config)) return undefined;
+  const { url, env = {} } = spec.config;
   const workspaceFolder = spec.scope === 'project' ? spec.baseDir : process.cwd();
-  const expansion = expandConfig(spec, { env: process.env, workspaceFolder, home: homedir() });
-  if ('failure' in expansion) throw new ConfigError(expansion.failure.message, { server });
+  const context = { env: process.env, workspaceFolder, home: homedir() };
+  const expansion = expandConfig({ ...spec, config: { url, env } }, context);
+  if ('failure' in expansion) {
+    const { message, hint } = expansion.failure;
+    throw new ConfigError(hint === undefined ? message : `${message}. ${hint}`, { server });
+  }
   return 'url' in expansion.config ? expansion.config.url : undefined;
 }

@@ -109,7 +109,9 @@ async function list(flags: Flags, terminal: Terminal, server: string | undefined
   if (flags.json) terminal.print(JSON.stringify({ approvals }, null, 2));
   else if (approvals.length === 0) terminal.note('nothing is approved');
   else {
-    const lines = approvals.map((one) => oneLine(`${one.server}  ${one.source} in ${one.folder}`));
+    const lines = approvals.map(
+      ({ server: name, source, folder }) => `${oneLine(name)}  ${oneLine(source)} in ${oneLine(folder)}`,
+    );
     terminal.print([...new Set(lines)].join('\n'));
   }
   return EXIT.fine;

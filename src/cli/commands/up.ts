@@ -7,6 +7,8 @@ import type { Troupe } from '../../troupe.js';
 import { askAboutWaiting } from '../ask-about-waiting.js';
 import { readConfiguration } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
+import { createLogFile } from '../../event-log/file-store.js';
+import type { LogSink } from '../../event-log/log-sink.js';
 import type { Flags } from '../flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { oneLine } from '../safe-text.js';
@@ -15,17 +17,28 @@ import type { Terminal } from '../terminal.js';
 import { openView } from '../up-view.js';
 import { withTroupe } from '../with-troupe.js';
 
+export interface UpFlags extends Flags {
+  /** The file that the event log is written to. */
+  readonly record?: string;
+  /** Megabytes after which a new file begins. */
+  readonly recordMax: number;
+}
+
 /**
  * Asks first about what waits for approval, where somebody is there to answer.
  *
  * `EXIT.fine` where a signal stopped it or nobody reads its output any more. Servers that failed do not end it: a
  * person may repair what they need meanwhile.
  */
-export async function up(flags: Flags, terminal: Terminal, stdin: NodeJS.ReadableStream): Promise<ExitCode> {
+export async function up(
+  flags: UpFlags,
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   noteWarnings(configuration.warnings, configuration.names, terminal);
   if (!flags.json) await askAboutWaiting(configuration.discovery, terminal, stdin);
-  const troupe = makeTroupe(flags, configuration, terminal, { watch: true });
+  const troupe = makeTroupe(flags, configuration, terminal, { watch: true, record: logFile(flags) });
   const note = flags.verbose ? () => {} : (text: string) => terminal.note(oneLine(`troupe: ${text}`));
   const view = await openView(troupe, flags, terminal);
   try {
@@ -34,6 +47,13 @@ export async function up(flags: Flags, terminal: Terminal, stdin: NodeJS.Readabl
     view.close();
   }
 }
+
+function logFile({ record, recordMax }: UpFlags): LogSink | undefined {
+  return record === undefined ? undefined : createLogFile(record, { maxBytes: recordMax * 1_024 * 1_024 });
+}
+
+/** What a person who has it recorded wants to know. */
+const OF_THE_RECORDING: ReadonlySet<string> = new Set(['record-failed']);
 
 /** What a person who changes the files wants to know. */
 const OF_THE_FILES: ReadonlySet<string> = new Set([
@@ -54,14 +74,15 @@ export async function untilStopped(
 ): Promise<ExitCode> {
   const stopped$ = signal.aborted ? of(signal) : fromEvent(signal, 'abort');
   const broken$ = troupe.events$.pipe(tap(throwIfBroken), ignoreElements());
-  const changed$ = troupe.events$.pipe(tap(noteChanges(note)), ignoreElements());
+  const recorded$ = troupe.events$.pipe(tap(noting(OF_THE_RECORDING, note)), ignoreElements());
+  const changed$ = troupe.events$.pipe(tap(noting(OF_THE_FILES, note)), ignoreElements());
   const started$ = from(troupe.start()).pipe(switchMap(() => changed$));
-  return firstValueFrom(merge(stopped$, broken$, started$).pipe(map(() => EXIT.fine)));
+  return firstValueFrom(merge(stopped$, broken$, recorded$, started$).pipe(map(() => EXIT.fine)));
 }
 
-function noteChanges(note: (text: string) => void): (event: LifecycleEvent) => void {
+function noting(kinds: ReadonlySet<string>, note: (text: string) => void): (event: LifecycleEvent) => void {
   return (event) => {
-    if (event.type === 'diagnostic' && OF_THE_FILES.has(event.kind)) note(event.message);
+    if (event.type === 'diagnostic' && kinds.has(event.kind)) note(event.message);
   };
 }
 

@@ -32,6 +32,9 @@ interface Rules {
   readonly tells?: (field: string) => boolean;
 }
 
+/** A field of this name would lend its own fields to the entry. */
+const PROTOTYPE = '__proto__';
+
 export function translate(entry: RawEntry, rules: Rules): Translation {
   const { renamed = {}, made = {}, known = [], tells = () => true } = rules;
   const usedUp = new Set([...known, ...Object.values(made).map(([, origin]) => origin)]);
@@ -45,7 +48,7 @@ export function translate(entry: RawEntry, rules: Rules): Translation {
       origins[ours] = [name];
     } else if (usedUp.has(name)) {
       continue;
-    } else if (Object.hasOwn(ENTRY_SCHEMA.properties, name) || !tells(name)) {
+    } else if (name !== PROTOTYPE && (Object.hasOwn(ENTRY_SCHEMA.properties, name) || !tells(name))) {
       fields[name] = value;
     } else {
       unused.push(name);
@@ -100,7 +103,7 @@ export function joined(...parts: readonly unknown[]): unknown {
   const present = parts.filter((part) => !isAbsent(part));
   if (present.length === 0) return undefined;
   const wrong = present.find((part) => !isObject(part));
-  return wrong === undefined ? Object.assign({}, ...(present as object[])) : wrong;
+  return wrong === undefined ? present.reduce((all, part) => ({ ...all, ...part })) : wrong;
 }
 
 export function isAbsent(value: unknown): value is undefined | null {

@@ -5,7 +5,7 @@
  * E2. An event above the limit is left out as a whole and told once, without waiting for its end; the next one is
  *     read as usual.
  */
-import { LineFramer } from '../stdio/line-framer.js';
+import { LineFramer } from '../line-framer.js';
 
 export const EVENT_STREAM = 'text/event-stream';
 

@@ -4,6 +4,7 @@
  * Owns the wording and the cleaning of what servers say. Which failure ends a session is for the transports to decide.
  */
 import { STATUS_CODES } from 'node:http';
+import { LONGEST_DELAY_MS } from '../../../machines/policy/backoff.js';
 import type { HttpRefusal } from '../../../machines/policy/failure.js';
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
@@ -11,7 +12,7 @@ import type { RawFailure } from '../session-transport.js';
 import type { HttpAddress } from './address.js';
 import { isWithinOrigin, shownUrl } from './address.js';
 import type { HttpReply, NetworkError } from './exchange.js';
-import { isMessage } from './json-rpc.js';
+import { isMessage } from '../json-rpc.js';
 
 /** Longest start of a body that a failure holds (`HttpRefusal.bodyStart`). */
 const BODY_START_CHARS = 500;
@@ -41,7 +42,7 @@ export async function refusal(
   const text = await startOfBody(reply);
   const http = describe(reply, clean(text, secrets), secrets, clock);
   const name = `${http.status} ${STATUS_CODES[http.status] ?? ''}`.trim();
-  const said = http.bodyStart === undefined ? '' : `: ${http.bodyStart.slice(0, MESSAGE_CHARS)}`;
+  const said = http.bodyStart === undefined ? '' : `: ${startOf(http.bodyStart)}`;
   // Below 500 the server says that it did not take the message; a gateway's 5xx may come after it did.
   const options = { written: http.status >= 500 };
 
@@ -86,7 +87,7 @@ export async function notMcp(
   const { address, secrets } = context;
   const text = clean((context.text ?? (await startOfBody(reply))).slice(0, BODY_START_BYTES), secrets);
   const type = mediaType(reply);
-  const body = text === '' ? 'and an empty body' : `(${text.slice(0, MESSAGE_CHARS)})`;
+  const body = text === '' ? 'and an empty body' : `(${startOf(text)})`;
   const message =
     `${address.shown} answered HTTP ${reply.status} with ${type === '' ? 'no content type' : `content type ${type}`} ` +
     `${body} instead of an MCP message.`;
@@ -114,6 +115,11 @@ export function notReached(error: NetworkError, address: HttpAddress): Transport
   return new TransportError(failure, { written: error.connected, cause: error });
 }
 
+/** As much as a message holds; the mark also tells the redactor where a secret may have been cut. */
+function startOf(text: string): string {
+  return text.length <= MESSAGE_CHARS ? text : `${text.slice(0, MESSAGE_CHARS)}…`;
+}
+
 /** Where a redirect points, if that is an address at all. */
 export function redirectTarget(reply: HttpReply, from: URL): URL | undefined {
   const location = reply.status >= 300 && reply.status < 400 ? reply.header('location') : undefined;
@@ -138,12 +144,11 @@ function describe(reply: HttpReply, text: string, secrets: readonly string[], cl
   };
 }
 
-/** Seconds, or a date (RFC 9110 section 10.2.3). */
+/** Seconds, or a date (RFC 9110 section 10.2.3). At most what a timer can wait, about 25 days. */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
-  if (/^\s*\d+\s*$/.test(value)) return Number(value) * 1_000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_DELAY_MS);
 }
 
 async function startOfBody(reply: HttpReply): Promise<string> {

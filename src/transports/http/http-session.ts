@@ -8,6 +8,7 @@
  * S2. The session ends once: by `end()` (the server's side is over, `ended` is set) or by `close()` and `kill()`.
  * S3. `onclose` comes after the sockets are gone and after every pending `send()` was told why.
  * S4. A callback of the host that throws changes nothing here.
+ * S5. A server that is silent, asks without end or sends nonsense costs a bounded number of sockets and notices.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -16,10 +17,12 @@ import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
 import type { RawFailure, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
+import { isAnswer, messagesIn } from '../json-rpc.js';
+import { NoiseGate } from '../noise-gate.js';
 import { parseAddress, shownText } from './address.js';
-import type { HttpExchange } from './exchange.js';
+import { AnswerTurns } from './answer-turns.js';
+import type { HttpExchange, HttpReply } from './exchange.js';
 import { createFetchExchange } from './fetch-exchange.js';
-import { isMessage } from './json-rpc.js';
 import { createKeepAliveExchange } from './keep-alive-exchange.js';
 import { SessionRequests } from './session-requests.js';
 import type { HttpAuth } from './session-requests.js';
@@ -40,6 +43,8 @@ export interface HttpTransportOptions {
 }
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** An answer of ours that gets no whole reply within this many milliseconds is given up, for others to have its turn. */
+const ANSWER_LIMIT_MS = 30_000;
 
 export abstract class HttpSession implements SessionTransport {
   abstract readonly kind: TransportKind;
@@ -56,6 +61,8 @@ export abstract class HttpSession implements SessionTransport {
   readonly #exchange: HttpExchange;
   readonly #running = new Set<AbortController>();
   readonly #farewell = new AbortController();
+  readonly #answers = new AnswerTurns();
+  readonly #badMessages: NoiseGate;
   #requests: SessionRequests | undefined;
   #phase: 'new' | 'open' | 'over' = 'new';
   #ended: RawFailure | undefined;
@@ -68,6 +75,10 @@ export abstract class HttpSession implements SessionTransport {
     this.url = shownText(options.url);
     this.clock = options.clock;
     this.maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
+    this.#badMessages = new NoiseGate(options.clock, ({ count }) => {
+      const what = count === 1 ? 'something that is' : `${count} things that are`;
+      this.notice('bad-message', `${this.url} sent ${what} not a JSON-RPC message and left out.`);
+    });
   }
 
   abstract start(): Promise<void>;
@@ -170,16 +181,45 @@ export abstract class HttpSession implements SessionTransport {
     await this.#released;
   }
 
-  /** Delivers what of these is a message. */
-  protected receive(values: readonly unknown[]): void {
-    for (const value of values) {
-      if (isMessage(value)) this.deliver(value);
-      else
-        this.notice(
-          'bad-message',
-          `${this.url} sent something that is not a JSON-RPC message; it was left out.`,
-        );
+  /** Posts a message that is answered elsewhere, if at all. Resolves when the server has taken it. */
+  protected async post(
+    message: JSONRPCMessage,
+    body: string,
+    send: (signal: AbortSignal) => Promise<HttpReply>,
+  ): Promise<void> {
+    if (isAnswer(message)) return this.#answers.take(body, () => this.#postAnswer(send));
+    const controller = this.track();
+    try {
+      const reply = await send(controller.signal);
+      reply.discard();
+    } finally {
+      this.untrack(controller);
     }
+  }
+
+  /** Settles within its limit, and not before the socket is free. */
+  async #postAnswer(send: (signal: AbortSignal) => Promise<HttpReply>): Promise<void> {
+    if (!this.isOpen) throw this.notOpen();
+    const controller = this.track();
+    const limit = this.clock.setTimeout(() => {
+      const message = `${this.url} did not take an answer within ${ANSWER_LIMIT_MS} ms.`;
+      controller.abort(new TransportError({ code: 'connection-lost', message }, { written: true }));
+    }, ANSWER_LIMIT_MS);
+    try {
+      const reply = await send(controller.signal);
+      await drain(reply.body);
+    } finally {
+      this.clock.clearTimeout(limit);
+      this.untrack(controller);
+    }
+  }
+
+  /** Delivers the messages in a text from the server. */
+  protected receive(text: string): void {
+    if (!this.isOpen) return;
+    const messages = parseMessages(text);
+    if (messages === undefined) this.#badMessages.hear();
+    else for (const message of messages) this.deliver(message);
   }
 
   protected deliver(message: JSONRPCMessage): void {
@@ -224,6 +264,7 @@ export abstract class HttpSession implements SessionTransport {
 
   #abortAll(failure: RawFailure): void {
     this.#phase = 'over';
+    this.#badMessages.flush();
     const reason = new TransportError(failure, { written: true });
     for (const controller of this.#running) controller.abort(reason);
     this.#running.clear();
@@ -235,12 +276,20 @@ export abstract class HttpSession implements SessionTransport {
   }
 }
 
-/** The values of a batch (MCP 2025-03-26), or the one value; a text that is no JSON is a value that is no message. */
-export function parseBatch(text: string): readonly unknown[] {
+/** Undefined where it is none, or a text that is no JSON. */
+export function parseMessages(text: string): readonly JSONRPCMessage[] | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [value];
+    return messagesIn(JSON.parse(text));
   } catch {
-    return [undefined];
+    return undefined;
+  }
+}
+
+/** Whatever becomes of the rest of a reply, the message has been taken. */
+async function drain(body: HttpReply['body']): Promise<void> {
+  try {
+    for await (const chunk of body) void chunk;
+  } catch {
+    return;
   }
 }

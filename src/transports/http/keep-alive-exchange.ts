@@ -42,7 +42,11 @@ function send(open: typeof http.request, agent: http.Agent, request: HttpRequest
 
     const abort = (): void => void (incoming ?? outgoing).destroy(signal.reason as Error);
     signal.addEventListener('abort', abort, { once: true });
-    outgoing.once('close', () => signal.removeEventListener('abort', abort));
+    outgoing.once('close', () => {
+      signal.removeEventListener('abort', abort);
+      // Whatever ended it without a word of its own; without effect where it has settled.
+      reject(new NetworkError('closed', connected, undefined));
+    });
 
     outgoing.once('socket', (socket) => {
       if (outgoing.reusedSocket) connected = true;
@@ -56,6 +60,12 @@ function send(open: typeof http.request, agent: http.Agent, request: HttpRequest
     outgoing.once('response', (response) => {
       incoming = response;
       resolve(toReply(response));
+    });
+    // Nobody asked for another protocol. The socket is no longer the agent's, so its end is awaited here.
+    outgoing.once('upgrade', (response, socket) => {
+      const reply = { ...toReply(response), body: nothing(), discard: () => {} };
+      resolve(new Promise((done) => socket.once('close', () => done(reply))));
+      socket.destroy();
     });
     outgoing.end(body);
   });
@@ -72,6 +82,8 @@ function toReply(response: http.IncomingMessage): HttpReply {
     discard: () => void response.resume(),
   };
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 async function destroy(agent: http.Agent): Promise<void> {
   const sockets = [...Object.values(agent.sockets), ...Object.values(agent.freeSockets)].flatMap(

@@ -5,7 +5,8 @@
  * JSON-RPC is noise, never an error.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { LineFramer } from './line-framer.js';
+import { messagesIn } from '../json-rpc.js';
+import { LineFramer } from '../line-framer.js';
 import { answeredId } from './oversize-id.js';
 
 export interface MessageSink {
@@ -18,15 +19,6 @@ export interface MessageSink {
 }
 
 const BYTE_ORDER_MARK = 0xfeff;
-
-/** Most messages in one batch (MCP 2025-03-26). Each costs far more than its bytes; we send none to be answered so. */
-const MAX_BATCH = 1_000;
-
-const isMessage = (value: unknown): value is JSONRPCMessage =>
-  typeof value === 'object' && value !== null && (value as { jsonrpc?: unknown }).jsonrpc === '2.0';
-
-const isBatch = (value: unknown): value is JSONRPCMessage[] =>
-  Array.isArray(value) && value.length > 0 && value.length <= MAX_BATCH && value.every(isMessage);
 
 export class MessageReader {
   readonly #sink: MessageSink;
@@ -53,14 +45,9 @@ export class MessageReader {
 
   #read(text: string): void {
     const line = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
-    const value = parse(line);
-    if (isMessage(value)) {
-      this.#sink.message(value);
-    } else if (isBatch(value)) {
-      for (const message of value) this.#sink.message(message);
-    } else if (line.trim() !== '') {
-      this.#sink.noise(line);
-    }
+    const messages = messagesIn(parse(line));
+    if (messages !== undefined) for (const message of messages) this.#sink.message(message);
+    else if (line.trim() !== '') this.#sink.noise(line);
   }
 }
 

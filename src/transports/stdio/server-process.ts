@@ -20,9 +20,9 @@ import { cleanText } from './clean-text.js';
 import { endFailure } from './end-failure.js';
 import { EndWatch } from './end-watch.js';
 import type { GuardPlace } from './guard.js';
-import { LineFramer } from './line-framer.js';
+import { LineFramer } from '../line-framer.js';
 import { MessageReader } from './message-reader.js';
-import { NoiseGate, type NoiseBurst } from './noise-gate.js';
+import { NoiseGate, type NoiseBurst } from '../noise-gate.js';
 import { afterPendingReads } from './pending-reads.js';
 import { ProcessGroup } from './process-group.js';
 import { StderrRing } from './stderr-ring.js';
@@ -90,8 +90,8 @@ export class ServerProcess {
       events.ended(failure);
     });
     this.#writes = new WriteQueue(child.stdin, () => this.#end.pipeClosed('stdin-broken'));
-    this.#noise = new NoiseGate(clock, ({ lines, sample }) =>
-      events.noise({ lines, sample: mask(cleanText(sample.slice(0, NOISE_SAMPLE_CHARACTERS))) }),
+    this.#noise = new NoiseGate(clock, ({ count, sample }) =>
+      events.noise({ count, sample: mask(cleanText(sample.slice(0, NOISE_SAMPLE_CHARACTERS))) }),
     );
     const tree =
       process.platform === 'win32'

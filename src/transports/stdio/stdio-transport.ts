@@ -20,7 +20,7 @@ import {
   type TransportNotice,
 } from '../session-transport.js';
 import { guardServer } from './guard.js';
-import type { NoiseBurst } from './noise-gate.js';
+import type { NoiseBurst } from '../noise-gate.js';
 import {
   ServerProcess,
   type ServerProcessEvents,
@@ -207,10 +207,10 @@ function serialize(message: JSONRPCMessage): string {
   }
 }
 
-function noiseNotice({ lines, sample }: NoiseBurst): TransportNotice {
-  const what = lines === 1 ? 'A line on stdout was' : `${lines} lines on stdout were`;
+function noiseNotice({ count, sample }: NoiseBurst): TransportNotice {
+  const what = count === 1 ? 'A line on stdout was' : `${count} lines on stdout were`;
   return {
     kind: 'stdout-noise',
-    message: `${what} not JSON-RPC${lines === 1 ? '' : ', the first'}: ${sample}`,
+    message: `${what} not JSON-RPC${count === 1 ? '' : ', the first'}: ${sample}`,
   };
 }

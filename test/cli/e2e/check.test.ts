@@ -66,7 +66,8 @@ describe('troupe check', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('✗ remote  auth-required: ');
     expect(stdout).toContain('    HTTP status: 401\n    WWW-Authenticate: Bearer realm="team"\n');
-    expect(stdout).toContain('    body starts: sign in first\n');
+    expect(stdout.split('sign in first')).toHaveLength(2);
+    expect(stdout).toContain('    sign in: troupe login remote\n');
   });
 
   it('gives the status of every server as JSON, from before they were stopped.', async () => {

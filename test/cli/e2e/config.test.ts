@@ -105,7 +105,7 @@ describe('a command without --config and --add', () => {
     expect(stdout).toContain('mcp__own__echo');
     const refused = await run('ada/project', 'tools', '--server', 'lamps');
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('awaitingTrust');
+    expect(refused.stderr).toContain('lamps  waits for approval; to give it: troupe trust lamps');
   });
 
   it.each(['check', 'up', 'tools', 'config', 'import'])(
@@ -144,6 +144,9 @@ describe('troupe import', () => {
       },
     });
     expect(stderr).toContain('left out: .mcp.json:1:');
+    expect(stderr).toContain(
+      'all.json holds entries of project files that nobody has approved; given with --config, it starts them unasked: lamps\n',
+    );
     expect(stderr).toContain(
       'all.json holds values as they were written, perhaps secrets, of: ferry, lamps\n',
     );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isWithinOrigin, parseAddress, shownText } from '../../../src/transports/http/address.js';
+import { LONGEST_DELAY_MS } from '../../../machines/policy/backoff.js';
 import { clean, parseRetryAfter } from '../../../src/transports/http/http-refusal.js';
 
 describe('An address', () => {
@@ -57,6 +58,8 @@ describe('Retry-After', () => {
     [' 120 ', 120_000],
     ['Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
     ['Wed, 31 Dec 2025 23:00:00 GMT', 0],
+    ['9'.repeat(400), LONGEST_DELAY_MS],
+    ['Tue, 01 Jan 9999 00:00:00 GMT', LONGEST_DELAY_MS],
     ['soon', undefined],
     [undefined, undefined],
   ])('%j is %j ms', (value, expected) => {

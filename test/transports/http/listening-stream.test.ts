@@ -51,7 +51,7 @@ describe('The listening stream', () => {
   });
 
   it('leaves out what is no message, and says so', async () => {
-    const { transport, said } = await connect(
+    const { clock, transport, said } = await connect(
       mcp({
         listen: (_seen, res) =>
           void openStream(res).write(`data: {"a":1}\n\ndata: oops\n\n${event(CHANGED)}`),
@@ -59,7 +59,8 @@ describe('The listening stream', () => {
     );
     await open(transport);
     await said.until(() => said.messages.length > 1);
-    expect(said.notices.map(({ kind }) => kind)).toEqual(['bad-message', 'bad-message']);
+    await clock.advance(1_000);
+    expect(said.notices).toMatchObject([{ kind: 'bad-message', message: expect.stringContaining('2 ') }]);
   });
 
   it('leaves out what is above the limit, and goes on', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NoiseGate, type NoiseBurst } from '../../../src/transports/stdio/noise-gate.js';
-import { HandClock } from './hand-clock.js';
+import { NoiseGate, type NoiseBurst } from '../../src/transports/noise-gate.js';
+import { HandClock } from './stdio/hand-clock.js';
 
 function gate(): { gate: NoiseGate; clock: HandClock; bursts: NoiseBurst[] } {
   const clock = new HandClock();
@@ -14,7 +14,7 @@ describe('the noise gate', () => {
     for (let line = 1; line <= 500; line += 1) noise.hear(`line ${line}`);
     expect(bursts).toEqual([]);
     await clock.advance(1_000);
-    expect(bursts).toEqual([{ lines: 500, sample: 'line 1' }]);
+    expect(bursts).toEqual([{ count: 500, sample: 'line 1' }]);
   });
 
   it('reports noise that goes on for an hour less and less often, and loses no line', async () => {
@@ -25,7 +25,7 @@ describe('the noise gate', () => {
     }
     noise.flush();
     expect(bursts.length).toBeLessThan(70);
-    expect(bursts.reduce((sum, { lines }) => sum + lines, 0)).toBe(3_600);
+    expect(bursts.reduce((sum, { count }) => sum + count, 0)).toBe(3_600);
   });
 
   it('reports promptly again after it has been quiet, and holds no timer meanwhile', async () => {
@@ -43,7 +43,7 @@ describe('the noise gate', () => {
     noise.hear('last words');
     noise.flush();
     noise.flush();
-    expect(bursts).toEqual([{ lines: 1, sample: 'last words' }]);
+    expect(bursts).toEqual([{ count: 1, sample: 'last words' }]);
     expect(clock.pending).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineFramer, type OversizeLine } from '../../../src/transports/stdio/line-framer.js';
+import { LineFramer, type OversizeLine } from '../../src/transports/line-framer.js';
 
 function framer(maxBytes = 1_000_000): {
   framer: LineFramer;

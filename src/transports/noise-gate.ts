@@ -1,15 +1,15 @@
 /**
- * Lets a burst of noise through as one report.
+ * Lets a burst of noise, that is of anything that came instead of a message, through as one report.
  *
- * N1. The first line opens a window; at its end there is one report with the count and the first line.
+ * N1. The first piece opens a window; at its end there is one report with the count and the first piece.
  * N2. While noise goes on the window doubles, up to a minute, so a server that logs to stdout for ever is told of
  *     about once a minute. A quiet window closes the gate.
  */
-import type { Clock } from '../../ports.js';
+import type { Clock } from '../ports.js';
 
 export interface NoiseBurst {
-  readonly lines: number;
-  /** The first line of the burst. */
+  readonly count: number;
+  /** The first piece of the burst. */
   readonly sample: string;
 }
 
@@ -21,7 +21,7 @@ export class NoiseGate {
   readonly #report: (burst: NoiseBurst) => void;
   #windowMs = FIRST_WINDOW_MS;
   #timer: unknown;
-  #lines = 0;
+  #count = 0;
   #sample = '';
 
   /** @param report Must not throw. */
@@ -30,9 +30,10 @@ export class NoiseGate {
     this.#report = report;
   }
 
-  hear(line: string): void {
-    if (this.#lines === 0) this.#sample = line;
-    this.#lines += 1;
+  /** @param piece Held until it is reported; leave it out where nobody is to see it. */
+  hear(piece = ''): void {
+    if (this.#count === 0) this.#sample = piece;
+    this.#count += 1;
     if (this.#timer === undefined) this.#open();
   }
 
@@ -47,7 +48,7 @@ export class NoiseGate {
   #open(): void {
     this.#timer = this.#clock.setTimeout(() => {
       this.#timer = undefined;
-      if (this.#lines === 0) {
+      if (this.#count === 0) {
         this.#windowMs = FIRST_WINDOW_MS;
         return;
       }
@@ -58,9 +59,10 @@ export class NoiseGate {
   }
 
   #tell(): void {
-    if (this.#lines === 0) return;
-    const burst = { lines: this.#lines, sample: this.#sample };
-    this.#lines = 0;
+    if (this.#count === 0) return;
+    const burst = { count: this.#count, sample: this.#sample };
+    this.#count = 0;
+    this.#sample = '';
     this.#report(burst);
   }
 }

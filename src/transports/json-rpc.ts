@@ -8,10 +8,19 @@ import type {
 
 export type JsonRpcAnswer = JSONRPCResultResponse | JSONRPCErrorResponse;
 
+/** Most messages in one batch (MCP 2025-03-26). Each costs far more than its bytes; we send none to be answered so. */
+const MAX_BATCH = 1_000;
+
 export function isMessage(value: unknown): value is JSONRPCMessage {
-  if (typeof value !== 'object' || value === null || !('jsonrpc' in value) || value.jsonrpc !== '2.0')
-    return false;
-  return 'method' in value ? typeof value.method === 'string' : 'result' in value || 'error' in value;
+  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
+}
+
+/** The message, or those of a batch. Undefined for anything else, such as a batch that is empty, too long or not pure. */
+export function messagesIn(value: unknown): readonly JSONRPCMessage[] | undefined {
+  if (isMessage(value)) return [value];
+  const isBatch =
+    Array.isArray(value) && value.length > 0 && value.length <= MAX_BATCH && value.every(isMessage);
+  return isBatch ? value : undefined;
 }
 
 export function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {

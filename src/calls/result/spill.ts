@@ -1,0 +1,106 @@
+/**
+ * Whole results as files that only the user can read, for as long as the host may want them.
+ *
+ * S1. The folder is made when first needed, for the user alone; the names of its files cannot be guessed.
+ * S2. All of it is removed by `close`, or where nobody closes, when the process exits. A host that is killed leaves it
+ *     to whoever clears the folder for temporary files.
+ * S3. It holds at most `MOST_KEPT_BYTES`, or one file: the oldest make room.
+ */
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { atExit } from '../../exit-hook.js';
+import { writePrivately } from '../../write-privately.js';
+
+/** Keeps a whole text elsewhere. */
+export interface SpillPort {
+  /** Resolves with the name by which a model or a person finds the text. A rejection loses the text and nothing else. */
+  write(text: string): Promise<string>;
+}
+
+const MOST_KEPT_BYTES = 256 * 2 ** 20;
+
+export class SpillFolder implements SpillPort {
+  #folder: string | undefined;
+  #forgetExit: (() => void) | undefined;
+  #isClosed = false;
+  /** One file after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #kept: { readonly file: string; readonly bytes: number }[] = [];
+
+  constructor(private readonly mostBytes = MOST_KEPT_BYTES) {}
+
+  write(text: string): Promise<string> {
+    const written = this.#last.then(() => this.#write(text));
+    this.#last = written.catch(() => {});
+    return written;
+  }
+
+  /** Removes what there is; nothing is written any more. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#last;
+    this.#forgetExit?.();
+    this.#forgetExit = undefined;
+    if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true }).catch(() => {});
+  }
+
+  async #write(text: string): Promise<string> {
+    if (this.#isClosed) throw new Error('Results are not kept any more.');
+    const bytes = Buffer.byteLength(text);
+    await this.#makeRoom(bytes);
+    const file = await this.#put(text);
+    this.#kept.push({ file, bytes });
+    return file;
+  }
+
+  async #makeRoom(bytes: number): Promise<void> {
+    let held = this.#kept.reduce((sum, kept) => sum + kept.bytes, bytes);
+    while (held > this.mostBytes) {
+      const oldest = this.#kept.shift();
+      if (oldest === undefined) return;
+      held -= oldest.bytes;
+      await rm(oldest.file, { force: true });
+    }
+  }
+
+  async #put(text: string): Promise<string> {
+    try {
+      return await this.#putInto(await this.#open(), text);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      // Somebody has cleared the folder for temporary files meanwhile.
+      this.#folder = undefined;
+      return this.#putInto(await this.#open(), text);
+    }
+  }
+
+  async #putInto(folder: string, text: string): Promise<string> {
+    const file = join(folder, `${randomBytes(16).toString('hex')}.txt`);
+    await writePrivately(file, text);
+    return file;
+  }
+
+  async #open(): Promise<string> {
+    this.#forgetExit ??= atExit(() => this.#removeNow());
+    return (this.#folder ??= await mkdtemp(join(tmpdir(), 'troupe-results-')));
+  }
+
+  #removeNow(): void {
+    if (this.#folder === undefined) return;
+    try {
+      rmSync(this.#folder, { recursive: true, force: true });
+    } catch {
+      // The process ends, and nobody is left to be told.
+    }
+  }
+}
+
+let ofProcess: SpillFolder | undefined;
+
+/** Where results go that no troupe owns; removed when the process exits. */
+export function processFolder(): SpillFolder {
+  return (ofProcess ??= new SpillFolder());
+}

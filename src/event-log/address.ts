@@ -1,0 +1,40 @@
+/**
+ * How a log names an actor: its path from the manager, each step with the number of its incarnation. XState's session
+ * ids are no identity: they differ in every run.
+ *
+ * `$` is the manager, `$/files#2` the second connection of that name, `$/files#2/openTransport#3` the third effect in
+ * that slot.
+ */
+
+/** The address of the manager. */
+export const MANAGER = '$';
+
+const ADDRESS = /^\$(?:\/[^/#]+#[1-9]\d{0,14})*$/;
+const RESERVED = /[%/#]/g;
+
+/** The address of a child; `id` may be any text. */
+export function childAddress(parent: string, id: string, incarnation: number): string {
+  return `${parent}/${id.replace(RESERVED, encodeURIComponent)}#${incarnation}`;
+}
+
+export function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && ADDRESS.test(value);
+}
+
+/** The name of the connection at that address, or above it; undefined for the manager. */
+export function connectionName(address: string): string | undefined {
+  const [, step] = address.split('/');
+  return step?.slice(0, step.indexOf('#')).replaceAll(/%(?:25|2F|23)/g, decodeURIComponent);
+}
+
+/** The address of the actor that an actor belongs to; undefined for the manager. */
+export function parentAddress(address: string): string | undefined {
+  const at = address.lastIndexOf('/');
+  return at === -1 ? undefined : address.slice(0, at);
+}
+
+/** The id that an actor has within its parent. */
+export function actorId(address: string): string {
+  const step = address.slice(address.lastIndexOf('/') + 1);
+  return step.replace(/#\d+$/, '').replaceAll(/%(?:25|2F|23)/g, decodeURIComponent);
+}

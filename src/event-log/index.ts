@@ -1,0 +1,25 @@
+/**
+ * Event logs: what a recorded troupe was told, in the order in which it was told, to be read by other programs.
+ */
+export {
+  LOG_FORMAT,
+  POLICY_VERSION,
+  type CauseEntry,
+  type CauseKind,
+  type Delivery,
+  type LogEntry,
+  type LoggedEvent,
+  type LogHeader,
+  type NoteEntry,
+  type SnapshotEntry,
+} from './entry.js';
+export { connectionName } from './address.js';
+export {
+  LONGEST_LINE_BYTES,
+  readLog,
+  type LogPiece,
+  type LogProblem,
+  type LogProblemCode,
+} from './read-log.js';
+export { createLogFile, type LogFileOptions } from './file-store.js';
+export type { LogSink } from './log-sink.js';

@@ -1,0 +1,98 @@
+/**
+ * Hands lines to a sink at the sink's pace.
+ *
+ * W1. One call of the sink at a time, in order. The sink's errors are told once and end the writing.
+ * W2. It never holds much: whoever writes asks `isFull` first.
+ */
+import type { LogSink } from './log-sink.js';
+
+/** What may wait for the sink, in characters. */
+const MOST_WAITING = 16 * 1_024 * 1_024;
+/** What is handed over at once, in characters. */
+const BATCH = 256 * 1_024;
+const NEW_PART = Symbol('new part');
+
+export class LogWriter {
+  readonly #sink: LogSink;
+  readonly #onFailed: (error: unknown) => void;
+  #waiting: (string | typeof NEW_PART)[] = [];
+  #size = 0;
+  #isBroken = false;
+  #work: Promise<void> | undefined;
+
+  constructor(sink: LogSink, onFailed: (error: unknown) => void) {
+    this.#sink = sink;
+    this.#onFailed = onFailed;
+  }
+
+  /** The sink is slower than what happens: what is written now would have to be held. */
+  get isFull(): boolean {
+    return this.#size > MOST_WAITING;
+  }
+
+  /** There is room for long again. */
+  get isDrained(): boolean {
+    return this.#size <= MOST_WAITING / 2;
+  }
+
+  write(line: string): void {
+    if (this.#isBroken) return;
+    this.#waiting.push(line);
+    this.#size += line.length;
+    this.#work ??= this.#pump();
+  }
+
+  newPart(): void {
+    if (this.#isBroken) return;
+    this.#waiting.push(NEW_PART);
+    this.#work ??= this.#pump();
+  }
+
+  /** Resolves when everything is written and the sink is closed; as long as the sink takes. Never rejects. */
+  async close(): Promise<void> {
+    while (this.#work !== undefined) await this.#work;
+    await this.#guarded(async () => this.#sink.close());
+    this.#isBroken = true;
+  }
+
+  async #pump(): Promise<void> {
+    // The lines of one turn are one batch.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#guarded(() => this.#next());
+    this.#work = undefined;
+  }
+
+  async #next(): Promise<void> {
+    if (this.#waiting[0] === NEW_PART) {
+      this.#waiting.shift();
+      await this.#sink.rotate?.();
+      return;
+    }
+    const lines = this.#takeBatch();
+    await this.#sink.write(lines);
+    this.#size -= lines.length;
+  }
+
+  #takeBatch(): string {
+    let size = 0;
+    let end = 0;
+    for (const line of this.#waiting) {
+      if (line === NEW_PART || size > BATCH) break;
+      size += line.length;
+      end += 1;
+    }
+    return this.#waiting.splice(0, end).join('');
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#waiting = [];
+      this.#size = 0;
+      if (this.#isBroken) return;
+      this.#isBroken = true;
+      this.#onFailed(error);
+    }
+  }
+}

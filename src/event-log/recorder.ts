@@ -1,0 +1,200 @@
+/**
+ * Writes down what the machines of a running system are told, so that it can be played again.
+ *
+ * Owns the order of a log: header, snapshots, entries, parts. Does not own what is heard (`observed-system.ts`) nor the
+ * pace of the sink (`log-writer.ts`).
+ *
+ * R1. Nothing is written while the machines are at work: a group is written from a microtask, when they are at rest.
+ * R2. A part begins with a snapshot of every machine; another one follows every `SNAPSHOT_EVERY` entries.
+ * R3. Where the sink cannot follow, or an entry is longer than any reader takes, entries are left out rather than
+ *     held. A note tells how many, then a snapshot follows, so that what comes after can be played.
+ * R4. An error in here, or in the sink, ends the recording and is told once. It never reaches an actor.
+ */
+import type { Clock } from '../ports.js';
+import { Chain, toLine, type Unchecked } from './chain.js';
+import type { CauseEntry, LogEntry, LogHeader, NoteEntry, SnapshotEntry } from './entry.js';
+import type { LogSink } from './log-sink.js';
+import { LogWriter } from './log-writer.js';
+import { ObservedSystem, type Group, type ObservableSystem } from './observed-system.js';
+import { LONGEST_LINE_BYTES } from './read-log.js';
+
+/** A snapshot comes after so many entries, which bounds what has to be played to reach any of them. */
+const SNAPSHOT_EVERY = 1_000;
+/** In characters, of which each has at most three bytes. */
+const LONGEST_BODY = LONGEST_LINE_BYTES / 3 - 100;
+
+/** What the header says that the recorder cannot know. */
+export type HeaderFacts = Omit<LogHeader, 'startedAt' | 'part' | 'firstSeq'>;
+
+export interface RecorderParts {
+  readonly system: ObservableSystem;
+  readonly sink: LogSink;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly facts: HeaderFacts;
+  /** The recording is over, with the error that ended it. */
+  readonly failed: (error: unknown) => void;
+}
+
+export class Recorder {
+  readonly #parts: RecorderParts;
+  readonly #system: ObservedSystem;
+  readonly #writer: LogWriter;
+  #chain: Chain;
+  #part = 0;
+  #nextSeq = 1;
+  #sincePart = 0;
+  #sinceSnapshot = 0;
+  /** Entries that were left out since the sink fell behind. */
+  #leftOut = 0;
+  /** Nothing is listened to any more. */
+  #isOver = false;
+  #hasFailed = false;
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.#writer = new LogWriter(parts.sink, (error) => this.#fail(error));
+    this.#system = new ObservedSystem(
+      parts.system,
+      () => queueMicrotask(() => this.#atRest()),
+      (error) => this.#fail(error),
+    );
+    this.#chain = new Chain(this.#header());
+  }
+
+  /** To be called while no actor is processing. */
+  start(): void {
+    this.#system.attach();
+    this.#guard(() => this.#beginPart());
+  }
+
+  /** Writes what is left and closes the sink. Takes as long as the sink does; never rejects. */
+  async close(): Promise<void> {
+    if (!this.#isOver) this.#guard(() => this.#writeRest());
+    this.#isOver = true;
+    this.#system.detach();
+    await this.#writer.close();
+  }
+
+  #atRest(): void {
+    if (this.#isOver) return;
+    this.#guard(() => {
+      this.#writeGroup();
+      const { maxSize = Infinity } = this.#parts.sink;
+      if (this.#leftOut > 0 && this.#writer.isDrained) this.#closeGap();
+      if (this.#leftOut > 0) return;
+      if (this.#sincePart > maxSize) this.#rotate();
+      else if (this.#sinceSnapshot >= SNAPSHOT_EVERY) this.#writeSnapshot();
+    });
+  }
+
+  #writeRest(): void {
+    this.#writeGroup();
+    if (this.#leftOut > 0) this.#closeGap();
+  }
+
+  #beginPart(): void {
+    this.#part += 1;
+    this.#sincePart = 0;
+    const header = this.#header();
+    this.#chain = new Chain(header);
+    this.#write(`${JSON.stringify(header)}\n`);
+    this.#writeSnapshot();
+  }
+
+  #rotate(): void {
+    this.#writer.newPart();
+    this.#beginPart();
+  }
+
+  #header(): LogHeader {
+    const { facts, clock } = this.#parts;
+    return { ...facts, startedAt: clock.now(), part: this.#part, firstSeq: this.#nextSeq };
+  }
+
+  #writeGroup(): void {
+    const group = this.#system.takeGroup();
+    if (group === undefined) return;
+    const bodies = this.#bodiesOf(group);
+    const isTooLong = bodies.some(({ length }) => length > LONGEST_BODY);
+    if (this.#leftOut > 0 || isTooLong || this.#writer.isFull) {
+      this.#leftOut += bodies.length;
+      return;
+    }
+    this.#nextSeq += bodies.length;
+    this.#sinceSnapshot += bodies.length;
+    const last = bodies.pop() ?? '';
+    for (const body of bodies) {
+      this.#chain.add(body);
+      this.#write(toLine(body, null));
+    }
+    this.#chain.add(last);
+    this.#chain.add(group.digest);
+    this.#write(toLine(last, this.#chain.check));
+  }
+
+  #bodiesOf({ causes, states }: Group): string[] {
+    return causes.map(({ derived, ...cause }, index) => {
+      const entry: Unchecked<CauseEntry> = {
+        seq: this.#nextSeq + index,
+        ...cause,
+        ...(derived.length > 0 && { derived }),
+        state: states.get(cause.to) ?? '',
+      };
+      return JSON.stringify(entry);
+    });
+  }
+
+  /** The sink has caught up: what was left out is told, and the story goes on from where the machines stand. */
+  #closeGap(): void {
+    const note = { type: 'gap', leftOut: this.#leftOut };
+    this.#leftOut = 0;
+    this.#writeEntry<NoteEntry>({ seq: this.#nextSeq, at: this.#parts.clock.now(), kind: 'note', note });
+    this.#writeSnapshot();
+  }
+
+  #writeSnapshot(): void {
+    const machines = this.#system.machines();
+    const at = this.#parts.clock.now();
+    machines.forEach(({ to, status, state, context }, index) => {
+      this.#writeEntry<SnapshotEntry>({
+        seq: this.#nextSeq,
+        at,
+        kind: 'snapshot',
+        to,
+        status,
+        state,
+        context,
+        left: machines.length - 1 - index,
+      });
+    });
+    this.#sinceSnapshot = 0;
+  }
+
+  #writeEntry<T extends Exclude<LogEntry, CauseEntry>>(entry: Omit<T, 'check'>): void {
+    const body = JSON.stringify(entry);
+    this.#chain.add(body);
+    this.#nextSeq += 1;
+    this.#write(toLine(body, this.#chain.check));
+  }
+
+  #write(line: string): void {
+    this.#sincePart += line.length;
+    this.#writer.write(line);
+  }
+
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#isOver = true;
+    this.#system.detach();
+    this.#parts.failed(error);
+  }
+}

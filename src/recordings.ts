@@ -1,0 +1,79 @@
+/**
+ * The recordings of one troupe: the one its options ask for, and those that a host begins and ends while it runs. What
+ * records is loaded when it is first needed.
+ */
+import type { ManagerInput } from '../machines/manager.machine.js';
+import type { LogSink } from './event-log/log-sink.js';
+import type { Recording } from './event-log/recording.js';
+import type { Recorder } from './event-log/recorder.js';
+import type { ObservableSystem } from './event-log/observed-system.js';
+import type { LifecycleEventBody } from './lifecycle/event.js';
+import type { Clock } from './ports.js';
+import { doneWithin } from './release.js';
+
+/** Longest time that a sink may take for what is left when its recording ends. */
+const CLOSE_LIMIT_MS = 2_000;
+
+export interface RecordingsParts {
+  readonly supervisor: { readonly observable: ObservableSystem };
+  readonly publisher: { publish(event: LifecycleEventBody): void };
+  readonly clock: Clock;
+  readonly seed: number;
+  /** What the manager was started with. */
+  readonly manager: ManagerInput;
+}
+
+export class Recordings {
+  readonly #running = new Set<Recording>();
+  #isClosed = false;
+
+  /** `target` is what the options ask for. */
+  constructor(
+    private readonly target: string | LogSink | undefined,
+    private readonly parts: RecordingsParts,
+  ) {}
+
+  /** Begins the one that the options ask for. */
+  async open(): Promise<void> {
+    if (this.target !== undefined) await this.begin(this.target);
+  }
+
+  /** Begins a recording. Never rejects for a target that cannot be written: that is a `diagnostic`, and ends it. */
+  async begin(target: string | LogSink): Promise<Recording> {
+    const { makeRecorder, createLogFile } = await import('./event-log/make-recorder.js');
+    if (this.#isClosed) return { close: async () => {} };
+    const { publisher, clock, supervisor, seed, manager } = this.parts;
+    const where = typeof target === 'string' ? `'${target}'` : 'the sink of the host';
+    const recorder: Recorder = makeRecorder({
+      system: supervisor.observable,
+      sink: typeof target === 'string' ? createLogFile(target) : target,
+      clock,
+      seed,
+      input: manager,
+      failed: (error) => {
+        const why = error instanceof Error ? error.message : 'it failed without an error';
+        const message = `The recording to ${where} has ended: ${why}`;
+        publisher.publish({ type: 'diagnostic', kind: 'record-failed', message });
+        void recording.close();
+      },
+    });
+    let closed: Promise<void> | undefined;
+    const end = async (): Promise<void> => {
+      this.#running.delete(recording);
+      const isDone = await doneWithin(clock, CLOSE_LIMIT_MS, recorder.close());
+      if (isDone) return;
+      const message = `The recording to ${where} was not written to its end within ${CLOSE_LIMIT_MS / 1_000} s.`;
+      publisher.publish({ type: 'diagnostic', kind: 'record-failed', message });
+    };
+    const recording: Recording = { close: () => (closed ??= end()) };
+    this.#running.add(recording);
+    recorder.start();
+    return recording;
+  }
+
+  /** Ends all of them; none begins any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#running].map((recording) => recording.close()));
+  }
+}

@@ -1,0 +1,36 @@
+/** What `reload()` gives back. */
+import type { ConfigDiff } from './config/diff.js';
+import type { LoadedConfig } from './config/load.js';
+import type { SourceReport } from './config/sources.js';
+import type { ConfigProblem } from './errors.js';
+
+/** What a reload came to: names of servers, each in one of the first four lists. */
+export interface ReloadReport {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Their entries mean something else than before. Those of which only settings changed kept their session. */
+  readonly changed: readonly string[];
+  /** They run as before, also where their source could not be read. */
+  readonly unchanged: readonly string[];
+  /** Their entry cannot be used, and `problems` says why. One that had another entry before runs on with that. */
+  readonly refused: readonly string[];
+  readonly problems: readonly ConfigProblem[];
+  /** Every source that was asked, in order of precedence. The servers of one that is not `ok` are left as they were. */
+  readonly sources: readonly SourceReport[];
+}
+
+export function toReloadReport(loaded: LoadedConfig, diff: ConfigDiff): ReloadReport {
+  return {
+    added: namesOf(diff.added),
+    removed: namesOf(diff.removed),
+    changed: namesOf(diff.changed.map(({ after }) => after)),
+    unchanged: namesOf(diff.unchanged),
+    refused: namesOf(loaded.refused),
+    problems: loaded.problems,
+    sources: loaded.sources,
+  };
+}
+
+export function namesOf(rows: readonly { readonly name: string }[]): string[] {
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,89 @@
+/** Everything that Troupe and its command tell about one server, except the results of calls and the list of tools. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { inspect } from 'node:util';
+import { run } from '../../src/cli/program.js';
+import { discoverServers } from '../../src/discover.js';
+import type { ServerConfig, TroupeOptions } from '../../src/options.js';
+import { createTroupe, type Troupe } from '../../src/troupe.js';
+import { FakeStream } from '../cli/fake-stream.js';
+
+const LIMIT_MS = 15_000;
+const within = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
+
+export interface Told {
+  readonly where: string;
+  readonly text: string;
+}
+
+/** Values with all that hangs on them: causes, stacks and data of errors included. */
+const spelledOut = (value: unknown): string =>
+  inspect(value, {
+    depth: Infinity,
+    maxArrayLength: null,
+    maxStringLength: null,
+    breakLength: Infinity,
+    showHidden: true,
+  });
+
+/** What one troupe tells of the server `parrot` from its start to its end; `use` does what a host would. */
+export async function toldByTroupe(
+  config: ServerConfig,
+  options: TroupeOptions,
+  use: (troupe: Troupe, hear: (error: unknown) => void) => Promise<void>,
+): Promise<readonly Told[]> {
+  const told: Told[] = [];
+  const note = (where: string) => (value: unknown) => void told.push({ where, text: spelledOut(value) });
+  const troupe = createTroupe({
+    servers: { parrot: { ...config, timeout: LIMIT_MS, policy: { maxAttempts: 2, backoff: [10] } } },
+    logger: { debug: note('logger'), warn: note('logger'), error: note('logger') },
+    ...options,
+  });
+  try {
+    troupe.events$.subscribe(note('event'));
+    troupe.events$.subscribe((event) => {
+      throw new Error(JSON.stringify(event));
+    });
+    troupe.status$.subscribe(note('status'));
+    note('start report')(await troupe.start({ signal: within() }));
+    await use(troupe, note('error'));
+    const connection = troupe.connection('parrot');
+    await connection?.ready({ signal: within() }).catch(note('error'));
+    await connection?.retry({ signal: within() }).catch(note('error'));
+    await connection?.stop({ signal: within() }).catch(note('error'));
+    await connection?.callTool('refuse', {}, { signal: within() }).catch(note('error'));
+  } finally {
+    await troupe.close();
+  }
+  note('status')(troupe.status);
+  return told;
+}
+
+export async function toldByDiscovery(config: ServerConfig): Promise<readonly Told[]> {
+  return [{ where: 'discovery', text: spelledOut(await discoverServers({ servers: { parrot: config } })) }];
+}
+
+/** What the command prints about the same entry in a file; `folder` is the test's own. */
+export async function toldByCommand(config: ServerConfig, folder: string): Promise<readonly Told[]> {
+  const file = join(folder, 'parrot.json');
+  writeFileSync(file, JSON.stringify({ mcpServers: { parrot: config } }));
+  const told: Told[] = [];
+  const lines = [
+    ['config'],
+    ['config', '--json'],
+    ['check', '--verbose'],
+    ['check', '--json', '--attempts', '1'],
+  ];
+  for (const words of lines) {
+    const [stdout, stderr] = [new FakeStream(), new FakeStream()];
+    await run([...words, '--config', file, '--timeout', String(LIMIT_MS)], {
+      stdout,
+      stderr,
+      stdin: Readable.from([]),
+      env: {},
+    });
+    told.push({ where: words.join(' '), text: `${stdout.written}\n${stderr.written}` });
+  }
+  return told;
+}

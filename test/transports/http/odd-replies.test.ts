@@ -1,0 +1,22 @@
+/** Replies that `node:http` has opinions of its own on: each settles its request, and leaves no socket. */
+import { expect, it } from 'vitest';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { useHttpFixture } from './http-fixture.js';
+import { failureOf, INITIALIZE } from './session-record.js';
+
+useLeakCheck();
+const connect = useHttpFixture();
+
+it.each(['upgrade: x\r\nconnection: upgrade', 'x: y'])(
+  'A change of the protocol that nobody asked for is a refusal: %j',
+  async (head) => {
+    const { server, transport } = await connect(
+      (_seen, res) => void res.socket?.write(`HTTP/1.1 101 Switching Protocols\r\n${head}\r\n\r\nwhatever`),
+    );
+    await transport.start();
+    const { failure } = await failureOf(transport.send(INITIALIZE));
+    expect(failure).toMatchObject({ code: 'http-status', http: { status: 101 } });
+    await transport.close();
+    await server.idle();
+  },
+);

@@ -241,8 +241,7 @@ export class Troupe {
 
   async #start(): Promise<StartReport> {
     this.#forgetExit = atExit(() => void this.#sessions.killAll());
-    await this.#recordings.open();
-    const loaded = await this.#members.open();
+    const [loaded] = await Promise.all([this.#members.open(), this.#recordings.open()]);
     const { supervisor } = this.#roster;
     if (this.#closed === undefined) this.#roster.startAll();
     await this.#publisher.until(

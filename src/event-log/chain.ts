@@ -6,24 +6,29 @@ import type { LogEntry, LogHeader } from './entry.js';
 export type Unchecked<T extends LogEntry = LogEntry> = T extends LogEntry ? Omit<T, 'check'> : never;
 
 export class Chain {
-  readonly #digest = new Digest();
+  #digest = new Digest();
 
   constructor(header: LogHeader) {
-    this.#digest.add(JSON.stringify(header));
+    this.add(JSON.stringify(header));
   }
 
-  /** The check after that entry, as it stands in the line without its check. */
-  add(body: string): void {
-    this.#digest.add(body);
+  add(text: string): void {
+    this.#digest.add(text);
   }
 
+  /** Over everything that was added, in order. */
   get check(): string {
     return this.#digest.hex;
+  }
+
+  /** Goes on from a check that a log holds, whatever came before. */
+  resume(check: string): void {
+    this.#digest = Digest.from(check);
   }
 }
 
 /** The text of an entry that the chain is over. */
-export function bodyOf(entry: LogEntry | Unchecked): string {
+export function bodyOf(entry: LogEntry): string {
   return JSON.stringify({ ...entry, check: undefined });
 }
 

@@ -22,6 +22,14 @@ export class Digest {
     this.#low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
   }
 
+  /** As it was when it was read. */
+  static from(hex: string): Digest {
+    const digest = new Digest();
+    digest.#high = Number.parseInt(hex.slice(0, 8), 16) | 0;
+    digest.#low = Number.parseInt(hex.slice(8), 16) | 0;
+    return digest;
+  }
+
   get hex(): string {
     return hexOf(this.#high) + hexOf(this.#low);
   }
@@ -51,7 +59,7 @@ export function contextDigest(context: Readonly<Record<string, unknown>>): strin
 
 function valueDigest(value: unknown): string {
   if (typeof value === 'object' && value !== null) return objectDigest(value);
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? `"${value}` : JSON.stringify(value);
 }
 
 function objectDigest(value: object): string {

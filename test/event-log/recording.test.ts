@@ -99,10 +99,9 @@ describe('a recorded troupe', () => {
     ]);
     const ofFiles = causes.filter(({ kind, to }) => kind === 'timer' && to === '$/files#1');
     const event = { type: 'xstate.after.backoffDelay.connection.reconnecting.backingOff' };
-    expect(ofFiles).toMatchObject([
-      { timer: 2, event },
-      { timer: 4, event },
-    ]);
+    expect(ofFiles).toMatchObject([{ event }, { event }]);
+    const numbers = causes.flatMap(({ timer }) => timer ?? []);
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
   });
 
   it('numbers the incarnations of a connection.', async () => {

@@ -21,6 +21,9 @@ const BODY_START_BYTES = 4_096;
 /** The share of it that goes into the message. */
 const MESSAGE_CHARS = 200;
 
+/** How servers say with 400, instead of the 404 of the specification, that they do not know a session. */
+const FORGOTTEN = /\bsession|not initialized/i;
+
 /** The `content-type` without its parameters, in lower case. */
 export function mediaType(reply: HttpReply): string {
   return (reply.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -53,7 +56,7 @@ export async function refusal(
       options,
     );
   }
-  if (http.status === 404 && inSession) {
+  if (inSession && (http.status === 404 || (http.status === 400 && FORGOTTEN.test(text)))) {
     const message = `${address.shown} no longer knows the session (HTTP ${name})${said}`;
     return new TransportError({ code: 'session-expired', message, http }, options);
   }

@@ -1,0 +1,91 @@
+/** Whatever happens to recorded machines happens again when their log is played, and whatever is changed in it shows. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { LogEntry } from '../../src/event-log/entry.js';
+import { Replayer } from '../../src/event-log/replayer.js';
+import { fuzz } from '../fuzz/fuzz.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { readWhole, type MemoryLog } from './memory-log.js';
+import { recordRandomRun, step } from './random-run.js';
+
+useLeakCheck();
+useCrashWatch();
+
+type Read = ReturnType<typeof readWhole>;
+
+function replay({ header, entries }: Read): Replayer {
+  const replayer = new Replayer(header);
+  for (const entry of entries) replayer.take(entry);
+  replayer.end();
+  return replayer;
+}
+
+const partsOf = (log: MemoryLog): Read[] => log.parts.map((text) => readWhole(text));
+
+describe('a log from the start', () => {
+  it('is played by both methods to the same end, whatever happened', () =>
+    fuzz(
+      150,
+      fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+        const log = await recordRandomRun(steps);
+        const replayer = replay(log.read());
+        expect(replayer.divergences).toEqual([]);
+        expect(replayer.whyNoRerun).toBeUndefined();
+      }),
+    ));
+});
+
+describe('a log that begins later, or goes on in another part', () => {
+  it('is played by the fold', () =>
+    fuzz(
+      60,
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.nat(60), async (steps, attachAfter) => {
+        const log = await recordRandomRun(steps, { attachAfter, partSize: 10_000 });
+        for (const [index, part] of partsOf(log).entries()) {
+          const replayer = replay(part);
+          expect(replayer.divergences).toEqual([]);
+          if (index > 0) expect(replayer.whyNoRerun).toBe('the log begins in the middle');
+        }
+      }),
+    ));
+});
+
+describe('a log that was tampered with', () => {
+  const isPlayed = ({ kind }: LogEntry): boolean => kind !== 'snapshot';
+  const renumbered = (entries: readonly LogEntry[]): LogEntry[] =>
+    entries.map((entry, index) => ({ ...entry, seq: index + 1 }));
+
+  it.each<[how: string, change: (entries: LogEntry[], at: number) => LogEntry[]]>([
+    ['an entry was dropped', (entries, at) => entries.toSpliced(at, 1)],
+    [
+      'two entries were swapped',
+      (entries, at) => entries.toSpliced(at - 1, 2, entries[at]!, entries[at - 1]!),
+    ],
+    ['a time was changed', (entries, at) => entries.with(at, { ...entries[at]!, at: 1 })],
+    [
+      'a state was changed',
+      (entries, at) => entries.with(at, { ...entries[at], state: 'failed' } as unknown as LogEntry),
+    ],
+    [
+      'an event was changed',
+      (entries, at) =>
+        entries.with(at, { ...entries[at], event: { type: 'clock.jumped' } } as unknown as LogEntry),
+    ],
+  ])('diverges, as where %s', (_, change) =>
+    fuzz(
+      30,
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), fc.nat(), async (steps, pick) => {
+        const { header, entries } = (await recordRandomRun(steps)).read();
+        const played = entries.flatMap((entry, index) => (isPlayed(entry) && index > 1 ? [index] : []));
+        const at = played[pick % played.length]!;
+        const changed = renumbered(change(entries, at));
+        const isSame = JSON.stringify(changed) === JSON.stringify(entries);
+        fc.pre(!isSame);
+        const replayer = replay({ header, entries: changed });
+        expect(replayer.divergenceCount).toBeGreaterThan(0);
+        expect(replayer.divergences[0]?.entry).toBeGreaterThanOrEqual(at);
+      }),
+    ),
+  );
+});

@@ -7,16 +7,24 @@ import type { LogSink } from './event-log/log-sink.js';
 import type { Recording } from './event-log/recording.js';
 import type { Recorder } from './event-log/recorder.js';
 import type { ObservableSystem } from './event-log/observed-system.js';
-import type { LifecycleEventBody } from './lifecycle/event.js';
+import type { LifecycleEventType } from './lifecycle/event.js';
+import type { Publisher } from './lifecycle/publish.js';
 import type { Clock } from './ports.js';
 import { doneWithin } from './release.js';
+
+/** What no chart is told, and whoever reads a log wants to know. */
+const NOTED: ReadonlySet<LifecycleEventType> = new Set([
+  'connection.rejected',
+  'call.started',
+  'call.finished',
+]);
 
 /** Longest time that a sink may take for what is left when its recording ends. */
 const CLOSE_LIMIT_MS = 2_000;
 
 export interface RecordingsParts {
   readonly supervisor: { readonly observable: ObservableSystem };
-  readonly publisher: { publish(event: LifecycleEventBody): void };
+  readonly publisher: Pick<Publisher, 'publish' | 'events$'>;
   readonly clock: Clock;
   readonly seed: number;
   /** What the manager was started with. */
@@ -58,8 +66,12 @@ export class Recordings {
       },
     });
     let closed: Promise<void> | undefined;
+    const following = publisher.events$.subscribe((event) => {
+      if (NOTED.has(event.type)) recorder.note({ ...event });
+    });
     const end = async (): Promise<void> => {
       this.#running.delete(recording);
+      following.unsubscribe();
       const isDone = await doneWithin(clock, CLOSE_LIMIT_MS, recorder.close());
       if (isDone) return;
       const message = `The recording to ${where} was not written to its end within ${CLOSE_LIMIT_MS / 1_000} s.`;

@@ -11,6 +11,7 @@ import type { CheckFlags } from './commands/check.js';
 import type { ConfigFlags } from './commands/config.js';
 import type { ImportFlags } from './commands/import.js';
 import type { MachineFlags } from './commands/machine.js';
+import type { ReplayFlags } from './commands/replay.js';
 import type { ToolsFlags } from './commands/tools.js';
 import type { TrustFlags } from './commands/trust.js';
 import type { UpFlags } from './commands/up.js';
@@ -25,6 +26,7 @@ import {
   toFile,
   toMegabytes,
   toMilliseconds,
+  toMoment,
   type Flags,
   type MachineName,
 } from './flags.js';
@@ -56,6 +58,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addCheck(program, act);
   addTools(program, act);
   addCall(program, act, host.stdin);
+  addReplay(program, act);
   addConfig(program, act);
   addImport(program, act);
   addTrust(program, act, host.stdin);
@@ -114,7 +117,7 @@ function addCommand(program: Command, name: string, description: string): Comman
 
 function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'up', 'connect all servers and keep them alive until Ctrl-C')
-    .option('--record <file>', "record what happens, for 'troupe replay'; no secrets, no calls", toFile)
+    .option('--record <file>', "record what happens, for 'troupe replay'; holds no secret", toFile)
     .option('--record-max <mb>', 'size after which a new file begins; two are kept', toMegabytes, 64)
     .action(async (_, command: Command) => {
       const { up } = await import('./commands/up.js');
@@ -147,6 +150,18 @@ function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void
     .action(async (tool: string, words: string[], _, command: Command) => {
       const { call } = await import('./commands/call.js');
       await act(command, (flags, terminal) => call(flags, terminal, { tool, words, stdin }));
+    });
+}
+
+function addReplay(program: Command, act: Act): void {
+  addCommand(program, 'replay', "play a log of 'up --record' again, and tell what happened")
+    .argument('<log>', 'the file')
+    .option('--at <moment>', 'stop there: the number of an entry, or a time', toMoment)
+    .option('--connection <name>', 'tell of this connection only')
+    .option('--timeline', 'tell every change of a state')
+    .action(async (log: string, _, command: Command) => {
+      const { replay } = await import('./commands/replay.js');
+      await act<ReplayFlags>(command, (flags, terminal) => replay(flags, terminal, log));
     });
 }
 

@@ -4,8 +4,8 @@ import { childAddress, MANAGER } from './address.js';
 
 interface Place {
   readonly address: string;
-  /** How often each id was given away below it. */
-  readonly incarnations: Map<string, number>;
+  /** How often each id was given away below it; undefined where none was. */
+  incarnations: Map<string, number> | undefined;
 }
 
 export class AddressBook {
@@ -18,17 +18,18 @@ export class AddressBook {
   #placeOf(ref: AnyActorRef): Place {
     const known = this.#places.get(ref);
     if (known !== undefined) return known;
-    const place = { address: this.#newAddress(ref), incarnations: new Map<string, number>() };
+    const place = { address: this.#newAddress(ref), incarnations: undefined };
     this.#places.set(ref, place);
     return place;
   }
 
   #newAddress({ id, _parent: parent }: AnyActorRef): string {
     if (parent === undefined) return MANAGER;
-    const { address, incarnations } = this.#placeOf(parent);
-    const incarnation = (incarnations.get(id) ?? 0) + 1;
-    incarnations.set(id, incarnation);
-    return childAddress(address, id, incarnation);
+    const place = this.#placeOf(parent);
+    place.incarnations ??= new Map();
+    const incarnation = (place.incarnations.get(id) ?? 0) + 1;
+    place.incarnations.set(id, incarnation);
+    return childAddress(place.address, id, incarnation);
   }
 }
 

@@ -32,9 +32,3 @@ export function parentAddress(address: string): string | undefined {
   const at = address.lastIndexOf('/');
   return at === -1 ? undefined : address.slice(0, at);
 }
-
-/** The id that an actor has within its parent. */
-export function actorId(address: string): string {
-  const step = address.slice(address.lastIndexOf('/') + 1);
-  return step.replace(/#\d+$/, '').replaceAll(/%(?:25|2F|23)/g, decodeURIComponent);
-}

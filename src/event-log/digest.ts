@@ -35,7 +35,7 @@ export class Digest {
   }
 }
 
-export function digestOf(text: string): string {
+function digestOf(text: string): string {
   const digest = new Digest();
   digest.add(text);
   return digest.hex;
@@ -45,27 +45,41 @@ function hexOf(half: number): string {
   return (half >>> 0).toString(16).padStart(8, '0');
 }
 
-const known = new WeakMap<object, string>();
+/**
+ * Digests of the contexts of machines, as JSON. What a machine has put into its context never changes, so only what is
+ * another value than the last time is read again.
+ */
+export class ContextDigests {
+  readonly #last = new Map<string, Map<string, { readonly value: object; readonly digest: string }>>();
 
-/** Of a machine's context as JSON. What a machine has put into it never changes, so each value is read only once. */
-export function contextDigest(context: Readonly<Record<string, unknown>>): string {
-  let text = '';
-  for (const name of Object.keys(context)) {
-    const value = context[name];
-    if (value !== undefined) text += `${name}\0${valueDigest(value)}\0`;
+  of(address: string, context: Readonly<Record<string, unknown>>): string {
+    let text = '';
+    for (const name of Object.keys(context)) {
+      const value = context[name];
+      if (value === undefined) continue;
+      const part =
+        typeof value === 'object' && value !== null ? this.#object(address, name, value) : plain(value);
+      text += `${name}\0${part}\0`;
+    }
+    return digestOf(text);
   }
-  return digestOf(text);
+
+  /** That machine is no more. */
+  forget(address: string): void {
+    this.#last.delete(address);
+  }
+
+  #object(address: string, name: string, value: object): string {
+    const fields = this.#last.get(address) ?? new Map<string, { value: object; digest: string }>();
+    this.#last.set(address, fields);
+    const last = fields.get(name);
+    if (last?.value === value) return last.digest;
+    const digest = digestOf(JSON.stringify(value));
+    fields.set(name, { value, digest });
+    return digest;
+  }
 }
 
-function valueDigest(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return objectDigest(value);
+function plain(value: unknown): string {
   return typeof value === 'string' ? `"${value}` : JSON.stringify(value);
-}
-
-function objectDigest(value: object): string {
-  const before = known.get(value);
-  if (before !== undefined) return before;
-  const digest = digestOf(JSON.stringify(value));
-  known.set(value, digest);
-  return digest;
 }

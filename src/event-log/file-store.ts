@@ -13,7 +13,7 @@ export interface LogFileOptions {
   readonly maxBytes?: number;
 }
 
-export const DEFAULT_MAX_LOG_BYTES = 64 * 1_024 * 1_024;
+const DEFAULT_MAX_LOG_BYTES = 64 * 1_024 * 1_024;
 
 /** A sink for `record` that writes to a file. Opens nothing yet; `write` rejects as `node:fs` does. */
 export function createLogFile(

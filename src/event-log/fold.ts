@@ -8,7 +8,7 @@
  */
 import { connectionMachine } from '../../machines/connection.machine.js';
 import { managerMachine } from '../../machines/manager.machine.js';
-import { withDoor, type Dropped } from '../actors/door.js';
+import { withDoor } from '../actors/door.js';
 import { isMachineAddress } from './address-book.js';
 import { connectionName, MANAGER } from './address.js';
 import type { CauseEntry, Delivery, LogEntry, SnapshotEntry } from './entry.js';
@@ -23,28 +23,20 @@ export interface Misfit {
   readonly why: string;
 }
 
-export interface FoldListener {
-  misfit?(misfit: Misfit): void;
-  /** An event reached a connection that did not want it. */
-  dropped?(actor: string, dropped: Dropped): void;
-}
-
 /** The fold has the children of the manager; what it spawns by itself is nobody. */
 const manager = managerMachine.provide({ actors: { connection: nothing as never } });
 
+const connection = withDoor(connectionMachine, () => {});
+
 export class Fold {
-  readonly #listener: FoldListener;
   readonly #actors = new Map<string, FoldedActor>();
   /** The latest incarnation of every connection, by name, as the manager looks for them. */
   readonly #children: Record<string, FoldedActor> = Object.create(null) as Record<string, FoldedActor>;
-  /** Where the latest event is on its way to. */
-  #receiver = '';
-  readonly #connection = withDoor(connectionMachine, (_, dropped) =>
-    this.#listener.dropped?.(this.#receiver, dropped),
-  );
+  readonly #misfit: (misfit: Misfit) => void;
 
-  constructor(listener: FoldListener = {}) {
-    this.#listener = listener;
+  /** `misfit` hears of what cannot be followed. */
+  constructor(misfit: (misfit: Misfit) => void = () => {}) {
+    this.#misfit = misfit;
   }
 
   /** Addresses of every machine that there is or was, in the order in which they came. */
@@ -75,20 +67,19 @@ export class Fold {
       return;
     }
     if (known === undefined) {
-      this.#listener.misfit?.({ entry, actor: to, why: 'is told something and does not exist' });
+      this.#misfit({ entry, actor: to, why: 'is told something and does not exist' });
       return;
     }
-    this.#receiver = to;
     known.send(fromLogged(event));
   }
 
   #begin(entry: LogEntry, address: string, input: unknown): void {
     const name = connectionName(address);
     if (name === undefined || !isMachineAddress(address)) {
-      this.#listener.misfit?.({ entry, actor: address, why: 'begins and is no connection' });
+      this.#misfit({ entry, actor: address, why: 'begins and is no connection' });
       return;
     }
-    this.#keep(address, name, FoldedActor.begin(this.#connection, name, input));
+    this.#keep(address, name, FoldedActor.begin(connection, name, input));
   }
 
   #resume(entry: SnapshotEntry): void {
@@ -102,9 +93,9 @@ export class Fold {
           FoldedActor.resume(manager, to, standing, () => this.#children),
         );
       else if (name !== undefined && isMachineAddress(to))
-        this.#keep(to, name, FoldedActor.resume(this.#connection, name, standing));
+        this.#keep(to, name, FoldedActor.resume(connection, name, standing));
     } catch {
-      this.#listener.misfit?.({ entry, actor: to, why: 'is in a state that its chart does not have' });
+      this.#misfit({ entry, actor: to, why: 'is in a state that its chart does not have' });
     }
   }
 

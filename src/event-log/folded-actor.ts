@@ -83,7 +83,8 @@ export class FoldedActor {
   }
 
   get standing(): Standing {
-    const { status, value, context } = this.#snapshot as AnyMachineSnapshot & {
+    const { status, value, context } = this.#snapshot as {
+      readonly status: Standing['status'];
       readonly value: StateValue;
       readonly context: Standing['context'];
     };

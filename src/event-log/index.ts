@@ -7,6 +7,7 @@ export {
   type CauseEntry,
   type CauseKind,
   type Delivery,
+  type JsonObject,
   type LogEntry,
   type LoggedEvent,
   type LogHeader,
@@ -23,3 +24,13 @@ export {
 } from './read-log.js';
 export { createLogFile, type LogFileOptions } from './file-store.js';
 export type { LogSink } from './log-sink.js';
+export { replayLog, type ReplayOptions, type ReplayReport } from './replay-log.js';
+export type { ContextDifference, Divergence, ReplayMethod } from './divergence.js';
+export type { ConnectionSummary, StateChange } from './summary.js';
+export type {
+  Failure,
+  FailureCode,
+  FailurePhase,
+  HttpRefusal,
+  ProcessExit,
+} from '../../machines/policy/failure.js';

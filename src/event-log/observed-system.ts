@@ -16,8 +16,7 @@ import type {
   StateValue,
 } from 'xstate';
 import { AddressBook, isMachineAddress } from './address-book.js';
-import { MANAGER } from './address.js';
-import { contextDigest } from './digest.js';
+import { ContextDigests } from './digest.js';
 import type { CauseKind, Delivery, LoggedEvent } from './entry.js';
 import { toLogged } from './logged-event.js';
 import type { NumberedClock } from './numbered-clock.js';
@@ -61,6 +60,7 @@ export class ObservedSystem {
   readonly #manager: AnyActorRef;
   readonly #timers: NumberedClock;
   readonly #book = new AddressBook();
+  readonly #contexts = new ContextDigests();
   readonly #onFirst: () => void;
   readonly #onError: (error: unknown) => void;
   #refs = new Map<string, AnyActorRef>();
@@ -101,7 +101,7 @@ export class ObservedSystem {
     return {
       causes,
       states: new Map(machines.map(({ to, state }) => [to, state])),
-      digest: statesDigest(machines),
+      digest: statesDigest(machines, this.#contexts),
     };
   }
 
@@ -171,13 +171,12 @@ function stateOf(to: string, ref: AnyActorRef): MachineState {
 }
 
 /** Over machines in the order of their addresses. */
-export function statesDigest(machines: readonly MachineState[]): string {
-  return machines
-    .map(({ to, status, state, context }) => JSON.stringify([to, status, state, contextDigest(context)]))
-    .join('\n');
+export function statesDigest(machines: readonly MachineState[], contexts: ContextDigests): string {
+  return machines.map((machine) => stateDigest(machine, contexts)).join('\n');
 }
 
-/** Nothing has happened yet: a log that begins here holds the whole story. */
-export function isUntouched(machines: readonly Pick<MachineState, 'to' | 'state'>[]): boolean {
-  return machines.length === 1 && machines[0]?.to === MANAGER && machines[0].state === 'idle';
+function stateDigest({ to, status, state, context }: MachineState, contexts: ContextDigests): string {
+  const digest = contexts.of(to, context);
+  if (status !== 'active') contexts.forget(to);
+  return JSON.stringify([to, status, state, digest]);
 }

@@ -8,7 +8,8 @@
  * R2. A part begins with a snapshot of every machine; another one follows every `SNAPSHOT_EVERY` entries.
  * R3. Where the sink cannot follow, or an entry is longer than any reader takes, entries are left out rather than
  *     held. A note tells how many, then a snapshot follows, so that what comes after can be played.
- * R4. An error in here, or in the sink, ends the recording and is told once. It never reaches an actor.
+ * R4. The last entry is a note that says so, unless the process was killed: what is missing before it shows.
+ * R5. An error in here, or in the sink, ends the recording and is told once. It never reaches an actor.
  */
 import type { Clock } from '../ports.js';
 import { Chain, toLine, type Unchecked } from './chain.js';
@@ -67,6 +68,15 @@ export class Recorder {
     this.#guard(() => this.#beginPart());
   }
 
+  /** Writes something for people. To be called while no actor is processing. */
+  note(note: NoteEntry['note']): void {
+    if (this.#isOver) return;
+    this.#guard(() => {
+      this.#writeGroup();
+      if (this.#leftOut === 0 && !this.#writer.isFull) this.#writeNote(note);
+    });
+  }
+
   /** Writes what is left and closes the sink. Takes as long as the sink does; never rejects. */
   async close(): Promise<void> {
     if (!this.#isOver) this.#guard(() => this.#writeRest());
@@ -90,6 +100,7 @@ export class Recorder {
   #writeRest(): void {
     this.#writeGroup();
     if (this.#leftOut > 0) this.#closeGap();
+    this.#writeNote({ type: 'end' });
   }
 
   #beginPart(): void {
@@ -146,10 +157,13 @@ export class Recorder {
 
   /** The sink has caught up: what was left out is told, and the story goes on from where the machines stand. */
   #closeGap(): void {
-    const note = { type: 'gap', leftOut: this.#leftOut };
+    this.#writeNote({ type: 'gap', leftOut: this.#leftOut });
     this.#leftOut = 0;
-    this.#writeEntry<NoteEntry>({ seq: this.#nextSeq, at: this.#parts.clock.now(), kind: 'note', note });
     this.#writeSnapshot();
+  }
+
+  #writeNote(note: NoteEntry['note']): void {
+    this.#writeEntry<NoteEntry>({ seq: this.#nextSeq, at: this.#parts.clock.now(), kind: 'note', note });
   }
 
   #writeSnapshot(): void {

@@ -10,6 +10,7 @@
 import { isMachineAddress } from './address-book.js';
 import { MANAGER } from './address.js';
 import { bodyOf, Chain } from './chain.js';
+import { ContextDigests } from './digest.js';
 import { contextDifferences, isSame, stateText, type Divergence, type ReplayMethod } from './divergence.js';
 import type { CauseEntry, Delivery, LogEntry, LogHeader, SnapshotEntry } from './entry.js';
 import { Fold } from './fold.js';
@@ -30,6 +31,7 @@ export class Replayer {
   readonly divergences: Divergence[] = [];
   readonly fold: Fold;
   readonly #chain: Chain;
+  readonly #contexts = new ContextDigests();
   #rerun: Rerun | undefined;
   #whyNoRerun = 'the log holds no entries';
   #group: CauseEntry[] = [];
@@ -38,15 +40,9 @@ export class Replayer {
   #count = 0;
   #entries = 0;
 
-  constructor(
-    private readonly header: LogHeader,
-    fold: Omit<ConstructorParameters<typeof Fold>[0], 'misfit'> = {},
-  ) {
+  constructor(private readonly header: LogHeader) {
     this.#chain = new Chain(header);
-    this.fold = new Fold({
-      ...fold,
-      misfit: ({ entry, actor, why }) => this.#cannotPlay(entry, 'fold', actor, why),
-    });
+    this.fold = new Fold(({ entry, actor, why }) => this.#cannotPlay(entry, 'fold', actor, why));
   }
 
   /** Entries that were played. */
@@ -92,11 +88,12 @@ export class Replayer {
   }
 
   #takeSnapshot(entry: SnapshotEntry): void {
-    this.#verify(entry, entry.check);
+    const before = this.#count;
     if (this.#entries === 1) this.#beginRerun(entry);
     const now = this.#rerun?.machines().find(({ to }) => to === entry.to);
     this.#compareSnapshot(entry, 'rerun', now);
     this.#compareSnapshot(entry, 'fold', this.fold.standing(entry.to));
+    this.#verify(entry, entry.check, this.#count > before);
     this.#parted.delete(`fold ${entry.to}`);
     this.fold.take(entry);
   }
@@ -176,7 +173,7 @@ export class Replayer {
       return standing === undefined ? [] : [{ to, ...standing }];
     });
     const states = new Map(machines.map(({ to, state }) => [to, state]));
-    return { method: 'fold', states, digest: statesDigest(machines) };
+    return { method: 'fold', states, digest: statesDigest(machines, this.#contexts) };
   }
 
   #compareStates(
@@ -221,10 +218,11 @@ export class Replayer {
     });
   }
 
-  #verify(entry: LogEntry, check: string): void {
+  #verify(entry: LogEntry, check: string, isExplained = false): void {
     this.#chain.add(bodyOf(entry));
     if (this.#chain.check === check) return;
     this.#chain.resume(check);
+    if (isExplained) return;
     const actor = 'to' in entry ? entry.to : MANAGER;
     this.#tell(entry, 'both', actor, { message: 'the check differs: the log was altered' });
   }

@@ -113,7 +113,8 @@ export class Rerun {
       return undefined;
     }
     const effect = this.#find(from ?? '');
-    if (effect?.getSnapshot().status !== 'active') return `is from ${from}, which is not at work`;
+    const isAtWork = (effect?.getSnapshot() as Snapshot<unknown> | undefined)?.status === 'active';
+    if (effect === undefined || !isAtWork) return `is from ${from}, which is not at work`;
     effect.send({ type: OUTCOME, event: fromLogged(event) });
     return undefined;
   }

@@ -76,7 +76,8 @@ export interface StatusFacts {
  * Every field is written out: rows are made for every batch of events, and copying objects costs fifty times as much.
  */
 export function toStatus(facts: StatusFacts, path: StatePath, context?: ConnectionContext): ServerStatus {
-  const isWaiting = path.substate === 'backingOff' || path.substate === 'retryingSlowly';
+  const isRetryingSlowly = path.substate === 'retryingSlowly' && context?.online === true;
+  const isWaiting = isRetryingSlowly || path.substate === 'backingOff';
   const failure = context?.failure ?? null;
   const server = context?.server ?? null;
   return {

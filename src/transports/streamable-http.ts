@@ -271,10 +271,15 @@ function explained(
 function unanswered(messages: readonly JSONRPCMessage[], url: string | undefined): TransportError {
   const message = `${url} answered the request without a response to it`;
   for (const one of messages) {
-    if ('error' in one) {
-      const { code, message: said } = one.error;
+    const error: unknown = 'error' in one ? one.error : undefined;
+    if (typeof error === 'object' && error !== null) {
+      const { code, message: said } = error as { readonly code?: unknown; readonly message?: unknown };
       return new TransportError(
-        { code: 'protocol-error', message: `${message}: ${said}`, rpcCode: code },
+        {
+          code: 'protocol-error',
+          message: `${message}: ${String(said)}`,
+          ...(typeof code === 'number' ? { rpcCode: code } : {}),
+        },
         { written: true },
       );
     }

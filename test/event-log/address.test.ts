@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  actorId,
   childAddress,
   connectionName,
   isAddress,
@@ -13,15 +12,13 @@ useLeakCheck();
 
 describe('an address', () => {
   it.each(['files', 'a/b', 'a#1', '50%', '%2F', '__proto__', 'ä\n', '#/%'])(
-    'gives back the name of the connection and the id of the effect: %j.',
+    'gives back the name of the connection: %j.',
     (name) => {
       const connection = childAddress(MANAGER, name, 2);
       const effect = childAddress(connection, 'openTransport', 31);
       expect([connection, effect].every(isAddress)).toBe(true);
       expect(connectionName(connection)).toBe(name);
       expect(connectionName(effect)).toBe(name);
-      expect(actorId(connection)).toBe(name);
-      expect(actorId(effect)).toBe('openTransport');
       expect(parentAddress(effect)).toBe(connection);
       expect(parentAddress(connection)).toBe(MANAGER);
     },

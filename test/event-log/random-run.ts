@@ -13,11 +13,11 @@ import { createControlledClock } from '../support/controlled-clock.js';
 import { PLAIN_POLICY } from '../support/connection-driver.js';
 import { HeldEffects, type Slot } from '../support/held-effects.js';
 import { childSpec } from '../support/manager-driver.js';
-import { sampleFailure } from '../support/sample-failures.js';
+import { sampleFailure, VERDICTS } from '../support/sample-failures.js';
 import { MemoryLog } from './memory-log.js';
 
-const NAMES = ['files', 'a/b', 'web#1', '__proto__'] as const;
-const TRANSPORTS = { files: 'stdio', 'a/b': 'stdio', 'web#1': 'http', ['__proto__']: 'in-process' } as const;
+const NAMES = ['files', 'a/b', 'web#1', 'constructor'] as const;
+const TRANSPORTS = { files: 'stdio', 'a/b': 'stdio', 'web#1': 'http', constructor: 'in-process' } as const;
 const INPUT = { startSlots: 1, slotHoldMs: 500, startGateMs: 10_000, retryBurst: 2, retryEveryMs: 100 };
 const SLOTS: readonly Slot[] = [
   'resolveConfig',
@@ -49,7 +49,6 @@ const FACTS = [
   'session.lost',
   'catalog.listChanged',
 ] as const;
-const VERDICTS: readonly Verdict[] = ['retry', 'give-up', 'authorize'];
 
 const name = fc.constantFrom(...NAMES);
 
@@ -181,7 +180,7 @@ class RandomRun {
       case 'fact':
         return this.#fact(each.name, each.fact, each.isStale);
       case 'command':
-        return void this.#child(each.name)?.send(each.command);
+        return this.#child(each.name)?.send(each.command);
       case 'advance':
         return this.#clock.advance(each.ms);
       case 'network':
@@ -197,7 +196,7 @@ class RandomRun {
         }
         return;
       case 'crash':
-        return void this.#child(each.name)?.send(null as unknown as ConnectionEvent);
+        return this.#child(each.name)?.send(null as unknown as ConnectionEvent);
       case 'rest':
         await turn();
     }

@@ -3,13 +3,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../src/event-log/entry.js';
 import { LogParser, readLog, type LogPiece } from '../../src/event-log/read-log.js';
+import { replayLog } from '../../src/event-log/replay-log.js';
+import { recordRandomRun, step } from '../event-log/random-run.js';
 import { SAMPLE_ENTRIES, SAMPLE_LINES, toBytes } from '../event-log/sample-log.js';
+import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { cuts, inChunks, json, nested, text } from './arbitraries.js';
 import { fuzz } from './fuzz.js';
 import { heapKiB } from './heap.js';
 
 useLeakCheck();
+useCrashWatch();
 
 const LIMIT = 4_000;
 const CODES = ['not-a-log', 'newer', 'corrupt', 'too-long', 'truncated', 'unreadable'];
@@ -202,6 +206,79 @@ describe('bytes that are said to be an event log', () => {
     read([toBytes(lines)], 10_000_000);
     read([toBytes([SAMPLE_LINES[0]!, slashes])], 10_000_000);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('a log that nobody can have recorded', () => {
+  /** Anything in the place of anything, as deep as the fields that a replay looks at. */
+  const change = fc.record({
+    entry: fc.nat(60),
+    path: fc.constantFrom(
+      ['to'],
+      ['from'],
+      ['timer'],
+      ['state'],
+      ['context'],
+      ['status'],
+      ['check'],
+      ['note', 'type'],
+      ['event', 'type'],
+      ['event', 'specs'],
+      ['event', 'output'],
+      ['event', 'error'],
+      ['event', 'generation'],
+      ['context', 'policy'],
+      ['context', 'losses'],
+      ['derived'],
+    ),
+    value: fc.oneof(
+      json,
+      fc.constantFrom<unknown>(
+        ...['$', '$/files#1', '$/files#1/handshake#1', 'manager.stop', 'connection.stop', 'xstate.stop'],
+        ...['xstate.init', 'xstate.error.actor.files', 'xstate.done.actor.files', 'idle', 'stopped', 'gap'],
+        [{ to: '$/files#9', event: { type: 'xstate.init' } }],
+        [{ input: { name: '__proto__' } }],
+        { ready: { liveness: 'resting' } },
+        { $error: { name: {}, message: [] } },
+      ),
+    ),
+  });
+
+  function altered(
+    entries: readonly LogEntry[],
+    changes: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[],
+  ): LogEntry[] {
+    const all = structuredClone(entries) as unknown as Record<string, unknown>[];
+    for (const { entry, path, value } of changes) {
+      const [last = '', ...above] = path.toReversed();
+      let target: unknown = all[entry % all.length];
+      for (const step of above.toReversed()) target = (target as Record<string, unknown> | undefined)?.[step];
+      if (typeof target === 'object' && target !== null) (target as Record<string, unknown>)[last] = value;
+    }
+    return all as unknown as LogEntry[];
+  }
+
+  it('is played to its end or to the line that is not right, and throws nothing', async () => {
+    const steps = fc.sample(step, { numRuns: 60, seed: 7 });
+    const recorded = (await recordRandomRun(steps)).read();
+    await fuzz(
+      300,
+      fc.asyncProperty(
+        fc.array(change, { minLength: 1, maxLength: 3 }),
+        fc.option(json),
+        async (changes, input) => {
+          const header = { ...recorded.header, ...(input !== null && { input }) };
+          const lines = [header, ...altered(recorded.entries, changes)].map((line) => JSON.stringify(line));
+          async function* bytes(): AsyncGenerator<Uint8Array> {
+            yield toBytes(lines);
+          }
+          const report = await replayLog(bytes());
+          expect(report.entries).toBeLessThanOrEqual(recorded.entries.length);
+          for (const { entry, message } of report.divergences) expect(message).toContain(`Entry ${entry}: `);
+          expect(Object.keys(Object.prototype)).toEqual([]);
+        },
+      ),
+    );
   });
 });
 

@@ -39,7 +39,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       FoundSource InputRequest KeychainTokenStoreOptions OAuthClient ReloadReport RetryCalls StoredSignIn
       TokenOwner TokenStore
       InjectionSignal InjectionSignalName MediaBlock RenderOptions RenderedResult ResultDiagnostic
-      ResultOptions SpillPort
+      LogSink Recording ResultOptions SpillPort
     `),
   },
   {
@@ -58,6 +58,19 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       RestartIntensity RestartRecord RetryCalls ServerIdentity SessionKey Settled StopIntent StopPolicy TransitionVerdict
       TransportKind Unsettled Verdict WatchSessionInput
       ExhaustedPolicy Grants StartClaim Waiting
+    `),
+  },
+  {
+    subpath: './event-log',
+    target: 'src/event-log/index',
+    values: names(`
+      LOG_FORMAT LONGEST_LINE_BYTES POLICY_VERSION connectionName createLogFile readLog replayLog
+    `),
+    types: names(`
+      CauseEntry CauseKind ConnectionSummary ContextDifference Delivery Divergence Failure FailureCode
+      FailurePhase HttpRefusal JsonObject LogEntry LogFileOptions
+      LogHeader LogPiece LogProblem LogProblemCode LogSink LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
+      ReplayReport SnapshotEntry StateChange
     `),
   },
   {

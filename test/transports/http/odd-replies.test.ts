@@ -20,3 +20,15 @@ it.each(['upgrade: x\r\nconnection: upgrade', 'x: y'])(
     await server.idle();
   },
 );
+
+it.each(['null', '7', '"no"'])('An error that is no object is an odd answer: %s', async (error) => {
+  const { server, transport } = await connect((_seen, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end(`{"jsonrpc":"2.0","id":null,"error":${error}}`);
+  });
+  await transport.start();
+  const { failure } = await failureOf(transport.send(INITIALIZE));
+  expect(failure).toMatchObject({ code: 'protocol-error' });
+  await transport.close();
+  await server.idle();
+});

@@ -1,0 +1,207 @@
+/** What a log of a troupe with real effects tells when it is played again, and what logs tell that nobody trusts. */
+import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { replay, type ReplayFlags } from '../../src/cli/commands/replay.js';
+import { UsageError } from '../../src/cli/usage-error.js';
+import { DEFAULT_FLAGS } from '../../src/cli/flags.js';
+import { replayLog, type ReplayReport } from '../../src/event-log/replay-log.js';
+import type { StateChange } from '../../src/event-log/summary.js';
+import { makeTerminal } from '../cli/fake-terminal.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { refuse, ScriptedServer, tool } from '../support/scripted-server.js';
+import { inProcess, passTime, useTroupes, whenState } from '../support/test-troupe.js';
+import { MemoryLog } from './memory-log.js';
+
+useLeakCheck();
+useCrashWatch();
+const troupes = useTroupes();
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+const play = (text: string, options = {}): Promise<ReplayReport> => replayLog(bytesOf(text), options);
+
+/** One server that is lost once and then asked for nonsense, and one that never comes up. */
+async function incident(): Promise<string> {
+  const record = new MemoryLog();
+  const files = new ScriptedServer({ tools: [tool('read')] });
+  const broken = new ScriptedServer({ on: { initialize: refuse(-1, 'no way') } });
+  const policy = { maxAttempts: 2, backoff: [700] };
+  const test = troupes.make({
+    servers: { files: inProcess(files, { policy }), broken: inProcess(broken, { policy }) },
+    record,
+  });
+  await passTime(test.clock, test.troupe.start());
+  await passTime(test.clock, test.troupe.settled());
+  await files.die();
+  await whenState(test, 'files', 'reconnecting');
+  await passTime(test.clock, whenState(test, 'files', 'ready'));
+  await test.troupe
+    .connection('files')
+    ?.retry()
+    .catch(() => {});
+  await test.clock.advance(5_000);
+  await passTime(test.clock, test.troupe.close());
+  return record.text;
+}
+
+const lines = (text: string): string[] => text.trimEnd().split('\n');
+const joined = (all: readonly string[]): string => all.map((line) => `${line}\n`).join('');
+
+describe('a log of real effects', () => {
+  it('happens again, and tells of each connection what became of it.', async () => {
+    const report = await play(await incident());
+    expect(report).toMatchObject({
+      problem: undefined,
+      divergences: [],
+      divergenceCount: 0,
+      whyNoRerun: undefined,
+      hasOtherCharts: false,
+    });
+    const { files, broken } = Object.fromEntries(report.connections);
+    expect(files).toMatchObject({
+      state: 'stopped',
+      generation: 2,
+      attempts: 2,
+      failureCodes: { 'connection-lost': 1 },
+      rejected: [{ event: 'connection.retry', state: expect.stringMatching(/^ready/) }],
+    });
+    expect(files?.states['ready']).toBeGreaterThanOrEqual(5_000);
+    expect(broken).toMatchObject({ attempts: 2, failureCodes: { 'server-error': 2 } });
+  });
+
+  it('can be stopped at an entry, where it tells how everything stood.', async () => {
+    const text = await incident();
+    const changes: StateChange[] = [];
+    await play(text, { changed: (change: StateChange) => changes.push(change) });
+    const first = changes.find(({ connection, to }) => connection === 'files' && to.startsWith('ready'))!;
+    const report = await play(text, { isBeyond: ({ seq }: { seq: number }) => seq > first.entry });
+    expect(report.entries).toBe(first.entry);
+    expect(report.connections.get('files')?.state).toBe(first.to);
+    expect(report.divergences).toEqual([]);
+  });
+
+  it('of other charts is played all the same, and says so.', async () => {
+    const [header = '', ...rest] = lines(await incident());
+    const older = JSON.stringify({ ...JSON.parse(header), machines: { connection: 'a', manager: 'b' } });
+    const report = await play(joined([older, ...rest]));
+    expect(report.hasOtherCharts).toBe(true);
+    expect([...report.connections.keys()].toSorted()).toEqual(['broken', 'files']);
+  });
+
+  it('names the entry, the actor, the event and both states where it parts.', async () => {
+    const all = lines(await incident());
+    const at = all.findIndex((line) => line.includes('"type":"session.lost"'));
+    all[at] = all[at]!.replace('"state":{"reconnecting":"releasing"}', '"state":"failed"');
+    const { divergences } = await play(joined(all));
+    expect(divergences[0]).toMatchObject({
+      entry: at,
+      actor: '$/files#1',
+      event: 'session.lost',
+      expected: 'failed',
+      found: { reconnecting: 'releasing' },
+      message: `Entry ${at}: $/files#1 after 'session.lost' it is reconnecting.releasing instead of failed.`,
+    });
+  });
+
+  it('names the fields of a context that a snapshot shows to be others.', async () => {
+    const record = new MemoryLog();
+    const test = troupes.make({ servers: { files: inProcess(new ScriptedServer()) }, record });
+    await passTime(test.clock, test.troupe.start());
+    for (let count = 0; count < 1_100; count += 1) {
+      test.troupe.network(count % 2 === 1);
+      await Promise.resolve();
+    }
+    await passTime(test.clock, test.troupe.close());
+    const all = lines(record.text);
+    const at = all.findLastIndex((line) => line.includes('"kind":"snapshot","to":"$/files#1"'));
+    all[at] = all[at]!.replace('"released":false', '"released":true');
+    const { divergences } = await play(joined(all));
+    expect(divergences.map(({ actor, context }) => [actor, context])).toContainEqual([
+      '$/files#1',
+      [{ field: 'released', expected: true, found: false }],
+    ]);
+  });
+});
+
+describe('troupe replay', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'troupe-replay-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  async function run(text: string, flags: Partial<ReplayFlags> = {}) {
+    const file = join(folder, 'log.jsonl');
+    writeFileSync(file, text);
+    const { terminal, stdout, stderr } = makeTerminal();
+    const code = await replay({ ...DEFAULT_FLAGS, ...flags }, terminal, file);
+    return { code, stdout: stdout.written, stderr: stderr.written };
+  }
+
+  it('tells what happened, a few lines a connection, and that it happened again.', async () => {
+    const { code, stdout, stderr } = await run(await incident());
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^files {2}stopped, 2 attempts, session 2$/m);
+    expect(stdout).toMatch(/^ {4}configuring .*, ready \d+\.\d s/m);
+    expect(stdout).toMatch(/^ {4}failures: server-error × 2$/m);
+    expect(stdout).toMatch(/^ {4}rejected: connection\.retry while ready.* \(entry \d+\)$/m);
+    expect(stdout).toMatch(/^\d+ entries replayed by the actors and by the fold; no divergence$/m);
+  });
+
+  it('tells one connection only, with every change of its state, where that is asked for.', async () => {
+    const { code, stdout } = await run(await incident(), { connection: 'files', timeline: true });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ +\+0\.000s {2}#2 +files {2}configuring\.resolving$/m);
+    expect(stdout).toMatch(/files {2}configuring\.resolving → launching\.opening$/m);
+    expect(stdout).not.toContain('broken');
+    await expect(run(await incident(), { connection: 'nobody' })).rejects.toThrow(UsageError);
+  });
+
+  it('is JSON where that is asked for, also where nothing could be read.', async () => {
+    const told = JSON.parse((await run(await incident(), { json: true })).stdout);
+    expect(told).toMatchObject({
+      connections: { files: { state: 'stopped' } },
+      divergences: [],
+      problem: null,
+    });
+    const { code, stdout } = await run('hello\n', { json: true });
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ entries: 0, problem: { code: 'not-a-log', line: 1 } });
+  });
+
+  it('fails with 1 where it parts, and shows where.', async () => {
+    const { code, stdout } = await run(
+      (await incident()).replace('"state":{"reconnecting":"releasing"}', '"state":"failed"'),
+    );
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^✗ Entry \d+: \$\/\w+#1 after '.*' it is reconnecting\.releasing instead of failed\. \(the/m,
+    );
+    expect(stdout).toMatch(/; \d+ divergences?$/m);
+  });
+
+  it('fails with 2 where the log is damaged, and still tells what stands before.', async () => {
+    const all = lines(await incident());
+    const { code, stdout, stderr } = await run(joined([...all.slice(0, 8), 'garbage', ...all.slice(8)]));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^troupe: .*log\.jsonl: Line 9 is not JSON\.$/m);
+    expect(stdout).toMatch(/^7 entries replayed/m);
+  });
+
+  it('takes a log that was cut off as it is, and says so.', async () => {
+    const { code, stderr } = await run((await incident()).slice(0, -20));
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/Line \d+ was cut off\./);
+  });
+
+  it('fails with 2 where there is no such file.', async () => {
+    const { terminal, stderr } = makeTerminal();
+    expect(await replay(DEFAULT_FLAGS, terminal, join(folder, 'nothing'))).toBe(2);
+    expect(stderr.written).toMatch(/could not be read: ENOENT/);
+  });
+});

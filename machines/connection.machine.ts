@@ -514,6 +514,7 @@ export const connectionMachine = connection.createMachine({
       ],
       on: {
         'connection.start': {},
+        'session.quiet': {},
         'session.lost': sessionLost(lost),
         'session.stable': { actions: 'forgetAttempts' },
         'session.idle': {

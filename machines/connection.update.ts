@@ -129,8 +129,9 @@ export function enterReady(context: ConnectionContext): Update {
 /** Would one more failure of this kind end the round? */
 export function mustGiveUp(context: ConnectionContext, failure: Failure): boolean {
   const verdict = classify(failure);
-  if (verdict === 'permanent' || isCrashLoop(context, failure)) return true;
-  return !isRenewal(failure) && context.attempt >= context.policy.maxAttempts;
+  if (verdict === 'permanent') return true;
+  if (isRenewal(failure)) return false;
+  return isCrashLoop(context, failure) || context.attempt >= context.policy.maxAttempts;
 }
 
 /** Only the session is gone, the server is well: that uses up no attempt. */
@@ -144,7 +145,11 @@ function isLoss(failure: Failure): boolean {
 }
 
 function isCrashLoop(context: ConnectionContext, failure: Failure): boolean {
-  return isLoss(failure) && recordRestart(context.losses, failure.at, context.policy.intensity).exceeded;
+  return isLoss(failure) && !isRenewal(failure) && isTooOften(context, failure);
+}
+
+function isTooOften(context: ConnectionContext, failure: Failure): boolean {
+  return recordRestart(context.losses, failure.at, context.policy.intensity).exceeded;
 }
 
 export function recordFailure(context: ConnectionContext, failure: Failure): Update {
@@ -172,26 +177,22 @@ export function planRetry(context: ConnectionContext, failure: Failure): Update 
   const losses = isLoss(failure)
     ? recordRestart(context.losses, failure.at, lossWindow(context.policy)).times
     : context.losses;
-  if (isForgiven(context, failure)) {
-    const attempt = isRenewal(failure)
-      ? Math.min(context.attempt, context.policy.maxAttempts - 1)
-      : context.attempt;
-    return { attempt, losses, delayMs: askedDelay(failure), unasked: true };
-  }
+  const most = isRenewal(failure) ? context.policy.maxAttempts - 1 : context.policy.maxAttempts;
+  const attempt = Math.min(context.attempt, most);
+  if (isForgiven(context, failure)) return { attempt, losses, delayMs: askedDelay(failure), unasked: true };
   const { delayMs, seed } = backoffDelay(
-    { retry: Math.max(1, context.attempt), seed: context.seed },
+    { retry: Math.max(1, attempt), seed: context.seed },
     context.policy.backoff,
   );
-  return { losses, seed, delayMs: Math.max(delayMs, askedDelay(failure)), unasked: true };
+  return { attempt, losses, seed, delayMs: Math.max(delayMs, askedDelay(failure)), unasked: true };
 }
 
-/** The first loss in a while is forgiven, and every session that only expired. */
+/** The first loss in a while is forgiven, and every session that only expired, unless they expire all the time. */
 function isForgiven(context: ConnectionContext, failure: Failure): boolean {
   if (!isLoss(failure)) return false;
   const lastLossAt = context.losses.at(-1) ?? null;
-  return (
-    isRenewal(failure) || isImmediateRetry(lastLossAt, failure.at, context.policy.immediateRetryWindowMs)
-  );
+  if (isRenewal(failure) && !isTooOften(context, failure)) return true;
+  return isImmediateRetry(lastLossAt, failure.at, context.policy.immediateRetryWindowMs);
 }
 
 /** The longest wait a server may ask for with `Retry-After`. */

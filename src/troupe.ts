@@ -211,6 +211,7 @@ export class Troupe {
 
   /** False holds the retries of remote servers; true lets each try once, spread out. */
   network(online: boolean): void {
+    if (typeof online !== 'boolean') throw new TypeError('network() takes true or false.');
     this.#roster.supervisor.network(online);
   }
 

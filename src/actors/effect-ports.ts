@@ -4,7 +4,7 @@
 import type { SessionKey } from '../../machines/connection.events.js';
 import type { StopPolicy } from '../../machines/policy/policy.js';
 import type { Catalogs } from '../catalog/catalogs.js';
-import { cutText } from '../lifecycle/cut-text.js';
+import { cutText } from '../cut-text.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { ServerConfig } from '../options.js';
 import type { Clock } from '../ports.js';

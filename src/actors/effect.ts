@@ -8,7 +8,7 @@ import { fromPromise } from 'xstate';
 import type { Settled } from '../../machines/connection.events.js';
 import { LONGEST_DELAY_MS } from '../../machines/policy/backoff.js';
 import type { Failure, FailurePhase } from '../../machines/policy/failure.js';
-import { cutText } from '../lifecycle/cut-text.js';
+import { cutText } from '../cut-text.js';
 import type { Clock } from '../ports.js';
 import { maskFailure } from '../secrets.js';
 import type { EffectPorts } from './effect-ports.js';

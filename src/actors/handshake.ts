@@ -6,7 +6,7 @@ import type {
   SessionKey,
   Unsettled,
 } from '../../machines/connection.events.js';
-import { cutText } from '../lifecycle/cut-text.js';
+import { cutText } from '../cut-text.js';
 import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';

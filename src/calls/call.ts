@@ -2,7 +2,7 @@
  * One call of a caller, from the wait for a session to its one outcome.
  *
  * K1. It settles exactly once: answered, refused by the server, timed out, aborted, not sent, or outcome unknown.
- * K2. It is sent once; once more only where its session was lost and that cannot act twice (`call-safety.ts`), by what
+ * K2. It is sent once; once more only where what carried it broke and that cannot act twice (`call-safety.ts`), by what
  *     the server says of the tool before the loss and after the recovery. What timed out or was aborted never is.
  * K3. The limits and the signal of its caller hold from the first wait to the last answer.
  */
@@ -13,6 +13,7 @@ import type { Clock } from '../ports.js';
 import type { Progress } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
+import { pause } from '../transports/http/abortable.js';
 import { unreached } from './outcome.js';
 import { Patience } from './patience.js';
 import { send, type Unanswered } from './send.js';
@@ -68,12 +69,12 @@ export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): 
   const patience = new Patience(ports.clock, { idleMs: call.timeoutMs, totalMs }, signal);
   try {
     const told = { ...call, tool: ports.mask(route.server)(call.tool) };
-    const session = route.session() ?? (await nextSession(route, told, patience));
+    const session = route.session() ?? (await nextSession(ports.clock, route, told, patience));
     const tools = route.tools();
     const first = await send(ports, session, call, patience);
     if ('result' in first) return first.result;
     if (!mayRepeat(first, call, tools)) throw first.error;
-    const next = await nextSession(route, told, patience, first);
+    const next = await nextSession(ports.clock, route, told, patience, first);
     if (!mayRepeat(first, call, route.tools())) throw first.error;
     const second = await send(ports, next, call, patience, first.number);
     if ('result' in second) return second.result;
@@ -84,7 +85,11 @@ export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): 
   }
 }
 
+/** A broken exchange is often the first sign of a lost session; the others are given this long to come. */
+const SECOND_SIGN_MS = 100;
+
 async function nextSession(
+  clock: Clock,
   route: CallRoute,
   call: Call,
   patience: Patience,
@@ -92,6 +97,9 @@ async function nextSession(
 ): Promise<Session> {
   patience.renew();
   try {
+    if (lost !== undefined && route.session() !== undefined) {
+      await pause(clock, SECOND_SIGN_MS, patience.signal);
+    }
     const session = await route.nextSession(patience.signal);
     patience.renew();
     return session;
@@ -100,8 +108,8 @@ async function nextSession(
   }
 }
 
-function mayRepeat({ isSessionLost, outcome }: Unanswered, call: Call, tools: readonly Tool[]): boolean {
-  if (!isSessionLost) return false;
+function mayRepeat({ isLost, outcome }: Unanswered, call: Call, tools: readonly Tool[]): boolean {
+  if (!isLost) return false;
   const hints = tools.find(({ name }) => name === call.tool)?.annotations;
   const lost = {
     written: outcome === 'outcome-unknown',

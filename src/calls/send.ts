@@ -6,6 +6,7 @@
  *     dropped.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { FailureCode } from '../../machines/policy/failure.js';
 import type { CallOutcome } from '../lifecycle/event.js';
 import { RequestLostError, RpcError, type Progress } from '../protocol/protocol-client.js';
 import { maskFailure, maskJson, type Mask } from '../secrets.js';
@@ -14,11 +15,14 @@ import type { Call, CallPorts } from './call.js';
 import { judge, messageOf, type Judgement } from './outcome.js';
 import type { Patience } from './patience.js';
 
+/** How one exchange breaks where its session may live on. */
+const BREAKS: ReadonlySet<FailureCode> = new Set<FailureCode>(['connection-lost', 'address-refused']);
+
 /** A sending that brought no result. */
 export interface Unanswered extends Judgement {
   readonly number: number;
-  /** Its session is over, not only the sending: no session that is usable later is the same. */
-  readonly isSessionLost: boolean;
+  /** What carried it broke; the server has refused nothing. */
+  readonly isLost: boolean;
 }
 
 /** Never rejects. `repeats` is the number of the sending that was lost. */
@@ -63,8 +67,8 @@ export async function send(
       judge(known, connection, told, ports.clock.now()),
     );
     finish(judgement.outcome);
-    const isSessionLost = error instanceof RequestLostError && !session.isUsable;
-    return { ...judgement, number, isSessionLost };
+    const isLost = error instanceof RequestLostError && (!session.isUsable || BREAKS.has(error.failure.code));
+    return { ...judgement, number, isLost };
   } finally {
     session.endCall(ports.clock.now());
   }

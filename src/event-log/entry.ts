@@ -18,7 +18,7 @@ export const LOG_FORMAT = 1;
 /** Grows whenever the policies or the updates of a chart decide otherwise on the same events, which no hash tells. */
 export const POLICY_VERSION = 1;
 
-type JsonObject = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface LogHeader {
   readonly troupeLog: typeof LOG_FORMAT;

@@ -8,14 +8,11 @@
 import { Protocol } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
   CancelledNotificationParamsSchema,
-  InitializeResultSchema,
   isJSONRPCErrorResponse,
   isJSONRPCResultResponse,
   LATEST_PROTOCOL_VERSION,
   ProgressNotificationParamsSchema,
   ResultSchema,
-  SUPPORTED_PROTOCOL_VERSIONS,
-  type InitializeResult,
   type JSONRPCResponse,
   type Notification,
   type Request,
@@ -25,7 +22,6 @@ import {
 import type { ServerIdentity } from '../../machines/connection.events.js';
 import { TransportError, type RawFailure, type SessionTransport } from '../transports/session-transport.js';
 import {
-  ProtocolFailure,
   RequestLostError,
   RpcError,
   type JsonObject,
@@ -33,7 +29,9 @@ import {
   type ProtocolClientOptions,
   type RequestOptions,
 } from './protocol-client.js';
+import { cutText } from '../cut-text.js';
 import { toInbound, type Inbound } from './inbound.js';
+import { parseInitializeResult } from './initialize-result.js';
 import { Tap, type Pending } from './tap.js';
 
 /** The SDK times every request; ours are limited by whoever asks, so its own limit is the longest timer there is. */
@@ -113,7 +111,9 @@ class SdkV1Client implements ProtocolClient {
     transport.onmessage = (message) => this.#hear(tap, toInbound(message));
     transport.onerror = (error) => tap.onerror?.(error);
     transport.onlost = (id, failure) => this.#lose(id, failure);
-    this.#engine.onerror = (error) => this.onoddity?.(error.message);
+    this.#engine.onerror = (error) => {
+      if (transport.ended === undefined) this.onoddity?.(error.message);
+    };
     if (this.onrequest !== undefined) {
       this.#engine.fallbackRequestHandler = (request, extra) => this.#answer(request, extra);
     }
@@ -228,7 +228,7 @@ class SdkV1Client implements ProtocolClient {
       else if (method === 'notifications/cancelled') this.#hearCancelled(tap, params);
       else this.onnotification?.(method, params);
     } catch (error) {
-      this.onoddity?.(`${method.slice(0, 100)} could not be dealt with: ${toError(error).message}`);
+      this.onoddity?.(`${cutText(method, 100)} could not be dealt with: ${toError(error).message}`);
     }
   }
 
@@ -265,24 +265,6 @@ class SdkV1Client implements ProtocolClient {
   #lose(id: RequestId, failure: RawFailure): void {
     this.#sent.get(Number(id))?.fail(new RequestLostError(failure, true));
   }
-}
-
-function parseInitializeResult(value: JsonObject): InitializeResult {
-  const parsed = InitializeResultSchema.safeParse(value);
-  if (!parsed.success) {
-    throw new ProtocolFailure({
-      code: 'protocol-error',
-      message: `The answer to initialize is not valid: ${parsed.error.issues[0]?.path.join('.') ?? 'it'} is wrong.`,
-    });
-  }
-  if (!SUPPORTED_PROTOCOL_VERSIONS.includes(parsed.data.protocolVersion)) {
-    throw new ProtocolFailure({
-      code: 'protocol-version',
-      message: `The server speaks protocol version ${parsed.data.protocolVersion.slice(0, 40)}; this client offered ${LATEST_PROTOCOL_VERSION} and knows ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,
-      hint: 'Use a version of the server that speaks one of these.',
-    });
-  }
-  return parsed.data;
 }
 
 function toRequestError(error: unknown, written: boolean): Error {

@@ -84,14 +84,13 @@ describe('the stream of an HTTP answer', () => {
     for (const close of closing.splice(0).toReversed()) await close();
   });
 
-  const connect = async (call: Handler, listen?: Handler): Promise<Troupe> => {
+  const connect = async (call: Handler, listen?: Handler, annotations = {}): Promise<Troupe> => {
     const server = await startServer(
       mcp({
         sessionId: 's',
         ...(listen === undefined ? {} : { listen }),
         request: (seen, res) => {
           if (seen.rpc.method === 'tools/call') return call(seen, res);
-          const annotations = { readOnlyHint: true };
           answer(res, seen, { tools: [{ name: 'echo', annotations, inputSchema: { type: 'object' } }] });
         },
       }),
@@ -123,6 +122,23 @@ describe('the stream of an HTTP answer', () => {
       failure: { code: 'connection-lost' },
     });
     await expect(troupe.callTool('mcp__a__echo')).resolves.toEqual(text('still here'));
+    expect(events.of('call.finished').map(({ outcome }) => outcome)).toEqual(['outcome-unknown', 'answered']);
+    expect(events.of('connection.lost')).toEqual([]);
+  });
+
+  it('that ends without it is asked for once more where that cannot act twice', async () => {
+    let asked = 0;
+    const troupe = await connect(
+      (seen, res) => {
+        asked += 1;
+        if (asked === 1) openStream(res).end();
+        else answer(res, seen, text('here you are'));
+      },
+      undefined,
+      { readOnlyHint: true },
+    );
+    const events = recordEvents(troupe.events$);
+    await expect(troupe.callTool('mcp__a__echo')).resolves.toEqual(text('here you are'));
     expect(events.of('call.finished').map(({ outcome }) => outcome)).toEqual(['outcome-unknown', 'answered']);
     expect(events.of('connection.lost')).toEqual([]);
   });

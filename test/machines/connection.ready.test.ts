@@ -44,7 +44,7 @@ describe('a ready connection', () => {
 
   it('pings once at a time.', async () => {
     await driver.watcher('session.quiet');
-    expect(await driver.watcher('session.quiet')).toBe('unhandled');
+    expect(await driver.watcher('session.quiet')).toBe('ignored');
     expect(driver.started.filter(({ slot }) => slot === 'probe')).toHaveLength(1);
   });
 });

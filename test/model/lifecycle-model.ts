@@ -214,7 +214,8 @@ export class LifecycleModel {
   lose(verdict: Verdict): void {
     const { restarts, periodMs } = MODEL_POLICY.intensity;
     const losses = [...this.#losses, this.#now];
-    const isCrashLoop = losses.filter((at) => this.#now - at <= periodMs).length >= restarts;
+    const isTooOften = losses.filter((at) => this.#now - at <= periodMs).length >= restarts;
+    const isCrashLoop = isTooOften && verdict !== 'renew';
     if (verdict === 'authorize') this.#go('handshaking.authorizing');
     else if (
       verdict === 'permanent' ||
@@ -224,7 +225,7 @@ export class LifecycleModel {
       this.#giveUp(isCrashLoop ? 'permanent' : verdict);
     } else {
       const isFirst = !this.#losses.some((at) => this.#now - at <= MODEL_POLICY.immediateRetryWindowMs);
-      this.#delayMs = isFirst || verdict === 'renew' ? 0 : BACKOFF_MS;
+      this.#delayMs = isFirst || (verdict === 'renew' && !isTooOften) ? 0 : BACKOFF_MS;
       this.#isUnasked = true;
       if (verdict === 'renew') this.attempt = Math.min(this.attempt, MODEL_POLICY.maxAttempts - 1);
       this.#losses = losses;

@@ -6,7 +6,7 @@
  * V3. The result is read and never changed, and what is odd about it never makes rendering fail.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { cutText } from '../../lifecycle/cut-text.js';
+import { cutText } from '../../cut-text.js';
 import { wrapInBoundary } from './boundary.js';
 import { inTurns } from './in-turns.js';
 import { scanForInjection, type InjectionSignal } from './injection-signals.js';

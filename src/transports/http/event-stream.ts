@@ -51,9 +51,12 @@ export async function readEvents(body: AsyncIterable<Uint8Array>, reader: EventR
   }
 }
 
-/** Whether an event carries a JSON-RPC message: the default type, and not the empty event that only brings an id. */
+/**
+ * Whether an event carries a JSON-RPC message: the default type, and not the event that only brings an id. Such a one is
+ * empty (MCP 2025-11-25, "Streamable HTTP"); servers built on the SDK repeat it as `{}` when a stream is resumed.
+ */
 export function carriesMessage(event: ServerSentEvent): boolean {
-  return (event.event === undefined || event.event === 'message') && event.data !== '';
+  return (event.event === undefined || event.event === 'message') && event.data !== '' && event.data !== '{}';
 }
 
 /** What a chunk has brought, to be told in order. */

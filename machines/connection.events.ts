@@ -149,7 +149,7 @@ export type ConnectionCommand =
 /** Facts come from effects, the manager and the watched session. One that nobody wants is a diagnostic, not an error. */
 export type ConnectionFact =
   | { readonly type: 'slot.granted' }
-  | { readonly type: 'network.online' }
+  | { readonly type: 'network.online'; readonly at: number }
   | { readonly type: 'network.offline' }
   /** The machine has slept, or its clock was set forward: what was alive may be so no more. */
   | { readonly type: 'clock.jumped' }

@@ -141,7 +141,9 @@ const connection = setup({
     planRetry: assign(({ context }, params: { failure: Failure }) =>
       update.planRetry(context, params.failure),
     ),
-    planNetworkRetry: assign(({ context }) => update.planNetworkRetry(context)),
+    planNetworkRetry: assign(({ context }, params: { at: number }) =>
+      update.planNetworkRetry(context, params.at),
+    ),
     planSlowRetry: assign(({ context }) => update.planSlowRetry(context)),
     oneMoreTry: assign(({ context }, params: { unasked: boolean }) =>
       update.oneMoreTry(context, params.unasked),
@@ -222,6 +224,8 @@ const reloaded = ({ event }: { event: { transport: TransportKind; policy: Connec
   transport: event.transport,
   policy: event.policy,
 });
+
+const toldAt = ({ event }: { event: { at: number } }) => ({ at: event.at });
 
 const changedPolicy = ({ event }: { event: { policy: ConnectionPolicy } }) => ({ policy: event.policy });
 
@@ -644,7 +648,7 @@ export const connectionMachine = connection.createMachine({
           on: {
             'network.online': {
               target: 'backingOff',
-              actions: ['goOnline', 'planNetworkRetry', 'emitRetrying'],
+              actions: ['goOnline', { type: 'planNetworkRetry', params: toldAt }, 'emitRetrying'],
             },
             'connection.retry': { target: '#connection.configuring', actions: 'newRound' },
           },
@@ -724,7 +728,7 @@ export const connectionMachine = connection.createMachine({
               actions: [
                 'goOnline',
                 { type: 'oneMoreTry', params: { unasked: true } },
-                'planNetworkRetry',
+                { type: 'planNetworkRetry', params: toldAt },
                 'emitRetrying',
               ],
             },

@@ -234,9 +234,9 @@ export function newRound(): Update {
   return { ...startOver(), wanted: true };
 }
 
-export function planNetworkRetry(context: ConnectionContext): Update {
+export function planNetworkRetry(context: ConnectionContext, at: number): Update {
   const { delayMs, seed } = jitterOver(NETWORK_JITTER_MS, context.seed);
-  return { delayMs, seed, nextAttemptAt: null, unasked: true };
+  return { at, delayMs, seed, nextAttemptAt: at + delayMs, unasked: true };
 }
 
 /** What could not be proven gone in time is gone now: the cause has passed. */

@@ -65,7 +65,7 @@ export type ManagerEvent =
   | { readonly type: 'manager.start'; readonly specs: readonly ChildSpec[] }
   | { readonly type: 'manager.add'; readonly spec: ChildSpec }
   | { readonly type: 'manager.stop' }
-  | { readonly type: 'network.changed'; readonly online: boolean }
+  | { readonly type: 'network.changed'; readonly online: boolean; readonly at: number }
   | { readonly type: 'clock.jumped' }
   | { readonly type: 'slot.expired'; readonly name: string }
   | { readonly type: 'budget.refill' }
@@ -227,8 +227,8 @@ const claimOf = ({ event }: { event: Waiting }): Waiting => ({
   slot: event.slot,
   retry: event.retry,
 });
-const networkFact = ({ event }: { event: { online: boolean } }): { fact: ConnectionFact } => ({
-  fact: { type: event.online ? 'network.online' : 'network.offline' },
+const networkFact = ({ event }: { event: { online: boolean; at: number } }): { fact: ConnectionFact } => ({
+  fact: event.online ? { type: 'network.online', at: event.at } : { type: 'network.offline' },
 });
 const newcomer = ({ event }: { event: { spec: ChildSpec } }) => ({ specs: [event.spec] });
 const ended = ({ event }: { event: ChildEnd }) => ({ name: event.actorId });

@@ -105,7 +105,7 @@ export class Supervisor {
   }
 
   network(online: boolean): void {
-    this.#tell({ type: 'network.changed', online });
+    this.#tell({ type: 'network.changed', online, at: this.ports.clock.now() });
   }
 
   stop(): void {

@@ -209,7 +209,7 @@ export class Troupe {
     return new View(this, options);
   }
 
-  /** False holds the retries of remote servers; true lets each try once, spread out. */
+  /** False holds the retries of remote servers; true lets each try once, spread out. Throws a `TypeError` for anything else. */
   network(online: boolean): void {
     if (typeof online !== 'boolean') throw new TypeError('network() takes true or false.');
     this.#roster.supervisor.network(online);

@@ -35,6 +35,7 @@ export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (value === undefined) return 'nothing';
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 

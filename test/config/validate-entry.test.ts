@@ -225,7 +225,7 @@ describe('an entry is refused', () => {
     ],
     [
       { command: 'x', timeout: Number.NaN },
-      "field 'timeout': expected a number of milliseconds between 0 and 2147483647, found a number",
+      "field 'timeout': expected a number of milliseconds between 0 and 2147483647, found NaN",
     ],
     [{ command: 'x', retryCalls: 'often' }, "field 'retryCalls': expected 'safe' or 'never', found 'often'"],
     [

@@ -184,7 +184,7 @@ class RandomRun {
       case 'advance':
         return this.#clock.advance(each.ms);
       case 'network':
-        return this.#manager.send({ type: 'network.changed', online: each.online });
+        return this.#manager.send({ type: 'network.changed', online: each.online, at: 0 });
       case 'jump':
         return this.#manager.send({ type: 'clock.jumped' });
       case 'add':

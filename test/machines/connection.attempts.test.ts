@@ -275,9 +275,10 @@ describe('a remote server while the network is down', () => {
     const delays: number[] = [];
     for (const seed of [1, 2, 3, 1]) {
       const driver = await offline(seed);
-      await driver.fact({ type: 'network.online' });
+      await driver.fact({ type: 'network.online', at: driver.clock.now() });
       delays.push(driver.context.delayMs);
       expect(driver.emitted.at(-1)).toMatchObject({ type: 'retrying', delayMs: driver.context.delayMs });
+      expect(driver.context.nextAttemptAt).toBe(driver.clock.now() + driver.context.delayMs);
       await driver.advance(driver.context.delayMs);
       expect(driver.path).toBe('configuring.resolving');
     }
@@ -288,7 +289,7 @@ describe('a remote server while the network is down', () => {
 
   it('is tried like any other when it is back.', async () => {
     const driver = await offline(1);
-    await driver.fact({ type: 'network.online' });
+    await driver.fact({ type: 'network.online', at: driver.clock.now() });
     await driver.advance(2_000);
     await failLaunch(driver);
     await driver.settle('releaseSession');

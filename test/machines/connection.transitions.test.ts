@@ -54,11 +54,11 @@ function toFact(column: string): (driver: ConnectionDriver) => Promise<Transitio
   switch (column) {
     case 'slot.granted':
     case 'network.online':
+    case 'call.waiting':
+      return (driver) => driver.fact({ type: column, at: driver.clock.now() });
     case 'network.offline':
     case 'clock.jumped':
       return (driver) => driver.fact({ type: column });
-    case 'call.waiting':
-      return (driver) => driver.fact({ type: column, at: driver.clock.now() });
     case 'policy.changed':
       return (driver) => driver.fact({ type: column, policy: driver.context.policy });
     case 'session.stable':

@@ -312,7 +312,7 @@ describe('the network', () => {
   it('that did not change is told to nobody.', async () => {
     const driver = await running('a');
     const before = driver.snapshot;
-    expect(await driver.send({ type: 'network.changed', online: true })).toBe('guarded');
+    expect(await driver.send({ type: 'network.changed', online: true, at: 0 })).toBe('guarded');
     expect(driver.snapshot).toBe(before);
   });
 });

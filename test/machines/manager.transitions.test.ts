@@ -62,8 +62,8 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
   'manager.start (of nobody)': sent({ type: 'manager.start', specs: [] }),
   'manager.add': sent({ type: 'manager.add', spec: childSpec('gamma') }),
   'manager.stop': sent({ type: 'manager.stop' }),
-  'network.changed': sent({ type: 'network.changed', online: false }),
-  'network.changed (to the same)': sent({ type: 'network.changed', online: true }),
+  'network.changed': sent({ type: 'network.changed', online: false, at: 0 }),
+  'network.changed (to the same)': sent({ type: 'network.changed', online: true, at: 0 }),
   'child.wantsSlot': sent(WANTS_SLOT),
   'child.wantsSlot (again)': async (driver) => {
     await driver.send(WANTS_SLOT);

@@ -188,7 +188,8 @@ const granted: fc.Arbitrary<Story> = fc.constant(
 
 const network: fc.Arbitrary<Story> = fc.boolean().map((online) =>
   story(online ? 'online' : 'offline', always, async (model, { driver }) => {
-    await driver.fact({ type: online ? 'network.online' : 'network.offline' });
+    const at = driver.clock.now();
+    await driver.fact(online ? { type: 'network.online', at } : { type: 'network.offline' });
     model.network(online, () => driver.context.delayMs);
   }),
 );

@@ -140,7 +140,7 @@ export class ManagerDriver {
   }
 
   async network(online: boolean): Promise<void> {
-    await this.send({ type: 'network.changed', online });
+    await this.send({ type: 'network.changed', online, at: this.clock.now() });
   }
 
   async command(name: string, command: ConnectionCommand): Promise<void> {

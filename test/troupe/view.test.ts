@@ -125,6 +125,13 @@ describe('network()', () => {
     troupe.network(false);
     expect(events.of('diagnostic')).toEqual([]);
   });
+
+  it('refuses what is neither true nor false, so that no server is held by a mistake', () => {
+    const { troupe } = make();
+    for (const odd of [undefined, null, 0, 'offline']) {
+      expect(() => troupe.network(odd as never)).toThrow(TypeError);
+    }
+  });
 });
 
 describe('discoverServers()', () => {

@@ -3,6 +3,7 @@
 import process from 'node:process';
 import { EXIT } from './exit-codes.js';
 import { run } from './program.js';
+import { keepExitCode } from './signals.js';
 
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return;
@@ -10,5 +11,7 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   process.exitCode = EXIT.failed;
 });
 
+const endBegins = keepExitCode(process);
 const code = await run(process.argv.slice(2), process);
 process.exitCode ??= code;
+endBegins();

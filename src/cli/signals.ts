@@ -34,3 +34,32 @@ export function listenForStop(
     for (const signal of SIGNALS) source.off(signal, listener);
   };
 }
+
+/** The process, as far as signals need it. */
+export interface SignalledProcess extends SignalSource {
+  readonly pid: number;
+  listenerCount(signal: NodeJS.Signals): number;
+  kill(pid: number, signal: NodeJS.Signals): unknown;
+  exit(): unknown;
+}
+
+/**
+ * Keeps the exit code of a process that is ending: whoever presses again then only hurries it. Before that, a signal
+ * that nobody else listens for does what it does to any process. The returned function tells that the end has begun.
+ */
+export function keepExitCode(host: SignalledProcess): () => void {
+  let isEnding = false;
+  for (const signal of SIGNALS) {
+    const listener = (): void => {
+      if (isEnding) host.exit();
+      else if (host.listenerCount(signal) === 1) {
+        host.off(signal, listener);
+        host.kill(host.pid, signal);
+      }
+    };
+    host.on(signal, listener);
+  }
+  return () => {
+    isEnding = true;
+  };
+}

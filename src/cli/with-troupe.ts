@@ -34,7 +34,7 @@ export async function withTroupe(
     return EXIT.failed;
   } finally {
     await troupe.close();
-    stopListening();
     clearInterval(life);
+    stopListening();
   }
 }

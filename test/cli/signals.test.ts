@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { listenForStop } from '../../src/cli/signals.js';
+import { keepExitCode, listenForStop } from '../../src/cli/signals.js';
 import { createControlledClock } from '../support/controlled-clock.js';
 
 function listen() {
@@ -40,5 +40,42 @@ describe('Ctrl-C', () => {
     const { source, stop } = listen();
     stop();
     expect(source.eventNames()).toEqual([]);
+  });
+});
+
+describe('Ctrl-C at the end of the process', () => {
+  class FakeProcess extends EventEmitter {
+    readonly pid = 7;
+    readonly told: string[] = [];
+    kill(pid: number, signal: string): void {
+      this.told.push(`${signal} to ${pid}, heard by ${this.listenerCount(signal)}`);
+    }
+    exit(): void {
+      this.told.push('exit');
+    }
+  }
+
+  it('only hurries it, so that the exit code stays.', () => {
+    const host = new FakeProcess();
+    const endBegins = keepExitCode(host);
+    endBegins();
+    host.emit('SIGINT');
+    host.emit('SIGTERM');
+    expect(host.told).toEqual(['exit', 'exit']);
+  });
+
+  it('is left to whoever listens as long as somebody does.', () => {
+    const host = new FakeProcess();
+    keepExitCode(host);
+    host.on('SIGINT', () => host.told.push('heard'));
+    host.emit('SIGINT');
+    expect(host.told).toEqual(['heard']);
+  });
+
+  it('ends the process as ever where nobody listens.', () => {
+    const host = new FakeProcess();
+    keepExitCode(host);
+    host.emit('SIGINT');
+    expect(host.told).toEqual(['SIGINT to 7, heard by 0']);
   });
 });

@@ -18,12 +18,14 @@ export interface ConnectionInput {
   readonly policy: ConnectionPolicy;
   /** Seed of this connection's jitter. */
   readonly seed: number;
-  /** Last generation of an earlier incarnation; 0 for the first. */
+  /** Last generation that an earlier incarnation gave out; 0 for the first. */
   readonly generation: number;
   /** False while the network gate is closed. */
   readonly online: boolean;
   /** True where a start was asked for, so that a lazy connection does not rest. */
   readonly wanted: boolean;
+  /** Its tools were known when it was spawned, from a cache: the start of a troupe does not wait for it. */
+  readonly cached: boolean;
 }
 
 /** Who the server says it is. */
@@ -41,6 +43,19 @@ export interface CatalogCounts {
   readonly prompts: number;
 }
 
+/** A list of a server beside its tools, as it says that it has changed: that of resources is for their templates too. */
+export type ExtraList = 'resources' | 'prompts';
+
+/** What is read of the lists beside the tools. */
+export interface ExtrasPlan {
+  /** Being read, or read last. */
+  readonly listing: readonly ExtraList[];
+  /** Told to have changed since that began. */
+  readonly due: readonly ExtraList[];
+  /** When the first of these was told; null where none is. */
+  readonly dueSince: number | null;
+}
+
 /** Milliseconds spent in each part of the latest attempt; null where it has not come to that. */
 export interface PhaseTimings {
   readonly configuringMs: number | null;
@@ -50,8 +65,22 @@ export interface PhaseTimings {
   readonly listingMs: number | null;
 }
 
+/** What an entry comes to, as far as a chart needs it. */
+export interface EntryTerms {
+  readonly transport: TransportKind;
+  readonly policy: ConnectionPolicy;
+}
+
 export interface ConnectionContext extends ConnectionInput {
   readonly intent: StopIntent | null;
+  /** Last generation that was given out: that of the session in use, or of one that was prepared beside it. */
+  readonly issued: number;
+  /** The entry as it is now, where the session in use is still that of the entry before. */
+  readonly next: EntryTerms | null;
+  /** Why the session in use is still that of the entry before. */
+  readonly outdated: Failure | null;
+  /** The session that the one in use has replaced, while its last calls may finish. */
+  readonly retiring: number | null;
   /** No session of this connection can be alive: none was begun, or the last one was proven gone. */
   readonly released: boolean;
   /** The manager has been told that the first attempt is over. */
@@ -77,6 +106,7 @@ export interface ConnectionContext extends ConnectionInput {
   readonly lastExit: ProcessExit | null;
   /** First `list_changed` that the coming refresh answers. */
   readonly listChangedAt: number | null;
+  readonly extras: ExtrasPlan;
   readonly timings: PhaseTimings;
 }
 
@@ -118,11 +148,51 @@ export type HandshakeOutput = Settled & { readonly server: ServerIdentity };
 
 export type ListToolsOutput = Settled & { readonly hash: string; readonly tools: number };
 
+export interface EnrichCatalogInput extends BoundedSessionInput {
+  readonly lists: readonly ExtraList[];
+}
+
+/** How many there are of each, also of what was not read again. */
 export type EnrichCatalogOutput = Settled & {
   readonly resources: number;
   readonly resourceTemplates: number;
   readonly prompts: number;
 };
+
+/** A session that is prepared beside the one in use. */
+export interface PrepareSessionInput extends SessionKey {
+  /** The generation in use. */
+  readonly besides: number;
+  /** Longest time for whatever else is left of the connection to end. */
+  readonly releaseMs: number;
+  readonly launchMs: number;
+  readonly handshakeMs: number;
+  readonly listMs: number;
+}
+
+/** What is known of a session that can be used. */
+export interface PreparedSession {
+  readonly configHash: string;
+  readonly transport: TransportKind;
+  readonly pid: number | null;
+  readonly url: string | null;
+  readonly server: ServerIdentity;
+  readonly catalogHash: string;
+  readonly tools: number;
+  readonly timings: PhaseTimings;
+}
+
+export type PrepareSessionOutput = Settled &
+  ({ readonly kind: 'untrusted' } | ({ readonly kind: 'prepared' } & PreparedSession));
+
+export interface RetireSessionInput extends SessionKey {
+  /** The generation in use. */
+  readonly besides: number;
+  /** Longest time for its calls to finish. */
+  readonly drainMs: number;
+  /** Longest time for it to end after that. */
+  readonly closeMs: number;
+}
 
 export interface WatchSessionInput extends SessionKey {
   /** Silence after which a ping is due; 0 = never. */
@@ -161,7 +231,13 @@ export type ConnectionFact =
   | { readonly type: 'session.stable'; readonly generation: number }
   | { readonly type: 'session.idle'; readonly generation: number }
   | { readonly type: 'session.quiet'; readonly generation: number }
-  | { readonly type: 'catalog.listChanged'; readonly generation: number; readonly at: number };
+  | { readonly type: 'catalog.listChanged'; readonly generation: number; readonly at: number }
+  | {
+      readonly type: 'catalog.extrasChanged';
+      readonly generation: number;
+      readonly at: number;
+      readonly list: ExtraList;
+    };
 
 export type ConnectionEvent = ConnectionCommand | ConnectionFact;
 
@@ -195,13 +271,14 @@ export type ConnectionEmitted =
       readonly maxAttempts: number;
     }
   | { readonly type: 'trustRequired' }
-  | { readonly type: 'authRequired' };
+  | { readonly type: 'authRequired' }
+  | { readonly type: 'outdated'; readonly failure: Failure };
 
 /** What a connection tells its manager. */
 export type ConnectionReport =
   | ({ readonly type: 'child.wantsSlot'; readonly name: string } & StartClaim)
   | { readonly type: 'child.leftStart'; readonly name: string }
-  | { readonly type: 'child.settled'; readonly name: string };
+  | { readonly type: 'child.settled'; readonly name: string; readonly cached: boolean };
 
 /** The last word of a connection. */
 export interface ConnectionOutput {

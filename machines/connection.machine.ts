@@ -9,8 +9,11 @@
  *     limit is in its input and its provider keeps it, so no waiting state is without an end. Timers of the
  *     chart run between sessions and while a storm of changes lasts, never as long as a connection is well.
  * M3. A new session may be opened only after the old one was proven released: every way to `opening` leads through a
- *     `releasing`, `authorizing`, `closing` or `killing` that settled, or `released` was true before.
- * M4. `generation` grows by one on each entry of `opening` and never goes back.
+ *     `releasing`, `authorizing`, `closing` or `killing` that settled, or `released` was true before. The one exception
+ *     is `ready.succession`: beside a session that is reached over a network or in this process, its successor may be
+ *     prepared. Never more than these two: one is in use, the other is not in use yet or not any more.
+ * M4. A generation is given out once, on each entry of `opening` and of `preparing`; `generation` is that of the session
+ *     in use and never goes back.
  * M5. `shuttingDown` is never re-entered; a stop while it is to return makes it final, a second stop moves on one step.
  *
  * Longer than most files because a chart is read as one piece: contexts, updates and events are in the neighbours.
@@ -24,19 +27,25 @@ import type {
   ConnectionInput,
   ConnectionOutput,
   ConnectionTag,
+  EnrichCatalogInput,
   EnrichCatalogOutput,
+  EntryTerms,
   HandshakeOutput,
   ListToolsOutput,
   OpenTransportOutput,
+  PrepareSessionInput,
+  PrepareSessionOutput,
   ResolveConfigInput,
   ResolveConfigOutput,
+  RetireSessionInput,
   SessionKey,
   Settled,
   StopIntent,
-  TransportKind,
   WatchSessionInput,
 } from './connection.events.js';
+import * as succession from './connection.succession.js';
 import * as update from './connection.update.js';
+import * as extras from './extras-plan.js';
 import { classify, toFailure, type Failure } from './policy/failure.js';
 import type { ConnectionPolicy } from './policy/policy.js';
 import type { StartClaim } from './policy/start-queue.js';
@@ -72,9 +81,11 @@ const connection = setup({
     openTransport: fromPromise<OpenTransportOutput, BoundedSessionInput>(notProvided),
     handshake: fromPromise<HandshakeOutput, BoundedSessionInput>(notProvided),
     listTools: fromPromise<ListToolsOutput, BoundedSessionInput>(notProvided),
-    enrichCatalog: fromPromise<EnrichCatalogOutput, BoundedSessionInput>(notProvided),
+    enrichCatalog: fromPromise<EnrichCatalogOutput, EnrichCatalogInput>(notProvided),
     authorize: fromPromise<Settled, SessionKey>(notProvided),
     probe: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    prepareSession: fromPromise<PrepareSessionOutput, PrepareSessionInput>(notProvided),
+    retireSession: fromPromise<Settled, RetireSessionInput>(notProvided),
     watchSession: fromCallback<ConnectionEvent, WatchSessionInput>(() => {}),
     releaseSession: fromPromise<Settled, BoundedSessionInput>(notProvided),
     drainCalls: fromPromise<Settled, BoundedSessionInput>(notProvided),
@@ -96,6 +107,12 @@ const connection = setup({
     mayTryForCall: ({ context, event }) =>
       event.type === 'call.waiting' && update.mayTryForCall(context, event.at),
     isHeldOffline: ({ context }) => needsNetwork(context) && !context.online,
+    canOverlap: ({ context, event }) =>
+      event.type === 'connection.reload' && context.transport !== 'stdio' && event.transport !== 'stdio',
+    cannotBePrepared: (_, params: { output: PrepareSessionOutput }) => params.output.kind !== 'prepared',
+    mustTakeTurns: (_, params: { failure: Failure }) => succession.mustTakeTurns(params.failure),
+    hasRetiring: ({ context }) => context.retiring !== null,
+    isOutdated: ({ context }) => context.next !== null,
     isNotShuttingDown: ({ context }) => context.intent === null,
     isReturning: ({ context }) => update.isReturning(context),
     isEnding: ({ context }) => !update.isReturning(context),
@@ -104,9 +121,11 @@ const connection = setup({
     isReleased: ({ context }) => context.released,
     hasChangedMeanwhile: ({ context }) => context.listChangedAt !== null,
     canWaitLonger: ({ context, event }) =>
-      event.type === 'catalog.listChanged' &&
-      event.at - (context.listChangedAt ?? event.at) <=
-        context.policy.listChanged.maxWaitMs - context.policy.listChanged.debounceMs,
+      event.type === 'catalog.listChanged' && update.canWaitLonger(context, context.listChangedAt, event.at),
+    haveExtrasChanged: ({ context }) => context.extras.dueSince !== null,
+    canExtrasWait: ({ context, event }) =>
+      event.type === 'catalog.extrasChanged' &&
+      update.canWaitLonger(context, context.extras.dueSince, event.at),
   },
   delays: {
     backoffDelay: ({ context }) => context.delayMs,
@@ -158,14 +177,28 @@ const connection = setup({
     ),
     recordClosed: assign((_, params: { output: Settled }) => update.recordClosed(params.output.at)),
     clearIntent: assign({ intent: null }),
-    applyReload: assign((_, params: { transport: TransportKind; policy: ConnectionPolicy }) =>
-      update.applyReload(params.transport, params.policy),
+    applyReload: assign((_, params: EntryTerms) => succession.applyReload(params)),
+    applyPolicy: assign(({ context }, params: { policy: ConnectionPolicy }) =>
+      succession.applyPolicy(context, params.policy),
     ),
-    applyPolicy: assign((_, params: { policy: ConnectionPolicy }) => ({ policy: params.policy })),
+    planSuccessor: assign(({ context }, params: EntryTerms) => succession.planSuccessor(context, params)),
+    takeOver: assign(({ context }) => succession.takeOver(context)),
+    succeed: assign(({ context }, params: { output: PrepareSessionOutput }) =>
+      params.output.kind === 'prepared' ? succession.succeed(context, params.output) : {},
+    ),
+    recordOutdated: assign((_, params: { failure: Failure }) => ({ outdated: params.failure })),
+    forgetRetired: assign({ retiring: null }),
     noteListChanged: assign(({ context, event }) =>
       event.type === 'catalog.listChanged' ? { listChangedAt: context.listChangedAt ?? event.at } : {},
     ),
     forgetListChanged: assign({ listChangedAt: null }),
+    beginListing: assign(({ context }) => ({ extras: extras.beginListing(context.extras) })),
+    noteExtrasChanged: assign(({ context, event }) =>
+      event.type === 'catalog.extrasChanged'
+        ? { extras: extras.noteChanged(context.extras, event.list, event.at) }
+        : {},
+    ),
+    forgetExtrasChanged: assign(({ context }) => ({ extras: extras.forgetChanged(context.extras) })),
     goOnline: assign({ online: true }),
     goOffline: assign({ online: false }),
     emitReady: emit(({ context }) => ({ type: 'ready' as const, toolCount: context.counts.tools })),
@@ -185,6 +218,10 @@ const connection = setup({
     })),
     emitTrustRequired: emit({ type: 'trustRequired' as const }),
     emitAuthRequired: emit({ type: 'authRequired' as const }),
+    emitOutdated: emit((_, params: { failure: Failure }) => ({
+      type: 'outdated' as const,
+      failure: params.failure,
+    })),
     requestSlot: enqueueActions(({ enqueue, context }) => {
       if (!mustQueue(context)) return;
       enqueue(sendParent({ type: 'child.wantsSlot', name: context.name, ...claimOf(context) }));
@@ -195,7 +232,7 @@ const connection = setup({
     reportSettled: enqueueActions(({ enqueue, context }) => {
       if (context.reportedSettled) return;
       enqueue.assign({ reportedSettled: true });
-      enqueue(sendParent({ type: 'child.settled', name: context.name }));
+      enqueue(sendParent({ type: 'child.settled', name: context.name, cached: context.cached }));
     }),
   },
 });
@@ -218,9 +255,41 @@ const released = boundedBy((policy) => policy.releaseTimeoutMs);
 /** Time for every step of the ladder, whichever the transport has, and for the operating system to follow. */
 const closed = boundedBy(({ stop }) => Math.max(stop.deleteMs, stop.stdinEndMs + stop.termMs) + 1_000);
 
+/** How long the calls of a session that has been replaced may still take; nothing waits for them. */
+const LAST_CALLS_MS = 60_000;
+
+const besides = ({ context }: { context: ConnectionContext }): PrepareSessionInput => {
+  const { name, issued, generation, policy, next } = context;
+  const { launchTimeoutMs, handshakeTimeoutMs, listTimeoutMs } = next?.policy ?? policy;
+  return {
+    name,
+    generation: issued,
+    besides: generation,
+    releaseMs: policy.releaseTimeoutMs,
+    launchMs: launchTimeoutMs,
+    handshakeMs: handshakeTimeoutMs,
+    listMs: listTimeoutMs,
+  };
+};
+
+const replaced = ({ context }: { context: ConnectionContext }): RetireSessionInput => ({
+  name: context.name,
+  generation: context.retiring ?? 0,
+  besides: context.generation,
+  drainMs: LAST_CALLS_MS,
+  closeMs: closed({ context }).limitMs,
+});
+
+const enriching = ({ context }: { context: ConnectionContext }): EnrichCatalogInput => ({
+  name: context.name,
+  generation: context.generation,
+  limitMs: context.policy.listTimeoutMs,
+  lists: context.extras.listing,
+});
+
 const stopping = ({ event }: { event: { reason: StopIntent } }) => ({ intent: event.reason });
 
-const reloaded = ({ event }: { event: { transport: TransportKind; policy: ConnectionPolicy } }) => ({
+const reloaded = ({ event }: { event: EntryTerms }): EntryTerms => ({
   transport: event.transport,
   policy: event.policy,
 });
@@ -256,9 +325,19 @@ const attemptFailed = [
 
 const lost = ({ event }: { event: { failure: Failure } }) => ({ failure: event.failure });
 
-/** Where a session goes that was ready and is lost. */
+/** Where a session goes that was ready and is lost: one of an entry that has changed meanwhile gives way to the new one. */
 const sessionLost = <T>(params: T) =>
   [
+    {
+      guard: 'isOutdated',
+      target: '#connection.shuttingDown',
+      actions: [
+        { type: 'recordFailure', params },
+        { type: 'emitLost', params },
+        { type: 'beginShutdown', params: { intent: 'reload' } },
+        'takeOver',
+      ],
+    },
     {
       guard: { type: 'needsAuthorization', params },
       target: '#connection.handshaking.authorizing',
@@ -321,6 +400,20 @@ const comeBack = [
   { guard: 'isIdle', actions: { type: 'beginShutdown', params: { intent: 'restart' } } },
   { guard: 'isReturning' },
 ] as const;
+
+/** One after the other, by the entry as it is now. */
+const inTurn = {
+  target: '#connection.shuttingDown',
+  actions: [{ type: 'beginShutdown', params: { intent: 'reload' } }, 'takeOver'],
+} as const;
+
+/** New before old, where both are reached over a network or in this process. */
+const prepareSuccessor = {
+  guard: 'canOverlap',
+  target: 'preparing',
+  reenter: true,
+  actions: { type: 'planSuccessor', params: reloaded },
+} as const;
 
 export const connectionMachine = connection.createMachine({
   id: 'connection',
@@ -496,26 +589,17 @@ export const connectionMachine = connection.createMachine({
       type: 'parallel',
       tags: ['settled', 'usable'],
       entry: ['leaveStart', 'enterReady', 'forgetListChanged', 'emitReady', 'reportSettled'],
-      invoke: [
-        {
-          id: 'watchSession',
-          src: 'watchSession',
-          input: ({ context }) => ({
-            name: context.name,
-            generation: context.generation,
-            pingIdleMs: context.policy.ping.idleMs,
-            stableMs: context.policy.stableMs,
-            idleStopMs: context.policy.idleStopMs,
-          }),
-        },
-        {
-          id: 'enrichCatalog',
-          src: 'enrichCatalog',
-          input: boundedBy((policy) => policy.listTimeoutMs),
-          onDone: { actions: { type: 'recordEnriched', params: outputOf } },
-          onError: {},
-        },
-      ],
+      invoke: {
+        id: 'watchSession',
+        src: 'watchSession',
+        input: ({ context }) => ({
+          name: context.name,
+          generation: context.generation,
+          pingIdleMs: context.policy.ping.idleMs,
+          stableMs: context.policy.stableMs,
+          idleStopMs: context.policy.idleStopMs,
+        }),
+      },
       on: {
         'connection.start': {},
         'session.quiet': {},
@@ -603,6 +687,99 @@ export const connectionMachine = connection.createMachine({
                 'catalog.listChanged': { target: 'debouncing', actions: 'noteListChanged' },
                 'connection.refresh': 'refreshing',
               },
+            },
+          },
+        },
+        extras: {
+          initial: 'listing',
+          states: {
+            none: {
+              description: 'Nothing is known to have changed beside the tools.',
+              on: {
+                'catalog.extrasChanged': { target: 'debouncing', actions: 'noteExtrasChanged' },
+                'connection.refresh': 'listing',
+              },
+            },
+            debouncing: {
+              description: 'Waits for a storm of changes to end, but not for ever.',
+              after: { listChangedDebounce: 'listing' },
+              on: {
+                'catalog.extrasChanged': [
+                  {
+                    guard: 'canExtrasWait',
+                    target: 'debouncing',
+                    reenter: true,
+                    actions: 'noteExtrasChanged',
+                  },
+                  { actions: 'noteExtrasChanged' },
+                ],
+                'connection.refresh': { target: 'listing', actions: 'forgetExtrasChanged' },
+              },
+            },
+            listing: {
+              description:
+                'Reads resources, templates and prompts, and tells a new session what it is to tell. Best effort.',
+              entry: 'beginListing',
+              invoke: {
+                id: 'enrichCatalog',
+                src: 'enrichCatalog',
+                input: enriching,
+                onDone: [
+                  {
+                    guard: 'haveExtrasChanged',
+                    target: 'debouncing',
+                    actions: { type: 'recordEnriched', params: outputOf },
+                  },
+                  { target: 'none', actions: { type: 'recordEnriched', params: outputOf } },
+                ],
+                onError: [{ guard: 'haveExtrasChanged', target: 'debouncing' }, { target: 'none' }],
+              },
+              on: { 'catalog.extrasChanged': { actions: 'noteExtrasChanged' } },
+            },
+          },
+        },
+        succession: {
+          initial: 'none',
+          states: {
+            none: {
+              description: 'There is one session.',
+              always: { guard: 'hasRetiring', target: 'retiring' },
+              on: { 'connection.reload': prepareSuccessor },
+            },
+            preparing: {
+              description:
+                'The entry has changed: its session is brought up beside the one in use, which stays where that fails.',
+              invoke: {
+                id: 'prepareSession',
+                src: 'prepareSession',
+                input: besides,
+                onDone: [
+                  { guard: { type: 'cannotBePrepared', params: outputOf }, ...inTurn },
+                  { target: '#connection.ready', actions: { type: 'succeed', params: outputOf } },
+                ],
+                onError: [
+                  { guard: { type: 'mustTakeTurns', params: rejection }, ...inTurn },
+                  {
+                    target: 'none',
+                    actions: [
+                      { type: 'recordOutdated', params: rejection },
+                      { type: 'emitOutdated', params: rejection },
+                    ],
+                  },
+                ],
+              },
+              on: { 'connection.reload': prepareSuccessor, 'session.idle': {} },
+            },
+            retiring: {
+              description: 'The session before takes no calls any more; those it has may finish.',
+              invoke: {
+                id: 'retireSession',
+                src: 'retireSession',
+                input: replaced,
+                onDone: { target: 'none', actions: 'forgetRetired' },
+                onError: { target: 'none', actions: 'forgetRetired' },
+              },
+              on: { 'connection.reload': prepareSuccessor },
             },
           },
         },
@@ -789,7 +966,7 @@ export const connectionMachine = connection.createMachine({
               {
                 guard: 'isReturning',
                 target: '#connection.failed',
-                actions: [{ type: 'recordFailure', params: rejection }, 'clearIntent'],
+                actions: [{ type: 'recordFailure', params: rejection }, 'startOver', 'clearIntent'],
               },
               {
                 target: '#connection.stopped',

@@ -11,8 +11,9 @@ import type {
   OpenTransportOutput,
   ResolveConfigOutput,
   StopIntent,
-  TransportKind,
 } from './connection.events.js';
+import { EVERYTHING } from './extras-plan.js';
+import { takeOver } from './connection.succession.js';
 import { backoffDelay, jitterOver } from './policy/backoff.js';
 import type { Failure } from './policy/failure.js';
 import { classify } from './policy/failure.js';
@@ -36,6 +37,10 @@ export function initialContext(input: ConnectionInput): ConnectionContext {
   return {
     ...input,
     intent: null,
+    issued: input.generation,
+    next: null,
+    outdated: null,
+    retiring: null,
     released: true,
     reportedSettled: false,
     unasked: false,
@@ -54,18 +59,20 @@ export function initialContext(input: ConnectionInput): ConnectionContext {
     failure: null,
     lastExit: null,
     listChangedAt: null,
+    extras: EVERYTHING,
     timings: NO_TIMINGS,
   };
 }
 
-/** What was launched once is wanted until it is idle: a lazy connection that is lost comes back. */
+/** What was launched once is wanted until it is idle: a lazy connection that is lost comes back. Every attempt is by the entry as it is now. */
 export function beginAttempt(
   context: ConnectionContext,
   output: ResolveConfigOutput & { kind: 'resolved' },
 ): Update {
   return {
+    ...takeOver(context),
     wanted: true,
-    attempt: context.attempt + 1,
+    attempt: Math.min(context.attempt + 1, context.policy.maxAttempts),
     configHash: output.hash,
     at: output.at,
     nextAttemptAt: null,
@@ -74,7 +81,8 @@ export function beginAttempt(
 }
 
 export function beginSession(context: ConnectionContext): Update {
-  return { generation: context.generation + 1, released: false };
+  const generation = context.issued + 1;
+  return { generation, issued: generation, released: false };
 }
 
 export function recordOpened(context: ConnectionContext, output: OpenTransportOutput): Update {
@@ -122,8 +130,13 @@ export function recordEnriched(context: ConnectionContext, output: EnrichCatalog
   return { counts: { ...context.counts, resources, resourceTemplates, prompts } };
 }
 
+/** Whether one more change, told now, may put off the reading that the first one asked for. */
+export function canWaitLonger({ policy }: ConnectionContext, since: number | null, at: number): boolean {
+  return at - (since ?? at) <= policy.listChanged.maxWaitMs - policy.listChanged.debounceMs;
+}
+
 export function enterReady(context: ConnectionContext): Update {
-  return { readyAt: context.at, failure: null, delayMs: 0, unasked: false };
+  return { readyAt: context.at, failure: null, delayMs: 0, unasked: false, extras: EVERYTHING };
 }
 
 /** Would one more failure of this kind end the round? */
@@ -212,7 +225,7 @@ function lossWindow(policy: ConnectionPolicy): { restarts: number; periodMs: num
 
 /** The old session is proven gone. */
 export function recordReleased(at: number): Update {
-  return { at, pid: null, released: true };
+  return { at, pid: null, released: true, retiring: null };
 }
 
 /** The session ended as it was told to: what went wrong before no longer matters. */
@@ -278,8 +291,4 @@ export function isReturning({ intent }: ConnectionContext): boolean {
 export function beginShutdown(context: ConnectionContext, intent: StopIntent): Update {
   const wanted = intent === 'restart' || (intent !== 'idle' && context.wanted);
   return { intent, wanted, nextAttemptAt: null };
-}
-
-export function applyReload(transport: TransportKind, policy: ConnectionPolicy): Update {
-  return { transport, policy };
 }

@@ -10,6 +10,18 @@ export type {
   ManagerEvent,
   ManagerInput,
 } from './manager.machine.js';
+export { reviewMachine } from './review.machine.js';
+export type {
+  KeepApprovalsInput,
+  KeepApprovalsOutput,
+  RecallBaselineInput,
+  RecallBaselineOutput,
+  ReviewContext,
+  ReviewEmitted,
+  ReviewEvent,
+  ReviewInput,
+  ReviewTrouble,
+} from './review.machine.js';
 export { CONNECTION_COMMANDS } from './connection.events.js';
 export type {
   BoundedSessionInput,
@@ -23,13 +35,21 @@ export type {
   ConnectionOutput,
   ConnectionReport,
   ConnectionTag,
+  EnrichCatalogInput,
   EnrichCatalogOutput,
+  EntryTerms,
+  ExtraList,
+  ExtrasPlan,
   HandshakeOutput,
   ListToolsOutput,
   OpenTransportOutput,
   PhaseTimings,
+  PreparedSession,
+  PrepareSessionInput,
+  PrepareSessionOutput,
   ResolveConfigInput,
   ResolveConfigOutput,
+  RetireSessionInput,
   ServerIdentity,
   SessionKey,
   Settled,
@@ -63,5 +83,7 @@ export { isImmediateRetry, recordRestart } from './policy/restart.js';
 export type { RestartRecord } from './policy/restart.js';
 export { grantStarts } from './policy/start-queue.js';
 export type { Grants, StartClaim, Waiting } from './policy/start-queue.js';
+export { heldOf } from './policy/review.js';
+export type { HeldPrint, HeldReason, ToolPrint } from './policy/review.js';
 export { afterLoss } from './policy/call-safety.js';
 export type { LostCall, LostCallOutcome, RetryCalls } from './policy/call-safety.js';

@@ -2,8 +2,8 @@
  * The parent of all connections.
  *
  * Owns: which connections exist, who may start now (start slots and the retry budget), when the first attempts count
- * as over (start gate), whether the network is up (network gate), and the orderly end. Does not own: what a connection
- * does.
+ * as over (start gate: nobody waits long for a server whose tools are cached), whether the network is up (network gate),
+ * and the orderly end. Does not own: what a connection does.
  *
  * N1. No map of children in context: the actor system has them. The start slots hold names, never more than wait.
  * N2. Everything is spawned in one assign and announced before it starts, so that no first state is lost and the
@@ -35,6 +35,8 @@ export interface ManagerInput {
   readonly slotHoldMs: number;
   /** Milliseconds after which `starting` is over whatever the children do. */
   readonly startGateMs: number;
+  /** Milliseconds after which it waits no longer for connections whose tools are cached. */
+  readonly cachedGateMs: number;
   /** Attempts at remote servers nobody asked for that may begin at once, all connections together. At least 1. */
   readonly retryBurst: number;
   /** Milliseconds after which one more of them may begin. */
@@ -50,6 +52,8 @@ export interface ManagerContext extends ManagerInput {
   readonly retries: number;
   /** Connections of the first start whose first attempt is not over. */
   readonly unsettled: number;
+  /** Those among them whose tools are cached. */
+  readonly unsettledCached: number;
   /** Living children. */
   readonly alive: number;
   readonly online: boolean;
@@ -97,10 +101,12 @@ function livingChildren(parent: Parent): Child[] {
   );
 }
 
-/** A child that died before it could report the end of its first attempt. */
-function diedUnsettled(parent: Parent, name: string): boolean {
-  const context = parent.getSnapshot().children[name]?.getSnapshot().context;
-  return context?.reportedSettled !== true;
+/** What one connection fewer to wait for changes. */
+function oneSettled(context: ManagerContext, isCached: boolean): Partial<ManagerContext> {
+  return {
+    unsettled: context.unsettled - 1,
+    unsettledCached: context.unsettledCached - Number(isCached),
+  };
 }
 
 /** `xstate.done.actor.NAME` and `xstate.error.actor.NAME` carry the child's id as `actorId`. */
@@ -119,6 +125,7 @@ const manager = setup({
   actors: { connection: connectionMachine },
   guards: {
     isAllSettled: ({ context }) => context.unsettled <= 0,
+    isUncachedSettled: ({ context }) => context.unsettled <= context.unsettledCached,
     isNobodyLeft: ({ context }) => context.alive <= 0,
     holdsOrWaits: ({ context }, params: { name: string }) =>
       context.holders.includes(params.name) || isWaiting(context, params.name),
@@ -128,6 +135,7 @@ const manager = setup({
   },
   delays: {
     startGate: ({ context }) => context.startGateMs,
+    cachedGate: ({ context }) => context.cachedGateMs,
   },
   actions: {
     spawnAll: enqueueActions(({ enqueue }, params: { specs: readonly ChildSpec[] }) => {
@@ -143,6 +151,7 @@ const manager = setup({
     }),
     awaitAll: assign(({ context }, params: { specs: readonly ChildSpec[] }) => ({
       unsettled: context.unsettled + params.specs.length,
+      unsettledCached: context.unsettledCached + params.specs.filter(({ input }) => input.cached).length,
     })),
     emitStarted: emit((_, params: { specs: readonly ChildSpec[] }) => ({
       type: 'started' as const,
@@ -157,11 +166,11 @@ const manager = setup({
       type: 'crashed' as const,
       ...params,
     })),
-    countSettled: assign({ unsettled: ({ context }) => context.unsettled - 1 }),
-    countDiedUnsettled: enqueueActions(({ enqueue, self }, params: { name: string }) => {
-      if (diedUnsettled(self, params.name)) {
-        enqueue.assign({ unsettled: ({ context }) => context.unsettled - 1 });
-      }
+    countSettled: assign(({ context }, params: { cached: boolean }) => oneSettled(context, params.cached)),
+    /** A child that died before it could report the end of its first attempt. */
+    countDiedUnsettled: assign(({ context, self }, params: { name: string }) => {
+      const child = (self as Parent).getSnapshot().children[params.name]?.getSnapshot().context;
+      return child?.reportedSettled === true ? {} : oneSettled(context, child?.cached === true);
     }),
     countEnd: assign({ alive: ({ context }) => context.alive - 1 }),
     dropChild: stopChild((_, params: { name: string }) => params.name),
@@ -220,6 +229,7 @@ const manager = setup({
   },
 });
 
+const reported = ({ event }: { event: { cached: boolean } }) => ({ cached: event.cached });
 const named = ({ event }: { event: { name: string } }) => ({ name: event.name });
 const specsOf = ({ event }: { event: { specs: readonly ChildSpec[] } }) => ({ specs: event.specs });
 const claimOf = ({ event }: { event: Waiting }): Waiting => ({
@@ -250,6 +260,7 @@ export const managerMachine = manager.createMachine({
     waiting: [],
     retries: input.retryBurst,
     unsettled: 0,
+    unsettledCached: 0,
     alive: 0,
     online: true,
   }),
@@ -301,10 +312,10 @@ export const managerMachine = manager.createMachine({
     },
     starting: {
       description: 'First attempts are under way; nobody waits for the slowest beyond the gate.',
-      always: { guard: 'isAllSettled', target: 'running' },
+      initial: 'forAll',
       after: { startGate: 'running' },
       on: {
-        'child.settled': { actions: 'countSettled' },
+        'child.settled': { actions: { type: 'countSettled', params: reported } },
         'manager.add': {
           actions: [
             { type: 'awaitAll', params: newcomer },
@@ -312,6 +323,17 @@ export const managerMachine = manager.createMachine({
           ],
         },
         'manager.stop': { target: 'stopping', actions: ['abandonStarts', 'stopAll'] },
+      },
+      states: {
+        forAll: {
+          description: 'A moment in which also those may become ready whose tools are cached.',
+          always: { guard: 'isAllSettled', target: '#manager.running' },
+          after: { cachedGate: 'forUncached' },
+        },
+        forUncached: {
+          description: 'Only those are waited for of which nothing is known.',
+          always: { guard: 'isUncachedSettled', target: '#manager.running' },
+        },
       },
     },
     running: {

@@ -1,11 +1,14 @@
 /** Refuses options that make no sense, before anything is made of them. */
 import { authProblems } from './auth/auth-options.js';
+import { handlersProblems } from './server-requests/handlers-option.js';
+import { reviewProblem } from './review/review-option.js';
+import { cacheProblem } from './catalog/cache-option.js';
 import type { ApprovalStore } from './config/approval-store.js';
 import { describeProblem, fieldName } from './config/problem.js';
 import { isObject, kindOf, readShape } from './config/read-shape.js';
 import { OPTIONS_SCHEMA } from './config/schema.js';
 import { ConfigError, type ConfigProblem } from './errors.js';
-import { isLogSink } from './event-log/log-sink.js';
+import { recordProblem } from './event-log/record-options.js';
 import type { TroupeOptions } from './options.js';
 
 const SOURCE = 'createTroupe';
@@ -24,11 +27,17 @@ export function checkOptions(options: TroupeOptions): void {
     const message = "expected an object with the functions 'has', 'list', 'approve' and 'revoke'";
     problems.push({ source: SOURCE, field: 'approvals', message });
   }
-  if (isObject(options) && !isRecordTarget(options.record)) {
-    const message = "expected a path, or an object with the functions 'write' and 'close'";
-    problems.push({ source: SOURCE, field: 'record', message });
-  }
+  const hasRecord = isObject(options) && options.record !== undefined;
+  const record = hasRecord ? recordProblem(options.record) : undefined;
+  if (record !== undefined) problems.push({ source: SOURCE, field: 'record', message: record });
+  const cache = isObject(options) ? cacheProblem(options.cache) : undefined;
+  if (cache !== undefined) problems.push({ source: SOURCE, field: 'cache', message: cache });
+  const review = isObject(options) ? reviewProblem(options.review) : undefined;
+  if (review !== undefined) problems.push({ source: SOURCE, field: 'review', message: review });
   for (const problem of isObject(options) ? authProblems(options.auth) : []) {
+    problems.push({ source: SOURCE, ...problem });
+  }
+  for (const problem of isObject(options) ? handlersProblems(options.handlers, options.capabilities) : []) {
     problems.push({ source: SOURCE, ...problem });
   }
   for (const [field, value] of isObject(options) ? functionsIn(options) : []) {
@@ -41,19 +50,17 @@ export function checkOptions(options: TroupeOptions): void {
 function functionsIn({
   discover,
   askInput,
+  requiresApproval,
 }: TroupeOptions): readonly (readonly [field: string, value: unknown])[] {
   return [
     ['askInput', askInput],
+    ['requiresApproval', requiresApproval],
     ['discover.filter', isObject(discover) ? discover['filter'] : undefined],
   ];
 }
 
 function isTrustPolicy(trust: unknown): boolean {
   return trust === undefined || trust === 'all' || trust === 'remote-only' || typeof trust === 'function';
-}
-
-function isRecordTarget(record: unknown): boolean {
-  return record === undefined || isLogSink(record) || (typeof record === 'string' && record !== '');
 }
 
 function isApprovalStore(store: unknown): boolean {

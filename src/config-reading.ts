@@ -62,10 +62,9 @@ export class ConfigReading {
     const { config = [], discover = false } = this.#options;
     const given = [config].flat().map((file) => resolve(typeof file === 'string' ? file : file.path));
     if (discover === false) return given;
-    const { findSources } = await import('./config/discovery.js');
+    const { placesToWatch } = await import('./config/discovery.js');
     const { cwd = '.', project = true, user = true } = discover === true ? {} : discover;
-    const { sources } = await findSources({ cwd: resolve(cwd), project, user });
-    return [...new Set([...given, ...sources.flatMap(({ path }) => path ?? [])])];
+    return [...new Set([...given, ...(await placesToWatch({ cwd: resolve(cwd), project, user }))])];
   }
 
   /** Reads one entry of the host. Rejects with a `ConfigError` where it cannot be used. */

@@ -1,9 +1,17 @@
 /**
  * The public handle of one configured server. It outlives sessions and incarnations of the actor and keeps no
  * lifecycle state of its own: what it says, it reads from the chart.
+ *
+ * Longer than most because it is what a host holds, with its documentation: mechanism is elsewhere.
  */
 import { distinctUntilChanged, type Observable } from 'rxjs';
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  GetPromptResult,
+  LoggingLevel,
+  ReadResourceResult,
+  Tool,
+} from '@modelcontextprotocol/sdk/types.js';
 import { CONNECTION_COMMANDS, type ConnectionCommand } from '../machines/connection.events.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { Failure } from '../machines/policy/failure.js';
@@ -11,18 +19,32 @@ import { acceptedOf, verdict, type TransitionVerdict } from '../machines/verdict
 import { isCommand } from './actors/door.js';
 import { callProblem } from './calls/call-problem.js';
 import { makeCall, type CallOptions, type CallPorts } from './calls/call.js';
-import { InvalidTransitionError, NotReadyError } from './errors.js';
+import { InvalidTransitionError, NotReadyError, TrustRequiredError } from './errors.js';
 import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
 import type { ConnectionRef } from './lifecycle/follow.js';
 import type { Publisher } from './lifecycle/publish.js';
-import { isSettled, statePath, type StatePath } from './lifecycle/state-path.js';
+import { isListing, isSettled, statePath, type StatePath } from './lifecycle/state-path.js';
 import type { ServerStatus } from './lifecycle/status.js';
+import {
+  ConnectionRequests,
+  type Completion,
+  type CompletionArgument,
+  type CompletionOptions,
+  type CompletionRef,
+} from './requests/connection-requests.js';
+import type { RequestOptions } from './requests/request.js';
+import type { Wishes } from './requests/wishes.js';
 import { SessionAccess } from './session-access.js';
 import type { Session } from './sessions.js';
 
 export interface WaitOptions {
   /** Ends the wait, not what was asked for. */
   readonly signal?: AbortSignal;
+}
+
+export interface ApproveOptions extends WaitOptions {
+  /** `hash` of the `TrustRequest` that is approved. Default: that of the entry as it is now. */
+  readonly hash?: string;
 }
 
 /** What became of a command. */
@@ -51,10 +73,15 @@ export interface ConnectionPorts {
   /** Forgets an actor that died; resolves when nothing of its session is left. */
   readonly bury: (reason: string) => Promise<void>;
   readonly status: () => ServerStatus;
+  readonly wishes: Wishes;
   readonly callTimeoutMs: () => number;
+  /** 0 is no limit. */
+  readonly maxConcurrentCalls: () => number;
   readonly retryCalls: () => RetryCalls;
   /** What the server listed last. */
   readonly tools: () => readonly Tool[];
+  /** Why a tool is held back; undefined where it is not. */
+  readonly whyHeld: (tool: string) => Error | undefined;
   /** Why there can be no next incarnation of the actor; undefined where there can. */
   readonly whyNoSpawn: () => string | undefined;
   /** Makes the next incarnation of the actor. */
@@ -79,6 +106,8 @@ export class Connection {
   readonly name: string;
   readonly #ports: ConnectionPorts;
   readonly #access: SessionAccess;
+  /** @internal */
+  readonly requests: ConnectionRequests;
 
   /** @internal */
   constructor(name: string, ports: ConnectionPorts) {
@@ -86,6 +115,8 @@ export class Connection {
     this.#ports = ports;
     const start = (): void => this.#command({ type: 'connection.start' });
     this.#access = new SessionAccess(ports, this, start);
+    const { calls, wishes, callTimeoutMs } = ports;
+    this.requests = new ConnectionRequests({ calls, wishes, timeoutMs: callTimeoutMs }, this.#access);
     this.state$ = ports.publisher.live(() => this.state).pipe(distinctUntilChanged());
   }
 
@@ -171,22 +202,31 @@ export class Connection {
   }
 
   /**
-   * Lists the tools again; resolves when they are listed, and rejects where the list failed. Where the session is lost
-   * meanwhile it waits for the next one, which lists them anyway.
+   * Reads every list again; resolves when they are read, and rejects where that of the tools failed. Where the session
+   * is lost meanwhile it waits for the next one, which reads them anyway.
    */
   async refresh(options: WaitOptions = {}): Promise<void> {
     this.#command({ type: 'connection.refresh' });
-    await this.#ports.publisher.until(() => !this.path.substate.includes('refreshing'), options.signal);
+    const isReading = (): boolean => this.isListing || this.path.substate.includes('refreshing');
+    await this.#ports.publisher.until(() => !isReading(), options.signal);
     if (this.#access.session() === undefined) return this.#access.ready(options.signal);
-    if (this.path.substate.endsWith('stale')) {
+    if (this.path.substate.split('+').includes('stale')) {
       throw new NotReadyError(`The tools of '${this.name}' could not be listed; the old list stays.`, {
         server: this.name,
       });
     }
   }
 
-  /** Approves the entry that waits for it. */
-  async approve(options: WaitOptions = {}): Promise<void> {
+  /**
+   * Approves the entry that waits for it; resolves when settled and rejects with the failure. With the `hash` of the
+   * request that was shown, it rejects with a `TrustRequiredError` where the entry has become another meanwhile.
+   */
+  async approve(options: ApproveOptions = {}): Promise<void> {
+    const request = this.status.trustRequest;
+    if (options.hash !== undefined && request !== null && request.hash !== options.hash) {
+      const message = `The entry of '${this.name}' has changed since it was shown: its present 'trustRequest' is another.`;
+      throw new TrustRequiredError(message, { server: this.name });
+    }
     this.#command({ type: 'trust.granted' });
     await this.#settled(options);
   }
@@ -218,14 +258,102 @@ export class Connection {
     await this.#access.ready(options.signal);
   }
 
-  /** Calls a tool by the server's own name for it, waiting for the connection where it is on its way. */
+  /**
+   * Calls a tool by the server's own name for it, waiting for the connection where it is on its way. What is held back
+   * is not called: a `ToolHeldError`.
+   */
   callTool(tool: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    return this.callOffered(tool, args, options, () => undefined);
+  }
+
+  /**
+   * The same for a tool that has to be offered still when the call is sent.
+   *
+   * @internal
+   */
+  callOffered(
+    tool: string,
+    args: object,
+    options: CallOptions,
+    refusal: () => Error | undefined,
+  ): Promise<CallToolResult> {
     const problem = callProblem(args, options);
     if (problem !== undefined) return Promise.reject(problem);
-    const { calls, callTimeoutMs, retryCalls } = this.#ports;
+    const { calls, callTimeoutMs, retryCalls, whyHeld } = this.#ports;
     const timeoutMs = options.timeoutMs ?? callTimeoutMs();
-    const call = { tool, args, timeoutMs, retryCalls: options.retryCalls ?? retryCalls(), options };
+    const call = {
+      tool,
+      args,
+      timeoutMs,
+      retryCalls: options.retryCalls ?? retryCalls(),
+      options,
+      refusal: () => whyHeld(tool) ?? refusal(),
+    };
     return makeCall(calls, this.#access, call);
+  }
+
+  /**
+   * Reads a resource by its URI, listed or not, and gives the server's untouched result. Waits for the connection and
+   * throws as `callTool` does, or a `NotOfferedError` where the server has no resources. Repeated once where the
+   * connection is lost meanwhile.
+   */
+  readResource(uri: string, options: RequestOptions = {}): Promise<ReadResourceResult> {
+    return this.requests.readResource(uri, options);
+  }
+
+  /**
+   * Has the server tell when a resource changes: as `resource.updated` among the events. Holds over every session until
+   * `unsubscribe` or the end of the server's entry; where it is refused or cannot be sent, nothing of it is left.
+   */
+  subscribe(uri: string, options: RequestOptions = {}): Promise<void> {
+    return this.requests.subscribe(uri, options);
+  }
+
+  /** Ends a subscription, also one on its way, which then rejects with a `CallAbortedError`. Waits for no connection. */
+  unsubscribe(uri: string, options: RequestOptions = {}): Promise<void> {
+    return this.requests.unsubscribe(uri, options);
+  }
+
+  /** Gets a prompt by the server's own name for it. As `readResource` otherwise. */
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: RequestOptions = {},
+  ): Promise<GetPromptResult> {
+    return this.requests.getPrompt(name, args, options);
+  }
+
+  /** Asks how an argument of a prompt, or a variable of a resource template, may go on. As `readResource` otherwise. */
+  complete(
+    ref: CompletionRef,
+    argument: CompletionArgument,
+    options: CompletionOptions = {},
+  ): Promise<Completion> {
+    return this.requests.complete(ref, argument, options);
+  }
+
+  /** Sets from which level on the server tells what it logs, in this session and every later one. Told as `server.log`. */
+  setLogLevel(level: LoggingLevel, options: RequestOptions = {}): Promise<void> {
+    return this.requests.setLogLevel(level, options);
+  }
+
+  /**
+   * It is ready, and its lists beside the tools are being read.
+   *
+   * @internal
+   */
+  get isListing(): boolean {
+    const snapshot = this.#ports.ref()?.getSnapshot();
+    return snapshot?.status === 'active' && isListing(snapshot.value);
+  }
+
+  /**
+   * Lets in calls that wait for their turn, where more may come than before.
+   *
+   * @internal
+   */
+  admitCalls(): void {
+    this.#access.turns.admit();
   }
 
   /** @internal */

@@ -2,7 +2,11 @@
  * What the API throws. Recognise an error by its class or its `code`, never by its message.
  */
 import type { Failure } from '../machines/policy/failure.js';
+import type { HeldReason } from '../machines/policy/review.js';
 import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
+
+/** Problems that a message tells; the error holds all of them. */
+const MOST_TOLD = 5;
 
 export interface TroupeErrorOptions {
   readonly server?: string | undefined;
@@ -133,15 +137,87 @@ export class NotReadyError extends TroupeError {
   readonly code = 'NOT_READY';
 }
 
-/** No server offers a tool of that name. */
+/** No server offers a tool of that name, or none does any more: the message then tells when it went and why. */
 export class UnknownToolError extends TroupeError {
   readonly code = 'UNKNOWN_TOOL';
   readonly tool: string;
+  /** When the tool of that name went, milliseconds since the epoch; undefined where nobody remembers one. */
+  readonly goneAt: number | undefined;
 
-  constructor(tool: string, message: string, options: TroupeErrorOptions = {}) {
+  constructor(
+    tool: string,
+    message: string,
+    options: TroupeErrorOptions & { readonly goneAt?: number } = {},
+  ) {
     super(message, options);
     this.tool = tool;
+    this.goneAt = options.goneAt;
   }
+}
+
+/** One thing in the arguments of a call that the tool does not take. */
+export interface ArgumentProblem {
+  /** JSON Pointer (RFC 6901) to the argument; empty for all of them. */
+  readonly path: string;
+  /** What is wanted there: "must be of type integer", "is missing". Never what was given. */
+  readonly message: string;
+}
+
+/** The arguments do not fit the tool's input schema. The call was not sent. */
+export class InvalidArgumentsError extends TroupeError {
+  readonly code = 'INVALID_ARGUMENTS';
+  /** The server's own name for it. */
+  readonly tool: string;
+  readonly problems: readonly ArgumentProblem[];
+
+  constructor(tool: string, problems: readonly ArgumentProblem[], options: TroupeErrorOptions = {}) {
+    const told = problems.slice(0, MOST_TOLD).map(({ path, message }) => `${path || 'the whole'} ${message}`);
+    const untold = problems.length - told.length;
+    const list = told.join('; ') + (untold > 0 ? `; and ${untold} more` : '');
+    super(`'${tool}' was not called: its arguments do not fit its input schema: ${list}.`, options);
+    this.tool = tool;
+    this.problems = problems;
+  }
+}
+
+/**
+ * The tool is held back until somebody approves it, since it is other than what was approved (`review: 'hold-changes'`):
+ * a call was not sent, or an approval was of another definition than the one that is held.
+ */
+export class ToolHeldError extends TroupeError {
+  readonly code = 'TOOL_HELD';
+  /** The server's own name for it. */
+  readonly tool: string;
+  readonly reason: HeldReason;
+  /** What is other than approved. */
+  readonly fields: readonly string[];
+  /** What an approval of the tool as it is now is bound to. */
+  readonly fingerprint: string;
+
+  constructor(
+    message: string,
+    held: {
+      readonly server: string;
+      readonly tool: string;
+      readonly reason: HeldReason;
+      readonly fields: readonly string[];
+      readonly fingerprint: string;
+    },
+  ) {
+    super(message, { server: held.server });
+    this.tool = held.tool;
+    this.reason = held.reason;
+    this.fields = held.fields;
+    this.fingerprint = held.fingerprint;
+  }
+}
+
+/**
+ * What was asked for is not there, and nothing was sent: no server lists that prompt or resource, several servers list
+ * the resource and none was named, or the server has not declared that it takes such requests.
+ */
+export class NotOfferedError extends TroupeError {
+  readonly code = 'NOT_OFFERED';
 }
 
 /** The server answered with a JSON-RPC error; its code and data are kept. */

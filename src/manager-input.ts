@@ -1,7 +1,13 @@
 /** The numbers of the manager chart that the options of a troupe ask for. */
 import { availableParallelism } from 'node:os';
 import type { ManagerInput } from '../machines/manager.machine.js';
-import { DEFAULT_RETRY_BUDGET, DEFAULT_START_GATE_MS, SLOT_HOLD_MS, type TroupeOptions } from './options.js';
+import {
+  CACHED_GATE_MS,
+  DEFAULT_RETRY_BUDGET,
+  DEFAULT_START_GATE_MS,
+  SLOT_HOLD_MS,
+  type TroupeOptions,
+} from './options.js';
 
 export function managerInput({ startSlots, startGateMs, retryBudget }: TroupeOptions): ManagerInput {
   return {
@@ -10,5 +16,6 @@ export function managerInput({ startSlots, startGateMs, retryBudget }: TroupeOpt
     retryBurst: retryBudget?.burst ?? DEFAULT_RETRY_BUDGET.burst,
     retryEveryMs: retryBudget?.everyMs ?? DEFAULT_RETRY_BUDGET.everyMs,
     startGateMs: startGateMs ?? DEFAULT_START_GATE_MS,
+    cachedGateMs: CACHED_GATE_MS,
   };
 }

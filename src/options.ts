@@ -1,14 +1,20 @@
 /**
  * What a host may say: the options of `createTroupe` and the shape of one server's entry.
  * Defaults of the connection's numbers are in `machines/policy/policy.ts`; the rest are the constants below.
+ *
+ * Longer than most because everything a host may say is here, with its documentation.
  */
 import type { Implementation, ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthOption } from './auth/auth-options.js';
+import type { CatalogStore } from './catalog/cache-store.js';
+import type { CatalogTool } from './catalog/registry.js';
 import type { ApprovalStore } from './config/approval-store.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { ConnectionPolicy } from '../machines/policy/policy.js';
-import type { LogSink } from './event-log/log-sink.js';
+import type { RecordTarget } from './event-log/record-options.js';
 import type { Clock, Logger } from './ports.js';
+import type { ReviewStore } from './review/review-store.js';
+import type { ServerRequestHandlers } from './server-requests/handlers.js';
 
 /** Troupe's own settings, allowed in every entry beside what `.mcp.json` files hold. */
 export interface ServerSettings {
@@ -27,6 +33,8 @@ export interface ServerSettings {
   readonly timeout?: number;
   /** Milliseconds a call may go without progress. 0 = no limit. Default 60,000. */
   readonly callTimeout?: number;
+  /** Tool calls that the server gets at the same time; further ones wait for their turn, in order. Default 0: no limit. */
+  readonly maxConcurrentCalls?: number;
   /** Whether calls that were lost with their connection are repeated. Default: `retryCalls` of the troupe. */
   readonly retryCalls?: RetryCalls;
   /** Overrides of single numbers of the connection policy. */
@@ -107,6 +115,8 @@ export interface TrustRequest {
   readonly variables: readonly string[];
   /** Names of the variables the entry sets; some, such as `LD_PRELOAD`, make a program run other code. */
   readonly env: readonly string[];
+  /** Ids of the answers of a person that the entry wants. */
+  readonly asks?: readonly string[];
   /** What the file proposes for answers the entry refers to, by id: used where nobody is asked. */
   readonly inputs?: Readonly<Record<string, string>>;
   /** Hash of name, folder and entry; an approval is bound to it. */
@@ -189,6 +199,29 @@ export interface ExpansionOptions {
   readonly missing?: 'error' | 'empty';
 }
 
+/**
+ * What becomes of a tool that is other than what was approved, or that is new on a server that was seen before. Of a
+ * server that was never seen, the first tools count as approved.
+ *
+ * `hold-changes` keeps it from the model, and calls to it are refused, until somebody approves it (`review.approve`).
+ * `report` tells it as a `diagnostic`. `off` compares nothing.
+ */
+export type ReviewMode = 'off' | 'report' | 'hold-changes';
+
+/** How tools are compared with what was approved: by title, description, schemas and annotations. */
+export interface ReviewOptions {
+  /** Default `report`. */
+  readonly mode?: ReviewMode;
+  /**
+   * Remembers what was approved. `createFileReviewStore()` shares it with the `troupe` command and later runs. Default:
+   * it is forgotten with the troupe.
+   */
+  readonly store?: ReviewStore;
+}
+
+/** A tool, as a policy about approvals sees it. */
+export type ToolInQuestion = Omit<CatalogTool, 'requiresApproval'>;
+
 export interface TroupeOptions {
   /** Servers by name. Trusted, since the host itself names them. */
   readonly servers?: Readonly<Record<string, ServerConfig>>;
@@ -207,7 +240,7 @@ export interface TroupeOptions {
   readonly watch?: boolean;
   /** Sent as `clientInfo` in every handshake. Default: this package's name and version. */
   readonly clientInfo?: Implementation;
-  /** Declared in every handshake. Default `{}`. */
+  /** Declared in every handshake, beside what `handlers` declare. Default `{}`. */
   readonly capabilities?: ClientCapabilities;
   /** Overrides of the connection policy for every server; an entry's own win. */
   readonly policy?: PolicyOverrides;
@@ -232,8 +265,23 @@ export interface TroupeOptions {
    * `authorizing` for other headers and a retry.
    */
   readonly auth?: AuthOption;
+  /** Answers to what servers ask: roots, sampling, elicitation. Only what has a handler is declared. Default: none. */
+  readonly handlers?: ServerRequestHandlers;
+  /**
+   * Whether the arguments of a call are compared with the tool's input schema; what does not fit is an
+   * `InvalidArgumentsError` and not sent. Default true.
+   */
+  readonly validateArguments?: boolean;
   /** How tools are named for the model. Default `mcp__{server}__{tool}`. */
   readonly naming?: NamingTemplate;
+  /** What becomes of tools that change, against servers that show harmless tools first. Default `report`. */
+  readonly review?: ReviewMode | ReviewOptions;
+  /**
+   * Whether a person has to approve each call of a tool, for the host's gate to obey: `requiresApproval` of the tool.
+   * Anything but `false` is yes, and so is an error, which is told as a `diagnostic`. The annotations are the server's own
+   * words and may be wrong. Default: yes for every tool.
+   */
+  readonly requiresApproval?: (tool: ToolInQuestion) => boolean;
   /** stdio servers that may start at the same time. Default: 2 × cores, at least 4. */
   readonly startSlots?: number;
   /**
@@ -241,7 +289,16 @@ export interface TroupeOptions {
    * many milliseconds. Keeps a fleet that was lost together from coming back as a storm. Default 20 and 50.
    */
   readonly retryBudget?: { readonly burst?: number; readonly everyMs?: number };
-  /** Most milliseconds `start()` waits for first attempts. Default 10,000. */
+  /**
+   * Where the tools of servers are kept from one run to the next, so that they are known before any server is started. A
+   * list is used for 30 days, belongs to one entry, is replaced by what its server lists, and holds no secret of the entry.
+   * `false`: nowhere. Default: `createFileCatalogStore()`; the variable `TROUPE_CACHE` names another folder, or says `off`.
+   */
+  readonly cache?: false | CatalogStore;
+  /**
+   * Most milliseconds `start()` waits for first attempts; servers whose tools are cached it waits for 250 ms at most.
+   * Default 10,000.
+   */
   readonly startGateMs?: number;
   /** Base of expansion for `${VAR}`. Default: this process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -252,9 +309,9 @@ export interface TroupeOptions {
   /**
    * Where everything that the charts are told is recorded, so that `troupe replay` can play it again: the path of a
    * file, which only its user can read, or a sink. What stands at the path becomes `PATH.1`. Holds no secret, and no
-   * arguments and results of calls. Default: nothing is recorded.
+   * arguments and results of calls, unless `bodies` are asked for. Default: nothing is recorded.
    */
-  readonly record?: string | LogSink;
+  readonly record?: RecordTarget;
   /** Hears what no observer was there to hear. Default: silent. */
   readonly logger?: Logger;
 }
@@ -263,6 +320,8 @@ export interface TroupeOptions {
 export const DEFAULT_CALL_TIMEOUT_MS = 60_000;
 /** Longest `start()` waits for first attempts, milliseconds. */
 export const DEFAULT_START_GATE_MS = 10_000;
+/** Longest `start()` waits for servers whose tools are cached, milliseconds. */
+export const CACHED_GATE_MS = 250;
 /** How many retries may begin at once, and after how many milliseconds one more. */
 export const DEFAULT_RETRY_BUDGET = { burst: 20, everyMs: 50 };
 /** How tools are named for the model. */

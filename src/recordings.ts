@@ -3,12 +3,14 @@
  * records is loaded when it is first needed.
  */
 import type { ManagerInput } from '../machines/manager.machine.js';
-import type { LogSink } from './event-log/log-sink.js';
+import { ConfigError } from './errors.js';
+import { recordProblem, toRecordOptions, type RecordTarget } from './event-log/record-options.js';
 import type { Recording } from './event-log/recording.js';
 import type { Recorder } from './event-log/recorder.js';
 import type { ObservableSystem } from './event-log/observed-system.js';
 import type { LifecycleEventType } from './lifecycle/event.js';
 import type { Publisher } from './lifecycle/publish.js';
+import type { Wire } from './event-log/wire.js';
 import type { Clock } from './ports.js';
 import { doneWithin } from './release.js';
 
@@ -25,6 +27,7 @@ const CLOSE_LIMIT_MS = 2_000;
 export interface RecordingsParts {
   readonly supervisor: { readonly observable: ObservableSystem };
   readonly publisher: Pick<Publisher, 'publish' | 'events$'>;
+  readonly wire: Pick<Wire, 'listen'>;
   readonly clock: Clock;
   readonly seed: number;
   /** What the manager was started with. */
@@ -37,7 +40,7 @@ export class Recordings {
 
   /** `target` is what the options ask for. */
   constructor(
-    private readonly target: string | LogSink | undefined,
+    private readonly target: RecordTarget | undefined,
     private readonly parts: RecordingsParts,
   ) {}
 
@@ -46,15 +49,24 @@ export class Recordings {
     if (this.target !== undefined) await this.begin(this.target);
   }
 
-  /** Begins a recording. Never rejects for a target that cannot be written: that is a `diagnostic`, and ends it. */
-  async begin(target: string | LogSink): Promise<Recording> {
+  /**
+   * Begins a recording. Rejects with a `ConfigError` for a target that is none; for one that cannot be written it does
+   * not: that is a `diagnostic`, and ends it.
+   */
+  async begin(asked: RecordTarget): Promise<Recording> {
+    const problem = recordProblem(asked);
+    if (problem !== undefined) throw new ConfigError(`record: ${problem}`);
+    const { target, wire = false, bodies = false, maxBytes } = toRecordOptions(asked);
     const { makeRecorder, createLogFile } = await import('./event-log/make-recorder.js');
     if (this.#isClosed) return { close: async () => {} };
     const { publisher, clock, supervisor, seed, manager } = this.parts;
     const where = typeof target === 'string' ? `'${target}'` : 'the sink of the host';
     const recorder: Recorder = makeRecorder({
       system: supervisor.observable,
-      sink: typeof target === 'string' ? createLogFile(target) : target,
+      sink:
+        typeof target === 'string'
+          ? createLogFile(target, maxBytes === undefined ? {} : { maxBytes })
+          : target,
       clock,
       seed,
       input: manager,
@@ -69,9 +81,15 @@ export class Recordings {
     const following = publisher.events$.subscribe((event) => {
       if (NOTED.has(event.type)) recorder.note({ ...event });
     });
+    // A message may be sent while the machines are at work.
+    const silence =
+      wire || bodies
+        ? this.parts.wire.listen({ bodies, note: (note) => queueMicrotask(() => recorder.note(note)) })
+        : (): void => {};
     const end = async (): Promise<void> => {
       this.#running.delete(recording);
       following.unsubscribe();
+      silence();
       const isDone = await doneWithin(clock, CLOSE_LIMIT_MS, recorder.close());
       if (isDone) return;
       const message = `The recording to ${where} was not written to its end within ${CLOSE_LIMIT_MS / 1_000} s.`;

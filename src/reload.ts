@@ -3,7 +3,7 @@
  *
  * L1. One reading after the other is applied, in the order in which they were asked for.
  * L2. Only what changed is touched: an entry of the same meaning keeps its process, and one of which only settings
- *     changed keeps it too.
+ *     changed keeps it too. What the transport allows to overlap is replaced when the new session is ready.
  * L3. What came, went or changed while the sources were read is left to whoever did that.
  */
 import { abortable } from './abortable.js';
@@ -17,7 +17,7 @@ import type { Publisher } from './lifecycle/publish.js';
 import { isSettled } from './lifecycle/state-path.js';
 import type { Clock } from './ports.js';
 import { doneWithin } from './release.js';
-import { namesOf, toReloadReport, type ReloadReport } from './reload-report.js';
+import { namesOf, toReloadReport, type Outdated, type ReloadReport } from './reload-report.js';
 import type { Roster } from './roster.js';
 import type { ServerRow, ServerTable } from './server-table.js';
 
@@ -50,8 +50,19 @@ export class Reloads {
     const turn = this.#last.then(() => this.#readAndApply(servers));
     this.#last = turn.catch(() => {});
     const { loaded, diff } = await turn;
-    await this.#attempted([...diff.added, ...diff.changed.map(({ after }) => after)]);
-    return toReloadReport(loaded, diff);
+    const changed = diff.changed.map(({ after }) => after);
+    await this.#attempted([...diff.added, ...changed]);
+    return toReloadReport(
+      loaded,
+      diff,
+      changed.flatMap((row) => this.#outdated(row)),
+    );
+  }
+
+  /** What keeps a changed entry from being used. */
+  #outdated(row: ServerRow): Outdated[] {
+    const failure = this.parts.roster.connection(row.name)?.status.outdated ?? null;
+    return failure === null ? [] : [{ row, failure }];
   }
 
   async #readAndApply(servers: Servers | undefined): Promise<{ loaded: LoadedConfig; diff: ConfigDiff }> {
@@ -106,7 +117,7 @@ export class Reloads {
     this.#replace(after, connection);
     if (!table.isEnabled(name)) await connection.end('stop');
     else if (!wasEnabled) roster.startOne(name);
-    else if (needsSession || connection.state === 'failed') this.#renew(connection);
+    else if (needsSession || isWithout(connection)) this.#renew(connection);
     else this.#retune(connection);
   }
 
@@ -151,7 +162,8 @@ export class Reloads {
     const { name, allowed } = connection;
     if (allowed.includes('connection.reload')) {
       // One that rests is wanted once, to tell its tools anew.
-      if (table.isLazy(name)) connection.dispatch({ type: 'connection.restart' });
+      const isAwake = connection.state === 'ready';
+      if (table.isLazy(name) && !isAwake) connection.dispatch({ type: 'connection.restart' });
       const [transport, policy] = [table.transport(name), table.policy(name)];
       connection.dispatch({ type: 'connection.reload', transport, policy });
     } else if (connection.state === 'failed') {
@@ -184,7 +196,13 @@ export class Reloads {
 }
 
 function isAttempted({ path }: Connection): boolean {
-  return isSettled(path) || path.state === 'reconnecting';
+  const isPreparing = path.substate.endsWith('preparing');
+  return (isSettled(path) && !isPreparing) || path.state === 'reconnecting';
+}
+
+/** It has no session by its entry as it was until now. */
+function isWithout({ state, status }: Connection): boolean {
+  return state === 'failed' || status.outdated !== null;
 }
 
 function inWords(what: string, rows: readonly ServerRow[]): string[] {

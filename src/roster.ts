@@ -9,13 +9,16 @@ import type { Failure } from '../machines/policy/failure.js';
 import type { ManagerInput } from '../machines/manager.machine.js';
 import type { Dropped } from './actors/door.js';
 import type { EffectPorts } from './actors/effect-ports.js';
+import { forgetLists } from './actors/tell-list.js';
 import type { CallPorts } from './calls/call.js';
+import type { CallCheck } from './calls/call-check.js';
 import { Connection } from './connection.js';
 import type { ConnectionState } from './lifecycle/event.js';
 import { isSettled, statePath } from './lifecycle/state-path.js';
 import type { Publisher } from './lifecycle/publish.js';
 import { toStatus, type ServerStatus, type StatusFacts } from './lifecycle/status.js';
-import type { ServerRow, ServerTable } from './server-table.js';
+import type { Incarnation, ServerRow, ServerTable } from './server-table.js';
+import type { Session } from './sessions.js';
 import { Supervisor, type SupervisorListener } from './supervisor.js';
 
 const NO_TOOLS: readonly Tool[] = [];
@@ -27,6 +30,8 @@ export interface RosterParts {
   readonly manager: ManagerInput;
   /** Tools of a server that are shown. */
   readonly toolCount: (server: string) => number;
+  /** Compares arguments and results with the schemas of the tool. */
+  readonly check: CallCheck;
 }
 
 export class Roster implements SupervisorListener {
@@ -44,6 +49,7 @@ export class Roster implements SupervisorListener {
       publish,
       mask: (server) => parts.table.mask(server),
       nextCall: () => (this.#lastCall += 1),
+      check: parts.check,
     };
     this.supervisor = new Supervisor(parts.effects, parts.manager, this);
   }
@@ -56,9 +62,9 @@ export class Roster implements SupervisorListener {
     return [...this.#handles.values()].map((handle) => handle.status);
   }
 
-  /** Nobody is on the way: each is ready, has ended, rests or waits for a person. */
+  /** Nobody is on the way: each is ready with its lists read, has ended, rests or waits for a person. */
   get isSettled(): boolean {
-    return [...this.#handles.values()].every(({ path }) => isSettled(path));
+    return [...this.#handles.values()].every(({ path, isListing }) => isSettled(path) && !isListing);
   }
 
   connection(name: string): Connection | undefined {
@@ -73,13 +79,16 @@ export class Roster implements SupervisorListener {
       publisher: this.parts.publisher,
       calls: this.#calls,
       ref: () => this.supervisor.ref(name),
-      session: () => this.parts.effects.sessions.latest(name),
+      session: () => this.#session(name),
       crash: () => this.#crashes.get(name),
       bury: (reason) => this.#bury(name, reason),
       status: () => this.#status(name),
+      wishes: this.parts.effects.wishes,
       callTimeoutMs: () => this.parts.table.callTimeoutMs(name),
+      maxConcurrentCalls: () => this.parts.table.maxConcurrentCalls(name),
       retryCalls: () => this.parts.table.retryCalls(name),
       tools: () => this.parts.effects.catalogs.get(name)?.tools ?? NO_TOOLS,
+      whyHeld: (tool) => this.parts.effects.reviews?.whyHeld(name, tool),
       whyNoSpawn: () => this.#whyNoSpawn(name),
       spawn: () => this.#spawn(name),
       deliver: (command) => this.#deliver(name, command),
@@ -89,21 +98,27 @@ export class Roster implements SupervisorListener {
     return handle;
   }
 
+  /** Names of the servers that may be started. */
+  get enabled(): readonly string[] {
+    const { table } = this.parts;
+    return table.names.filter((name) => table.isEnabled(name));
+  }
+
   /** Starts every enabled server for the first time. */
   startAll(): void {
     const { table } = this.parts;
-    const enabled = table.names.filter((name) => table.isEnabled(name));
-    this.supervisor.start(enabled.map((name) => table.childSpec(name, 0, false)));
+    this.supervisor.start(this.enabled.map((name) => table.childSpec(name, this.#incarnation(name, false))));
   }
 
   /** Starts one server that came later, or was enabled later. */
   startOne(name: string): void {
     const { table } = this.parts;
-    if (table.isEnabled(name)) this.supervisor.add(table.childSpec(name, this.#generation(name), false));
+    if (table.isEnabled(name)) this.supervisor.add(table.childSpec(name, this.#incarnation(name, false)));
   }
 
   /** Tells a connection the numbers of its entry, where those have changed. */
   retune(name: string): void {
+    this.#handles.get(name)?.admitCalls();
     const ref = this.supervisor.ref(name);
     if (ref?.getSnapshot().status !== 'active') return;
     ref.send({ type: 'policy.changed', policy: this.parts.table.policy(name) });
@@ -123,7 +138,8 @@ export class Roster implements SupervisorListener {
     this.#handles.delete(name);
     this.#crashes.delete(name);
     this.supervisor.forget(name);
-    this.#dropCatalog(name, generation);
+    forgetLists(this.parts.effects, { name, generation });
+    this.parts.effects.wishes.forget(name);
     this.parts.table.delete(name);
     this.parts.publisher.publish({ type: 'connection.removed', connection: name, generation });
   }
@@ -135,7 +151,7 @@ export class Roster implements SupervisorListener {
   }
 
   ended(name: string, reason: string, generation: number): void {
-    this.#dropCatalog(name, generation);
+    forgetLists(this.parts.effects, { name, generation });
     this.parts.publisher.publish({ type: 'connection.stopped', connection: name, generation, reason });
   }
 
@@ -212,7 +228,7 @@ export class Roster implements SupervisorListener {
 
   #spawn(name: string): void {
     this.#crashes.delete(name);
-    this.supervisor.add(this.parts.table.childSpec(name, this.#generation(name), true));
+    this.supervisor.add(this.parts.table.childSpec(name, this.#incarnation(name, true)));
   }
 
   /** The end of an actor that died, as if it had been stopped. */
@@ -241,29 +257,23 @@ export class Roster implements SupervisorListener {
     this.supervisor.command(name, command);
   }
 
-  #dropCatalog(name: string, generation: number): void {
-    const { catalogs } = this.parts.effects;
-    const mask = this.parts.table.mask(name);
-    const removed = (catalogs.get(name)?.tools ?? []).map((tool) => mask(tool.name));
-    catalogs.delete(name);
-    if (removed.length === 0) return;
-    this.parts.publisher.publish({
-      type: 'catalog.changed',
-      connection: name,
-      generation,
-      added: [],
-      removed,
-      changed: [],
-      toolCount: 0,
-    });
-  }
-
   #context(name: string): ConnectionContext | undefined {
     return this.supervisor.ref(name)?.getSnapshot().context;
   }
 
   #generation(name: string): number {
     return this.#context(name)?.generation ?? 0;
+  }
+
+  /** The next one goes on from the last generation that was given out. */
+  #incarnation(name: string, wanted: boolean): Incarnation {
+    const generation = this.#context(name)?.issued ?? 0;
+    return { generation, wanted, cached: this.parts.effects.catalogs.get(name) !== undefined };
+  }
+
+  /** The session in use; another one may be prepared, or may end, beside it. */
+  #session(name: string): Session | undefined {
+    return this.parts.effects.sessions.get({ name, generation: this.#generation(name) });
   }
 
   #status(name: string): ServerStatus {
@@ -279,8 +289,9 @@ export class Roster implements SupervisorListener {
       generation: this.#generation(name),
       maxAttempts: snapshot?.context.policy.maxAttempts ?? 0,
       toolCount: this.parts.toolCount(name),
+      extras: effects.extras.counts(name),
       reason: this.#reason(name, state),
-      stderrTail: effects.sessions.latest(name)?.transport?.stderrTail() ?? [],
+      stderrTail: this.#session(name)?.transport?.stderrTail() ?? [],
       trustRequest: path.substate === 'awaitingTrust' ? (table.trustRequest(name) ?? null) : null,
       authUrl: path.substate === 'authorizing' ? (effects.signIns?.url(name) ?? null) : null,
       crash: this.#crashes.get(name) ?? null,

@@ -13,7 +13,7 @@ import type { RawFailure } from './transports/session-transport.js';
 
 export type Mask = (text: string) => string;
 
-const SHORTEST_SECRET = 4;
+export const SHORTEST_SECRET = 4;
 const SHORTEST_LIKELY_SECRET = 8;
 /** Texts are cut at a length above this. */
 const SHORTEST_CUT_TEXT = 100;
@@ -55,7 +55,7 @@ export function secretsOf(
   return [...new Set(told)];
 }
 
-function isLikely(value: string): boolean {
+export function isLikely(value: string): boolean {
   return value.length >= SHORTEST_LIKELY_SECRET;
 }
 

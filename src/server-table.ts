@@ -10,6 +10,8 @@ import { hashSeed } from '../machines/policy/seeded-random.js';
 import type { ConfiguredServers, Resolution } from './actors/effect-ports.js';
 import { Approvals } from './approvals.js';
 import type { ToolFilter } from './catalog/filter.js';
+import { targetOf } from './config/diff.js';
+import { hashOf } from './config/entry-hash.js';
 import { defaultTexts, expandConfig, variablesWanted } from './config/expand.js';
 import { InputAnswers } from './config/inputs.js';
 import type { RefusedServer, ServerSpec } from './config/merge.js';
@@ -23,8 +25,9 @@ import {
   type TrustPolicy,
   type TrustRequest,
 } from './options.js';
+import { KnownSecrets } from './known-secrets.js';
 import { policyOf } from './policy.js';
-import { createMask, NO_MASK, secretsOf, type Mask } from './secrets.js';
+import { NO_MASK, secretsOf, type Mask } from './secrets.js';
 import { TransportError } from './transports/session-transport.js';
 
 export interface ServerTableOptions {
@@ -47,10 +50,13 @@ const NO_FILTER: ToolFilter = {};
 
 export type ServerRow = ServerSpec | RefusedServer;
 
+/** What is other from one actor of a connection to the next. */
+export type Incarnation = Pick<ChildSpec['input'], 'generation' | 'wanted' | 'cached'>;
+
 export class ServerTable implements ConfiguredServers {
   readonly #rows = new Map<string, ServerRow>();
   readonly #approvals: Approvals;
-  readonly #masks = new Map<string, Mask>();
+  readonly #secrets = new Map<string, KnownSecrets>();
   readonly #answers: InputAnswers;
 
   constructor(private readonly options: ServerTableOptions) {
@@ -76,7 +82,7 @@ export class ServerTable implements ConfiguredServers {
 
   delete(name: string): void {
     this.#rows.delete(name);
-    this.#masks.delete(name);
+    this.#secrets.delete(name);
   }
 
   isEnabled(name: string): boolean {
@@ -93,6 +99,10 @@ export class ServerTable implements ConfiguredServers {
 
   callTimeoutMs(name: string): number {
     return this.#config(name)?.callTimeout ?? DEFAULT_CALL_TIMEOUT_MS;
+  }
+
+  maxConcurrentCalls(name: string): number {
+    return this.#config(name)?.maxConcurrentCalls ?? 0;
   }
 
   retryCalls(name: string): RetryCalls {
@@ -120,13 +130,31 @@ export class ServerTable implements ConfiguredServers {
   }
 
   mask(name: string): Mask {
-    const own = this.#masks.get(name) ?? NO_MASK;
+    return this.#withTokens(name, this.#secrets.get(name)?.mask);
+  }
+
+  /** Leaves short values alone: a word like `info` stands in many definitions, whatever the entry says. */
+  echoMask(name: string): Mask {
+    return this.#withTokens(name, this.#secrets.get(name)?.likelyMask);
+  }
+
+  #withTokens(name: string, own: Mask = NO_MASK): Mask {
     const tokens = this.options.tokenMask?.(name) ?? NO_MASK;
     return tokens === NO_MASK ? own : (text) => tokens(own(text));
   }
 
+  /**
+   * Under what the tools of a server are cached: a hash of its name and of what is started or reached, unexpanded.
+   * Undefined where that says nothing of the tools: a server object of this process has no content to hash.
+   */
+  cacheKey(name: string): string | undefined {
+    const row = this.#rows.get(name);
+    if (row === undefined || 'failure' in row || 'server' in row.config) return undefined;
+    return hashOf({ name, target: targetOf(row) });
+  }
+
   /** What the manager needs to spawn the connection. */
-  childSpec(name: string, generation: number, wanted: boolean): ChildSpec {
+  childSpec(name: string, { generation, wanted, cached }: Incarnation): ChildSpec {
     const { seed } = this.options;
     return {
       source: this.#rows.get(name)?.source ?? '',
@@ -137,6 +165,7 @@ export class ServerTable implements ConfiguredServers {
         seed: hashSeed(seed, name),
         generation,
         wanted,
+        cached,
       },
     };
   }
@@ -155,12 +184,8 @@ export class ServerTable implements ConfiguredServers {
   }
 
   async resolve(name: string): Promise<Resolution> {
-    const row = this.#rows.get(name);
-    if (row === undefined) {
-      throw new TransportError({ code: 'config-invalid', message: `No server is called '${name}'.` });
-    }
-    if ('failure' in row) throw new TransportError(row.failure);
-    if (!(await this.#isTrusted(name))) return { kind: 'untrusted' };
+    const row = this.#usable(name);
+    if (!(await this.isTrusted(name))) return { kind: 'untrusted' };
     const answers = await this.#answers.answersFor(row);
     if ('failure' in answers) throw new TransportError(answers.failure);
     const inputs = answers.values;
@@ -170,18 +195,35 @@ export class ServerTable implements ConfiguredServers {
     if ('failure' in expansion) throw new TransportError(expansion.failure);
     const { config } = expansion;
     const used = [...variablesWanted(row.config), ...Object.keys(inputs)];
-    const secrets = secretsOf(config, used, { ...env, ...inputs }, defaultTexts(row.config));
-    this.#masks.set(name, createMask(secrets));
+    const known = this.#secrets.get(name) ?? new KnownSecrets();
+    known.remember(secretsOf(config, used, { ...env, ...inputs }, defaultTexts(row.config)));
+    this.#secrets.set(name, known);
     return { kind: 'resolved', hash: row.hash, config };
   }
 
-  async #isTrusted(name: string): Promise<boolean> {
+  /** Whether the entry needs no approval, or has it. Asks nobody; never rejects. */
+  async isApproved(name: string): Promise<boolean> {
+    const request = this.trustRequest(name);
+    return request === undefined || this.#approvals.has(request);
+  }
+
+  async isTrusted(name: string): Promise<boolean> {
+    this.#usable(name);
     const request = this.trustRequest(name);
     if (request === undefined || (await this.#approvals.has(request))) return true;
     const { trust } = this.options;
     if (typeof trust !== 'function' || !(await trust(request))) return false;
     this.#approvals.approve(request);
     return this.#approvals.has(request);
+  }
+
+  #usable(name: string): ServerSpec {
+    const row = this.#rows.get(name);
+    if (row === undefined) {
+      throw new TransportError({ code: 'config-invalid', message: `No server is called '${name}'.` });
+    }
+    if ('failure' in row) throw new TransportError(row.failure);
+    return row;
   }
 
   #config(name: string): ServerSpec['config'] | undefined {

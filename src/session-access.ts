@@ -7,6 +7,7 @@ import type { ConnectionFact } from '../machines/connection.events.js';
 import { toFailure } from '../machines/policy/failure.js';
 import { verdict } from '../machines/verdict.js';
 import type { CallRoute } from './calls/call.js';
+import { CallTurns } from './calls/call-turns.js';
 import type { ConnectionPorts } from './connection.js';
 import { AuthRequiredError, NotReadyError, TrustRequiredError } from './errors.js';
 import { failureError } from './failure-error.js';
@@ -21,16 +22,21 @@ interface Approached {
   readonly allowed: readonly string[];
 }
 
-type AccessPorts = Pick<ConnectionPorts, 'publisher' | 'calls' | 'ref' | 'session' | 'crash' | 'tools'>;
+type AccessPorts = Pick<
+  ConnectionPorts,
+  'publisher' | 'calls' | 'ref' | 'session' | 'crash' | 'tools' | 'maxConcurrentCalls'
+>;
 
 export class SessionAccess implements CallRoute {
   readonly server: string;
+  readonly turns: CallTurns;
   readonly #ports: AccessPorts;
   readonly #connection: Approached;
   readonly #start: () => void;
 
   constructor(ports: AccessPorts, connection: Approached, start: () => void) {
     this.server = connection.name;
+    this.turns = new CallTurns(ports.maxConcurrentCalls);
     this.#ports = ports;
     this.#connection = connection;
     this.#start = start;

@@ -11,7 +11,7 @@
  * S4. Pending requests are settled before a close begins, and calls before a loss is told.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import type { SessionKey } from '../machines/connection.events.js';
+import type { ExtraList, SessionKey } from '../machines/connection.events.js';
 import type { ProtocolClient } from './protocol/protocol-client.js';
 import { TransportError, type RawFailure, type SessionTransport } from './transports/session-transport.js';
 
@@ -20,22 +20,34 @@ const CLOSING: RawFailure = { code: 'connection-lost', message: 'The connection 
 /** What survived the end of a session; undefined where nothing did. */
 export type Released = RawFailure | undefined;
 
+/** What can stand still. Neither is more than once in a row. */
+interface PausableClock {
+  pause(): void;
+  resume(): void;
+}
+
 /** One live transport and the protocol client on it. */
 export class Session {
   client: ProtocolClient | undefined;
   capabilities: ServerCapabilities = {};
+  /** The handshake is done. */
+  isInitialized = false;
+  /** Under what its list of tools is cached; undefined where it is not. */
+  cacheKey: string | undefined;
   /** Time of the last sign of life from the server, milliseconds since the epoch. */
   activeAt = 0;
   /** Time of the last call that ended, milliseconds since the epoch; 0 before the first. */
   usedAt = 0;
   onlost: ((failure: RawFailure) => void) | undefined;
-  onlistchanged: (() => void) | undefined;
+  onlistchanged: ((list: 'tools' | ExtraList) => void) | undefined;
   /** Called when the end begins, whoever asked for it: an actor that died watches no more. */
   onend: (() => void) | undefined;
   #transport: SessionTransport | undefined;
   #isClosing = false;
   #isOver = false;
   #calls = 0;
+  #questions = 0;
+  readonly #clocks = new Set<PausableClock>();
   readonly #idle = new Set<() => void>();
   #tellGone!: (left: Released) => void;
   /** Resolves when the session is over for good, whichever way was the first to get there. */
@@ -64,6 +76,11 @@ export class Session {
     return this.#calls;
   }
 
+  /** A call is in flight, or a person or a model of the host is asked. */
+  get isBusy(): boolean {
+    return this.#calls > 0 || this.#questions > 0;
+  }
+
   /** Takes over a transport that was not started yet. Throws a `TransportError` when the session is closing. */
   own(transport: SessionTransport): void {
     if (this.#isClosing) throw new TransportError(CLOSING);
@@ -82,6 +99,28 @@ export class Session {
     this.#calls -= 1;
     this.usedAt = at;
     if (this.#calls === 0) for (const resolve of this.#idle) resolve();
+  }
+
+  /** The server has asked a person or a model of the host: until the answer, no clock of a call goes on. */
+  beginQuestion(): void {
+    this.#questions += 1;
+    if (this.#questions === 1) for (const clock of this.#clocks) clock.pause();
+  }
+
+  endQuestion(at: number): void {
+    this.#questions -= 1;
+    this.usedAt = at;
+    if (this.#questions === 0) for (const clock of this.#clocks) clock.resume();
+  }
+
+  /** Has a clock stand still during questions, until the returned function is called. */
+  pauseDuringQuestions(clock: PausableClock): () => void {
+    this.#clocks.add(clock);
+    if (this.#questions > 0) clock.pause();
+    return () => {
+      this.#clocks.delete(clock);
+      clock.resume();
+    };
   }
 
   /** Resolves when no call is in flight, or when the signal aborts. */
@@ -156,19 +195,37 @@ export class Sessions {
     return undefined;
   }
 
-  /** The newest session of a connection. */
-  latest(name: string): Session | undefined {
-    return [...(this.#live.get(name) ?? [])].at(-1);
+  /** Those that take messages. */
+  get usable(): readonly Session[] {
+    const all = [...this.#live.values()].flatMap((sessions) => [...sessions]);
+    return all.filter((session) => session.isUsable && session.isInitialized);
   }
 
   /** Closes every session of a connection. See S2. */
   async close(name: string): Promise<Released> {
-    return this.#each(name, (session) => session.close());
+    return this.#end(this.#of(name), (session) => session.close());
+  }
+
+  /** Closes one session. See S2. */
+  async closeOne(key: SessionKey): Promise<Released> {
+    const session = this.get(key);
+    return this.#end(session === undefined ? [] : [session], (one) => one.close());
+  }
+
+  /** Closes every session of a connection but one. See S2. */
+  async closeOthers(key: SessionKey): Promise<Released> {
+    const others = this.#of(key.name).filter((session) => session.key.generation !== key.generation);
+    return this.#end(others, (session) => session.close());
   }
 
   /** Ends every session of a connection without courtesy. See S2. */
   async kill(name: string): Promise<Released> {
-    return this.#each(name, (session) => session.kill());
+    return this.#end(this.#of(name), (session) => session.kill());
+  }
+
+  /** Resolves when no call of the connection is in flight, or when the signal aborts. */
+  async idle(name: string, signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#of(name).map((session) => session.idle(signal)));
   }
 
   async closeAll(): Promise<void> {
@@ -179,8 +236,11 @@ export class Sessions {
     await Promise.all([...this.#live.keys()].map((name) => this.kill(name)));
   }
 
-  async #each(name: string, end: (session: Session) => Promise<Released>): Promise<Released> {
-    const sessions = [...(this.#live.get(name) ?? [])];
+  #of(name: string): Session[] {
+    return [...(this.#live.get(name) ?? [])];
+  }
+
+  async #end(sessions: Session[], end: (session: Session) => Promise<Released>): Promise<Released> {
     const released = await Promise.all(
       sessions.map(async (session) => {
         const left = await end(session);

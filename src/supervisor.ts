@@ -32,7 +32,7 @@ export interface SupervisorListener {
   crashed(name: string, message: string): void;
   /** The manager died of an error of ours; every child was told to stop. */
   failed(message: string): void;
-  /** The manager chart moved, which no event tells. */
+  /** A chart moved in a way that no event tells. */
   moved(): void;
   /** An event reached a connection that did not want it. */
   dropped(snapshot: AnyMachineSnapshot, dropped: Dropped): void;
@@ -73,7 +73,8 @@ export class Supervisor {
 
   /** The state of the manager chart. */
   get state(): 'idle' | 'starting' | 'running' | 'stopping' | 'stopped' {
-    return this.#manager.getSnapshot().value;
+    const { value } = this.#manager.getSnapshot();
+    return typeof value === 'string' ? value : 'starting';
   }
 
   /** What a recorder listens to. */
@@ -142,7 +143,7 @@ export class Supervisor {
         generation: ref.getSnapshot().context.generation,
         source,
       });
-      follow(ref, publish);
+      follow(ref, publish, () => this.listener.moved());
     });
     manager.on('ended', ({ name, output }) => {
       void this.ports.sessions.close(name);

@@ -1,28 +1,46 @@
 /**
  * The façade: puts the parts together and offers them to a host. Decides nothing about a connection's life; that is
  * in the charts.
+ *
+ * Longer than most because it is the façade with its documentation.
  */
 import { distinctUntilChanged, filter, type Observable } from 'rxjs';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  CallToolResult,
+  GetPromptResult,
+  LoggingLevel,
+  ReadResourceResult,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import type { CallOptions } from './calls/call.js';
+import { CallCheck } from './calls/call-check.js';
 import type { RenderedResult } from './calls/result/render.js';
 import { Results, type ResultOptions } from './calls/result/results.js';
 import { abortable } from './abortable.js';
 import { Approvals } from './approvals.js';
 import { toSignIns, type SignIns } from './auth/sign-ins.js';
+import { CatalogCache } from './catalog/cache.js';
+import { toCatalogStore } from './catalog/cache-option.js';
 import { Catalogs } from './catalog/catalogs.js';
+import type { CatalogPrompt } from './catalog/prompt.js';
 import { ToolRegistry, type CatalogTool, type ServerFacts } from './catalog/registry.js';
+import { VanishedTools, type Vanished } from './catalog/vanished.js';
+import { ExtraLists } from './catalog/extra-lists.js';
+import { Extras } from './catalog/extras.js';
+import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from './catalog/resource.js';
 import { checkOptions } from './check-options.js';
 import type { Connection, WaitOptions } from './connection.js';
-import { NotReadyError } from './errors.js';
-import type { LogSink } from './event-log/log-sink.js';
+import { NotReadyError, type ToolHeldError } from './errors.js';
+import type { RecordTarget } from './event-log/record-options.js';
 import type { Recording } from './event-log/recording.js';
+import { Wire } from './event-log/wire.js';
 import type { LifecycleEvent } from './lifecycle/event.js';
 import { Publisher } from './lifecycle/publish.js';
 import type { ServerStatus } from './lifecycle/status.js';
 import { DEFAULT_NAMING, type ServerConfig, type TroupeOptions } from './options.js';
 import { PACKAGE } from './package.js';
+import type { Inspection, InspectOptions } from './inspection/inspection.js';
+import { Inspections } from './inspection/inspections.js';
 import { silentLogger, systemClock, type Clock } from './ports.js';
 import { createClient } from './protocol/create-client.js';
 import { doneWithin } from './release.js';
@@ -30,14 +48,32 @@ import { managerInput } from './manager-input.js';
 import { Membership } from './membership.js';
 import type { ReloadReport } from './reload-report.js';
 import { Recordings } from './recordings.js';
+import { toApprovalPolicy } from './catalog/approval-policy.js';
+import { Review } from './review/review.js';
+import { toReviewOptions } from './review/review-option.js';
+import { toReviewedServer } from './review/reviewed-server.js';
+import { Reviews } from './review/reviews.js';
 import { Roster } from './roster.js';
 import { ServerTable } from './server-table.js';
 import { toStartReport, type StartReport } from './start-report.js';
-import { NO_MASK } from './secrets.js';
+import { NO_MASK, type Mask } from './secrets.js';
+import { clientCapabilities } from './server-requests/capabilities.js';
+import { tellRootsChanged } from './server-requests/roots.js';
+import { ServerRequests } from './server-requests/server-requests.js';
 import { Sessions } from './sessions.js';
 import { atExit } from './exit-hook.js';
+import type {
+  Completion,
+  CompletionArgument,
+  CompletionOptions,
+  CompletionRef,
+} from './requests/connection-requests.js';
+import type { RequestOptions } from './requests/request.js';
+import { TroupeRequests, type OfServer, type ResourceOptions } from './requests/troupe-requests.js';
+import { Wishes } from './requests/wishes.js';
 import { createTransport } from './transports/create-transport.js';
 import { unknownTool } from './unknown-tool.js';
+import { SchemaValidator } from './validation/schema-validator.js';
 import { View, type ViewOptions } from './view.js';
 
 /** Longest time `close()` waits for the charts before it kills what is left. */
@@ -54,15 +90,31 @@ export class Troupe {
   readonly status$: Observable<readonly ServerStatus[]>;
   /** The tools as a model sees them; replays the present list. */
   readonly tools$: Observable<readonly CatalogTool[]>;
+  /** The resources of all servers; replays the present list. They come a moment after a server is ready: see `settled`. */
+  readonly resources$: Observable<readonly CatalogResource[]>;
+  /** Their templates; replays the present list. */
+  readonly resourceTemplates$: Observable<readonly CatalogResourceTemplate[]>;
+  /** The prompts of all servers; replays the present list. */
+  readonly prompts$: Observable<readonly CatalogPrompt[]>;
+  /** The tools that are held back, since they are other than what was approved; see the option of that name. */
+  readonly review: Review;
   readonly #publisher: Publisher;
   readonly #sessions = new Sessions();
+  readonly #wishes = new Wishes();
   readonly #results = new Results((event) => this.#publisher.publish(event));
   readonly #registry: ToolRegistry;
+  readonly #lists: ExtraLists;
+  readonly #requests: TroupeRequests;
+  readonly #vanished: VanishedTools;
+  readonly #cache: CatalogCache | undefined;
+  readonly #reviews: Reviews;
   readonly #roster: Roster;
   readonly #members: Membership;
   readonly #recordings: Recordings;
+  readonly #inspections: Inspections;
   readonly #signIns: SignIns | undefined;
   readonly #clock: Clock;
+  readonly #hasRoots: boolean;
   #started: Promise<StartReport> | undefined;
   #closed: Promise<void> | undefined;
   #forgetExit: (() => void) | undefined;
@@ -70,6 +122,7 @@ export class Troupe {
   constructor(options: TroupeOptions) {
     const clock = options.clock ?? systemClock;
     this.#clock = clock;
+    this.#hasRoots = options.handlers?.roots !== undefined;
     const seed = options.seed ?? clock.now();
     const publisher = new Publisher(clock, options.logger ?? silentLogger);
     this.#publisher = publisher;
@@ -90,27 +143,95 @@ export class Troupe {
       askInput: options.askInput,
       tokenMask: (name) => this.#signIns?.mask(name) ?? NO_MASK,
     });
+    const store = toCatalogStore(options.cache);
+    const { publish } = publisher;
+    this.#cache =
+      store === undefined ? undefined : new CatalogCache({ store, servers: table, catalogs, clock, publish });
+    const extras = new Extras();
+    const mask = (server: string): Mask => table.mask(server);
+    this.#reviews = new Reviews({
+      ...toReviewOptions(options.review),
+      clock,
+      publish,
+      mask,
+      target: (server) => toReviewedServer(table.get(server)),
+      filter: (server) => table.filter(server),
+      generation: (server) => this.#roster.supervisor.ref(server)?.getSnapshot().context.generation ?? 0,
+      changed: () => {
+        this.#registry.outdated();
+        publisher.wake();
+      },
+    });
+    catalogs.onlisted = (server, tools) => this.#reviews.listed(server, tools);
+    const wire = new Wire(clock, mask);
     const effects: EffectPorts = {
       clock,
       sessions: this.#sessions,
       servers: table,
       catalogs,
-      publish: publisher.publish,
+      extras,
+      wishes: this.#wishes,
+      cache: this.#cache,
+      reviews: this.#reviews,
+      publish,
       createTransport,
       signIns: this.#signIns,
       createClient: () =>
-        createClient({ clientInfo: options.clientInfo ?? PACKAGE, capabilities: options.capabilities ?? {} }),
+        createClient({
+          clientInfo: options.clientInfo ?? PACKAGE,
+          capabilities: clientCapabilities(options.handlers, options.capabilities),
+        }),
+      wire,
+      serverRequests: new ServerRequests(options.handlers ?? {}, { clock, publish, mask }),
     };
-    this.#registry = new ToolRegistry(
+    const naming = options.naming ?? DEFAULT_NAMING;
+    const requiresApproval = toApprovalPolicy(options.requiresApproval, { publish, mask });
+    this.#lists = new ExtraLists(extras, () => this.#serverFacts(table), naming);
+    this.#registry = new ToolRegistry(catalogs, () => this.#serverFacts(table), naming, requiresApproval);
+    this.review = new Review({ reviews: this.#reviews, publisher, shown: () => this.tools, naming });
+    this.#vanished = new VanishedTools({
+      clock,
       catalogs,
-      () => this.#serverFacts(table),
-      options.naming ?? DEFAULT_NAMING,
-    );
+      status: (server) => this.#roster.connection(server)?.status,
+      filter: (server) => table.filter(server),
+      nameOf: (tool) => this.#registry.nameOf(tool),
+    });
     const manager = managerInput(options);
     const toolCount = (server: string): number => this.#registry.count(server);
-    this.#roster = new Roster({ table, publisher, effects, manager, toolCount });
+    const check = new CallCheck({
+      publish,
+      mask,
+      validator: new SchemaValidator(),
+      checksArguments: options.validateArguments !== false,
+    });
+    this.#roster = new Roster({ table, publisher, effects, manager, toolCount, check });
+    this.#requests = new TroupeRequests({
+      clock,
+      lists: this,
+      servers: () => this.#roster.connections,
+      until: (isTrue, signal) => publisher.until(isTrue, signal),
+      publish,
+      wishes: this.#wishes,
+    });
     const { supervisor } = this.#roster;
-    this.#recordings = new Recordings(options.record, { supervisor, publisher, clock, seed, manager });
+    this.#recordings = new Recordings(options.record, {
+      supervisor,
+      publisher,
+      wire,
+      clock,
+      seed,
+      manager,
+    });
+    this.#inspections = new Inspections({
+      clock,
+      title: `${options.clientInfo?.name ?? PACKAGE.name} (${process.pid})`,
+      record: (target) => this.#recordings.begin(target),
+      connections: () => this.#roster.connections,
+      connection: (name) => this.#roster.connection(name),
+      tools: () => this.tools,
+      mask,
+      onchanged: (fn) => publisher.onflushed(fn),
+    });
     this.#members = new Membership(options, {
       roster: this.#roster,
       table,
@@ -125,7 +246,14 @@ export class Troupe {
     this.diagnostics$ = this.events$.pipe(filter((event) => event.type === 'diagnostic'));
     this.tools$ = publisher.live(() => this.tools).pipe(distinctUntilChanged());
     this.status$ = publisher.live(() => this.status);
+    this.resources$ = publisher.live(() => this.resources).pipe(distinctUntilChanged());
+    this.resourceTemplates$ = publisher.live(() => this.resourceTemplates).pipe(distinctUntilChanged());
+    this.prompts$ = publisher.live(() => this.prompts).pipe(distinctUntilChanged());
+    this.#registry.ongone = (tools) => this.#vanished.note(tools);
+    this.#reviews.follow(publisher);
     this.#registry.follow(publisher);
+    this.#lists.follow(publisher);
+    this.#vanished.follow(publisher);
   }
 
   get status(): readonly ServerStatus[] {
@@ -141,15 +269,41 @@ export class Troupe {
     return this.#registry.tool(name);
   }
 
+  /** Sorted by server and URI. Those of a connection that is away stay, marked stale. */
+  get resources(): readonly CatalogResource[] {
+    return this.#lists.resources;
+  }
+
+  /** Sorted by server and URI template. */
+  get resourceTemplates(): readonly CatalogResourceTemplate[] {
+    return this.#lists.resourceTemplates;
+  }
+
+  /** Sorted by server and the server's own name for them. */
+  get prompts(): readonly CatalogPrompt[] {
+    return this.#lists.prompts;
+  }
+
+  /** The listed resource of that URI, or that of a server; undefined where there is none, or more than one. */
+  resource(uri: string, server?: string): CatalogResource | undefined {
+    return resourceIn(this.resources, uri, server);
+  }
+
+  /** The prompt of that exposed name; undefined where there is none. */
+  prompt(name: string): CatalogPrompt | undefined {
+    return this.#lists.prompt(name);
+  }
+
   /** The handle of a configured server; undefined where none has that name. */
   connection(name: string): Connection | undefined {
     return this.#roster.connection(name);
   }
 
   /**
-   * Reads the configuration and starts every enabled server side by side. Resolves when the first attempt of each is
-   * over, or after the start gate; never rejects for a server or an unreadable source. A second call gives the first
-   * promise. The signal ends the wait, not the start.
+   * Reads the configuration and starts every enabled server side by side. Tools that are cached are in the list before
+   * any server is started. Resolves when the first attempt of each server is over; after 250 ms it waits only for those
+   * without cached tools, and after the start gate for none. Never rejects for a server or an unreadable source. A second
+   * call gives the first promise. The signal ends the wait, not the start.
    */
   start({ signal }: WaitOptions = {}): Promise<StartReport> {
     if (this.#closed !== undefined) return Promise.reject(new NotReadyError('The troupe is closed.'));
@@ -157,7 +311,7 @@ export class Troupe {
     return signal === undefined ? this.#started : abortable(this.#started, signal);
   }
 
-  /** Resolves when every server is ready, failed, stopped, dormant, or waits for a person. */
+  /** Resolves when every server is ready with all its lists read, failed, stopped, dormant, or waits for a person. */
   async settled({ signal }: WaitOptions = {}): Promise<void> {
     await this.start(signal === undefined ? {} : { signal });
     await this.#publisher.until(() => this.#roster.isSettled, signal);
@@ -189,14 +343,91 @@ export class Troupe {
 
   /**
    * Calls a tool by its name for the model and gives the server's untouched result, `isError` included. Waits for a
-   * connection that is on its way. Throws `UnknownToolError`, `NotReadyError` (not sent, safe to repeat),
-   * `ServerError`, `CallTimeoutError`, `CallAbortedError` or `OutcomeUnknownError`.
+   * connection that is on its way. Throws `UnknownToolError`, `ToolHeldError` (held back, not sent), `InvalidArgumentsError`
+   * (not sent), `NotReadyError`
+   * (not sent, safe to repeat), `ServerError`, `CallTimeoutError`, `CallAbortedError` or `OutcomeUnknownError`.
    */
   callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const tool = this.#registry.tool(name);
     const connection = tool === undefined ? undefined : this.#roster.connection(tool.server);
-    if (tool === undefined || connection === undefined) return Promise.reject(unknownTool(name, this.status));
-    return connection.callTool(tool.tool, args, options);
+    if (tool === undefined || connection === undefined) return Promise.reject(this.#unknown(name));
+    return connection.callOffered(tool.tool, args, options, () => {
+      const now = this.#registry.tool(name);
+      const isSame = now?.server === tool.server && now.tool === tool.tool;
+      return isSame ? undefined : this.#unknown(name);
+    });
+  }
+
+  /**
+   * What is remembered of a tool that was shown under that name, and is not any more.
+   *
+   * @internal
+   */
+  vanished(name: string): Vanished | undefined {
+    return this.#registry.tool(name) === undefined ? this.#vanished.get(name) : undefined;
+  }
+
+  /**
+   * Why the tool that has, or would have, that name is held back.
+   *
+   * @internal
+   */
+  whyHeld(name: string): ToolHeldError | undefined {
+    const held = this.review.held.find((tool) => tool.name === name);
+    return held && this.#reviews.whyHeld(held.server, held.tool);
+  }
+
+  /**
+   * Reads a resource of the server that lists it, or has a template that fits it, or is named. Gives the server's
+   * untouched result. Throws a `NotOfferedError` where no server is meant, or several are, and otherwise as `callTool`
+   * does; repeated once where the connection is lost meanwhile.
+   */
+  readResource(uri: string, options: ResourceOptions = {}): Promise<ReadResourceResult> {
+    return this.#requests.readResource(uri, options);
+  }
+
+  /**
+   * Has a server tell when a resource changes: as `resource.updated` among the events. Holds over reconnects, until
+   * `unsubscribe` or `remove`; where it is refused or cannot be sent, nothing of it is left. A server that rests tells
+   * nothing until something wakes it. Finds the server, and throws, as `readResource` does.
+   */
+  subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
+    return this.#requests.subscribe(uri, options);
+  }
+
+  /** Ends the subscriptions to a resource, or that at a server. What nobody is subscribed to is no error. */
+  unsubscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
+    return this.#requests.unsubscribe(uri, options);
+  }
+
+  /** Gets a prompt by its exposed name. Throws as `readResource` does. */
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: RequestOptions = {},
+  ): Promise<GetPromptResult> {
+    return this.#requests.getPrompt(name, args, options);
+  }
+
+  /**
+   * Asks how an argument of a prompt (by its exposed name), or a variable of a resource template, may go on. Throws as
+   * `readResource` does.
+   */
+  complete(
+    ref: CompletionRef,
+    argument: CompletionArgument,
+    options: CompletionOptions & OfServer = {},
+  ): Promise<Completion> {
+    return this.#requests.complete(ref, argument, options);
+  }
+
+  /**
+   * Sets from which level on servers tell what they log (`server.log`), now and in every later session: of one server,
+   * or of all that know levels, those that come later included. For all it waits for no connection, and a server that
+   * refuses is a diagnostic; for one it throws as `readResource` does.
+   */
+  setLogLevel(level: LoggingLevel, options: ResourceOptions = {}): Promise<void> {
+    return this.#requests.setLogLevel(level, options);
   }
 
   /** As the function of that name; what is odd becomes a `diagnostic`, and spilled files are there until `close`. */
@@ -204,9 +435,18 @@ export class Troupe {
     return this.#results.render(result, options);
   }
 
+  /**
+   * Tells every connected server that the roots are other ones, so that it asks for them again. Resolves when that is
+   * written; a session that is lost meanwhile is no error. Throws a `TypeError` where no handler for roots was given.
+   */
+  async rootsChanged(): Promise<void> {
+    if (!this.#hasRoots) throw new TypeError("rootsChanged() needs the option 'handlers.roots'.");
+    await tellRootsChanged(this.#sessions.usable);
+  }
+
   /** A part of this troupe, for a sub-agent. It cannot start, stop or close anything. */
   view(options: ViewOptions): View {
-    return new View(this, options);
+    return new View(this, options, this.#requests);
   }
 
   /** False holds the retries of remote servers; true lets each try once, spread out. Throws a `TypeError` for anything else. */
@@ -229,11 +469,22 @@ export class Troupe {
 
   /**
    * Records what happens from here on, as the option of that name does from the start on, until the recording or the
-   * troupe is closed. A target that cannot be written ends it with a `diagnostic`; a closed troupe rejects.
+   * troupe is closed. A target that cannot be written ends it with a `diagnostic`; a closed troupe rejects, and so does
+   * a target that is none (`ConfigError`).
    */
-  record(target: string | LogSink): Promise<Recording> {
-    if (this.#closed !== undefined) return Promise.reject(new NotReadyError('The troupe is closed.'));
+  async record(target: RecordTarget): Promise<Recording> {
+    if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
     return this.#recordings.begin(target);
+  }
+
+  /**
+   * Serves a page on 127.0.0.1 that shows what every connection does and did, and sends it commands, until it or the
+   * troupe is closed. While nobody looks, nothing is recorded and nothing is spent. Rejects with a `ConfigError` for a
+   * port that cannot be had; a closed troupe rejects.
+   */
+  async inspect(options: InspectOptions = {}): Promise<Inspection> {
+    if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
+    return this.#inspections.begin(options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -244,7 +495,12 @@ export class Troupe {
     this.#forgetExit = atExit(() => void this.#sessions.killAll());
     const [loaded] = await Promise.all([this.#members.open(), this.#recordings.open()]);
     const { supervisor } = this.#roster;
-    if (this.#closed === undefined) this.#roster.startAll();
+    await this.#cache?.warm(this.#roster.enabled);
+    await this.#reviews.ready();
+    if (this.#closed === undefined) {
+      this.#roster.startAll();
+      this.#cache?.announce();
+    }
     await this.#publisher.until(
       () =>
         supervisor.failure !== undefined || (supervisor.state !== 'idle' && supervisor.state !== 'starting'),
@@ -269,15 +525,24 @@ export class Troupe {
       this.#members.close(),
       this.#signIns?.close(),
       this.#results.close(),
+      this.#cache?.close(),
+      this.#reviews.close(),
+      // Before the recordings, so that pages hear why theirs ends.
+      this.#inspections.close(),
       this.#recordings.close(),
     ]);
     this.#forgetExit?.();
     this.#publisher.complete();
   }
 
+  #unknown(name: string): Error {
+    return this.whyHeld(name) ?? unknownTool(name, this.status, this.vanished(name));
+  }
+
   *#serverFacts(table: ServerTable): Iterable<readonly [string, ServerFacts]> {
     for (const { name, state } of this.#roster.connections) {
-      yield [name, { source: table.get(name)?.source ?? '', filter: table.filter(name), state }];
+      const held = this.#reviews.heldBack(name);
+      yield [name, { source: table.get(name)?.source ?? '', filter: table.filter(name), held, state }];
     }
   }
 }

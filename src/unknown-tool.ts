@@ -1,11 +1,22 @@
-/** What is said where no server offers a tool of that name. */
+/** What is said where no server offers a tool of that name: when it went and why, where there was one. */
+import type { Vanished } from './catalog/vanished.js';
 import { UnknownToolError } from './errors.js';
 import type { ServerStatus } from './lifecycle/status.js';
 
-export function unknownTool(name: string, statuses: readonly ServerStatus[]): UnknownToolError {
+export function unknownTool(
+  name: string,
+  statuses: readonly ServerStatus[],
+  vanished?: Vanished,
+): UnknownToolError {
+  if (vanished !== undefined) return goneTool(name, vanished);
   const away = statuses
     .filter(({ state }) => state !== 'ready')
     .map(({ name: server, state }) => `${server} is ${state}`);
   const why = away.length === 0 ? '' : ` Not every server is ready: ${away.join(', ')}.`;
   return new UnknownToolError(name, `No server offers a tool called '${name}'.${why}`);
+}
+
+export function goneTool(name: string, { server, at, why }: Vanished): UnknownToolError {
+  const message = `The tool '${name}' went at ${new Date(at).toISOString()}: ${why}.`;
+  return new UnknownToolError(name, message, { server, goneAt: at });
 }

@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -6,6 +9,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     environment: 'node',
+    // Neither the user's files nor what an earlier test left there change what a test sees, nor are they changed.
+    env: { TROUPE_CACHE: 'off', XDG_CONFIG_HOME: join(tmpdir(), `troupe-tests-${process.pid}`) },
     pool: 'forks',
     // Most of the time is waiting for processes and clocks; by itself vitest would use one worker of two cores.
     maxWorkers: 2,

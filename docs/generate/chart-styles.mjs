@@ -22,5 +22,8 @@ export const STYLES = {
       stopped: 'rest',
     },
   },
+  review: {
+    tones: { recalling: 'work', judged: 'good', keeping: 'work', blind: 'bad', unseen: 'rest' },
+  },
   manager: { tones: { starting: 'work', running: 'good', stopping: 'rest', stopped: 'rest' } },
 };

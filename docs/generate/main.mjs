@@ -1,5 +1,5 @@
 /**
- * Writes the generated pages of docs/machines and docs/reference from the built machines and the sources.
+ * Writes the generated files of docs/machines and docs/reference from the built package and the sources.
  *
  *     node docs/generate/main.mjs           writes them
  *     node docs/generate/main.mjs --check   exits with 1 and names the files that differ
@@ -9,12 +9,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CONFIG_SCHEMA } from 'mcp-troupe';
 import {
   classify,
   connectionMachine,
   DEFAULT_POLICY,
   FAILURE_CODES,
   managerMachine,
+  reviewMachine,
 } from 'mcp-troupe/machines';
 import { format, resolveConfig } from 'prettier';
 import { errorsPage } from './errors-page.mjs';
@@ -26,7 +28,11 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path) => readFile(join(ROOT, path), 'utf8');
 
 async function generate() {
-  const machines = { ...(await machineFiles(connectionMachine)), ...(await machineFiles(managerMachine)) };
+  const machines = {
+    ...(await machineFiles(connectionMachine)),
+    ...(await machineFiles(managerMachine)),
+    ...(await machineFiles(reviewMachine)),
+  };
   const reference = {
     'options.md': optionsPage(
       { options: await read('src/options.ts'), policy: await read('machines/policy/policy.ts') },
@@ -37,6 +43,7 @@ async function generate() {
       { codes: FAILURE_CODES, classify },
     ),
     'events.md': eventsPage(await read('src/lifecycle/event.ts')),
+    'mcp.schema.json': JSON.stringify(CONFIG_SCHEMA),
   };
   const inFolder = (folder, files) =>
     Object.entries(files).map(([name, text]) => ({ path: `docs/${folder}/${name}`, text }));
@@ -44,9 +51,9 @@ async function generate() {
   return Promise.all(files.map(formatted));
 }
 
-/** Pages look as the formatter of the project wants them; charts are left as they were written. */
+/** Pages and data look as the formatter of the project wants them; charts are left as they were written. */
 async function formatted({ path, text }) {
-  if (!path.endsWith('.md')) return { path, text };
+  if (!/\.(md|json)$/.test(path)) return { path, text };
   const options = await resolveConfig(join(ROOT, path));
   return { path, text: await format(text, { ...options, filepath: path }) };
 }

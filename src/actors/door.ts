@@ -45,7 +45,8 @@ export function withDoor(machine: typeof connectionMachine, onDropped: OnDropped
   return door;
 }
 
-function isStale(
+/** Whether it is a fact about another generation than the present one. */
+export function isStale(
   context: ConnectionContext,
   event: EventObject,
 ): event is EventObject & { readonly generation: number } {

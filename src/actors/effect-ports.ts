@@ -3,13 +3,19 @@
  */
 import type { SessionKey } from '../../machines/connection.events.js';
 import type { StopPolicy } from '../../machines/policy/policy.js';
+import type { CatalogCache } from '../catalog/cache.js';
 import type { Catalogs } from '../catalog/catalogs.js';
+import type { Extras } from '../catalog/extras.js';
 import { cutText } from '../cut-text.js';
+import type { Wire } from '../event-log/wire.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { ServerConfig } from '../options.js';
 import type { Clock } from '../ports.js';
 import type { ProtocolClient } from '../protocol/protocol-client.js';
+import type { Reviews } from '../review/reviews.js';
+import type { Wishes } from '../requests/wishes.js';
 import type { Mask } from '../secrets.js';
+import type { ServerRequests } from '../server-requests/server-requests.js';
 import type { Sessions } from '../sessions.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
@@ -24,8 +30,12 @@ export type Resolution =
 export interface ConfiguredServers {
   /** Rejects with a `TransportError` whose failure says what is wrong with the entry. */
   resolve(name: string): Promise<Resolution>;
+  /** Whether the entry may be started, after a question where one is due. Rejects as `resolve` does. */
+  isTrusted(name: string): Promise<boolean>;
   /** Whether the server may rest until someone asks for it. */
   isLazy(name: string): boolean;
+  /** Under what the tools of a server are cached; undefined where they are not. */
+  cacheKey(name: string): string | undefined;
   stopPolicy(name: string): StopPolicy;
   /** Strikes out the secrets of the entry as it was last resolved. */
   mask(name: string): Mask;
@@ -51,11 +61,21 @@ export interface EffectPorts {
   readonly sessions: Sessions;
   readonly servers: ConfiguredServers;
   readonly catalogs: Catalogs;
+  readonly extras: Extras;
+  readonly wishes: Wishes;
+  /** Default: no list outlives the process. */
+  readonly cache?: Pick<CatalogCache, 'recall' | 'keep'> | undefined;
+  /** Default: no tool is held back. */
+  readonly reviews?: Pick<Reviews, 'judged' | 'whyHeld'>;
   readonly publish: (event: LifecycleEventBody) => void;
   readonly createTransport: CreateTransport;
   /** Default: nobody signs in; a server that wants it waits for other headers and a retry. */
   readonly signIns?: SignInPort | undefined;
   readonly createClient: () => Promise<ProtocolClient>;
+  /** Hears the messages of every session. Default: nobody does. */
+  readonly wire?: Pick<Wire, 'ear'>;
+  /** Answers what servers ask. Default: every request but a ping is refused. */
+  readonly serverRequests?: Pick<ServerRequests, 'answer'>;
 }
 
 /** How the last words of a server are added to a failure that does not carry them. */

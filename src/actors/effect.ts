@@ -30,24 +30,32 @@ export interface EffectSpec<TOutput extends object, TInput> {
 }
 
 export function effect<TOutput extends object, TInput extends { readonly name: string }>(
-  { clock, servers }: Pick<EffectPorts, 'clock' | 'servers'>,
+  ports: Pick<EffectPorts, 'clock' | 'servers'>,
   spec: EffectSpec<TOutput, TInput>,
 ) {
-  return fromPromise<TOutput & Settled, TInput>(async ({ input, signal }) => {
-    const startedAt = clock.now();
-    try {
-      const limitMs = spec.limitMs?.(input) ?? 0;
-      const output = await withinLimit(clock, signal, limitMs, (inner) => spec.run(input, inner));
-      return { ...output, startedAt, at: clock.now() };
-    } catch (error) {
-      const raw =
-        error instanceof LimitOver
-          ? (spec.expired?.(input, error.limitMs) ?? toRawFailure(error))
-          : toRawFailure(error);
-      const failure: Failure = { ...spec.details?.(input), ...raw, phase: spec.phase, at: clock.now() };
-      return Promise.reject(maskFailure(failure, servers.mask(input.name)));
-    }
-  });
+  return fromPromise<TOutput & Settled, TInput>(({ input, signal }) => runEffect(ports, spec, input, signal));
+}
+
+/** Runs an effect, or a part of a longer one. */
+export async function runEffect<TOutput extends object, TInput extends { readonly name: string }>(
+  { clock, servers }: Pick<EffectPorts, 'clock' | 'servers'>,
+  spec: EffectSpec<TOutput, TInput>,
+  input: TInput,
+  signal: AbortSignal,
+): Promise<TOutput & Settled> {
+  const startedAt = clock.now();
+  try {
+    const limitMs = spec.limitMs?.(input) ?? 0;
+    const output = await withinLimit(clock, signal, limitMs, (inner) => spec.run(input, inner));
+    return { ...output, startedAt, at: clock.now() };
+  } catch (error) {
+    const raw =
+      error instanceof LimitOver
+        ? (spec.expired?.(input, error.limitMs) ?? toRawFailure(error))
+        : toRawFailure(error);
+    const failure: Failure = { ...spec.details?.(input), ...raw, phase: spec.phase, at: clock.now() };
+    return Promise.reject(maskFailure(failure, servers.mask(input.name)));
+  }
 }
 
 class LimitOver extends Error {

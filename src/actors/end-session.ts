@@ -1,12 +1,13 @@
 /**
- * How a session is brought to its end: drained, closed with courtesy, or killed.
- * All but draining end every session of the connection, so that nothing older can be left behind.
+ * How sessions are brought to their end: drained, closed with courtesy, or killed. All of the connection at once, so that
+ * nothing older can be left behind; or, once one has replaced the other, the older one alone.
  */
-import type { BoundedSessionInput } from '../../machines/connection.events.js';
+import type { BoundedSessionInput, RetireSessionInput } from '../../machines/connection.events.js';
+import { doneWithin } from '../release.js';
 import type { Released, Sessions } from '../sessions.js';
 import { TransportError, type RawFailure } from '../transports/session-transport.js';
 import { effect, type Nothing } from './effect.js';
-import type { EffectPorts } from './effect-ports.js';
+import { diagnose, type EffectPorts } from './effect-ports.js';
 
 const limitMs = (input: BoundedSessionInput): number => input.limitMs;
 
@@ -48,8 +49,27 @@ export function drainCalls(ports: EffectPorts) {
     phase: 'release',
     limitMs,
     run: async (key, signal) => {
-      if (key.limitMs > 0) await ports.sessions.get(key)?.idle(signal);
+      if (key.limitMs > 0) await ports.sessions.idle(key.name, signal);
       return {};
+    },
+  });
+}
+
+/** Lets the calls of a session that was replaced finish, and ends it. What survives that is told. */
+export function retireSession(ports: EffectPorts) {
+  const { clock, sessions } = ports;
+  return effect<Nothing, RetireSessionInput>(ports, {
+    phase: 'release',
+    run: async (input, signal) => {
+      const { name, besides, drainMs, closeMs } = input;
+      const idle = sessions.get(input)?.idle(signal) ?? Promise.resolve();
+      await doneWithin(clock, drainMs, idle);
+      signal.throwIfAborted();
+      const ended = sessions.closeOthers({ name, generation: besides });
+      const isOver = await doneWithin(clock, closeMs, ended);
+      const left = isOver ? await ended : notReleased(closeMs);
+      if (left !== undefined) diagnose(ports, input, left.code, left.message);
+      return proven(left);
     },
   });
 }

@@ -1,37 +1,54 @@
-/** Counts what a server has beside tools, where it declares it. Best effort: what fails is a diagnostic. */
-import type {
-  BoundedSessionInput,
-  EnrichCatalogOutput,
-  Unsettled,
-} from '../../machines/connection.events.js';
+/**
+ * Reads what a server has beside tools, where it declares it, and tells a new session what it is to know. Best effort:
+ * each part has its own limit, what fails is a diagnostic, and the list that was there stays.
+ */
+import type { EnrichCatalogInput, EnrichCatalogOutput, Unsettled } from '../../machines/connection.events.js';
+import { checkExtras, type ExtraKind } from '../catalog/extra-check.js';
 import { listAll } from '../catalog/list-all.js';
-import { effect, whyFailed } from './effect.js';
+import { effect, whyFailed, withinLimit } from './effect.js';
 import { diagnose, type EffectPorts } from './effect-ports.js';
+import { restoreWishes } from './restore-wishes.js';
 import { requireClient } from './session-parts.js';
+import { tellChange, tellProblems } from './tell-list.js';
 
 export function enrichCatalog(ports: EffectPorts) {
-  return effect<Unsettled<EnrichCatalogOutput>, BoundedSessionInput>(ports, {
+  return effect<Unsettled<EnrichCatalogOutput>, EnrichCatalogInput>(ports, {
     phase: 'list',
-    limitMs: (input) => input.limitMs,
     run: async (key, signal) => {
-      const { session, client } = requireClient(ports, key);
-      const count = async (declared: boolean, method: string, list: string): Promise<number> => {
-        if (!declared) return 0;
+      const part = async (what: string, work: (inner: AbortSignal) => Promise<void>): Promise<void> => {
         try {
-          return (await listAll(client, method, list, signal)).items.length;
+          await withinLimit(ports.clock, signal, key.limitMs, work);
         } catch (error) {
           const why = whyFailed(error, signal);
-          if (why !== undefined) diagnose(ports, key, 'catalog-problem', `${method} failed: ${why}`);
-          return 0;
+          if (why !== undefined) diagnose(ports, key, 'catalog-problem', `${what} failed: ${why}`);
         }
       };
-      const { resources, prompts } = session.capabilities;
-      const [resourceCount, templateCount, promptCount] = await Promise.all([
-        count(resources !== undefined, 'resources/list', 'resources'),
-        count(resources !== undefined, 'resources/templates/list', 'resourceTemplates'),
-        count(prompts !== undefined, 'prompts/list', 'prompts'),
-      ]);
-      return { resources: resourceCount, resourceTemplates: templateCount, prompts: promptCount };
+      const list = (kind: ExtraKind, method: string): Promise<void> =>
+        part(method, (inner) => readList(ports, key, kind, method, inner));
+      const resources = key.lists.includes('resources')
+        ? [list('resources', 'resources/list'), list('resourceTemplates', 'resources/templates/list')]
+        : [];
+      const prompts = key.lists.includes('prompts') ? [list('prompts', 'prompts/list')] : [];
+      await Promise.all([restoreWishes(ports, key, signal), ...resources, ...prompts]);
+      return ports.extras.counts(key.name);
     },
   });
+}
+
+/** A server that does not declare a list has an empty one (MCP specification, "Capabilities"). */
+async function readList(
+  ports: EffectPorts,
+  key: EnrichCatalogInput,
+  kind: ExtraKind,
+  method: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { session, client } = requireClient(ports, key);
+  const isDeclared = session.capabilities[kind === 'prompts' ? 'prompts' : 'resources'] !== undefined;
+  const whole = isDeclared ? await listAll(client, method, kind, signal) : { items: [], problem: undefined };
+  signal.throwIfAborted();
+  const { entries, problems } = checkExtras(kind, whole.items);
+  tellProblems(ports, key, whole.problem === undefined ? problems : [whole.problem, ...problems]);
+  const diff = ports.extras.replace(key.name, kind, entries);
+  if (diff !== undefined) tellChange(ports, key, kind, diff);
 }

@@ -1,6 +1,7 @@
 /** Speaks `initialize` and `initialized`, and listens to what the server says from then on. */
 import type {
   BoundedSessionInput,
+  ExtraList,
   HandshakeOutput,
   ServerIdentity,
   SessionKey,
@@ -10,7 +11,7 @@ import { cutText } from '../cut-text.js';
 import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
-import { effect } from './effect.js';
+import { effect, type EffectSpec } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import { requireTransport } from './session-parts.js';
 
@@ -18,7 +19,13 @@ import { requireTransport } from './session-parts.js';
 const MOST_ODDITIES_TOLD = 20;
 
 export function handshake(ports: EffectPorts) {
-  return effect<Unsettled<HandshakeOutput>, BoundedSessionInput>(ports, {
+  return effect(ports, shakingHands(ports));
+}
+
+export function shakingHands(
+  ports: EffectPorts,
+): EffectSpec<Unsettled<HandshakeOutput>, BoundedSessionInput> {
+  return {
     phase: 'handshake',
     limitMs: (input) => input.limitMs,
     expired: (_, limitMs) => ({
@@ -36,9 +43,15 @@ export function handshake(ports: EffectPorts) {
       client.onoddity = atMost(MOST_ODDITIES_TOLD, (message) =>
         diagnose(ports, key, 'protocol-oddity', message),
       );
+      client.onwire = ports.wire?.ear(key);
+      const { serverRequests } = ports;
+      if (serverRequests !== undefined) {
+        client.onrequest = (method, params, asked) => serverRequests.answer(session, method, params, asked);
+      }
       try {
         const server = await client.open(transport, signal);
         session.capabilities = server.capabilities;
+        session.isInitialized = true;
         return { server: maskIdentity(server, ports.servers.mask(key.name)) };
       } catch (error) {
         if (error instanceof RequestLostError && transport.ended !== undefined) {
@@ -47,7 +60,7 @@ export function handshake(ports: EffectPorts) {
         throw error;
       }
     },
-  });
+  };
 }
 
 /** Names of fields in the answer to `initialize` (MCP specification, schema) and in what is kept of it. */
@@ -72,6 +85,13 @@ function atMost(times: number, tell: (message: string) => void): (message: strin
   };
 }
 
+/** Which list the server says has changed, by the notification that says so. */
+const CHANGED_LISTS: ReadonlyMap<string, 'tools' | ExtraList> = new Map([
+  ['notifications/tools/list_changed', 'tools'],
+  ['notifications/resources/list_changed', 'resources'],
+  ['notifications/prompts/list_changed', 'prompts'],
+]);
+
 function hear(
   ports: EffectPorts,
   key: SessionKey,
@@ -81,9 +101,14 @@ function hear(
 ): void {
   const about = { connection: key.name, generation: key.generation };
   const mask = ports.servers.mask(key.name);
-  if (method === 'notifications/tools/list_changed') session.onlistchanged?.();
+  const list = CHANGED_LISTS.get(method);
+  if (list !== undefined) session.onlistchanged?.(list);
   if (method === 'notifications/resources/updated' && typeof params['uri'] === 'string') {
     ports.publish({ type: 'resource.updated', ...about, uri: cutText(mask(params['uri'])) });
+  }
+  if (method === 'notifications/elicitation/complete' && typeof params['elicitationId'] === 'string') {
+    const elicitationId = cutText(mask(params['elicitationId']));
+    ports.publish({ type: 'elicitation.completed', ...about, elicitationId });
   }
   if (method === 'notifications/message') {
     const { data, level } = params;

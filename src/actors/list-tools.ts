@@ -7,18 +7,20 @@ import type {
 } from '../../machines/connection.events.js';
 import { listAll, type WholeList } from '../catalog/list-all.js';
 import { checkTools } from '../catalog/tool-check.js';
-import { effect, whyFailed } from './effect.js';
+import { effect, whyFailed, type EffectSpec } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import { requireClient } from './session-parts.js';
-
-/** A list can be wrong in as many places as it has tools; a person needs a few of them. */
-const MOST_PROBLEMS_TOLD = 10;
+import { tellChange, tellProblems } from './tell-list.js';
 
 /** A server that declares no tools is not asked for any (MCP specification, "Tools", capabilities). */
 const NO_TOOLS: WholeList = { items: [], problem: undefined };
 
 export function listTools(ports: EffectPorts) {
-  return effect<Unsettled<ListToolsOutput>, BoundedSessionInput>(ports, {
+  return effect(ports, listing(ports));
+}
+
+export function listing(ports: EffectPorts): EffectSpec<Unsettled<ListToolsOutput>, BoundedSessionInput> {
+  return {
     phase: 'list',
     limitMs: (input) => input.limitMs,
     expired: (_, limitMs) => ({
@@ -32,21 +34,13 @@ export function listTools(ports: EffectPorts) {
       const { tools, problems } = checkTools(list.items);
       tellProblems(ports, key, list.problem === undefined ? problems : [list.problem, ...problems]);
       const { catalog, diff } = ports.catalogs.replace(key.name, tools);
-      if (diff !== undefined) {
-        const mask = ports.servers.mask(key.name);
-        ports.publish({
-          type: 'catalog.changed',
-          connection: key.name,
-          generation: key.generation,
-          added: diff.added.map(mask),
-          removed: diff.removed.map(mask),
-          changed: diff.changed.map(mask),
-          toolCount: tools.length,
-        });
-      }
+      if (diff !== undefined) tellChange(ports, key, 'tools', diff);
+      ports.cache?.keep(key.name, ports.sessions.get(key)?.cacheKey, catalog);
+      // Whoever is told that the connection is ready finds its tools in the list.
+      await ports.reviews?.judged(key.name);
       return { hash: catalog.hash, tools: catalog.tools.length };
     },
-  });
+  };
 }
 
 async function wholeList(ports: EffectPorts, key: SessionKey, signal: AbortSignal): Promise<WholeList> {
@@ -59,12 +53,4 @@ async function wholeList(ports: EffectPorts, key: SessionKey, signal: AbortSigna
     if (why !== undefined) diagnose(ports, key, 'catalog-problem', `tools/list failed: ${why}`);
     throw error;
   }
-}
-
-function tellProblems(ports: EffectPorts, key: SessionKey, problems: readonly string[]): void {
-  for (const problem of problems.slice(0, MOST_PROBLEMS_TOLD)) {
-    diagnose(ports, key, 'catalog-problem', problem);
-  }
-  const untold = problems.length - MOST_PROBLEMS_TOLD;
-  if (untold > 0) diagnose(ports, key, 'catalog-problem', `${untold} more problems of this kind.`);
 }

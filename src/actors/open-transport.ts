@@ -1,21 +1,41 @@
 /**
  * Opens the transport of a new session. The session is registered first, so that whoever releases it finds it; and
- * before that, whatever an earlier incarnation of the connection left has to be gone.
+ * before that, whatever an earlier session of the connection left has to be gone.
  */
 import type {
   BoundedSessionInput,
   OpenTransportOutput,
   Unsettled,
 } from '../../machines/connection.events.js';
-import type { Session } from '../sessions.js';
+import type { ServerConfig } from '../options.js';
+import type { Released, Session } from '../sessions.js';
 import { TransportError, type SessionTransport } from '../transports/session-transport.js';
-import { effect } from './effect.js';
+import { effect, type EffectSpec } from './effect.js';
 import { notReleased } from './end-session.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import type { LaunchPlans } from './launch-plans.js';
 
+type Opening = EffectSpec<Unsettled<OpenTransportOutput>, BoundedSessionInput>;
+
 export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
-  return effect<Unsettled<OpenTransportOutput>, BoundedSessionInput>(ports, {
+  return effect(
+    ports,
+    opening(ports, {
+      clear: ({ name }) => ports.sessions.close(name),
+      config: ({ name }) => plans.get(name),
+    }),
+  );
+}
+
+/** `clear` ends what may not be there any more when the session begins. */
+export function opening(
+  ports: EffectPorts,
+  ways: {
+    readonly clear: (key: BoundedSessionInput) => Promise<Released>;
+    readonly config: (key: BoundedSessionInput) => ServerConfig | undefined;
+  },
+): Opening {
+  return {
     phase: 'launch',
     limitMs: (input) => input.limitMs,
     expired: (key, limitMs) =>
@@ -28,11 +48,12 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
           },
     details: lastWords(ports),
     run: async (key, signal) => {
-      const left = await ports.sessions.close(key.name);
+      const left = await ways.clear(key);
       if (left !== undefined) throw new TransportError(left);
       signal.throwIfAborted();
       const session = ports.sessions.begin(key);
-      const config = plans.get(key.name);
+      session.cacheKey = ports.servers.cacheKey(key.name);
+      const config = ways.config(key);
       if (config === undefined) {
         throw new TransportError({
           code: 'internal',
@@ -50,7 +71,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
       await transport.start();
       return { transport: transport.kind, pid: transport.pid ?? null, url: shownUrl(ports, key, transport) };
     },
-  });
+  };
 }
 
 /** A session that was told to close meanwhile takes no transport: this one ends here. */

@@ -1,6 +1,6 @@
 /**
  * One ping. Any sign of life counts as an answer: a pong, an error (a server need not know `ping`), a message of
- * another kind, or a call in flight that the server may be busy with.
+ * another kind, a call in flight that the server may be busy with, or a question of it that is not answered yet.
  */
 import type { BoundedSessionInput } from '../../machines/connection.events.js';
 import { RequestLostError, RpcError } from '../protocol/protocol-client.js';
@@ -21,7 +21,7 @@ export function probe(ports: EffectPorts) {
           client.request('ping', {}, { signal: inner }),
         );
       } catch (error) {
-        const isAlive = error instanceof RpcError || session.activeAt > since || session.calls > 0;
+        const isAlive = error instanceof RpcError || session.activeAt > since || session.isBusy;
         if (isAlive) return {};
         if (error instanceof RequestLostError) throw error;
         throw new TransportError({

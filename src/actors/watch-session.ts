@@ -30,17 +30,21 @@ export function watchSession(ports: EffectPorts) {
       return;
     }
     session.onlost = lose;
-    session.onlistchanged = () => sendBack({ type: 'catalog.listChanged', generation, at: clock.now() });
+    session.onlistchanged = (list) => {
+      const told = { generation, at: clock.now() };
+      if (list === 'tools') sendBack({ type: 'catalog.listChanged', ...told });
+      else sendBack({ type: 'catalog.extrasChanged', ...told, list });
+    };
     const since = clock.now();
     const lastLife = (): number => Math.max(since, session.activeAt);
     const lastUse = (): number => Math.max(since, session.usedAt);
     const timers = [
       after(clock, input.stableMs, () => sendBack({ type: 'session.stable', generation })),
       whenStill(clock, input.pingIdleMs, lastLife, () => {
-        if (session.calls === 0) sendBack({ type: 'session.quiet', generation });
+        if (!session.isBusy) sendBack({ type: 'session.quiet', generation });
       }),
       whenStill(clock, input.idleStopMs, lastUse, () => {
-        if (session.calls === 0) sendBack({ type: 'session.idle', generation });
+        if (!session.isBusy) sendBack({ type: 'session.idle', generation });
       }),
     ];
     const stop = (): void => {

@@ -4,12 +4,13 @@
 import { connectionMachine } from '../../machines/connection.machine.js';
 import { authorize } from './authorize.js';
 import type { EffectPorts } from './effect-ports.js';
-import { closeSession, drainCalls, killSession } from './end-session.js';
+import { closeSession, drainCalls, killSession, retireSession } from './end-session.js';
 import { enrichCatalog } from './enrich-catalog.js';
 import { handshake } from './handshake.js';
 import type { LaunchPlans } from './launch-plans.js';
 import { listTools } from './list-tools.js';
 import { openTransport } from './open-transport.js';
+import { prepareSession } from './prepare-session.js';
 import { probe } from './probe.js';
 import { resolveConfig } from './resolve-config.js';
 import { watchSession } from './watch-session.js';
@@ -25,6 +26,8 @@ export function wireConnection(ports: EffectPorts, plans: LaunchPlans): typeof c
       enrichCatalog: enrichCatalog(ports),
       authorize: authorize(ports),
       probe: probe(ports),
+      prepareSession: prepareSession(ports),
+      retireSession: retireSession(ports),
       watchSession: watchSession(ports),
       releaseSession: close,
       drainCalls: drainCalls(ports),

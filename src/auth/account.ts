@@ -9,11 +9,12 @@
  */
 import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { KnownSecrets } from '../known-secrets.js';
 import type { Clock } from '../ports.js';
 import type { Mask } from '../secrets.js';
 import type { HttpAuth, StepUp } from '../transports/http/session-requests.js';
 import { TransportError } from '../transports/session-transport.js';
-import { maskOf, toSignInFailure } from './auth-failure.js';
+import { toSignInFailure } from './auth-failure.js';
 import { openAuthFetch, requireProtected } from './auth-fetch.js';
 import { parseChallenge, toScopes, type Challenge } from './challenge.js';
 import { discover, type AuthorizationPlace } from './discovery.js';
@@ -27,8 +28,8 @@ export interface AccountParts extends Pick<
   'server' | 'provider' | 'redirected' | 'redirectPort' | 'isInteractive' | 'watch' | 'ask'
 > {
   readonly clock: Clock;
-  /** Strikes out what the client itself keeps secret. */
-  readonly clientMask: Mask;
+  /** What the provider has given and taken, and what the client itself keeps secret. */
+  readonly secrets: KnownSecrets;
   readonly exclusively: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   readonly diagnose: (kind: string, message: string) => void;
 }
@@ -66,8 +67,8 @@ export class Account implements HttpAuth {
     return this.#isSigningIn ? this.#signIn?.url : undefined;
   }
 
-  /** Strikes out the tokens in use, and what the client itself keeps secret. */
-  readonly mask: Mask = (text) => this.#parts.clientMask(this.#held?.mask(text) ?? text);
+  /** Strikes out the tokens in use and those of before, and what the client itself keeps secret. */
+  readonly mask: Mask = (text) => this.#parts.secrets.mask(text);
 
   /** A new session looks at what is kept: somebody else may have signed in, or out. */
   reopen(): void {
@@ -283,8 +284,8 @@ export class Account implements HttpAuth {
   }
 
   #explain(error: unknown, secrets: readonly string[] = []): TransportError {
-    const mask = maskOf(secrets);
-    return toSignInFailure(error, this.#parts.server.name, (text) => mask(this.mask(text)));
+    this.#parts.secrets.remember(secrets);
+    return toSignInFailure(error, this.#parts.server.name, this.mask);
   }
 }
 

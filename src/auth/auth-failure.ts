@@ -5,7 +5,7 @@ import {
   TemporarilyUnavailableError,
   TooManyRequestsError,
 } from '@modelcontextprotocol/sdk/server/auth/errors.js';
-import { createMask, type Mask } from '../secrets.js';
+import type { Mask } from '../secrets.js';
 import { clean } from '../transports/http/http-refusal.js';
 import { TransportError } from '../transports/session-transport.js';
 
@@ -51,9 +51,4 @@ function reasonOf(error: unknown, mask: Mask): string {
     return mask(clean(error.message, [])).slice(0, LONGEST_REASON);
   }
   return 'the authorization server gave an answer that cannot be understood.';
-}
-
-/** Strikes out what a sign-in keeps secret. */
-export function maskOf(secrets: Iterable<string | undefined>): Mask {
-  return createMask([...secrets].filter((secret) => secret !== undefined && secret.length >= 4) as string[]);
 }

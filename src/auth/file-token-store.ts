@@ -49,6 +49,8 @@ export function createFileTokenStore(options: FileTokenStoreOptions = {}): Token
       let stop = (): void => {};
       let isOver = false;
       const begin = async (): Promise<void> => {
+        await folder();
+        if (isOver) return;
         const file = await placeOf(owner);
         if (!isOver) stop = watchFile(file, onChange);
       };

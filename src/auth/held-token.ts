@@ -1,7 +1,5 @@
 /** An access token in use, and when another one is due. Knows no clock: the time is told. */
 import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
-import type { Mask } from '../secrets.js';
-import { maskOf } from './auth-failure.js';
 
 /** How long before its end a token is renewed, at most; a short-lived one, in the last tenth of its life. */
 const AHEAD_MS = 5 * 60_000;
@@ -14,8 +12,6 @@ export class HeldToken {
   readonly scope: string | undefined;
   /** It came from somebody else who has renewed it, or from what was kept. */
   readonly isAdopted: boolean;
-  /** Strikes out the token and what came with it. */
-  readonly mask: Mask;
   readonly #endsAt: number;
   #dueAt: number;
 
@@ -24,13 +20,12 @@ export class HeldToken {
     tokens: OAuthTokens,
     { isAdopted, now }: { readonly isAdopted: boolean; readonly now: number },
   ) {
-    const { access_token, refresh_token, id_token, expires_in: seconds, scope } = tokens;
+    const { access_token, expires_in: seconds, scope } = tokens;
     const isKnown = seconds !== undefined && Number.isFinite(seconds) && (seconds > 0 || isAdopted);
     const lifeMs = isKnown ? Math.max(0, seconds * 1_000) : Infinity;
     this.accessToken = access_token;
     this.scope = scope;
     this.isAdopted = isAdopted;
-    this.mask = maskOf([access_token, refresh_token, id_token]);
     this.#endsAt = now + lifeMs;
     this.#dueAt = isKnown ? this.#endsAt - Math.min(AHEAD_MS, lifeMs * AHEAD_SHARE) : Infinity;
   }

@@ -37,7 +37,16 @@ export async function withLock<T>(path: string, work: () => Promise<T>, terms: L
     return await work();
   } finally {
     stopTouching();
+    await release(path, holder);
+  }
+}
+
+/** What cannot be removed now is stale soon: the work is done, and its outcome counts. */
+async function release(path: string, holder: string): Promise<void> {
+  try {
     if ((await holderOf(path)) === holder) await rm(path, { force: true });
+  } catch {
+    return;
   }
 }
 

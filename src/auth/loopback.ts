@@ -1,14 +1,17 @@
 /**
  * Where the browser comes back to: one address of 127.0.0.1, open while a person signs in (RFC 8252 section 7.3).
  *
- * B1. What comes in is never shown: the page says what became of the sign-in and nothing else.
- * B2. Nothing is left after `close()`, a connection that somebody keeps open included; a page that was promised is
- *     delivered before.
+ * B1. What comes in is never shown, and does not stay in the address: the browser is sent on to a page that says what
+ *     became of the sign-in and nothing else.
+ * B2. Nothing is left after `close()`, a connection that somebody keeps open included. A browser that was sent on gets
+ *     its page before, for as long as it may take to ask for it.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
+import type { Clock } from '../ports.js';
+import { doneWithin } from '../release.js';
 import { TransportError } from '../transports/session-transport.js';
 
 export interface Loopback {
@@ -23,6 +26,7 @@ export interface LoopbackAnswer {
 }
 
 export interface LoopbackOptions {
+  readonly clock: Clock;
   /** The port to take; 0 = any. */
   readonly port: number;
   /** The port to take where it is free, any otherwise. */
@@ -33,13 +37,23 @@ export interface LoopbackOptions {
 
 const HOST = '127.0.0.1';
 const PATH = '/callback';
+const PAGES = '/signed-in/';
 /** Browsers ask for more than was meant; nobody else has a reason to ask for much. */
 const MOST_CONNECTIONS = 16;
+const MOST_PAGES = 16;
+/** A browser goes on at once, if it goes on at all. */
+const GOES_ON_MS = 2_000;
 
-export async function openLoopback({ port, preferred, onRedirect }: LoopbackOptions): Promise<Loopback> {
+export async function openLoopback({
+  clock,
+  port,
+  preferred,
+  onRedirect,
+}: LoopbackOptions): Promise<Loopback> {
   const serving = new Set<Promise<void>>();
+  const pages = new Pages();
   const server = createServer((request, response) => {
-    const served = serve(request, response, onRedirect).catch(() => void response.destroy());
+    const served = serve(request, response, { onRedirect, pages }).catch(() => void response.destroy());
     serving.add(served);
     void served.then(() => serving.delete(served));
   });
@@ -49,6 +63,8 @@ export async function openLoopback({ port, preferred, onRedirect }: LoopbackOpti
   return {
     url: `http://${HOST}:${taken}${PATH}`,
     close: async () => {
+      await Promise.all(serving);
+      await doneWithin(clock, GOES_ON_MS, pages.fetched());
       const closed = once(server, 'close');
       server.close();
       await Promise.all(serving);
@@ -81,25 +97,66 @@ async function isTaken(server: Server, port: number): Promise<string | undefined
   }
 }
 
+/** The pages that browsers were sent on to, by their address. */
+class Pages {
+  readonly #pages = new Map<string, LoopbackAnswer>();
+  readonly #awaited = new Set<string>();
+  #count = 0;
+  #tell = (): void => {};
+
+  /** Gives the address of the page. */
+  add(answer: LoopbackAnswer): string {
+    this.#count += 1;
+    const path = `${PAGES}${this.#count}`;
+    this.#pages.set(path, answer);
+    this.#awaited.add(path);
+    const [oldest] = this.#pages.keys();
+    if (this.#pages.size > MOST_PAGES && oldest !== undefined) {
+      this.#pages.delete(oldest);
+      this.#delivered(oldest);
+    }
+    return path;
+  }
+
+  async deliver(path: string, response: ServerResponse): Promise<void> {
+    const answer = this.#pages.get(path);
+    const status = answer === undefined ? 404 : answer.isGood ? 200 : 400;
+    response.writeHead(status, HEADERS).end(answer === undefined ? '' : page(answer.text));
+    try {
+      await finished(response);
+    } finally {
+      this.#delivered(path);
+    }
+  }
+
+  /** Resolves when no browser is on its way to a page. */
+  async fetched(): Promise<void> {
+    if (this.#awaited.size > 0) await new Promise<void>((resolve) => (this.#tell = resolve));
+  }
+
+  #delivered(path: string): void {
+    this.#awaited.delete(path);
+    if (this.#awaited.size === 0) this.#tell();
+  }
+}
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+  connection: 'close',
+};
+
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  onRedirect: LoopbackOptions['onRedirect'],
+  { onRedirect, pages }: Pick<LoopbackOptions, 'onRedirect'> & { readonly pages: Pages },
 ): Promise<void> {
   const url = new URL(request.url ?? '/', `http://${HOST}`);
-  if (request.method !== 'GET' || url.pathname !== PATH) {
-    response.writeHead(404, { connection: 'close' }).end();
-    return finished(response);
-  }
-  const { isGood, text } = await onRedirect(url.searchParams);
-  response.writeHead(isGood ? 200 : 400, {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-    'referrer-policy': 'no-referrer',
-    'cache-control': 'no-store',
-    connection: 'close',
-  });
-  response.end(page(text));
+  if (request.method !== 'GET' || url.pathname !== PATH) return pages.deliver(url.pathname, response);
+  const location = pages.add(await onRedirect(url.searchParams));
+  response.writeHead(303, { ...HEADERS, location }).end();
   await finished(response);
 }
 

@@ -1,15 +1,15 @@
 /** Puts an account together: with Troupe's own provider and a store, or with a provider of the host's. */
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { KnownSecrets } from '../known-secrets.js';
 import { PACKAGE } from '../package.js';
 import type { Clock } from '../ports.js';
 import { TransportError } from '../transports/session-transport.js';
-import { NO_MASK } from '../secrets.js';
 import { Account, type AccountParts } from './account.js';
-import { maskOf } from './auth-failure.js';
 import type { AuthOptions, AuthServer, OAuthClient } from './auth-options.js';
 import { createFileTokenStore } from './file-token-store.js';
 import { StoredOAuthProvider } from './oauth-provider.js';
 import { openBrowser } from './open-browser.js';
+import { remembering } from './remembering.js';
 import { ownerOf, type TokenOwner, type TokenStore } from './token-store.js';
 import { Turns } from './turns.js';
 
@@ -40,14 +40,15 @@ export async function ownAccount(
     addClientAuthentication: await signerOf(client),
     onUnsaved: (error) => diagnose('sign-in-not-stored', notStored(server, error)),
   });
+  const secrets = new KnownSecrets(secretsOf(client));
   return new Account({
     server,
-    provider,
+    provider: remembering(provider, secrets),
+    secrets,
     redirected: provider.redirectUrl === undefined || redirectUrl !== undefined ? undefined : provider,
     redirectPort: options.redirectPort ?? 0,
     isInteractive: options.interactive ?? true,
     exclusively: takingTurns(owner, store),
-    clientMask: maskOf(secretsOf(client)),
     watch: (onChange) => store.watch?.(owner, onChange) ?? (() => {}),
     ask: (url) => {
       if (options.openBrowser === true) openBrowser(url);
@@ -64,14 +65,15 @@ export function hostedAccount(
   provider: OAuthClientProvider,
   { clock, diagnose }: AccountSurroundings,
 ): Account {
+  const secrets = new KnownSecrets();
   return new Account({
     server,
-    provider,
+    provider: remembering(provider, secrets),
+    secrets,
     redirected: undefined,
     redirectPort: 0,
     isInteractive: true,
     exclusively: takingTurns(ownerOf(server.url, undefined), createFileTokenStore()),
-    clientMask: NO_MASK,
     watch: () => () => {},
     ask: () => undefined,
     clock,

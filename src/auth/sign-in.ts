@@ -1,7 +1,8 @@
 /**
  * One sign-in to one server, whoever waits for it: a person is asked once, however many connections need the answer.
  *
- * G1. It begins with the first who waits and ends with the last; nothing of it (listener, socket, verifier) is left.
+ * G1. It begins with the first who waits and ends with the last; nothing of it (listener, socket, verifier) is left. The
+ *     listener alone may outlive it, until the browser has its last page.
  * G2. No clock runs while a person is asked.
  * G3. An answer counts only with the state of this sign-in; a code that a person brings by hand has none. One that
  *     cannot be exchanged is told to whoever brought it, and the waiting goes on.
@@ -10,6 +11,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { auth, fetchToken, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Clock } from '../ports.js';
 import { abortable } from '../transports/http/abortable.js';
 import { TransportError } from '../transports/session-transport.js';
 import type { AuthFetch } from './auth-fetch.js';
@@ -20,6 +22,7 @@ import type { StoredOAuthProvider } from './oauth-provider.js';
 import { viewOf } from './provider-view.js';
 
 export interface SignInPorts {
+  readonly clock: Clock;
   readonly server: AuthServer;
   readonly provider: OAuthClientProvider;
   /** The same, where it is Troupe's own and the browser comes back to a listener of Troupe's. */
@@ -58,7 +61,10 @@ export class SignIn {
   readonly #ports: SignInPorts;
   readonly #tellers = new Set<(url: string) => void>();
   readonly #over = new AbortController();
+  /** By code: what is asked for twice, as by a browser that loads an address again, is exchanged once. */
+  readonly #exchanges = new Map<string, Promise<void>>();
   #isSettled = false;
+  #loopback: Loopback | undefined;
   #url: string | undefined;
   #place: AuthorizationPlace | undefined;
   #complete!: () => void;
@@ -73,7 +79,7 @@ export class SignIn {
     this.#ports = ports;
     this.#answered.catch(() => {});
     this.done = this.#run(before);
-    this.closed = this.done.catch(() => {});
+    this.closed = this.#close();
   }
 
   /** Nobody can join it any more. */
@@ -114,7 +120,6 @@ export class SignIn {
 
   async #run(before: Promise<void> | undefined): Promise<void> {
     const { provider, redirected, requests, renew } = this.#ports;
-    let loopback: Loopback | undefined;
     let stopWatching = (): void => {};
     try {
       await before;
@@ -122,22 +127,27 @@ export class SignIn {
       if (provider.redirectUrl === undefined) return await renew();
       stopWatching = this.#ports.watch(() => void this.#look());
       if (this.#ports.isInteractive) {
-        if (redirected !== undefined) loopback = await this.#openLoopback(redirected);
+        if (redirected !== undefined) this.#loopback = await this.#openLoopback(redirected);
         await this.#begin();
       }
       await abortable(this.#answered, this.#over.signal);
     } finally {
       this.#isSettled = true;
       stopWatching();
-      await loopback?.close();
       redirected?.endSignIn();
       await requests.close();
     }
   }
 
+  async #close(): Promise<void> {
+    await this.done.catch(() => {});
+    await this.#loopback?.close();
+  }
+
   async #openLoopback(redirected: StoredOAuthProvider): Promise<Loopback> {
     const registered = await redirected.registeredRedirect();
     const loopback = await openLoopback({
+      clock: this.#ports.clock,
       port: this.#ports.redirectPort,
       preferred: Number(registered === undefined ? 0 : new URL(registered).port),
       onRedirect: (params) => this.#redirected(params),
@@ -197,7 +207,8 @@ export class SignIn {
   }
 
   async #redirected(params: URLSearchParams): Promise<LoopbackAnswer> {
-    if (!this.#isOurs(params)) return { isGood: false, text: NOT_OURS };
+    const isKnown = this.#exchanges.has(params.get('code') ?? '');
+    if (!this.#isOurs(params) || (this.isOver && !isKnown)) return { isGood: false, text: NOT_OURS };
     const refused = this.#refusalIn(params);
     if (refused !== undefined) {
       this.#fail(refused);
@@ -212,9 +223,13 @@ export class SignIn {
     }
   }
 
-  /** RFC 6749 section 10.12. A provider of the host's that gives no state relies on PKCE alone. */
+  /**
+   * RFC 6749 section 10.12: before there is a question nothing is the answer. A provider of the host's that gives no
+   * state relies on PKCE alone.
+   */
   #isOurs(params: URLSearchParams): boolean {
-    const state = this.#url === undefined ? null : new URL(this.#url).searchParams.get('state');
+    if (this.#url === undefined) return false;
+    const state = new URL(this.#url).searchParams.get('state');
     const given = params.get('state');
     return state === null || (given !== null && isSame(state, given));
   }
@@ -234,11 +249,21 @@ export class SignIn {
     return refuse(`The sign-in was refused (${error.replace(/[^\w.-]/g, '').slice(0, 60)}).`);
   }
 
-  async #exchange(code: string): Promise<void> {
+  /** A code is for one use (RFC 6749 section 4.1.2): the same one again shares what came of it. */
+  #exchange(code: string): Promise<void> {
+    const under = this.#exchanges.get(code);
+    if (under !== undefined) return under;
+    const exchange = this.#exchangeNow(code);
+    this.#exchanges.set(code, exchange);
+    // What failed may work by the next try.
+    exchange.catch(() => this.#exchanges.delete(code));
+    return exchange;
+  }
+
+  async #exchangeNow(code: string): Promise<void> {
     const { provider, requests, exclusively, explain } = this.#ports;
     const place = this.#place;
-    if (place === undefined) throw explain(new Error('nobody has been asked yet.'));
-    if (code === '') throw explain(new Error('the answer holds no code.'));
+    if (place === undefined || code === '') throw explain(new Error('the answer holds no code.'));
     const { issuer } = place;
     try {
       await exclusively(async () => {

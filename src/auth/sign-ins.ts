@@ -39,6 +39,8 @@ export class SignIns implements SignInPort {
   readonly #parts: SignInsParts;
   readonly #accounts = new Map<string, Promise<Account | undefined>>();
   readonly #ofServer = new Map<string, Account>();
+  /** Every account that a server has had: its secrets stay hidden. */
+  readonly #everOf = new Map<string, Set<Account>>();
 
   constructor(parts: SignInsParts) {
     this.#parts = parts;
@@ -50,15 +52,24 @@ export class SignIns implements SignInPort {
   }
 
   mask(name: string): Mask {
-    return this.#ofServer.get(name)?.mask ?? NO_MASK;
+    const [first, ...others] = this.#everOf.get(name) ?? [];
+    if (first === undefined) return NO_MASK;
+    return others.length === 0
+      ? first.mask
+      : (text) => others.reduce((masked, { mask }) => mask(masked), first.mask(text));
   }
 
   async credentials(name: string, config: ServerConfig): Promise<HttpAuth | undefined> {
     const account = await this.#accountOf(name, config);
     if (account === undefined) this.#ofServer.delete(name);
-    else this.#ofServer.set(name, account);
+    else this.#use(name, account);
     account?.reopen();
     return account;
+  }
+
+  #use(name: string, account: Account): void {
+    this.#ofServer.set(name, account);
+    this.#everOf.set(name, (this.#everOf.get(name) ?? new Set()).add(account));
   }
 
   async signIn(name: string, tell: (url: string) => void, signal: AbortSignal): Promise<void> {

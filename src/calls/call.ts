@@ -14,7 +14,9 @@ import type { Progress } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
 import { pause } from '../transports/http/abortable.js';
-import { unreached } from './outcome.js';
+import type { CallCheck } from './call-check.js';
+import type { CallTurns } from './call-turns.js';
+import { outOfTurn, unreached, type ToldCall } from './outcome.js';
 import { Patience } from './patience.js';
 import { send, type Unanswered } from './send.js';
 
@@ -22,15 +24,24 @@ export interface CallOptions {
   /** Gives the call up; the server is told. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds without an answer and without progress; each wait for a session may take as long. 0 = no limit.
-   * Default: the server's `callTimeout`, else 60,000.
+   * Milliseconds without an answer and without progress; each wait for a session may take as long. Does not go on while
+   * the call waits for its turn, nor while a person or a model of the host answers the server. 0 = no limit. Default:
+   * the server's `callTimeout`, else 60,000.
    */
   readonly timeoutMs?: number;
-  /** Milliseconds for the whole call, waits and a repetition included; progress does not extend them. 0 = no limit, the default. */
+  /**
+   * Milliseconds for the whole call, waits and a repetition included; progress does not extend them. Does not go on while
+   * a person or a model of the host answers the server. 0 = no limit, the default.
+   */
   readonly totalTimeoutMs?: number;
   /** Whether the call is repeated where its connection is lost. Default: the `retryCalls` of the server, else of the troupe. */
   readonly retryCalls?: RetryCalls;
   readonly onProgress?: (progress: Progress) => void;
+  /**
+   * Anything that tells for whom the call is made. Sent nowhere: the host's `handlers` get it back, as `origin.context` of
+   * what the server asks in the course of the call.
+   */
+  readonly context?: unknown;
 }
 
 export interface CallPorts {
@@ -40,6 +51,8 @@ export interface CallPorts {
   readonly mask: (server: string) => Mask;
   /** Number of the next sending, for its events. */
   readonly nextCall: () => number;
+  /** Compares arguments and results with the schemas of the tool. */
+  readonly check: CallCheck;
 }
 
 /** What a call asks of its connection. */
@@ -53,6 +66,8 @@ export interface CallRoute {
   outlook(): string;
   /** What the server listed last; the same list until it changes. */
   tools(): readonly Tool[];
+  /** Who may send now. */
+  readonly turns: CallTurns;
 }
 
 export interface Call {
@@ -61,37 +76,88 @@ export interface Call {
   readonly timeoutMs: number;
   readonly retryCalls: RetryCalls;
   readonly options: CallOptions;
+  /** Why it may not be sent any more: what is offered can change while it waits. Undefined where it may. */
+  readonly refusal?: () => Error | undefined;
 }
 
 /** Sends a call over the connection's session, or over the next one. Sent before it returns where there is one. */
 export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): Promise<CallToolResult> {
   const { totalTimeoutMs: totalMs = 0, signal } = call.options;
   const patience = new Patience(ports.clock, { idleMs: call.timeoutMs, totalMs }, signal);
+  let hasTurn = route.turns.tryTake();
   try {
     const told = { ...call, tool: ports.mask(route.server)(call.tool) };
-    const session = route.session() ?? (await nextSession(ports.clock, route, told, patience));
+    if (!hasTurn) hasTurn = await turn(route, told, patience);
+    const present = async (): Promise<Session> => nextSession(ports.clock, route, told, patience);
+    let session = route.session() ?? (await present());
+    const loading = ports.check.loading(route.tools(), call.tool);
+    if (loading !== undefined) {
+      await loading;
+      session = route.session() ?? (await present());
+    }
     const tools = route.tools();
+    const refusal = refusalOf(ports, session, tools, call);
+    if (refusal !== undefined) throw refusal;
     const first = await send(ports, session, call, patience);
-    if ('result' in first) return first.result;
+    if ('result' in first) return heeded(ports, session, tools, call, first.result);
     if (!mayRepeat(first, call, tools)) throw first.error;
     const next = await nextSession(ports.clock, route, told, patience, first);
     if (!mayRepeat(first, call, route.tools())) throw first.error;
+    const toolsNow = route.tools();
+    const change = refusalOf(ports, next, toolsNow, call);
+    if (change !== undefined) throw first.outcome === 'not-sent' ? change : first.error;
     const second = await send(ports, next, call, patience, first.number);
-    if ('result' in second) return second.result;
+    if ('result' in second) return heeded(ports, next, toolsNow, call, second.result);
     // What was sent before may have been done, whatever became of the repetition.
     throw first.outcome === 'outcome-unknown' && second.outcome === 'not-sent' ? first.error : second.error;
   } finally {
     patience.end();
+    if (hasTurn) route.turns.leave();
   }
+}
+
+/** Waits for its turn, which is no silence of the server. */
+async function turn(route: CallRoute, call: Call, patience: Patience): Promise<true> {
+  patience.rest();
+  try {
+    await route.turns.take(patience.signal);
+  } catch (cause) {
+    throw outOfTurn(route, call, cause);
+  }
+  patience.renew();
+  return true;
+}
+
+/** Why the call may not be sent over that session; undefined where it may. */
+function refusalOf(
+  ports: CallPorts,
+  { key }: Session,
+  tools: readonly Tool[],
+  call: Call,
+): Error | undefined {
+  return call.refusal?.() ?? ports.check.refusal(key, tools, call.tool, call.args);
+}
+
+/** The same result; where it is not what the tool promised, that is told. */
+function heeded(
+  ports: CallPorts,
+  { key }: Session,
+  tools: readonly Tool[],
+  call: Call,
+  result: CallToolResult,
+): CallToolResult {
+  ports.check.heed(key, tools, call.tool, result);
+  return result;
 }
 
 /** A broken exchange is often the first sign of a lost session; the others are given this long to come. */
 const SECOND_SIGN_MS = 100;
 
-async function nextSession(
+/** Waits for a session as long as there is patience; `lost` is what was sent before. */
+export async function nextSession(
   clock: Clock,
   route: CallRoute,
-  call: Call,
+  call: ToldCall,
   patience: Patience,
   lost?: Unanswered,
 ): Promise<Session> {

@@ -18,8 +18,11 @@ export interface Judgement {
   readonly error: TroupeError | TypeError;
 }
 
+/** What the errors of a call tell of it; another request can be told of in the same way. */
+export type ToldCall = Pick<Call, 'tool' | 'args' | 'options'>;
+
 /** The outcome of one sending, from what it failed with. */
-export function judge(error: unknown, server: string, call: Call, at: number): Judgement {
+export function judge(error: unknown, server: string, call: ToldCall, at: number): Judgement {
   if (error instanceof TimedOut) {
     return { outcome: 'timed-out', error: new CallTimeoutError(timeoutMessage(error, call), { server }) };
   }
@@ -51,7 +54,7 @@ export function judge(error: unknown, server: string, call: Call, at: number): J
 }
 
 /** The error of a call for which no session came; `lost` is its first sending, where there was one. */
-export function unreached(route: CallRoute, call: Call, cause: unknown, lost?: Judgement): TroupeError {
+export function unreached(route: CallRoute, call: ToldCall, cause: unknown, lost?: Judgement): TroupeError {
   const { server } = route;
   if (cause instanceof GivenUp) return abortedError(server, call);
   const isLate = cause instanceof TimedOut;
@@ -67,12 +70,19 @@ export function unreached(route: CallRoute, call: Call, cause: unknown, lost?: J
   return new NotReadyError(`'${call.tool}' was not sent: ${why}`, { server, cause: known });
 }
 
-function abortedError(server: string, { tool, options }: Call): CallAbortedError {
+/** The error of a call whose turn did not come. */
+export function outOfTurn({ server, turns }: CallRoute, call: Call, cause: unknown): TroupeError {
+  if (!(cause instanceof TimedOut)) return abortedError(server, call);
+  const why = `its turn did not come within ${cause.limitMs} ms (calls in work: ${turns.taken})`;
+  return new NotReadyError(`'${call.tool}' was not sent: ${why}.`, { server });
+}
+
+function abortedError(server: string, { tool, options }: ToldCall): CallAbortedError {
   const cause: unknown = options.signal?.reason;
   return new CallAbortedError(`The call of '${tool}' was aborted.`, { server, cause });
 }
 
-function timeoutMessage({ limitMs, isTotal }: TimedOut, { tool }: Call): string {
+function timeoutMessage({ limitMs, isTotal }: TimedOut, { tool }: ToldCall): string {
   const what = isTotal
     ? `no answer within the ${limitMs} ms of the whole call`
     : `no answer and no progress for ${limitMs} ms`;

@@ -1,6 +1,6 @@
 /**
  * How long a caller waits: until its own signal aborts, until it has heard nothing for a time, or until the time for
- * all of it is over.
+ * all of it is over. While a person or a model of the host is asked, neither time goes on.
  */
 import { LONGEST_DELAY_MS } from '../../machines/policy/backoff.js';
 import type { Clock } from '../ports.js';
@@ -29,21 +29,26 @@ export interface Limits {
 
 export class Patience {
   readonly #clock: Clock;
-  readonly #idleMs: number;
+  readonly #limits: Limits;
   readonly #caller: AbortSignal | undefined;
   readonly #over = new AbortController();
   #idle: unknown;
   #total: unknown;
+  /** What is left of the time in all. */
+  #leftMs: number;
+  #since = 0;
+  #isPaused = false;
+  #isEnded = false;
 
   /** Whoever makes one calls `end`. */
-  constructor(clock: Clock, { idleMs, totalMs }: Limits, caller: AbortSignal | undefined) {
+  constructor(clock: Clock, limits: Limits, caller: AbortSignal | undefined) {
     this.#clock = clock;
-    this.#idleMs = idleMs;
+    this.#limits = limits;
     this.#caller = caller;
+    this.#leftMs = limits.totalMs;
     if (caller?.aborted === true) this.#giveUp();
     caller?.addEventListener('abort', this.#giveUp, { once: true });
-    this.#idle = this.#timer(idleMs, false);
-    this.#total = this.#timer(totalMs, true);
+    this.#run();
   }
 
   /** Aborts with `TimedOut` or `GivenUp` when patience is over. */
@@ -53,25 +58,57 @@ export class Patience {
 
   /** Something was heard: the time of hearing nothing begins anew. */
   renew(): void {
-    if (this.#idle === undefined) return;
-    this.#clock.clearTimeout(this.#idle);
-    this.#idle = this.#timer(this.#idleMs, false);
+    this.rest();
+    if (!this.#isPaused) this.#idle = this.#timer(false, this.#limits.idleMs);
+  }
+
+  /** Nobody is expected to say anything before `renew`: only the time in all goes on. */
+  rest(): void {
+    if (this.#idle !== undefined) this.#clock.clearTimeout(this.#idle);
+    this.#idle = undefined;
+  }
+
+  /** Both times stand still. Asked twice, it is still one `resume` that ends it. */
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#stop();
+    this.#leftMs -= this.#clock.now() - this.#since;
+  }
+
+  /** The time of hearing nothing begins anew, the time in all goes on. */
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#run();
   }
 
   /** Leaves no timer and no listener. */
   end(): void {
-    if (this.#idle !== undefined) this.#clock.clearTimeout(this.#idle);
-    if (this.#total !== undefined) this.#clock.clearTimeout(this.#total);
-    this.#idle = undefined;
-    this.#total = undefined;
+    this.#isEnded = true;
+    this.#stop();
     this.#caller?.removeEventListener('abort', this.#giveUp);
   }
 
-  #timer(limitMs: number, isTotal: boolean): unknown {
-    if (!Number.isFinite(limitMs) || limitMs <= 0 || this.#over.signal.aborted) return undefined;
+  #run(): void {
+    this.#since = this.#clock.now();
+    this.renew();
+    this.#total = this.#timer(true, Math.max(this.#leftMs, 0));
+  }
+
+  #stop(): void {
+    this.rest();
+    if (this.#total !== undefined) this.#clock.clearTimeout(this.#total);
+    this.#total = undefined;
+  }
+
+  #timer(isTotal: boolean, delayMs: number): unknown {
+    const limitMs = isTotal ? this.#limits.totalMs : this.#limits.idleMs;
+    const isNone = !Number.isFinite(limitMs) || limitMs <= 0;
+    if (isNone || this.#isEnded || this.#over.signal.aborted) return undefined;
     return this.#clock.setTimeout(
       () => this.#over.abort(new TimedOut(limitMs, isTotal)),
-      Math.min(limitMs, LONGEST_DELAY_MS),
+      Math.min(delayMs, LONGEST_DELAY_MS),
     );
   }
 

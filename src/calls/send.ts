@@ -2,7 +2,8 @@
  * One sending of a call over one session.
  *
  * N1. It is told as one `call.started` and one `call.finished` of the same number, and never sent twice.
- * N2. A sending that is given up is cancelled at the server (MCP specification, "Cancellation"); a late answer is
+ * N2. While the server has a person or a model of the host asked, no limit of the caller goes on.
+ * N3. A sending that is given up is cancelled at the server (MCP specification, "Cancellation"); a late answer is
  *     dropped.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -12,27 +13,31 @@ import { RequestLostError, RpcError, type Progress } from '../protocol/protocol-
 import { maskFailure, maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
 import type { Call, CallPorts } from './call.js';
-import { judge, messageOf, type Judgement } from './outcome.js';
+import { judge, messageOf, type Judgement, type ToldCall } from './outcome.js';
 import type { Patience } from './patience.js';
 
 /** How one exchange breaks where its session may live on. */
 const BREAKS: ReadonlySet<FailureCode> = new Set<FailureCode>(['connection-lost', 'address-refused']);
 
-/** A sending that brought no result. */
+/** A request that brought no result. */
 export interface Unanswered extends Judgement {
-  readonly number: number;
   /** What carried it broke; the server has refused nothing. */
   readonly isLost: boolean;
 }
 
+/** A sending of a call that brought no result. */
+export interface UnansweredCall extends Unanswered {
+  readonly number: number;
+}
+
 /** Never rejects. `repeats` is the number of the sending that was lost. */
 export async function send(
-  ports: CallPorts,
+  ports: Omit<CallPorts, 'check'>,
   session: Session,
   call: Call,
   patience: Patience,
   repeats?: number,
-): Promise<{ readonly result: CallToolResult } | Unanswered> {
+): Promise<{ readonly result: CallToolResult } | UnansweredCall> {
   const { name: connection, generation } = session.key;
   const number = ports.nextCall();
   const mask = ports.mask(connection);
@@ -58,18 +63,17 @@ export async function send(
     }
   };
   session.beginCall();
+  const letClocksGo = session.pauseDuringQuestions(patience);
   try {
-    const result = await request(session, call, patience, tellProgress);
+    const result = await request(session, call, number, patience, tellProgress);
     finish(result.isError === true ? 'tool-error' : 'answered');
     return { result };
   } catch (error) {
-    const judgement = judgeAnything(error, mask, (known) =>
-      judge(known, connection, told, ports.clock.now()),
-    );
-    finish(judgement.outcome);
-    const isLost = error instanceof RequestLostError && (!session.isUsable || BREAKS.has(error.failure.code));
-    return { ...judgement, number, isLost };
+    const unanswered = whyUnanswered(error, session, mask, told, ports.clock.now());
+    finish(unanswered.outcome);
+    return { ...unanswered, number };
   } finally {
+    letClocksGo();
     session.endCall(ports.clock.now());
   }
 }
@@ -77,6 +81,7 @@ export async function send(
 async function request(
   { client }: Session,
   call: Call,
+  number: number,
   patience: Patience,
   tellProgress: (progress: Progress) => void,
 ): Promise<CallToolResult> {
@@ -90,9 +95,24 @@ async function request(
     patience.renew();
     tellProgress(progress);
   };
+  const method = 'tools/call';
   const params = { name: call.tool, arguments: call.args };
-  const result = await client.request('tools/call', params, { signal: patience.signal, onProgress });
+  const origin = { method, name: call.tool, call: number, context: call.options.context };
+  const result = await client.request(method, params, { signal: patience.signal, onProgress, origin });
   return result as CallToolResult;
+}
+
+/** What became of a request over that session which failed with `error`, told without secrets. */
+export function whyUnanswered(
+  error: unknown,
+  session: Session,
+  mask: Mask,
+  told: ToldCall,
+  at: number,
+): Unanswered {
+  const judgement = judgeAnything(error, mask, (known) => judge(known, session.key.name, told, at));
+  const isLost = error instanceof RequestLostError && (!session.isUsable || BREAKS.has(error.failure.code));
+  return { ...judgement, isLost };
 }
 
 /** A failure that cannot even be looked at leaves the outcome unknown. */

@@ -3,7 +3,8 @@
  * names; whoever needs the definitions reads them here.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { catalogHash, diffTools, toTexts, type CatalogDiff } from './tool-check.js';
+import { catalogHash, diffTexts, type CatalogDiff } from './list-diff.js';
+import { toTexts } from './tool-check.js';
 
 export interface Catalog {
   readonly tools: readonly Tool[];
@@ -11,6 +12,8 @@ export interface Catalog {
 }
 
 export class Catalogs {
+  /** Hears of every list, an equal one included; an empty one where there is none any more. */
+  onlisted: ((connection: string, tools: readonly Tool[]) => void) | undefined;
   readonly #byConnection = new Map<string, Catalog>();
 
   get(connection: string): Catalog | undefined {
@@ -22,17 +25,22 @@ export class Catalogs {
     const before = this.#byConnection.get(connection);
     const texts = toTexts(tools);
     const hash = catalogHash(texts);
-    if (before?.hash === hash) return { catalog: before, diff: undefined };
-    const diff = diffTools(toTexts(before?.tools ?? []), texts);
+    if (before?.hash === hash) {
+      this.onlisted?.(connection, before.tools);
+      return { catalog: before, diff: undefined };
+    }
+    const diff = diffTexts(toTexts(before?.tools ?? []), texts);
     const isNew = new Set([...diff.added, ...diff.changed]);
     const old = new Map(before?.tools.map((tool) => [tool.name, tool]));
     const kept = tools.map((tool) => (isNew.has(tool.name) ? tool : (old.get(tool.name) ?? tool)));
     const catalog: Catalog = { tools: kept, hash };
     this.#byConnection.set(connection, catalog);
+    this.onlisted?.(connection, kept);
     return { catalog, diff };
   }
 
   delete(connection: string): void {
     this.#byConnection.delete(connection);
+    this.onlisted?.(connection, []);
   }
 }

@@ -5,21 +5,12 @@
  * counts. A pattern covers the whole raw name. Matching takes no regular expression, so no pattern can make it slow.
  */
 import type { ServerSettings } from '../options.js';
+import { consistsOf } from './pieces.js';
 
 export type ToolFilter = NonNullable<ServerSettings['tools']>;
 
 function matches(name: string, pattern: string): boolean {
-  const [first = '', ...others] = pattern.split('*');
-  const last = others.pop();
-  if (last === undefined) return name === pattern;
-  if (!name.startsWith(first) || !name.endsWith(last)) return false;
-  let end = first.length;
-  for (const piece of others) {
-    const start = name.indexOf(piece, end);
-    if (start === -1) return false;
-    end = start + piece.length;
-  }
-  return end <= name.length - last.length;
+  return consistsOf(name, pattern.split('*'));
 }
 
 /**

@@ -10,7 +10,7 @@
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectionState, LifecycleEvent } from '../lifecycle/event.js';
 import type { Publisher } from '../lifecycle/publish.js';
-import type { NamingTemplate } from '../options.js';
+import type { NamingTemplate, ToolInQuestion } from '../options.js';
 import type { Catalog, Catalogs } from './catalogs.js';
 import { isAllowed, type ToolFilter } from './filter.js';
 import { exposedNames, rawKey, type ToolIdentity } from './naming.js';
@@ -29,7 +29,7 @@ export interface CatalogTool {
   readonly inputSchema: Tool['inputSchema'];
   readonly outputSchema?: NonNullable<Tool['outputSchema']>;
   readonly annotations?: ToolAnnotations;
-  /** True for every MCP tool: whether a person is asked is the host's decision. */
+  /** Whether a person is to be asked before each call: true for every tool, unless the host's policy says otherwise. */
   readonly requiresApproval: boolean;
   /** Its connection is away at the moment; a call waits for it or says why not. */
   readonly stale: boolean;
@@ -40,7 +40,11 @@ export interface ServerFacts {
   readonly source: string;
   readonly filter: ToolFilter;
   readonly state: ConnectionState;
+  /** Names of tools that are held back; the same set until it changes. Default none. */
+  readonly held?: ReadonlySet<string>;
 }
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 export class ToolRegistry {
   #tools: readonly CatalogTool[] = Object.freeze([]);
@@ -52,11 +56,16 @@ export class ToolRegistry {
   #counts: ReadonlyMap<string, number> = new Map();
   #names: ReadonlyMap<string, string> = new Map();
   #isStale = false;
+  /** Something may have gone, which is told when it happens and not when somebody looks. */
+  #mayShrink = false;
+  /** Hears of tools whose names are not in the list any more. */
+  ongone: ((tools: readonly CatalogTool[]) => void) | undefined;
 
   constructor(
     private readonly catalogs: Catalogs,
     private readonly servers: () => Iterable<readonly [name: string, facts: ServerFacts]>,
     private readonly naming: NamingTemplate,
+    private readonly requiresApproval: (tool: ToolInQuestion) => boolean = () => true,
   ) {}
 
   get tools(): readonly CatalogTool[] {
@@ -79,13 +88,39 @@ export class ToolRegistry {
   follow(publisher: Publisher): void {
     publisher.events$.subscribe((event) => {
       this.#isStale ||= ToolRegistry.concerns(event);
+      this.#mayShrink ||= ToolRegistry.canTakeAway(event);
     });
+    publisher.onflushed(() => {
+      if (this.#mayShrink) this.#bringUpToDate();
+    });
+  }
+
+  /** Something of what was asked about the servers has changed, which no event tells. */
+  outdated(): void {
+    this.#isStale = true;
+    this.#mayShrink = true;
+  }
+
+  /** The present name of a tool; undefined where it is not shown. */
+  nameOf(tool: ToolIdentity): string | undefined {
+    return this.#names.get(rawKey(tool));
+  }
+
+  private static canTakeAway(event: LifecycleEvent): boolean {
+    return (
+      event.type === 'tool.held' ||
+      (event.type === 'catalog.changed' && event.removed.length > 0) ||
+      event.type === 'connection.removed' ||
+      event.type === 'connection.stopped'
+    );
   }
 
   /** Whether an event can have changed the list. */
   static concerns(event: LifecycleEvent): boolean {
     return (
       event.type === 'catalog.changed' ||
+      event.type === 'tool.held' ||
+      event.type === 'tool.approved' ||
       event.type === 'connection.removed' ||
       event.type === 'connection.stopped' ||
       (event.type === 'connection.state' && event.from !== event.to)
@@ -96,6 +131,7 @@ export class ToolRegistry {
   #bringUpToDate(): void {
     if (!this.#isStale) return;
     this.#isStale = false;
+    this.#mayShrink = false;
     const shares = this.#collect();
     if (isSameList(shares, this.#shares)) return;
     const names = this.#namesOf(shares);
@@ -107,8 +143,11 @@ export class ToolRegistry {
     this.#names = names;
     this.#madeFrom = named;
     if (isSameList(tools, this.#tools)) return;
+    const before = this.#tools;
     this.#tools = Object.freeze(tools);
     this.#byName = new Map(tools.map((tool) => [tool.name, tool]));
+    const gone = before.filter(({ name }) => !this.#byName.has(name));
+    if (gone.length > 0) this.ongone?.(gone);
   }
 
   /** The names depend on nothing but which tools there are. */
@@ -126,20 +165,38 @@ export class ToolRegistry {
     return facts.map(([server, each]) => this.#shareOf(server, each, before.get(server)));
   }
 
-  #shareOf(server: string, { source, filter, state }: ServerFacts, before: Share | undefined): Share {
+  #shareOf(server: string, facts: ServerFacts, before: Share | undefined): Share {
+    const { source, filter, held = NOTHING } = facts;
     const catalog = this.catalogs.get(server);
-    const stale = state !== 'ready';
-    const isSame = before?.catalog === catalog && before?.filter === filter;
+    const stale = facts.state !== 'ready';
+    const isSame = before?.catalog === catalog && before?.filter === filter && before.held === held;
     if (isSame && before.source === source && before.stale === stale) return before;
-    const definitions = isSame ? before.definitions : allowedOf(catalog, filter);
-    return { server, catalog, filter, source, stale, definitions };
+    const definitions = isSame ? before.definitions : allowedOf(catalog, filter, held);
+    return { server, catalog, filter, held, source, stale, definitions };
   }
 
   /** The tool as it was shown before, where nothing of it changed. */
   #toTool(entry: Shown, name: string): CatalogTool {
     const before = this.#byName.get(name);
     const isSame = before !== undefined && isSameEntry(entry, this.#madeFrom.get(name));
-    return isSame ? before : toCatalogTool(entry, name);
+    return isSame ? before : this.#toCatalogTool(entry, name);
+  }
+
+  #toCatalogTool({ server, tool, definition, source, stale }: Shown, name: string): CatalogTool {
+    const { title, description, inputSchema, outputSchema, annotations } = definition;
+    const inQuestion = Object.freeze({
+      name,
+      server,
+      tool,
+      source,
+      ...(title === undefined ? {} : { title }),
+      ...(description === undefined ? {} : { description }),
+      inputSchema,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      ...(annotations === undefined ? {} : { annotations }),
+      stale,
+    });
+    return Object.freeze({ ...inQuestion, requiresApproval: this.requiresApproval(inQuestion) });
   }
 }
 
@@ -148,14 +205,19 @@ interface Share {
   readonly server: string;
   readonly catalog: Catalog | undefined;
   readonly filter: ToolFilter;
+  readonly held: ReadonlySet<string>;
   readonly source: string;
   readonly stale: boolean;
   /** Sorted by name. */
   readonly definitions: readonly Tool[];
 }
 
-function allowedOf(catalog: Catalog | undefined, filter: ToolFilter): readonly Tool[] {
-  const allowed = (catalog?.tools ?? []).filter(({ name }) => isAllowed(name, filter));
+function allowedOf(
+  catalog: Catalog | undefined,
+  filter: ToolFilter,
+  held: ReadonlySet<string>,
+): readonly Tool[] {
+  const allowed = (catalog?.tools ?? []).filter(({ name }) => isAllowed(name, filter) && !held.has(name));
   return allowed.toSorted((a, b) => compare(a.name, b.name));
 }
 
@@ -187,21 +249,4 @@ function isSameList<T>(a: readonly T[], b: readonly T[]): boolean {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function toCatalogTool({ server, tool, definition, source, stale }: Shown, name: string): CatalogTool {
-  const { title, description, inputSchema, outputSchema, annotations } = definition;
-  return Object.freeze({
-    name,
-    server,
-    tool,
-    source,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
-    requiresApproval: true,
-    stale,
-  });
 }

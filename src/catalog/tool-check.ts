@@ -1,5 +1,5 @@
 /**
- * What a server said its tools are, made safe to use, and how two such lists differ.
+ * What a server said its tools are, made safe to use.
  *
  * Owns the judgment on each entry of `tools/list`; it asks nobody and tells nobody, the problems go to the caller.
  *
@@ -9,49 +9,17 @@
  * C4. What stays nests at most `MAX_DEPTH` levels, so that recursion over it is safe.
  * C5. Text of the server appears in a problem only quoted, cut and free of control characters.
  */
-import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { findDanglingRef } from './dangling-ref.js';
 import { isJsonObject } from './json-object.js';
+import { entryTexts, type EntryTexts } from './list-diff.js';
+import { isDeeperThan, MAX_DEPTH } from './nesting.js';
+import { quoted } from './quoted.js';
 
 export interface ToolCheck {
   readonly tools: Tool[];
   /** One sentence for every tool left out and for every field removed. */
   readonly problems: string[];
-}
-
-export interface CatalogDiff {
-  /** Raw names, sorted. */
-  readonly added: string[];
-  readonly removed: string[];
-  readonly changed: string[];
-}
-
-const MAX_DEPTH = 200;
-const WIDE = 100;
-const MAX_QUOTED = 100;
-
-function childrenOf(value: unknown): unknown[] {
-  return typeof value === 'object' && value !== null ? Object.values(value) : [];
-}
-
-/** Level by level and in a wide level each object once, so that neither depth nor a cycle can exhaust anything. */
-function isDeeperThan(limit: number, value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > limit) return true;
-    const below: unknown[] = [];
-    for (const each of level) {
-      for (const child of childrenOf(each)) if (typeof child === 'object') below.push(child);
-    }
-    level = below.length > WIDE ? [...new Set(below)] : below;
-  }
-  return false;
-}
-
-function quote(text: string): string {
-  const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
-  return JSON.stringify(cut).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd');
 }
 
 /** What is wrong with the schema of a tool; undefined where nothing is. */
@@ -62,7 +30,7 @@ function flawOfSchema(schema: unknown): string | undefined {
   if (properties !== undefined && !isJsonObject(properties)) return 'has "properties" that are not an object';
   if (required !== undefined && !Array.isArray(required)) return 'has a "required" that is not a list';
   const ref = findDanglingRef(schema);
-  return ref === undefined ? undefined : `refers to ${quote(ref)}, which does not exist`;
+  return ref === undefined ? undefined : `refers to ${quoted(ref)}, which does not exist`;
 }
 
 /** Why an entry cannot be used at all; undefined where it is a tool. */
@@ -104,7 +72,7 @@ function withoutFields(tool: Tool, fields: ReadonlyMap<string, string>): Tool {
 
 function describe(entry: unknown, index: number): string {
   const name = isJsonObject(entry) ? entry['name'] : undefined;
-  return typeof name === 'string' && name !== '' ? `Tool ${quote(name)}` : `Tool number ${index + 1}`;
+  return typeof name === 'string' && name !== '' ? `Tool ${quoted(name)}` : `Tool number ${index + 1}`;
 }
 
 /**
@@ -134,34 +102,7 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
   return { tools: [...tools.values()], problems };
 }
 
-/** JSON text that does not depend on the order of keys. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) =>
-    isJsonObject(each)
-      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
-  );
-}
-
-/** Each tool of a checked list by its name, as text; the order of tools and of keys is no difference. */
-export type ToolTexts = ReadonlyMap<string, string>;
-
-export function toTexts(tools: readonly Tool[]): ToolTexts {
-  return new Map(tools.map((tool) => [tool.name, canonicalJson(tool)]));
-}
-
-/** What changed between two lists, tool by tool and in depth. */
-export function diffTools(old: ToolTexts, now: ToolTexts): CatalogDiff {
-  const names = [...now.keys()].toSorted();
-  return {
-    added: names.filter((name) => !old.has(name)),
-    removed: [...old.keys()].filter((name) => !now.has(name)).toSorted(),
-    changed: names.filter((name) => old.has(name) && old.get(name) !== now.get(name)),
-  };
-}
-
-/** SHA-256 (hex) of a list. Equal for two lists exactly where `diffTools` finds nothing. */
-export function catalogHash(texts: ToolTexts): string {
-  const lines = [...texts.values()].toSorted();
-  return createHash('sha256').update(lines.join('\n')).digest('hex');
+/** Each tool of a checked list by its name, as text. */
+export function toTexts(tools: readonly Tool[]): EntryTexts {
+  return entryTexts(tools, ({ name }) => name);
 }

@@ -14,7 +14,7 @@ export async function askAboutWaiting(
   const requests = servers.flatMap(({ enabled, trustRequest }) => (enabled ? (trustRequest ?? []) : []));
   if (requests.length === 0 || !canAsk(terminal, stdin)) return;
   const store = createFileApprovalStore();
-  await asking(terminal, stdin, async (confirm) => {
+  await asking(terminal, stdin, async ({ confirm }) => {
     for (const request of requests) {
       terminal.note(renderQuestion(request));
       if (await confirm('Approve it?')) await store.approve(request);

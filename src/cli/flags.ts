@@ -17,7 +17,7 @@ export interface Flags {
   readonly color: boolean;
 }
 
-export const MACHINE_NAMES = ['connection', 'manager'] as const;
+export const MACHINE_NAMES = ['connection', 'manager', 'review'] as const;
 export type MachineName = (typeof MACHINE_NAMES)[number];
 
 export const CHART_FORMATS = ['mermaid', 'scxml', 'json'] as const;

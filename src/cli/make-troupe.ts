@@ -2,9 +2,10 @@
 import process from 'node:process';
 import type { AuthOptions } from '../auth/auth-options.js';
 import { createFileApprovalStore } from '../config/file-approval-store.js';
-import type { LogSink } from '../event-log/log-sink.js';
-import type { ServerConfig } from '../options.js';
+import type { RecordTarget } from '../event-log/record-options.js';
+import type { ReviewMode, ServerConfig, TroupeOptions } from '../options.js';
 import { TIMEOUT_VARIABLE } from '../policy.js';
+import { createFileReviewStore } from '../review/file-review-store.js';
 import { createTroupe, type Troupe } from '../troupe.js';
 import { sourcesOf, type Configuration } from './configuration.js';
 import type { Flags } from './flags.js';
@@ -20,8 +21,12 @@ export interface TroupeChoice {
   readonly watch?: boolean;
   /** Default: what is signed in to is used, and nobody is asked to sign in. */
   readonly auth?: AuthOptions;
+  /** What becomes of tools that are other than approved. Default: they are reported. */
+  readonly review?: ReviewMode;
+  /** Default: nobody is there to ask. */
+  readonly askInput?: TroupeOptions['askInput'];
   /** Default: nothing is recorded. */
-  readonly record?: LogSink | undefined;
+  readonly record?: RecordTarget | undefined;
 }
 
 /** With `--verbose`, notes every detail of what happens to it. */
@@ -29,8 +34,10 @@ export function makeTroupe(
   flags: Flags,
   { names }: Pick<Configuration, 'names'>,
   terminal: Terminal,
-  { maxAttempts, only = names, watch = false, auth = { interactive: false }, record }: TroupeChoice = {},
+  choice: TroupeChoice = {},
 ): Troupe {
+  const { maxAttempts, only = names, watch = false, auth = { interactive: false } } = choice;
+  const { askInput, record, review: mode = 'report' } = choice;
   const { config, servers, discover } = sourcesOf(flags);
   const { timeout } = flags;
   const unneeded = names.filter((name) => !only.includes(name));
@@ -40,7 +47,9 @@ export function makeTroupe(
     servers: { ...servers, ...takenOut(unneeded) },
     watch,
     approvals: createFileApprovalStore(),
+    review: { mode, store: createFileReviewStore() },
     auth,
+    ...(askInput === undefined ? {} : { askInput }),
     ...(record === undefined ? {} : { record }),
     ...(timeout === undefined ? {} : { env: { ...process.env, [TIMEOUT_VARIABLE]: String(timeout) } }),
     ...(maxAttempts === undefined ? {} : { policy: { maxAttempts } }),

@@ -1,12 +1,19 @@
 /**
  * Lifecycle events as lines of text, for where there is no terminal to draw a table on. Pure.
  */
-import type { LifecycleEvent } from '../lifecycle/event.js';
+import type { CatalogList, LifecycleEvent } from '../lifecycle/event.js';
 import { countOf } from './count-of.js';
 import { preciseDuration } from './duration.js';
 import { summarize } from './failure-report.js';
 import { oneLine } from './safe-text.js';
 import { serverCommand } from './server-command.js';
+
+const LIST_NAMES: Readonly<Record<CatalogList, string>> = {
+  tools: 'tools',
+  resources: 'resources',
+  resourceTemplates: 'resource templates',
+  prompts: 'prompts',
+};
 
 /** What everybody wants to know; undefined for an event that is only a detail. */
 export function toHeadline(event: LifecycleEvent): string | undefined {
@@ -37,6 +44,9 @@ export function toHeadline(event: LifecycleEvent): string | undefined {
       );
     case 'manager.failed':
       return line(event, `failed: ${event.message}`);
+    case 'diagnostic':
+      if (event.kind !== 'tool-changed') return undefined;
+      return line(event, `${event.message} 'troupe review' shows it.`);
     default:
       return undefined;
   }
@@ -48,10 +58,10 @@ export function toDetail(event: LifecycleEvent): string | undefined {
     case 'connection.state':
       return line(event, event.substate === '' ? event.to : `${event.to} (${event.substate})`);
     case 'catalog.changed': {
-      const { added, removed, changed } = event;
+      const { list = 'tools', added, removed, changed } = event;
       return line(
         event,
-        `tools: ${added.length} added, ${removed.length} removed, ${changed.length} changed`,
+        `${LIST_NAMES[list]}: ${added.length} added, ${removed.length} removed, ${changed.length} changed`,
       );
     }
     case 'server.log':

@@ -12,6 +12,7 @@ import type { ConfigFlags } from './commands/config.js';
 import type { ImportFlags } from './commands/import.js';
 import type { MachineFlags } from './commands/machine.js';
 import type { ReplayFlags } from './commands/replay.js';
+import type { ReviewFlags } from './commands/review.js';
 import type { ToolsFlags } from './commands/tools.js';
 import type { TrustFlags } from './commands/trust.js';
 import type { UpFlags } from './commands/up.js';
@@ -55,13 +56,14 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   };
   const program = makeProgram(host);
   addUp(program, act, host.stdin);
-  addCheck(program, act);
-  addTools(program, act);
+  addCheck(program, act, host.stdin);
+  addTools(program, act, host.stdin);
   addCall(program, act, host.stdin);
   addReplay(program, act);
   addConfig(program, act);
   addImport(program, act);
   addTrust(program, act, host.stdin);
+  addReview(program, act, host.stdin);
   addLogin(program, act);
   addLogout(program, act);
   addMachine(program, act);
@@ -119,27 +121,29 @@ function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'up', 'connect all servers and keep them alive until Ctrl-C')
     .option('--record <file>', "record what happens, for 'troupe replay'; holds no secret", toFile)
     .option('--record-max <mb>', 'size after which a new file begins; two are kept', toMegabytes, 64)
+    .option('--record-wire', 'note every message: direction, method, id, size, time until the answer')
+    .option('--record-bodies', 'note the messages themselves too, arguments and results; secrets are masked')
     .action(async (_, command: Command) => {
       const { up } = await import('./commands/up.js');
       await act<UpFlags>(command, (flags, terminal) => up(flags, terminal, stdin));
     });
 }
 
-function addCheck(program: Command, act: Act): void {
+function addCheck(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'check', 'try every server and explain each failure')
     .option('--attempts <n>', 'attempts for each server', toAttempts, 1)
     .action(async (_, command: Command) => {
       const { check } = await import('./commands/check.js');
-      await act<CheckFlags>(command, check);
+      await act<CheckFlags>(command, (flags, terminal) => check(flags, terminal, stdin));
     });
 }
 
-function addTools(program: Command, act: Act): void {
+function addTools(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'tools', 'list the tools as a model sees them')
     .option('--server <name>', 'start and list only this server')
     .action(async (_, command: Command) => {
       const { tools } = await import('./commands/tools.js');
-      await act<ToolsFlags>(command, tools);
+      await act<ToolsFlags>(command, (flags, terminal) => tools(flags, terminal, stdin));
     });
 }
 
@@ -155,13 +159,18 @@ function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void
 
 function addReplay(program: Command, act: Act): void {
   addCommand(program, 'replay', "play a log of 'up --record' again, and tell what happened")
-    .argument('<log>', 'the file')
+    .argument('<log...>', 'the file, or the files of one recording; LOG.1 and so on are found')
     .option('--at <moment>', 'stop there: the number of an entry, or a time', toMoment)
     .option('--connection <name>', 'tell of this connection only')
+    .addOption(
+      new Option('--against <charts>', 'the charts to play it with').choices(['current']).default('current'),
+    )
     .option('--timeline', 'tell every change of a state')
-    .action(async (log: string, _, command: Command) => {
+    .option('--svg <file>', 'draw the timeline', toFile)
+    .option('--export-fixture <folder>', 'write a test that has it happen again', toFile)
+    .action(async (logs: string[], _, command: Command) => {
       const { replay } = await import('./commands/replay.js');
-      await act<ReplayFlags>(command, (flags, terminal) => replay(flags, terminal, log));
+      await act<ReplayFlags>(command, (flags, terminal) => replay(flags, terminal, logs));
     });
 }
 
@@ -193,6 +202,17 @@ function addTrust(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
     .action(async (server: string | undefined, _, command: Command) => {
       const { trust } = await import('./commands/trust.js');
       await act<TrustFlags>(command, (flags, terminal) => trust(flags, terminal, { server, stdin }));
+    });
+}
+
+function addReview(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
+  addCommand(program, 'review', 'show which tools have changed since they were approved')
+    .argument('[tools...]', 'mcp__SERVER__TOOL, or SERVER/TOOL; default: all of every server')
+    .option('--approve', 'approve what is shown, after a question for each')
+    .option('--yes', 'approve without a question')
+    .action(async (tools: string[], _, command: Command) => {
+      const { review } = await import('./commands/review.js');
+      await act<ReviewFlags>(command, (flags, terminal) => review(flags, terminal, { tools, stdin }));
     });
 }
 

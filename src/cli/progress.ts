@@ -46,6 +46,22 @@ export function describeCallProgress({ progress, total, message }: Progress): st
   return message === undefined ? `progress ${share}` : `progress ${share}: ${message}`;
 }
 
+/** Runs `work` and shows how far it says that it is, as a share of 1. */
+export async function showingShare<T>(
+  terminal: Terminal,
+  what: string,
+  work: (onShare: (share: number) => void) => Promise<T>,
+): Promise<T> {
+  return showingLine(terminal, (show) => work((share) => show(describeShare(what, share))));
+}
+
+const BAR = 20;
+
+export function describeShare(what: string, share: number): string {
+  const full = Math.round(BAR * Math.min(1, Math.max(0, share)));
+  return `${what} ${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${Math.floor(100 * share)} %`;
+}
+
 async function showingLine<T>(
   terminal: Terminal,
   work: (show: (line: string) => void) => Promise<T>,

@@ -18,13 +18,18 @@ export function noteWarnings(
   }
 }
 
-/** Notes why servers are not ready, and gives whether there was any. */
+/** It is ready, or rests until it is used: its tools are known. */
+export function isUsable({ state, substate }: ServerStatus): boolean {
+  return state === 'ready' || substate === 'dormant';
+}
+
+/** Notes why servers cannot be used, and gives whether there was any. */
 export function noteFailures(
   statuses: readonly ServerStatus[],
   needed: readonly string[],
   terminal: Terminal,
 ): boolean {
-  const failed = statuses.filter(({ name, state }) => needed.includes(name) && state !== 'ready');
+  const failed = statuses.filter((status) => needed.includes(status.name) && !isUsable(status));
   for (const status of failed) {
     const [summary = '', ...details] = explain(status);
     terminal.note(`${terminal.noteColors.red('✗')} ${oneLine(status.name)}  ${summary}`);

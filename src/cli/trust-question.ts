@@ -4,9 +4,8 @@
  * between.
  */
 import type { TrustRequest } from '../options.js';
+import { visibleText } from './visible-text.js';
 
-/** Controls, marks without a width, unassigned characters, and every space but the usual one. */
-const UNSEEN = /\p{C}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/gu;
 const START = 120;
 const END = 60;
 const MOST_LISTED = 40;
@@ -23,7 +22,7 @@ export function renderQuestion(request: TrustRequest): string {
 
 /** A line for everything that decides what happens. */
 export function renderRequest(request: TrustRequest): string[] {
-  const { command, args = [], cwd, url, headers = [], variables, env, inputs = {} } = request;
+  const { command, args = [], cwd, url, headers = [], variables, env, asks = [], inputs = {} } = request;
   const proposals = Object.entries(inputs).map(
     ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWord(text)}`,
   );
@@ -38,6 +37,7 @@ export function renderRequest(request: TrustRequest): string[] {
       variables.includes('*') ? 'all of them' : listed(variables.map(toWord), ', '),
     ],
     ['sets variables', listed(env.map(toWord), ', ')],
+    ['asks you for', listed(asks.map(toWord), ', ')],
     ['answers by itself', listed(proposals, ', ')],
   ];
   return facts.flatMap(([label, text]) => (text === '' ? [] : [`${label}: ${text}`]));
@@ -57,7 +57,7 @@ function toWord(text: string): string {
 
 function visible(text: string): string {
   const shown = text.length <= START + END ? text : cut(text);
-  return shown.replaceAll(UNSEEN, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
+  return visibleText(shown);
 }
 
 function cut(text: string): string {

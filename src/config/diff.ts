@@ -95,10 +95,16 @@ const SETTINGS: ReadonlySet<string> = new Set([
   'idleStopMs',
   'timeout',
   'callTimeout',
+  'maxConcurrentCalls',
   'policy',
   'retryCalls',
 ] satisfies (keyof ServerSettings)[]);
-const DEFAULTS = { enabled: true, start: 'eager', callTimeout: DEFAULT_CALL_TIMEOUT_MS };
+const DEFAULTS = {
+  enabled: true,
+  start: 'eager',
+  callTimeout: DEFAULT_CALL_TIMEOUT_MS,
+  maxConcurrentCalls: 0,
+};
 const IN_THE_POLICY = { timeout: null, idleStopMs: null };
 
 function settingsOf(config: ServerConfig): Readonly<Record<string, unknown>> {
@@ -106,7 +112,7 @@ function settingsOf(config: ServerConfig): Readonly<Record<string, unknown>> {
 }
 
 /** What is started or reached. Relative paths make the folder part of it, and so does a find in a project, as approved. */
-function targetOf({ config, baseDir, scope }: ServerSpec): object {
+export function targetOf({ config, baseDir, scope }: ServerSpec): object {
   const fields = Object.entries(config).filter(([field]) => !SETTINGS.has(field) && field !== 'server');
   const isFound = scope === 'project';
   return { ...Object.fromEntries(fields), isFound, ...(('command' in config || isFound) && { baseDir }) };

@@ -5,7 +5,7 @@
 import { KNOWN_SOURCES, type FilePlace, type KnownSource } from './known-sources.js';
 import { baseFolder, pathsOf, thisMachine, type Machine } from './places.js';
 import { printable } from './problem.js';
-import { findProjectRoot } from './project-root.js';
+import { findProjectRoot, projectFolders } from './project-root.js';
 import type { Source } from './sources.js';
 
 export interface Search {
@@ -36,6 +36,17 @@ export async function findSources(
   const root = await findProjectRoot(cwd, marks, on.home);
   const rows = KNOWN_SOURCES.filter((row) => (isOfProject(row) ? project : user));
   return { sources: rows.flatMap((row) => toSources(row, root, on)), root };
+}
+
+/** Every path at which a file counts once it is there, a project's in a folder that is nearer than the present one included. */
+export async function placesToWatch(search: Search, machine?: Machine): Promise<readonly string[]> {
+  const on = machine ?? (await thisMachine(process.env));
+  const { sources, root } = await findSources(search, on);
+  const folders = search.project === false ? [] : projectFolders(search.cwd, root, on.home);
+  const ofProjects = KNOWN_SOURCES.filter(isOfProject).flatMap((row) =>
+    folders.flatMap((folder) => toSources(row, folder, on)),
+  );
+  return [...new Set([...sources, ...ofProjects].flatMap(({ path }) => path ?? []))];
 }
 
 /** Every place a row names on that machine; none of a project where there is no project. */

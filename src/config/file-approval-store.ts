@@ -50,6 +50,8 @@ export function createFileApprovalStore(options: FileApprovalStoreOptions = {}):
       let stop = (): void => {};
       let isOver = false;
       const begin = async (): Promise<void> => {
+        await folder();
+        if (isOver) return;
         const place = await makeFolder();
         if (!isOver) stop = watchFolder(place, onChange);
       };

@@ -42,6 +42,7 @@ export function toSettings(fields: EntryFields): ServerSettings {
     ...unlessIdle({ idleStopMs: fields.idleStopMs }),
     ...unlessIdle({ timeout: fields.timeout }),
     ...unlessIdle({ callTimeout: fields.callTimeout }),
+    ...unlessIdle({ maxConcurrentCalls: fields.maxConcurrentCalls }),
     ...unlessIdle({ retryCalls: fields.retryCalls }),
     ...unlessIdle({ policy: fields.policy }),
   };

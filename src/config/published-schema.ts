@@ -25,6 +25,8 @@ const DESCRIPTIONS: Readonly<Record<keyof typeof ENTRY_SCHEMA.properties, string
   idleStopMs: 'Idle milliseconds after which the server is stopped until it is used again. Default 0: never.',
   timeout: 'Milliseconds for launch, handshake and list, each; 0 is no limit. Default 30000.',
   callTimeout: 'Milliseconds a call may go without progress; 0 is no limit. Default 60000.',
+  maxConcurrentCalls:
+    'Tool calls the server gets at the same time; further ones wait in order. Default 0: no limit.',
   retryCalls: 'Which calls may be repeated after a lost connection.',
   policy: 'Single numbers of the connection policy.',
 };
@@ -48,6 +50,7 @@ export const CONFIG_SCHEMA: Readonly<Record<string, unknown>> = {
   title: 'MCP servers',
   type: 'object',
   properties: {
+    $schema: { type: 'string', description: 'Where an editor finds this schema. Nobody else reads it.' },
     mcpServers: {
       type: 'object',
       description: 'The servers by name.',

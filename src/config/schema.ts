@@ -150,6 +150,7 @@ const SETTINGS = {
   idleStopMs: DURATION,
   timeout: DURATION,
   callTimeout: DURATION,
+  maxConcurrentCalls: { type: 'integer', minimum: 0 },
   retryCalls: RETRY_CALLS,
   policy: POLICY,
 } satisfies Record<keyof ServerSettings, Schema>;
@@ -221,6 +222,7 @@ export const OPTIONS_SCHEMA: Schema = {
     }),
     policy: POLICY,
     retryCalls: RETRY_CALLS,
+    validateArguments: FLAG,
     naming: { type: 'string', enum: NAMING_TEMPLATES },
     startSlots: { type: 'integer', minimum: 1 },
     retryBudget: subset({ burst: { type: 'integer', minimum: 1 }, everyMs: DURATION }),

@@ -1,7 +1,8 @@
 /**
  * Where configuration comes from, and how its text is got.
  */
-import { createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
 import type { Layout } from './layout.js';
@@ -41,8 +42,11 @@ export interface SourceReport {
   readonly message?: string;
 }
 
-/** Reads a whole file as text, or rejects as `node:fs` does. */
-export type ReadText = (path: string) => Promise<string>;
+/**
+ * Reads a whole file as text, or rejects as `node:fs` does. A file that nobody pointed at has to be an ordinary one: a
+ * repository can hold a link to a terminal, and whoever reads that waits for ever.
+ */
+export type ReadText = (path: string, isPointedAt?: boolean) => Promise<string>;
 
 const LARGEST_BYTES = 4 * 1024 * 1024;
 
@@ -54,18 +58,44 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOTDIR: 'cannot be reached: a part of its path is not a folder',
   ELOOP: 'cannot be reached: its links go round in a circle',
   ENAMETOOLONG: 'cannot be read: its name is too long',
+  ENOTFILE: 'is no ordinary file',
   EFBIG: `is larger than ${LARGEST_BYTES / 1024 / 1024} MiB, which no configuration should be`,
 };
 
 /** UTF-8, or UTF-16 where a byte order mark says so. Reads at most 4 MiB, then rejects with `EFBIG`. */
-export const readConfigFile: ReadText = async (path) => {
+export const readConfigFile: ReadText = async (path, isPointedAt = true) => {
+  const file = await open(path, isPointedAt ? constants.O_RDONLY : NEVER_WAITING);
+  try {
+    if (!isPointedAt) await requireOrdinary(file);
+    const bytes = await readBytes(file);
+    return new TextDecoder(encodingOf(bytes), { ignoreBOM: true }).decode(bytes);
+  } finally {
+    await file.close();
+  }
+};
+
+/** Windows knows no such flag. */
+const NEVER_WAITING = constants.O_RDONLY | ((constants as { O_NONBLOCK?: number }).O_NONBLOCK ?? 0);
+
+async function requireOrdinary(file: FileHandle): Promise<void> {
+  const stats = await file.stat();
+  if (stats.isFile()) return;
+  throw failed(stats.isDirectory() ? 'EISDIR' : 'ENOTFILE');
+}
+
+async function readBytes(file: FileHandle): Promise<Buffer> {
   const chunks: Buffer[] = [];
   // One byte past the limit tells a larger file from one that fits; `end` is inclusive.
-  for await (const chunk of createReadStream(path, { end: LARGEST_BYTES })) chunks.push(chunk as Buffer);
+  const stream = file.createReadStream({ end: LARGEST_BYTES, autoClose: false });
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
   const bytes = Buffer.concat(chunks);
-  if (bytes.length > LARGEST_BYTES) throw Object.assign(new Error('file too large'), { code: 'EFBIG' });
-  return new TextDecoder(encodingOf(bytes), { ignoreBOM: true }).decode(bytes);
-};
+  if (bytes.length > LARGEST_BYTES) throw failed('EFBIG');
+  return bytes;
+}
+
+function failed(code: string): Error {
+  return Object.assign(new Error(READ_ERRORS[code]), { code });
+}
 
 /** Whether reading failed because there is no such file. */
 export function isAbsence(error: unknown): boolean {

@@ -16,13 +16,13 @@ import type { ServerSpec } from './merge.js';
 
 /**
  * Only entries found in a project's file, since others than the user may have written it: those that start a program,
- * and those that want a variable of the host, or would tell a remote server who the person is and where they work. A
- * policy of `all` or `remote-only` answers for the person.
+ * and those that want a variable of the host or an answer of the person, or would tell a remote server who the person is
+ * and where they work. A policy of `all` or `remote-only` answers for the person.
  */
-export function needsTrust(spec: ServerSpec, policy?: TrustPolicy): boolean {
-  if (spec.scope !== 'project' || policy === 'all') return false;
-  if ('command' in spec.config) return true;
-  return policy !== 'remote-only' && variablesWanted(spec.config).length > 0;
+export function needsTrust({ scope, config }: ServerSpec, policy?: TrustPolicy): boolean {
+  if (scope !== 'project' || policy === 'all') return false;
+  if ('command' in config) return true;
+  return policy !== 'remote-only' && (variablesWanted(config).length > 0 || inputsWanted(config).length > 0);
 }
 
 /** Whether a policy alone approves an entry of a project's file; a function is asked later, for what is to be started. */
@@ -34,6 +34,7 @@ export function isApprovedBy(policy: TrustPolicy | undefined, spec: ServerSpec):
 export function toTrustRequest(spec: ServerSpec): TrustRequest {
   const { name, source, baseDir, config } = spec;
   const inputs = inputsOf(spec);
+  const asked = idsOf(config);
   const proposals = inputs.flatMap(({ id, default: value, password }) =>
     value === undefined ? [] : [[id, password ? MASK : value]],
   );
@@ -44,6 +45,7 @@ export function toTrustRequest(spec: ServerSpec): TrustRequest {
     ...describeTarget(config),
     variables: variablesWanted(config),
     env: namesIn('env' in config ? config.env : undefined),
+    ...(asked.length > 0 && { asks: asked }),
     ...(proposals.length > 0 && { inputs: Object.fromEntries(proposals) as Record<string, string> }),
     hash: hashOf({
       name,
@@ -56,7 +58,11 @@ export function toTrustRequest(spec: ServerSpec): TrustRequest {
 
 /** What the file says about the answers the entry refers to. */
 function inputsOf({ config, inputs }: ServerSpec): readonly InputSpec[] {
-  return inputsWanted(config).flatMap((name) => inputs?.get(name.replace(/^input:/, '')) ?? []);
+  return idsOf(config).flatMap((id) => inputs?.get(id) ?? []);
+}
+
+function idsOf(config: ServerSpec['config']): readonly string[] {
+  return inputsWanted(config).map((name) => name.replace(/^input:/, ''));
 }
 
 function describeTarget(

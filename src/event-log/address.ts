@@ -32,3 +32,8 @@ export function parentAddress(address: string): string | undefined {
   const at = address.lastIndexOf('/');
   return at === -1 ? undefined : address.slice(0, at);
 }
+
+/** The manager and the connections are machines; what is below a connection is an effect of it. */
+export function isMachineAddress(address: string): boolean {
+  return address.indexOf('/', MANAGER.length + 1) === -1;
+}

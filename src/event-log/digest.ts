@@ -1,14 +1,15 @@
 /**
- * Short names for texts and for JSON, to compare two runs by. Not a defence against forgery: it finds what was
- * dropped, moved or altered.
+ * Short names for texts and for what machines hold, to compare two runs by. Not a defence against forgery: it finds
+ * what was dropped, moved or altered.
  */
+import type { StateValue } from 'xstate';
 
-/** Of everything added to it, in order: 16 hexadecimal digits. */
+/** Of everything added to it, in order: 64 bits, written as 16 hexadecimal digits. */
 export class Digest {
   #high = 0x9e3779b9;
   #low = 0x85ebca6b;
 
-  add(text: string): void {
+  add(text: string): this {
     let high = this.#high;
     let low = this.#low;
     for (let index = 0; index < text.length; index += 1) {
@@ -20,6 +21,31 @@ export class Digest {
     this.#high =
       Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909);
     this.#low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
+    return this;
+  }
+
+  addDigest(other: Digest): this {
+    this.#high = Math.imul(this.#high ^ other.#high, 2_654_435_761) ^ (other.#low >>> 7);
+    this.#low = Math.imul(this.#low ^ other.#low, 1_597_334_677) ^ (other.#high >>> 5);
+    return this;
+  }
+
+  /** Has it stand for one more, or one less, of a heap in which the order does not matter. */
+  heap(other: Digest, sign: 1 | -1 = 1): this {
+    this.#high = (this.#high + sign * other.#high) | 0;
+    this.#low = (this.#low + sign * other.#low) | 0;
+    return this;
+  }
+
+  copy(): Digest {
+    const digest = new Digest();
+    digest.#high = this.#high;
+    digest.#low = this.#low;
+    return digest;
+  }
+
+  equals(other: Digest): boolean {
+    return this.#high === other.#high && this.#low === other.#low;
   }
 
   /** As it was when it was read. */
@@ -35,51 +61,94 @@ export class Digest {
   }
 }
 
-function digestOf(text: string): string {
-  const digest = new Digest();
-  digest.add(text);
-  return digest.hex;
-}
-
 function hexOf(half: number): string {
   return (half >>> 0).toString(16).padStart(8, '0');
 }
 
-/**
- * Digests of the contexts of machines, as JSON. What a machine has put into its context never changes, so only what is
- * another value than the last time is read again.
- */
-export class ContextDigests {
-  readonly #last = new Map<string, Map<string, { readonly value: object; readonly digest: string }>>();
+/** One machine, as it stands. */
+interface Standing {
+  readonly to: string;
+  readonly status: string;
+  readonly state: StateValue;
+  readonly context: Readonly<Record<string, unknown>>;
+}
 
-  of(address: string, context: Readonly<Record<string, unknown>>): string {
-    let text = '';
-    for (const name of Object.keys(context)) {
-      const value = context[name];
-      if (value === undefined) continue;
-      const part =
-        typeof value === 'object' && value !== null ? this.#object(address, name, value) : plain(value);
-      text += `${name}\0${part}\0`;
+/** Digests of machines as they stand. Serves one run: it remembers what it has read of each. */
+export class StandingDigests {
+  readonly #contexts = new Map<string, ContextDigest>();
+
+  /** Of those machines, in whatever order. */
+  of(machines: readonly Standing[]): Digest {
+    const all = new Digest();
+    for (const machine of machines) all.heap(this.#of(machine));
+    return all;
+  }
+
+  #of({ to, status, state, context }: Standing): Digest {
+    let known = this.#contexts.get(to);
+    if (known === undefined) {
+      known = new ContextDigest();
+      this.#contexts.set(to, known);
     }
-    return digestOf(text);
-  }
-
-  /** That machine is no more. */
-  forget(address: string): void {
-    this.#last.delete(address);
-  }
-
-  #object(address: string, name: string, value: object): string {
-    const fields = this.#last.get(address) ?? new Map<string, { value: object; digest: string }>();
-    this.#last.set(address, fields);
-    const last = fields.get(name);
-    if (last?.value === value) return last.digest;
-    const digest = digestOf(JSON.stringify(value));
-    fields.set(name, { value, digest });
-    return digest;
+    if (status !== 'active') this.#contexts.delete(to);
+    return new Digest().add(`${to} ${status} ${textOf(state)}`).addDigest(known.of(context));
   }
 }
 
-function plain(value: unknown): string {
-  return typeof value === 'string' ? `"${value}` : JSON.stringify(value);
+interface Field {
+  value: unknown;
+  digest: Digest;
+}
+
+/**
+ * Of the context of one machine, as JSON. What a machine has put into its context never changes, so only what is
+ * another value than the last time is read again.
+ */
+class ContextDigest {
+  readonly #fields = new Map<string, Field>();
+  readonly #all = new Digest();
+  #last: object | undefined;
+
+  of(context: Standing['context']): Digest {
+    if (context === this.#last) return this.#all;
+    this.#last = context;
+    let count = 0;
+    for (const name of Object.keys(context)) {
+      const value = context[name];
+      if (value === undefined) continue;
+      count += 1;
+      const field = this.#fields.get(name);
+      if (field === undefined || field.value !== value) this.#set(name, value, field);
+    }
+    if (count < this.#fields.size) this.#drop(context);
+    return this.#all;
+  }
+
+  #set(name: string, value: unknown, field: Field | undefined): void {
+    const digest = new Digest().add(name).add(JSON.stringify(value));
+    if (field === undefined) this.#fields.set(name, { value, digest });
+    else {
+      this.#all.heap(field.digest, -1);
+      field.value = value;
+      field.digest = digest;
+    }
+    this.#all.heap(digest);
+  }
+
+  /** Fields that the context has no more. */
+  #drop(context: Standing['context']): void {
+    for (const [name, { digest }] of this.#fields) {
+      if (context[name] !== undefined) continue;
+      this.#fields.delete(name);
+      this.#all.heap(digest, -1);
+    }
+  }
+}
+
+/** The same for a state however its regions are ordered. */
+export function textOf(state: StateValue): string {
+  if (typeof state === 'string') return state;
+  let text = '';
+  for (const name of Object.keys(state).sort()) text += `(${name} ${textOf(state[name] ?? '')})`;
+  return text;
 }

@@ -1,6 +1,7 @@
 /** Where a replay went another way than the log, in words and as data. */
 import type { StateValue } from 'xstate';
 import { statePath } from '../lifecycle/state-path.js';
+import type { JsonObject } from './entry.js';
 import type { Standing } from './folded-actor.js';
 
 /** Which of the two replays parted from the log. */
@@ -30,9 +31,27 @@ export interface ContextDifference {
   readonly found: unknown;
 }
 
-/** Whether two values are the same as JSON. */
+/** Whether two values are the same as JSON, in whatever order their fields are. */
 export function isSame(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
+    return Number.isNaN(a) && Number.isNaN(b);
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as JsonObject, b as JsonObject];
+  for (const name of Object.keys(left)) if (!isSame(left[name], right[name])) return false;
+  for (const name of Object.keys(right))
+    if (right[name] !== undefined && left[name] === undefined) return false;
+  return true;
+}
+
+/** Whether one state is the other as far as it goes: a newer chart may have more regions, or more states within one. */
+export function isWithin(expected: StateValue, found: StateValue): boolean {
+  if (typeof found === 'string') return expected === found;
+  const regions = typeof expected === 'string' ? { [expected]: undefined } : expected;
+  return Object.entries(regions).every(([name, below]) => {
+    const there = found[name];
+    return there !== undefined && (below === undefined || isWithin(below, there));
+  });
 }
 
 export function contextDifferences(

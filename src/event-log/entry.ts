@@ -63,10 +63,12 @@ export interface CauseEntry extends Delivery {
   readonly kind: CauseKind;
   /** Which timer fired: the how manieth that the machines have set. */
   readonly timer?: number;
-  /** What followed among the machines, in order; left out where nothing did. */
-  readonly derived?: readonly Delivery[];
   /** The state of `to` once everything was at rest. */
   readonly state: StateValue;
+  /** Of the other machines those that came to another state with it, by address; left out where none did. */
+  readonly moved?: Readonly<Record<string, StateValue>>;
+  /** What followed among the machines, in order; left out where nothing did. */
+  readonly derived?: readonly Delivery[];
   /** Null where the next entry came before everything was at rest. */
   readonly check: string | null;
 }
@@ -149,10 +151,15 @@ function isDelivery(value: unknown): boolean {
 /** No chart is deeper; a log may say anything. */
 const DEEPEST_STATE = 16;
 
-function isState(value: unknown, depth = 0): boolean {
+export function isState(value: unknown, depth = 0): value is StateValue {
   if (typeof value === 'string') return true;
   if (!isObject(value) || depth === DEEPEST_STATE) return false;
   return Object.values(value).every((below) => isState(below, depth + 1));
+}
+
+export function isMoved(value: unknown): value is NonNullable<CauseEntry['moved']> {
+  if (!isObject(value)) return false;
+  return Object.entries(value).every(([address, state]) => isAddress(address) && isState(state));
 }
 
 const hasTexts =
@@ -177,6 +184,7 @@ const DERIVED = {
   fits: (value: unknown) => Array.isArray(value) && value.every(isDelivery),
   expected: 'a list of what followed',
 };
+const MOVED = { fits: isMoved, expected: 'a list of states' };
 const CHECK = { fits: isCheck, expected: 'a check' };
 const CHECK_OR_NULL = { fits: (value: unknown) => value === null || isCheck(value), expected: 'a check' };
 
@@ -201,8 +209,9 @@ const CAUSE_FIELDS: readonly Field[] = [
   ...EVERY_ENTRY,
   { name: 'to', ...ADDRESS },
   { name: 'event', ...EVENT },
-  { name: 'derived', ...DERIVED, isOptional: true },
   { name: 'state', ...STATE },
+  { name: 'moved', ...MOVED, isOptional: true },
+  { name: 'derived', ...DERIVED, isOptional: true },
   { name: 'check', ...CHECK_OR_NULL },
 ];
 

@@ -6,13 +6,13 @@
  *     lead the others astray.
  * P2. Nothing of a log makes it throw: what makes no sense is a misfit.
  */
+import type { ConnectionContext } from '../../machines/connection.events.js';
 import { connectionMachine } from '../../machines/connection.machine.js';
 import { managerMachine } from '../../machines/manager.machine.js';
-import { withDoor } from '../actors/door.js';
-import { isMachineAddress } from './address-book.js';
-import { connectionName, MANAGER } from './address.js';
+import { isStale } from '../actors/door.js';
+import { connectionName, isMachineAddress, MANAGER } from './address.js';
 import type { CauseEntry, Delivery, LogEntry, SnapshotEntry } from './entry.js';
-import { FoldedActor, nothing, type Standing } from './folded-actor.js';
+import { FoldedActor, foldedChart, nothing, type Standing } from './folded-actor.js';
 import { fromLogged } from './logged-event.js';
 
 /** What a log says and the fold cannot follow. */
@@ -24,9 +24,11 @@ export interface Misfit {
 }
 
 /** The fold has the children of the manager; what it spawns by itself is nobody. */
-const manager = managerMachine.provide({ actors: { connection: nothing as never } });
+const manager = foldedChart(managerMachine.provide({ actors: { connection: nothing as never } }));
 
-const connection = withDoor(connectionMachine, () => {});
+const connection = foldedChart(connectionMachine, (context, event) =>
+  isStale(context as unknown as ConnectionContext, event),
+);
 
 export class Fold {
   readonly #actors = new Map<string, FoldedActor>();
@@ -90,10 +92,10 @@ export class Fold {
       if (to === MANAGER)
         this.#actors.set(
           to,
-          FoldedActor.resume(manager, to, standing, () => this.#children),
+          FoldedActor.resume(manager, standing, () => this.#children),
         );
       else if (name !== undefined && isMachineAddress(to))
-        this.#keep(to, name, FoldedActor.resume(connection, name, standing));
+        this.#keep(to, name, FoldedActor.resume(connection, standing));
     } catch {
       this.#misfit({ entry, actor: to, why: 'is in a state that its chart does not have' });
     }

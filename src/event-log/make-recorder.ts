@@ -4,7 +4,7 @@ import { managerMachine, type ManagerInput } from '../../machines/manager.machin
 import { chartHash } from '../inspection/chart-hash.js';
 import { chartModel } from '../inspection/chart-model.js';
 import { PACKAGE } from '../package.js';
-import { LOG_FORMAT, POLICY_VERSION } from './entry.js';
+import { LOG_FORMAT, POLICY_VERSION, type LogHeader } from './entry.js';
 import { Recorder, type RecorderParts } from './recorder.js';
 
 export { createLogFile } from './file-store.js';
@@ -30,10 +30,13 @@ export function makeRecorder({ seed, input, ...parts }: Recorded): Recorder {
   });
 }
 
+let current: LogHeader['machines'] | undefined;
+
 /** The hashes of the charts as they are now. */
-export function currentCharts(): { readonly connection: string; readonly manager: string } {
-  return {
+export function currentCharts(): LogHeader['machines'] {
+  current ??= {
     connection: chartHash(chartModel(connectionMachine)),
     manager: chartHash(chartModel(managerMachine)),
   };
+  return current;
 }

@@ -15,8 +15,8 @@ import type {
   InspectionEvent,
   StateValue,
 } from 'xstate';
-import { AddressBook, isMachineAddress } from './address-book.js';
-import { ContextDigests } from './digest.js';
+import { AddressBook } from './address-book.js';
+import { StandingDigests, textOf, type Digest } from './digest.js';
 import type { CauseKind, Delivery, LoggedEvent } from './entry.js';
 import { toLogged } from './logged-event.js';
 import type { NumberedClock } from './numbered-clock.js';
@@ -50,34 +50,45 @@ export interface MachineState {
 /** Causes, and where everything they touched has come to rest. */
 export interface Group {
   readonly causes: readonly Cause[];
-  /** By address. */
-  readonly states: ReadonlyMap<string, StateValue>;
-  /** Over the states and contexts of every machine that was told anything. */
-  readonly digest: string;
+  /** Where every machine stands that was told anything. */
+  readonly machines: readonly MachineState[];
+  /** Those among them that came to another state, by address. */
+  readonly moved: ReadonlySet<string>;
+  /** Over `machines`. */
+  readonly digest: Digest;
+}
+
+/** What is done with what is heard. All of it is called while the machines are at work. */
+export interface Listener {
+  /** A group begins. */
+  readonly first?: () => void;
+  /** There is another actor, machine or effect. */
+  readonly actor?: (ref: AnyActorRef, address: string) => void;
+  /** An error in here. */
+  readonly error: (error: unknown) => void;
 }
 
 export class ObservedSystem {
   readonly #manager: AnyActorRef;
   readonly #timers: NumberedClock;
+  readonly #listener: Listener;
   readonly #book = new AddressBook();
-  readonly #contexts = new ContextDigests();
-  readonly #onFirst: () => void;
-  readonly #onError: (error: unknown) => void;
+  readonly #digests = new StandingDigests();
+  /** The states of the living machines at the end of the group before, as texts. */
+  readonly #texts = new Map<string, string>();
   #refs = new Map<string, AnyActorRef>();
   #causes: Cause[] = [];
   #subscription: { unsubscribe(): void } | undefined;
 
-  /** `onFirst` is called when a group begins, while the machines are at work; `onError` for an error in here. */
-  constructor({ manager, timers }: ObservableSystem, onFirst: () => void, onError: (error: unknown) => void) {
+  constructor({ manager, timers }: ObservableSystem, listener: Listener) {
     this.#manager = manager;
     this.#timers = timers;
-    this.#onFirst = onFirst;
-    this.#onError = onError;
+    this.#listener = listener;
   }
 
   /** From here on everything is heard. */
   attach(): void {
-    this.#book.of(this.#manager);
+    for (const { to, state } of this.machines()) this.#texts.set(to, textOf(state));
     this.#subscription = this.#manager.system.inspect((event) => this.#hear(event));
   }
 
@@ -86,65 +97,70 @@ export class ObservedSystem {
     this.#subscription = undefined;
   }
 
-  addressOf(ref: AnyActorRef): string {
-    return this.#book.of(ref);
-  }
-
   /** Ends the group. To be asked for while no actor is processing; undefined where nothing was heard. */
   takeGroup(): Group | undefined {
     if (this.#causes.length === 0) return undefined;
     const causes = this.#causes;
-    const touched = [...this.#refs].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const refs = this.#refs;
     this.#causes = [];
     this.#refs = new Map();
-    const machines = touched.map(([to, ref]) => stateOf(to, ref));
-    return {
-      causes,
-      states: new Map(machines.map(({ to, state }) => [to, state])),
-      digest: statesDigest(machines, this.#contexts),
-    };
+    const machines: MachineState[] = [];
+    const moved = new Set<string>();
+    for (const [to, ref] of refs) {
+      const machine = stateOf(to, ref);
+      machines.push(machine);
+      if (this.#hasMoved(machine)) moved.add(to);
+    }
+    return { causes, machines, moved, digest: this.#digests.of(machines) };
   }
 
   /** Every machine, the manager first. */
   machines(): MachineState[] {
     const { children } = this.#manager.getSnapshot() as { readonly children: Record<string, AnyActorRef> };
-    return [this.#manager, ...Object.values(children)].map((ref) => stateOf(this.#book.of(ref), ref));
+    return [this.#manager, ...Object.values(children)].map((ref) => stateOf(this.#book.of(ref).address, ref));
+  }
+
+  #hasMoved({ to, status, state }: MachineState): boolean {
+    const before = this.#texts.get(to);
+    const now = textOf(state);
+    if (status !== 'active') this.#texts.delete(to);
+    else if (before !== now) this.#texts.set(to, now);
+    return before !== now;
   }
 
   /** An observer that throws would take the actor with it. */
   #hear(event: InspectionEvent): void {
     try {
-      if (event.type === '@xstate.actor') this.#book.of(event.actorRef as AnyActorRef);
-      else if (event.type === '@xstate.event') this.#note(event);
+      if (event.type === '@xstate.event') this.#note(event);
+      else if (event.type === '@xstate.actor') {
+        const ref = event.actorRef as AnyActorRef;
+        const { address } = this.#book.of(ref);
+        this.#listener.actor?.(ref, address);
+      }
     } catch (error) {
-      this.#onError(error);
+      this.#listener.error(error);
     }
   }
 
   #note({ actorRef, sourceRef, event }: InspectedEventEvent): void {
     const target = actorRef as AnyActorRef;
-    const source = sourceRef as AnyActorRef | undefined;
-    const to = this.#book.of(target);
-    if (!isMachineAddress(to)) return;
+    const { address: to, isMachine } = this.#book.of(target);
+    if (!isMachine) return;
     const timer = this.#timers.takeFiring();
     if ((target.getSnapshot() as AnyMachineSnapshot).status !== 'active') return;
-    const from = source === undefined ? undefined : this.#book.of(source);
-    const delivery: Delivery = { to, ...(from !== undefined && { from }), event: toLogged(event) };
+    const source = sourceRef === undefined ? undefined : this.#book.of(sourceRef as AnyActorRef);
+    const told = toLogged(event);
+    const delivery: Delivery =
+      source === undefined ? { to, event: told } : { to, from: source.address, event: told };
     this.#refs.set(to, target);
-    const isFromMachine = from !== undefined && isMachineAddress(from);
-    if (isFromMachine && timer === undefined) {
+    if (source?.isMachine === true && timer === undefined) {
       this.#causes.at(-1)?.derived.push(delivery);
       return;
     }
-    if (this.#causes.length === 0) this.#onFirst();
+    if (this.#causes.length === 0) this.#listener.first?.();
     const kind = kindOf(delivery, timer);
-    this.#causes.push({
-      at: this.#timers.now(),
-      kind,
-      ...delivery,
-      ...(timer !== undefined && { timer }),
-      derived: [],
-    });
+    const at = this.#timers.now();
+    this.#causes.push({ at, kind, ...delivery, ...(timer !== undefined && { timer }), derived: [] });
   }
 }
 
@@ -168,15 +184,4 @@ function stateOf(to: string, ref: AnyActorRef): MachineState {
     context = {},
   } = ref.getSnapshot() as Partial<Standing> & Pick<Standing, 'status'>;
   return { to, status, state: value, context };
-}
-
-/** Over machines in the order of their addresses. */
-export function statesDigest(machines: readonly MachineState[], contexts: ContextDigests): string {
-  return machines.map((machine) => stateDigest(machine, contexts)).join('\n');
-}
-
-function stateDigest({ to, status, state, context }: MachineState, contexts: ContextDigests): string {
-  const digest = contexts.of(to, context);
-  if (status !== 'active') contexts.forget(to);
-  return JSON.stringify([to, status, state, digest]);
 }

@@ -9,37 +9,20 @@
  * R3. A last line that was cut off, as by the end of the process that wrote it, is told as `truncated`.
  */
 import { LineFramer } from '../transports/line-framer.js';
+import { parsed } from './line-index.js';
+import type { LogProblem, LogProblemCode } from './log-problem.js';
 import { entryProblem, headerProblem, isObject, LOG_FORMAT, type LogEntry, type LogHeader } from './entry.js';
 
 /** Longest line that is read, bytes. Nothing longer is written. */
 export const LONGEST_LINE_BYTES = 16 * 1_024 * 1_024;
 
-export type LogProblemCode =
-  /** It does not begin as a log does. */
-  | 'not-a-log'
-  /** It was written by a newer version of Troupe. */
-  | 'newer'
-  /** A line does not fit. */
-  | 'corrupt'
-  /** A line is longer than any that is written. */
-  | 'too-long'
-  /** The last line was cut off; the rest of the log is whole. */
-  | 'truncated'
-  /** The bytes could not be read. */
-  | 'unreadable';
-
-export interface LogProblem {
-  readonly code: LogProblemCode;
-  /** Number of the line, from 1. */
-  readonly line: number;
-  /** One sentence that names the line. */
-  readonly message: string;
-}
-
-/** One piece of a log: the header is the first, a problem the last where there is one. */
+/**
+ * One piece of a log: the header is the first, a problem the last where there is one. `text` is the line of an entry as
+ * it stands there.
+ */
 export type LogPiece =
   | { readonly type: 'header'; readonly line: number; readonly header: LogHeader }
-  | { readonly type: 'entry'; readonly line: number; readonly entry: LogEntry }
+  | { readonly type: 'entry'; readonly line: number; readonly entry: LogEntry; readonly text: string }
   | { readonly type: 'problem'; readonly line: number; readonly problem: LogProblem };
 
 /**
@@ -133,7 +116,7 @@ export class LogParser {
     const isWhole = value !== undefined || !this.#isEnding;
     if (!isWhole && isBeginOfLog(this.#line, text)) this.#truncated(this.#line, 'was cut off');
     else if (this.#nextSeq === undefined) this.#readHeader(value);
-    else this.#readEntry(value, this.#nextSeq);
+    else this.#readEntry(value, this.#nextSeq, text);
   }
 
   #readHeader(value: unknown): void {
@@ -155,7 +138,7 @@ export class LogParser {
     this.#pieces.push({ type: 'header', line: this.#line, header });
   }
 
-  #readEntry(value: unknown, expected: number): void {
+  #readEntry(value: unknown, expected: number, text: string): void {
     if (value === undefined) return this.#corrupt('is not JSON');
     if (!isObject(value)) return this.#corrupt('is not an object');
     const problem = entryProblem(value);
@@ -167,7 +150,7 @@ export class LogParser {
     const misplaced = this.#misplaced(entry);
     if (misplaced !== undefined) return this.#corrupt(misplaced);
     this.#nextSeq = expected + 1;
-    this.#pieces.push({ type: 'entry', line: this.#line, entry });
+    this.#pieces.push({ type: 'entry', line: this.#line, entry, text });
   }
 
   /** A snapshot is one run, and every part begins with one. */
@@ -207,13 +190,4 @@ export class LogParser {
 /** Any text may be the begin of an entry, since it follows a header. */
 function isBeginOfLog(line: number, text: string): boolean {
   return line > 1 || text.startsWith('{"troupeLog":');
-}
-
-/** Undefined for what is no JSON, which no JSON stands for. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

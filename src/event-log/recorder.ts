@@ -54,11 +54,10 @@ export class Recorder {
   constructor(parts: RecorderParts) {
     this.#parts = parts;
     this.#writer = new LogWriter(parts.sink, (error) => this.#fail(error));
-    this.#system = new ObservedSystem(
-      parts.system,
-      () => queueMicrotask(() => this.#atRest()),
-      (error) => this.#fail(error),
-    );
+    this.#system = new ObservedSystem(parts.system, {
+      first: () => queueMicrotask(() => this.#atRest()),
+      error: (error) => this.#fail(error),
+    });
     this.#chain = new Chain(this.#header());
   }
 
@@ -73,7 +72,9 @@ export class Recorder {
     if (this.#isOver) return;
     this.#guard(() => {
       this.#writeGroup();
-      if (this.#leftOut === 0 && !this.#writer.isFull) this.#writeNote(note);
+      if (this.#leftOut > 0 || this.#writer.isFull) return;
+      this.#writeNote(note);
+      if (this.#sincePart > this.#maxSize) this.#rotate();
     });
   }
 
@@ -89,12 +90,15 @@ export class Recorder {
     if (this.#isOver) return;
     this.#guard(() => {
       this.#writeGroup();
-      const { maxSize = Infinity } = this.#parts.sink;
       if (this.#leftOut > 0 && this.#writer.isDrained) this.#closeGap();
       if (this.#leftOut > 0) return;
-      if (this.#sincePart > maxSize) this.#rotate();
+      if (this.#sincePart > this.#maxSize) this.#rotate();
       else if (this.#sinceSnapshot >= SNAPSHOT_EVERY) this.#writeSnapshot();
     });
+  }
+
+  get #maxSize(): number {
+    return this.#parts.sink.maxSize ?? Infinity;
   }
 
   #writeRest(): void {
@@ -139,17 +143,25 @@ export class Recorder {
       this.#write(toLine(body, null));
     }
     this.#chain.add(last);
-    this.#chain.add(group.digest);
+    this.#chain.rest(group.digest);
     this.#write(toLine(last, this.#chain.check));
   }
 
-  #bodiesOf({ causes, states }: Group): string[] {
-    return causes.map(({ derived, ...cause }, index) => {
+  #bodiesOf(group: Group): string[] {
+    const { causes, machines } = group;
+    return causes.map(({ at, kind, to, from, event, timer, derived }, index) => {
+      const moved = index === causes.length - 1 ? movedBeside(group) : undefined;
       const entry: Unchecked<CauseEntry> = {
         seq: this.#nextSeq + index,
-        ...cause,
+        at,
+        kind,
+        to,
+        state: machines.find((machine) => machine.to === to)?.state ?? '',
+        ...(moved !== undefined && { moved }),
+        ...(from !== undefined && { from }),
+        ...(timer !== undefined && { timer }),
+        event,
         ...(derived.length > 0 && { derived }),
-        state: states.get(cause.to) ?? '',
       };
       return JSON.stringify(entry);
     });
@@ -175,8 +187,8 @@ export class Recorder {
         at,
         kind: 'snapshot',
         to,
-        status,
         state,
+        status,
         context,
         left: machines.length - 1 - index,
       });
@@ -211,4 +223,10 @@ export class Recorder {
     this.#system.detach();
     this.#parts.failed(error);
   }
+}
+
+/** The states of those that came to another one without being told by the causes themselves. */
+function movedBeside({ causes, machines, moved }: Group): CauseEntry['moved'] {
+  const beside = machines.filter(({ to }) => moved.has(to) && !causes.some((cause) => cause.to === to));
+  return beside.length === 0 ? undefined : Object.fromEntries(beside.map(({ to, state }) => [to, state]));
 }

@@ -1,9 +1,11 @@
 /** Reads a log and plays it: what `troupe replay` tells, as data. */
 import { connectionName } from './address.js';
+import { bodyIn } from './chain.js';
 import type { Divergence } from './divergence.js';
-import type { LogEntry, LogHeader } from './entry.js';
+import { POLICY_VERSION, type LogEntry, type LogHeader } from './entry.js';
 import { currentCharts } from './make-recorder.js';
-import { readLog, type LogProblem } from './read-log.js';
+import type { LogProblem } from './log-problem.js';
+import { LogParser, type LogPiece } from './read-log.js';
 import { Replayer } from './replayer.js';
 import { Summary, type ConnectionSummary, type StateChange } from './summary.js';
 
@@ -21,7 +23,9 @@ export interface ReplayReport {
   readonly header: LogHeader | undefined;
   /** Entries that were played. */
   readonly entries: number;
-  /** Time of the last of them, milliseconds since the epoch; undefined where there was none. */
+  /** How many of the parts that were given were read, the last one perhaps not to its end. */
+  readonly parts: number;
+  /** Time of the last entry, milliseconds since the epoch; undefined where there was none. */
   readonly at: number | undefined;
   /** What is wrong with the log; everything else is about what stands before it. */
   readonly problem: LogProblem | undefined;
@@ -38,47 +42,113 @@ export interface ReplayReport {
 
 const PROGRESS_EVERY = 1_000;
 
-/** Never rejects: what is wrong with the log is in the report. */
+/**
+ * Plays a log, or the parts of one, the oldest first. Never rejects: what is wrong with the log is in the report, and
+ * what stands before it was played.
+ */
 export async function replayLog(
-  bytes: AsyncIterable<Uint8Array>,
-  { isBeyond = () => false, changed, progress }: ReplayOptions = {},
+  bytes: AsyncIterable<Uint8Array> | readonly AsyncIterable<Uint8Array>[],
+  options: ReplayOptions = {},
 ): Promise<ReplayReport> {
-  const summary = new Summary(changed);
-  let header: LogHeader | undefined;
-  let replayer: Replayer | undefined;
-  let problem: LogProblem | undefined;
-  let at: number | undefined;
-  for await (const piece of readLog(bytes)) {
-    if (piece.type === 'header') {
-      header = piece.header;
-      replayer = new Replayer(header);
-    } else if (piece.type === 'problem') problem = piece.problem;
-    else {
-      const { entry } = piece;
-      if (replayer === undefined || isBeyond(entry)) break;
-      at = entry.at;
-      replayer.take(entry);
-      summary.end(entry, (address) => replayer?.fold.standing(address));
-      if (replayer.entries % PROGRESS_EVERY === 0) progress?.(replayer.entries);
-    }
+  const play = new Play(options);
+  for (const part of Array.isArray(bytes) ? (bytes as readonly AsyncIterable<Uint8Array>[]) : [bytes]) {
+    await play.part(part as AsyncIterable<Uint8Array>);
+    if (play.isOver) break;
   }
-  replayer?.end();
-  if (at !== undefined) summary.close(at);
-  return {
-    header,
-    entries: replayer?.entries ?? 0,
-    at,
-    problem,
-    hasOtherCharts: header !== undefined && hasOtherCharts(header),
-    whyNoRerun: replayer?.whyNoRerun,
-    divergences: replayer?.divergences ?? [],
-    divergenceCount: replayer?.divergenceCount ?? 0,
-    connections: summary.connections,
-  };
+  return play.report();
 }
 
-function hasOtherCharts({ machines }: LogHeader): boolean {
+class Play {
+  readonly #options: ReplayOptions;
+  readonly #summary: Summary;
+  #header: LogHeader | undefined;
+  #replayer: Replayer | undefined;
+  #problem: LogProblem | undefined;
+  #parts = 0;
+  #nextSeq: number | undefined;
+  #at: number | undefined;
+  #isBeyond = false;
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+    this.#summary = new Summary(options.changed);
+  }
+
+  get isOver(): boolean {
+    return this.#problem !== undefined || this.#isBeyond;
+  }
+
+  async part(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    this.#parts += 1;
+    const parser = new LogParser();
+    try {
+      for await (const chunk of bytes) {
+        this.#take(parser.push(chunk));
+        if (this.isOver) return;
+      }
+      this.#take(parser.end());
+    } catch (error) {
+      this.#take([parser.unreadable(error)]);
+    }
+  }
+
+  report(): ReplayReport {
+    const replayer = this.#replayer;
+    replayer?.end();
+    if (this.#at !== undefined) this.#summary.close(this.#at);
+    return {
+      header: this.#header,
+      entries: replayer?.entries ?? 0,
+      parts: this.#parts,
+      at: this.#at,
+      problem: this.#problem,
+      hasOtherCharts: this.#header !== undefined && hasOtherCharts(this.#header),
+      whyNoRerun: replayer?.whyNoRerun,
+      divergences: replayer?.divergences ?? [],
+      divergenceCount: replayer?.divergenceCount ?? 0,
+      connections: this.#summary.connections,
+    };
+  }
+
+  #take(pieces: readonly LogPiece[]): void {
+    for (const piece of pieces) {
+      if (this.isOver) return;
+      if (piece.type === 'problem') this.#problem = piece.problem;
+      else if (piece.type === 'header') this.#begin(piece.header);
+      else this.#play(piece.entry, piece.text);
+    }
+  }
+
+  #begin(header: LogHeader): void {
+    const { firstSeq } = header;
+    const expected = this.#nextSeq ?? firstSeq;
+    this.#nextSeq = firstSeq;
+    if (firstSeq !== expected) {
+      const message = `Line 1 begins with entry ${firstSeq}, where entry ${expected} should be: it is not the part that follows.`;
+      this.#problem = { code: 'corrupt', line: 1, message };
+      return;
+    }
+    this.#header ??= header;
+    if (this.#replayer === undefined) this.#replayer = new Replayer(header, hasOtherCharts(header));
+    else this.#replayer.nextPart(header);
+  }
+
+  #play(entry: LogEntry, text: string): void {
+    const replayer = this.#replayer;
+    if (replayer === undefined) return;
+    this.#isBeyond = this.#options.isBeyond?.(entry) === true;
+    if (this.#isBeyond) return;
+    this.#at = entry.at;
+    this.#nextSeq = entry.seq + 1;
+    replayer.take(entry, bodyIn(text, entry));
+    this.#summary.end(entry, (address) => replayer.fold.standing(address));
+    if (replayer.entries % PROGRESS_EVERY === 0) this.#options.progress?.(replayer.entries);
+  }
+}
+
+function hasOtherCharts({ machines, policyVersion }: LogHeader): boolean {
   const { connection, manager } = currentCharts();
+  if (policyVersion !== POLICY_VERSION) return true;
   return machines.connection !== connection || machines.manager !== manager;
 }
 

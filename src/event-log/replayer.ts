@@ -5,16 +5,26 @@
  * Q1. The two must agree with the log, and so with each other: by state, by what followed, and by the check over every
  *     context.
  * Q2. The comparison of an actor ends at its first divergence, and begins anew with the next snapshot.
- * Q3. No log makes it throw: what cannot be played is a divergence.
+ * Q3. A log of other charts, or of other policies, is compared by states and by the kinds of what followed: what a context
+ *     holds is another thing there.
+ * Q4. No log makes it throw: what cannot be played is a divergence.
  */
-import { isMachineAddress } from './address-book.js';
+import type { StateValue } from 'xstate';
 import { MANAGER } from './address.js';
 import { bodyOf, Chain } from './chain.js';
-import { ContextDigests } from './digest.js';
-import { contextDifferences, isSame, stateText, type Divergence, type ReplayMethod } from './divergence.js';
+import { Digest, StandingDigests } from './digest.js';
+import { byReceiver, touchedBy } from './deliveries.js';
+import {
+  contextDifferences,
+  isSame,
+  isWithin,
+  stateText,
+  type Divergence,
+  type ReplayMethod,
+} from './divergence.js';
 import type { CauseEntry, Delivery, LogEntry, LogHeader, SnapshotEntry } from './entry.js';
 import { Fold } from './fold.js';
-import { statesDigest, type Group, type MachineState } from './observed-system.js';
+import type { Group, MachineState } from './observed-system.js';
 import { Rerun } from './rerun.js';
 
 /** More of them are counted and not kept. */
@@ -23,15 +33,15 @@ const MOST_DIVERGENCES = 100;
 /** Where one of the two has come to at the end of a group. */
 interface Outcome {
   readonly method: 'rerun' | 'fold';
-  readonly states: ReadonlyMap<string, unknown>;
-  readonly digest: string;
+  readonly machines: readonly MachineState[];
+  readonly digest: Digest;
 }
 
 export class Replayer {
   readonly divergences: Divergence[] = [];
   readonly fold: Fold;
-  readonly #chain: Chain;
-  readonly #contexts = new ContextDigests();
+  #chain: Chain;
+  readonly #digests = new StandingDigests();
   #rerun: Rerun | undefined;
   #whyNoRerun = 'the log holds no entries';
   #group: CauseEntry[] = [];
@@ -40,7 +50,11 @@ export class Replayer {
   #count = 0;
   #entries = 0;
 
-  constructor(private readonly header: LogHeader) {
+  /** `hasOtherCharts`: the log was recorded with others than those it is played with. */
+  constructor(
+    private readonly header: LogHeader,
+    private readonly hasOtherCharts = false,
+  ) {
     this.#chain = new Chain(header);
     this.fold = new Fold(({ entry, actor, why }) => this.#cannotPlay(entry, 'fold', actor, why));
   }
@@ -60,9 +74,16 @@ export class Replayer {
     return this.#rerun === undefined ? this.#whyNoRerun : undefined;
   }
 
-  take(entry: LogEntry): void {
+  /** The log goes on with another part. */
+  nextPart(header: LogHeader): void {
+    this.#chain = new Chain(header);
+  }
+
+  /** `body` is the text of the entry that its check is over, where that is at hand. */
+  take(entry: LogEntry, body: string = bodyOf(entry)): void {
     this.#entries += 1;
     try {
+      this.#chain.add(body);
       this.#take(entry);
     } catch (error) {
       const why = error instanceof Error ? error.message : 'it failed without an error';
@@ -94,6 +115,8 @@ export class Replayer {
     this.#compareSnapshot(entry, 'rerun', now);
     this.#compareSnapshot(entry, 'fold', this.fold.standing(entry.to));
     this.#verify(entry, entry.check, this.#count > before);
+    // What the new charts hold in their contexts, an older one cannot say.
+    if (this.hasOtherCharts && this.fold.standing(entry.to) !== undefined) return;
     this.#parted.delete(`fold ${entry.to}`);
     this.fold.take(entry);
   }
@@ -104,7 +127,8 @@ export class Replayer {
     if (entry.to !== MANAGER || entry.left > 0) return;
     const rerun = new Rerun(this.header);
     const [manager] = rerun.machines();
-    if (manager !== undefined && isSame(manager.context, entry.context) && manager.state === entry.state) {
+    const isAsKnown = this.hasOtherCharts || isSame(manager?.context, entry.context);
+    if (isAsKnown && manager?.state === entry.state) {
       this.#rerun = rerun;
     } else rerun.stop();
   }
@@ -121,8 +145,8 @@ export class Replayer {
     now: Pick<MachineState, 'status' | 'state' | 'context'> | undefined,
   ): void {
     if (now === undefined || this.#parted.has(`${method} ${entry.to}`)) return;
-    const context = contextDifferences(entry.context, now.context);
-    const isThere = isSame(now.state, entry.state) && now.status === entry.status;
+    const context = this.hasOtherCharts ? [] : contextDifferences(entry.context, now.context);
+    const isThere = this.#isThere(entry.state, now.state) && now.status === entry.status;
     if (isThere && context.length === 0) return;
     const fields = context.map(({ field }) => `'${field}'`).join(', ');
     this.#tell(entry, method, entry.to, {
@@ -136,7 +160,6 @@ export class Replayer {
   }
 
   #takeCause(entry: CauseEntry): void {
-    this.#chain.add(bodyOf(entry));
     this.#group.push(entry);
     this.fold.take(entry);
     const why = this.#rerun?.play(entry);
@@ -148,42 +171,38 @@ export class Replayer {
   }
 
   #compareGroup(group: readonly CauseEntry[], last: CauseEntry, check: string): void {
-    const before = this.#chain.check;
-    const told = group.flatMap((entry) => [entry, ...(entry.derived ?? [])]);
-    const touched = [...new Set(told.map(({ to }) => to).filter(isMachineAddress))].toSorted();
+    const touched = touchedBy(group);
     const outcomes: Outcome[] = [this.#foldOutcome(touched)];
     const rerun = this.#rerun?.takeGroup();
     if (this.#rerun !== undefined) outcomes.push(toOutcome(rerun));
-    const odd = outcomes.filter(({ digest }) => {
-      this.#chain.resume(before);
-      this.#chain.add(digest);
-      return this.#chain.check !== check;
-    });
+    const odd = outcomes.filter(({ digest }) => this.#chain.checkAfter(digest) !== check);
     this.#chain.resume(check);
-    for (const { method, states } of odd) this.#compareStates(group, method, states);
+    for (const { method, machines } of odd) this.#compareStates(group, method, machines);
     if (rerun !== undefined) this.#compareDerived(group, rerun);
-    const silent = odd.filter(({ method }) => !touched.some((to) => this.#parted.has(`${method} ${to}`)));
+    if (odd.length === 0 || this.hasOtherCharts) return;
+    const actors = [...touched];
+    const silent = odd.filter(({ method }) => !actors.some((to) => this.#parted.has(`${method} ${to}`)));
     this.#tellUnexplained(last, silent, outcomes.length);
-    for (const { method } of odd) for (const to of touched) this.#parted.add(`${method} ${to}`);
+    for (const { method } of odd) for (const to of actors) this.#parted.add(`${method} ${to}`);
   }
 
-  #foldOutcome(touched: readonly string[]): Outcome {
-    const machines = touched.flatMap((to) => {
+  #foldOutcome(touched: ReadonlySet<string>): Outcome {
+    const machines: MachineState[] = [];
+    for (const to of touched) {
       const standing = this.fold.standing(to);
-      return standing === undefined ? [] : [{ to, ...standing }];
-    });
-    const states = new Map(machines.map(({ to, state }) => [to, state]));
-    return { method: 'fold', states, digest: statesDigest(machines, this.#contexts) };
+      if (standing !== undefined) machines.push({ to, ...standing });
+    }
+    return { method: 'fold', machines, digest: this.#digests.of(machines) };
   }
 
   #compareStates(
     group: readonly CauseEntry[],
     method: 'rerun' | 'fold',
-    states: ReadonlyMap<string, unknown>,
+    machines: readonly MachineState[],
   ): void {
     for (const entry of group) {
-      const found = (states.get(entry.to) ?? null) as Divergence['found'];
-      if (this.#parted.has(`${method} ${entry.to}`) || isSame(found, entry.state)) continue;
+      const found = machines.find(({ to }) => to === entry.to)?.state ?? null;
+      if (this.#parted.has(`${method} ${entry.to}`) || this.#isThere(entry.state, found)) continue;
       this.#tell(entry, method, entry.to, {
         expected: entry.state,
         found,
@@ -194,16 +213,27 @@ export class Replayer {
 
   /** What each machine was told by the others, and in which order, has to be the same. */
   #compareDerived(group: readonly CauseEntry[], rerun: Group): void {
+    const isQuiet = group.every(({ derived }) => derived === undefined);
+    if (isQuiet && rerun.causes.every(({ derived }) => derived.length === 0)) return;
     const expected = byReceiver(group.flatMap(({ derived = [] }) => derived));
     const found = byReceiver(rerun.causes.flatMap(({ derived }) => derived));
     for (const actor of new Set([...expected.keys(), ...found.keys()])) {
       const [wanted = [], got = []] = [expected.get(actor), found.get(actor)];
-      if (this.#parted.has(`rerun ${actor}`) || isSame(wanted, got)) continue;
-      const at = wanted.findIndex((event, index) => !isSame(event, got[index]));
+      if (this.#parted.has(`rerun ${actor}`)) continue;
+      const at = wanted.findIndex((event, index) => !this.#isAsTold(event, got[index]));
+      if (at === -1 && wanted.length === got.length) continue;
       const what = at === -1 ? `'${got[wanted.length]?.type}' more` : `no such '${wanted[at]?.type}'`;
       const last = group.at(-1) as CauseEntry;
       this.#tell(last, 'rerun', actor, { message: `was told ${what} by the other machines` });
     }
+  }
+
+  #isThere(expected: StateValue, found: StateValue | null): boolean {
+    return this.hasOtherCharts && found !== null ? isWithin(expected, found) : isSame(expected, found);
+  }
+
+  #isAsTold(wanted: Delivery['event'], got: Delivery['event'] | undefined): boolean {
+    return this.hasOtherCharts ? wanted.type === got?.type : isSame(wanted, got);
   }
 
   /** The states are as they should be, and still the check says otherwise. */
@@ -219,10 +249,9 @@ export class Replayer {
   }
 
   #verify(entry: LogEntry, check: string, isExplained = false): void {
-    this.#chain.add(bodyOf(entry));
     if (this.#chain.check === check) return;
     this.#chain.resume(check);
-    if (isExplained) return;
+    if (isExplained || this.hasOtherCharts) return;
     const actor = 'to' in entry ? entry.to : MANAGER;
     this.#tell(entry, 'both', actor, { message: 'the check differs: the log was altered' });
   }
@@ -256,12 +285,8 @@ export class Replayer {
   }
 }
 
-function toOutcome(group: Group | undefined): Outcome {
-  return { method: 'rerun', states: group?.states ?? new Map(), digest: group?.digest ?? '' };
-}
+const NOTHING_HEARD = new Digest();
 
-function byReceiver(deliveries: readonly Delivery[]): Map<string, Delivery['event'][]> {
-  const events = new Map<string, Delivery['event'][]>();
-  for (const { to, event } of deliveries) events.set(to, [...(events.get(to) ?? []), event]);
-  return events;
+function toOutcome(group: Group | undefined): Outcome {
+  return { method: 'rerun', machines: group?.machines ?? [], digest: group?.digest ?? NOTHING_HEARD };
 }

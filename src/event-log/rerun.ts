@@ -14,7 +14,7 @@ import { connectionMachine } from '../../machines/connection.machine.js';
 import { managerMachine, type ManagerInput } from '../../machines/manager.machine.js';
 import { withDoor } from '../actors/door.js';
 import type { Clock } from '../ports.js';
-import { parentAddress } from './address.js';
+import { MANAGER } from './address.js';
 import type { CauseEntry, LogHeader } from './entry.js';
 import { fromLogged } from './logged-event.js';
 import { NumberedClock } from './numbered-clock.js';
@@ -54,29 +54,23 @@ export class Rerun {
   readonly #observed: ObservedSystem;
   /** The machines and effects that came last, by the address without its incarnation. */
   readonly #actors = new Map<string, { readonly address: string; readonly ref: AnyActorRef }>();
-  readonly #attention: { unsubscribe(): void };
   #error: unknown;
 
   /** Throws where the header's input is none. */
   constructor({ input }: LogHeader) {
     const timers = new NumberedClock(this.#clock);
-    const connection = withDoor(connectionMachine.provide({ actors: STUBS }), () => {});
-    this.#manager = createActor(managerMachine.provide({ actors: { connection } }), {
+    this.#manager = createActor(stubbed, {
       input: input as unknown as ManagerInput,
       clock: timers,
     });
     this.#manager.subscribe({ error: () => {} });
     this.#observed = new ObservedSystem(
       { manager: this.#manager, timers },
-      () => {},
-      (error) => (this.#error = error),
+      { actor: (ref, address) => this.#know(ref, address), error: (error) => (this.#error = error) },
     );
     this.#manager.start();
+    this.#know(this.#manager, MANAGER);
     this.#observed.attach();
-    this.#know(this.#manager);
-    this.#attention = this.#manager.system.inspect((event) => {
-      if (event.type === '@xstate.actor') this.#know(event.actorRef as AnyActorRef);
-    });
   }
 
   machines(): readonly MachineState[] {
@@ -98,7 +92,6 @@ export class Rerun {
   }
 
   stop(): void {
-    this.#attention.unsubscribe();
     this.#observed.detach();
     this.#manager.stop();
   }
@@ -124,16 +117,14 @@ export class Rerun {
     return latest?.address === address ? latest.ref : undefined;
   }
 
-  #know(ref: AnyActorRef): void {
-    const address = this.#observed.addressOf(ref);
+  #know(ref: AnyActorRef, address: string): void {
     this.#actors.set(withoutIncarnation(address), { address, ref });
   }
 }
 
 /** Incarnations of what is above an actor count: only its own is left out. */
 function withoutIncarnation(address: string): string {
-  const parent = parentAddress(address);
-  return parent === undefined ? address : address.slice(0, address.lastIndexOf('#'));
+  return address.slice(0, address.lastIndexOf('#'));
 }
 
 /** Tells an effect what came of it. */
@@ -174,5 +165,10 @@ const STUBS = {
   drainCalls: settling as never,
   closeSession: settling as never,
   killSession: settling as never,
+  prepareSession: settling as never,
+  retireSession: settling as never,
   watchSession: saying as never,
 };
+
+const connection = withDoor(connectionMachine.provide({ actors: STUBS }), () => {});
+const stubbed = managerMachine.provide({ actors: { connection } });

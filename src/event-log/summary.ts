@@ -9,6 +9,14 @@ import type { Standing } from './folded-actor.js';
 /** How many failures, and how many rejections, are kept of a connection. */
 const MOST = 20;
 
+/** A command that the state did not accept. */
+export interface Rejection {
+  readonly entry: number;
+  readonly at: number;
+  readonly event: string;
+  readonly state: string;
+}
+
 export interface ConnectionSummary {
   /** The state it came to, substates included. */
   state: string;
@@ -23,7 +31,7 @@ export interface ConnectionSummary {
   /** How many failures there were of each code. */
   readonly failureCodes: Record<string, number>;
   /** The first commands that the state did not accept, in order. */
-  readonly rejected: { readonly entry: number; readonly event: string; readonly state: string }[];
+  readonly rejected: Rejection[];
 }
 
 /** A connection went from one state to another. */
@@ -39,6 +47,7 @@ export interface StateChange {
 interface Told {
   readonly summary: ConnectionSummary;
   top: string;
+  state: StateValue | undefined;
   since: number;
   failure: unknown;
 }
@@ -69,16 +78,17 @@ export class Summary {
     for (const told of this.#connections.values()) spend(told, at);
   }
 
-  #noteRejection({ seq, note }: NoteEntry): void {
+  #noteRejection({ seq, at, note }: NoteEntry): void {
     const rejected = this.#connections.get(String(note['connection']))?.summary.rejected;
     if (note.type !== 'connection.rejected' || rejected === undefined || rejected.length === MOST) return;
-    rejected.push({ entry: seq, event: String(note['event']), state: String(note['state']) });
+    rejected.push({ entry: seq, at, event: String(note['event']), state: String(note['state']) });
   }
 
   #note({ seq, at }: LogEntry, connection: string, { state, context }: Standing): void {
     const told = this.#toldOf(connection, at, state);
     const { summary } = told;
-    const to = stateText(state);
+    const to = state === told.state ? summary.state : stateText(state);
+    told.state = state;
     if (to !== summary.state) {
       this.changed({ entry: seq, at, connection, from: summary.state === '' ? null : summary.state, to });
       if (to.startsWith('launching.opening')) summary.attempts += 1;
@@ -105,7 +115,7 @@ export class Summary {
       failureCodes: emptyRecord(),
       rejected: [],
     };
-    const told: Told = { summary, top: topOf(state), since: at, failure: null };
+    const told: Told = { summary, top: topOf(state), state: undefined, since: at, failure: null };
     this.#connections.set(connection, told);
     return told;
   }

@@ -3,7 +3,9 @@
  * gets `at` and a strictly growing `seq` from the one publisher.
  */
 import type { Failure } from '../../machines/policy/failure.js';
+import type { HeldReason } from '../../machines/policy/review.js';
 import type { InjectionSignal } from '../calls/result/injection-signals.js';
+import type { ReviewedField } from '../review/fingerprint.js';
 
 /** The public top-level states of a connection. */
 export const CONNECTION_STATES = [
@@ -19,12 +21,24 @@ export const CONNECTION_STATES = [
 
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
+/** The lists of a server. */
+export const CATALOG_LISTS = ['tools', 'resources', 'resourceTemplates', 'prompts'] as const;
+
+export type CatalogList = (typeof CATALOG_LISTS)[number];
+
 /** Why a command was not obeyed. */
 export type RejectionReason = 'unhandled' | 'guarded' | 'ignored' | 'stopped';
 
 /** How a call ended. `not-sent` is safe to repeat; `outcome-unknown` is not. */
 export type CallOutcome =
   'answered' | 'tool-error' | 'server-error' | 'timed-out' | 'aborted' | 'not-sent' | 'outcome-unknown';
+
+/**
+ * How a request of a server ended: `refused` is a person's or the host's no, `failed` a handler that threw or gave no
+ * valid answer, `cancelled` the server's own withdrawal or the end of the session, and of what was `rejected` no handler
+ * was asked.
+ */
+export type ServerRequestOutcome = 'answered' | 'refused' | 'failed' | 'cancelled' | 'rejected';
 
 /** Which connection, and which of its sessions. */
 export interface OfConnection {
@@ -89,15 +103,34 @@ export type LifecycleEventBody =
   | ({ readonly type: 'connection.trustRequired' } & OfConnection)
   /** The server wants credentials. Told again with `url` once there is an address at which a person can sign in. */
   | ({ readonly type: 'connection.authRequired'; readonly url?: string } & OfConnection)
-  /** The tools of a server are other than before. */
+  /** A list of a server is another one than before. */
   | ({
       readonly type: 'catalog.changed';
-      /** Raw names. */
+      /** Which list; `tools` where it is not said. */
+      readonly list?: CatalogList;
+      /** Raw names; of resources the URIs, of their templates the URI templates. */
       readonly added: readonly string[];
       readonly removed: readonly string[];
       readonly changed: readonly string[];
+      /** Tools of the server, whichever list it is about. */
       readonly toolCount: number;
     } & OfConnection)
+  /**
+   * A tool is kept from the model until somebody approves it: it is other than what was approved. Told again where it
+   * changes again.
+   */
+  | ({
+      readonly type: 'tool.held';
+      /** The server's own name for it. */
+      readonly tool: string;
+      readonly reason: HeldReason;
+      /** Names of the fields that are other than approved; of one that was not, those that there are. */
+      readonly fields: readonly ReviewedField[];
+      /** What an approval of the tool as it is now is bound to. */
+      readonly fingerprint: string;
+    } & OfConnection)
+  /** A tool that was held is approved, here or elsewhere. */
+  | ({ readonly type: 'tool.approved'; readonly tool: string; readonly fingerprint: string } & OfConnection)
   /**
    * A call was sent. `call` is the number of this sending, which one `call.finished` follows. A call that was lost with
    * its connection may be sent once more, under a number of its own: its caller gets the outcome of the last sending.
@@ -125,6 +158,17 @@ export type LifecycleEventBody =
       readonly durationMs: number;
       readonly outcome: CallOutcome;
     } & OfConnection)
+  /** The server asked something of the host, and that is over. Nothing of what was asked or answered is told. */
+  | ({
+      readonly type: 'server.request';
+      readonly method: string;
+      readonly outcome: ServerRequestOutcome;
+      readonly durationMs: number;
+      /** Number of the call that made the server ask, where that is known. */
+      readonly call?: number;
+    } & OfConnection)
+  /** The server says that what it sent a person to an address for is done. The id is the one that it gave then. */
+  | ({ readonly type: 'elicitation.completed'; readonly elicitationId: string } & OfConnection)
   /** The server says that a resource has changed. */
   | ({ readonly type: 'resource.updated'; readonly uri: string } & OfConnection)
   /** A line the server wrote to stderr, or a log message of the protocol. */

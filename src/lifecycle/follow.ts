@@ -6,13 +6,19 @@ import type { ActorRefFrom } from 'xstate';
 import type { ConnectionContext, ConnectionEmitted } from '../../machines/connection.events.js';
 import type { connectionMachine } from '../../machines/connection.machine.js';
 import type { LifecycleEventBody } from './event.js';
-import { statePath, type StatePath } from './state-path.js';
+import { isListing, statePath, type StatePath } from './state-path.js';
 
 export type ConnectionRef = ActorRefFrom<typeof connectionMachine>;
 
-export function follow(ref: ConnectionRef, publish: (event: LifecycleEventBody) => void): void {
+/** `moved` is called for what whoever waits has to look at, and no event tells. */
+export function follow(
+  ref: ConnectionRef,
+  publish: (event: LifecycleEventBody) => void,
+  moved: () => void,
+): void {
   const name = ref.id;
   let before: StatePath | undefined;
+  let wasListing = false;
   const emitted: ConnectionEmitted[] = [];
   const tell = (): void => {
     const snapshot = ref.getSnapshot();
@@ -31,6 +37,9 @@ export function follow(ref: ConnectionRef, publish: (event: LifecycleEventBody) 
       });
     }
     for (const event of emitted.splice(0)) publish(toLifecycle(event, name, context));
+    if (wasListing === isListing(snapshot.value)) return;
+    wasListing = !wasListing;
+    moved();
   };
   ref.on('*', (event) => emitted.push(event));
   ref.subscribe({ next: tell, error: () => emitted.splice(0) });
@@ -70,5 +79,11 @@ function toLifecycle(
       return { type: 'connection.trustRequired', connection, generation };
     case 'authRequired':
       return { type: 'connection.authRequired', connection, generation };
+    case 'outdated':
+      return { type: 'diagnostic', connection, generation, kind: 'entry-outdated', message: outdated(event) };
   }
+}
+
+function outdated({ failure }: Extract<ConnectionEmitted, { type: 'outdated' }>): string {
+  return `The changed entry does not work, and the session of the entry before goes on: ${failure.message}`;
 }

@@ -6,6 +6,12 @@ export interface StatePath {
   readonly substate: string;
 }
 
+/** The state of a region in which nothing happens, and which is not worth a word. */
+const NOTHING = 'none';
+
+/** The region that reads what is beside the tools: best effort, and nobody waits for it. */
+const UNTOLD = 'extras';
+
 /** The public state and the path below it, regions joined by `+`. */
 export function statePath(value: unknown): StatePath {
   if (typeof value === 'string') return { state: value as ConnectionState, substate: '' };
@@ -15,9 +21,17 @@ export function statePath(value: unknown): StatePath {
 
 function flatten(value: unknown): string {
   if (typeof value === 'string') return value;
-  return Object.values(value as Record<string, unknown>)
-    .map(flatten)
+  return Object.entries(value as Record<string, unknown>)
+    .filter(([region]) => region !== UNTOLD)
+    .map(([, below]) => flatten(below))
+    .filter((region) => region !== NOTHING)
     .join('+');
+}
+
+/** The connection is ready, and what its server has beside tools is being read. */
+export function isListing(value: unknown): boolean {
+  const { ready } = value as { readonly ready?: { readonly [UNTOLD]?: unknown } };
+  return ready?.[UNTOLD] === 'listing';
 }
 
 /** Nothing happens any more without a person, a call or a clock: ready, over, resting, or waiting for somebody. */

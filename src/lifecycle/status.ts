@@ -5,6 +5,7 @@
 import type { ConnectionContext, PhaseTimings } from '../../machines/connection.events.js';
 import type { Failure, ProcessExit } from '../../machines/policy/failure.js';
 import type { Implementation, ServerCapabilities } from '../../machines/mcp.js';
+import type { ExtraCounts } from '../catalog/extras.js';
 import type { TrustRequest } from '../options.js';
 import type { ConnectionState } from './event.js';
 import type { StatePath } from './state-path.js';
@@ -41,6 +42,8 @@ export interface ServerStatus {
   readonly lastExit: ProcessExit | null;
   readonly stderrTail: readonly string[];
   readonly error: Failure | null;
+  /** Why it is ready by the entry before the last reload: a session by the present one could not be made. */
+  readonly outdated: Failure | null;
   readonly trustRequest: TrustRequest | null;
   /** Where a person can sign in now; null where nobody is asked, or nobody can be. */
   readonly authUrl: string | null;
@@ -62,6 +65,7 @@ export interface StatusFacts {
   readonly generation: number;
   readonly maxAttempts: number;
   readonly toolCount: number;
+  readonly extras: ExtraCounts;
   readonly reason: string | null;
   readonly stderrTail: readonly string[];
   readonly trustRequest: TrustRequest | null;
@@ -88,8 +92,8 @@ export function toStatus(facts: StatusFacts, path: StatePath, context?: Connecti
     source: facts.source,
     transport: context?.transport ?? facts.transport,
     toolCount: facts.toolCount,
-    resourceCount: context?.counts.resources ?? 0,
-    promptCount: context?.counts.prompts ?? 0,
+    resourceCount: facts.extras.resources,
+    promptCount: facts.extras.prompts,
     serverInfo: server?.info ?? null,
     capabilities: server?.capabilities ?? null,
     protocolVersion: server?.protocolVersion ?? null,
@@ -104,6 +108,7 @@ export function toStatus(facts: StatusFacts, path: StatePath, context?: Connecti
     lastExit: context?.lastExit ?? null,
     stderrTail: facts.stderrTail.length > 0 ? facts.stderrTail : (failure?.stderrTail ?? []),
     error: facts.crash ?? failure,
+    outdated: path.state === 'ready' ? (context?.outdated ?? null) : null,
     trustRequest: facts.trustRequest,
     authUrl: facts.authUrl,
     timings: context?.timings ?? NO_TIMINGS,

@@ -21,9 +21,31 @@ export interface Progress {
   readonly message?: string | undefined;
 }
 
+/** What of ours a request was sent for. */
+export interface RequestOrigin {
+  /** Of the request: `tools/call`, for instance. */
+  readonly method: string;
+  /** The server's own name of the tool or the prompt, or the URI of the resource. */
+  readonly name: string;
+  /** Number of the sending, as the events of the call tell it. */
+  readonly call?: number;
+  /** What the caller gave as `context`. */
+  readonly context: unknown;
+}
+
 export interface RequestOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+  /** Told to whoever answers what the server asks in the course of it. */
+  readonly origin?: RequestOrigin;
+}
+
+/** What is known of a request of the server beside its content. */
+export interface Asked {
+  /** Aborts when the server takes it back, and at the end of the session. */
+  readonly signal: AbortSignal;
+  /** Of our request that made the server ask; undefined where nobody can tell. */
+  readonly origin: RequestOrigin | undefined;
 }
 
 export interface ProtocolClient {
@@ -36,8 +58,13 @@ export interface ProtocolClient {
   /** Rejects every pending request as lost. The transport is left alone. */
   abandon(failure: RawFailure): void;
   onnotification?: ((method: string, params: JsonObject) => void) | undefined;
-  /** Answers a request of the server. Unset, the server is told that the method is unknown. */
-  onrequest?: ((method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
+  /**
+   * Answers a request of the server; an `RpcError` is an answer too. Set before `open`. Unset, the server is told that
+   * the method is unknown. A ping is answered without it.
+   */
+  onrequest?: ((method: string, params: JsonObject, asked: Asked) => Promise<JsonObject>) | undefined;
+  /** Hears every message before it is sent, and when it came. Must not throw. Set before `open`. */
+  onwire?: ((direction: 'sent' | 'received', message: object) => void) | undefined;
   /** Something odd that ended nothing. */
   onoddity?: ((message: string) => void) | undefined;
 }
@@ -49,7 +76,7 @@ export interface ProtocolClientOptions {
 
 export type CreateProtocolClient = (options: ProtocolClientOptions) => ProtocolClient;
 
-/** The server answered with a JSON-RPC error. */
+/** A JSON-RPC error: of the server, or for it. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
 
@@ -86,3 +113,5 @@ export class ProtocolFailure extends Error {
 
 /** JSON-RPC 2.0 section 5.1. */
 export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;

@@ -13,6 +13,7 @@ import {
   LATEST_PROTOCOL_VERSION,
   ProgressNotificationParamsSchema,
   ResultSchema,
+  type JSONRPCMessage,
   type JSONRPCResponse,
   type Notification,
   type Request,
@@ -24,12 +25,14 @@ import { TransportError, type RawFailure, type SessionTransport } from '../trans
 import {
   RequestLostError,
   RpcError,
+  type Asked,
   type JsonObject,
   type ProtocolClient,
   type ProtocolClientOptions,
   type RequestOptions,
 } from './protocol-client.js';
 import { cutText } from '../cut-text.js';
+import { AskedRequests, canRaiseQuestions, onlyCause } from './asked-requests.js';
 import { toInbound, type Inbound } from './inbound.js';
 import { parseInitializeResult } from './initialize-result.js';
 import { Tap, type Pending } from './tap.js';
@@ -53,23 +56,17 @@ class Engine extends Protocol<Request, Notification, Result> {
   protected override assertTaskHandlerCapability(): void {}
 }
 
-/** What the engine tells of a request of the server. */
-interface Asked {
-  readonly requestId: RequestId;
-  readonly signal: AbortSignal;
-}
-
 class SdkV1Client implements ProtocolClient {
   onnotification?: (method: string, params: JsonObject) => void;
-  onrequest?: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
+  onrequest?: (method: string, params: JsonObject, asked: Asked) => Promise<JsonObject>;
+  onwire?: (direction: 'sent' | 'received', message: object) => void;
   onoddity?: (message: string) => void;
   readonly #engine = new Engine();
   readonly #pending = new Set<Pending>();
   /** Those among them that have an id. */
   readonly #sent = new Map<number, Pending>();
   #lastId = -1;
-  /** Requests of the server that are being answered. */
-  readonly #asked = new Map<RequestId, AbortController>();
+  readonly #asked = new AskedRequests();
   #tap: Tap | undefined;
 
   constructor(private readonly options: ProtocolClientOptions) {}
@@ -108,20 +105,25 @@ class SdkV1Client implements ProtocolClient {
       this.abandon(transport.ended ?? CLOSED_BY_US);
       closed?.();
     };
-    transport.onmessage = (message) => this.#hear(tap, toInbound(message));
+    tap.onwire = (message) => this.onwire?.('sent', message);
+    transport.onmessage = (message, context) => {
+      this.onwire?.('received', message);
+      this.#hear(tap, toInbound(message), context?.relatedRequestId);
+    };
     transport.onerror = (error) => tap.onerror?.(error);
     transport.onlost = (id, failure) => this.#lose(id, failure);
     this.#engine.onerror = (error) => {
       if (transport.ended === undefined) this.onoddity?.(error.message);
     };
     if (this.onrequest !== undefined) {
-      this.#engine.fallbackRequestHandler = (request, extra) => this.#answer(request, extra);
+      this.#engine.fallbackRequestHandler = (request, extra) =>
+        this.#asked.answer(request, extra, this.onrequest);
     }
     await this.#engine.connect(tap);
   }
 
   request(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
-    const { signal, onProgress } = options;
+    const { signal, onProgress, origin } = options;
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) {
         reject(toError(signal.reason));
@@ -136,6 +138,8 @@ class SdkV1Client implements ProtocolClient {
       let id = -1;
       const pending: Pending = {
         written: false,
+        canRaiseQuestions: canRaiseQuestions(method),
+        origin,
         onProgress,
         onid: (given) => {
           id = Number(given);
@@ -191,7 +195,7 @@ class SdkV1Client implements ProtocolClient {
   }
 
   /** The engine hears little: it would keep, and repeat in its errors, whatever a server sends. */
-  #hear(tap: Tap, came: Inbound): void {
+  #hear(tap: Tap, came: Inbound, relatedTo: RequestId | undefined): void {
     switch (came.kind) {
       case 'odd':
         this.onoddity?.(came.what);
@@ -200,11 +204,17 @@ class SdkV1Client implements ProtocolClient {
         this.#hearAnswer(came.id, came.message);
         break;
       case 'request':
-        tap.onmessage?.(came.message);
+        this.#hearRequest(tap, came.message, relatedTo);
         break;
       case 'notification':
         this.#hearNotification(tap, came.method, came.params);
     }
+  }
+
+  #hearRequest(tap: Tap, message: JSONRPCMessage, relatedTo: RequestId | undefined): void {
+    const related = relatedTo === undefined ? onlyCause(this.#pending) : this.#sent.get(Number(relatedTo));
+    this.#asked.heard(message, related);
+    tap.onmessage?.(message);
   }
 
   /** An answer that comes after its request was given up is nothing odd. */
@@ -245,21 +255,8 @@ class SdkV1Client implements ProtocolClient {
     const parsed = CancelledNotificationParamsSchema.safeParse(params);
     if (!parsed.success) return this.onoddity?.('A cancellation came that is not valid.');
     const { requestId, reason } = parsed.data;
-    if (requestId !== undefined) this.#asked.get(requestId)?.abort(reason);
+    if (requestId !== undefined) this.#asked.cancel(requestId, reason);
     tap.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: parsed.data });
-  }
-
-  async #answer(request: Request, { requestId, signal }: Asked): Promise<JsonObject> {
-    const cancelling = new AbortController();
-    const onAbort = (): void => cancelling.abort(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-    this.#asked.set(requestId, cancelling);
-    try {
-      return (await this.onrequest?.(request.method, request.params ?? {}, cancelling.signal)) ?? {};
-    } finally {
-      this.#asked.delete(requestId);
-    }
   }
 
   #lose(id: RequestId, failure: RawFailure): void {

@@ -5,12 +5,15 @@
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { TransportError, type SessionTransport } from '../transports/session-transport.js';
-import { RequestLostError, type JsonObject, type Progress } from './protocol-client.js';
+import { RequestLostError, type JsonObject, type Progress, type RequestOrigin } from './protocol-client.js';
 
 /** A request without an answer. */
 export interface Pending {
   /** Any byte of it may have reached the server. */
   written: boolean;
+  /** A server may ask something in the course of it. */
+  readonly canRaiseQuestions: boolean;
+  readonly origin: RequestOrigin | undefined;
   readonly onProgress: ((progress: Progress) => void) | undefined;
   readonly onid: (id: RequestId) => void;
   readonly answer: (result: JsonObject) => void;
@@ -23,6 +26,8 @@ export class Tap implements Transport {
   onmessage?: <T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void;
   /** Set around the engine's synchronous send of a request, to learn its id. */
   sending: Pending | undefined;
+  /** Hears every message before it is sent. */
+  onwire?: ((message: JSONRPCMessage) => void) | undefined;
 
   constructor(private readonly inner: SessionTransport) {}
 
@@ -31,6 +36,7 @@ export class Tap implements Transport {
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    this.onwire?.(message);
     const pending = this.sending;
     if ('id' in message && message.id !== undefined) pending?.onid(message.id);
     try {

@@ -8,10 +8,10 @@
  * P2. When either end closes, both are over, once each, after the messages that were sent before.
  * P3. What a receiver throws goes to its own `onerror` and never reaches the sender.
  */
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { TransportError } from './session-transport.js';
-import type { RawFailure, SessionTransport } from './session-transport.js';
+import type { MessageContext, RawFailure, SessionTransport } from './session-transport.js';
 
 /** Recognized by shape: a `Server` or `McpServer` of either major version of the SDK has it. */
 export interface InProcessServer {
@@ -22,13 +22,19 @@ export function createInProcessTransport(server: InProcessServer): SessionTransp
   return new InProcessTransport(server);
 }
 
+/** A message, and which request of the receiver the sender says it belongs to. */
+interface Delivery {
+  readonly message: JSONRPCMessage;
+  readonly context: MessageContext | undefined;
+}
+
 class LinkedEnd implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
-  onmessage?: Transport['onmessage'];
+  onmessage?: SessionTransport['onmessage'];
   #peer: LinkedEnd | undefined;
   #isStarted = false;
-  #early: JSONRPCMessage[] = [];
+  #early: Delivery[] = [];
 
   link(peer: LinkedEnd): void {
     this.#peer = peer;
@@ -38,14 +44,15 @@ class LinkedEnd implements Transport {
   /** Messages that came before are handed over now. */
   async start(): Promise<void> {
     this.#isStarted = true;
-    for (const message of this.#early) this.#deliverSoon(message);
+    for (const delivery of this.#early) this.#deliverSoon(delivery);
     this.#early = [];
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: JSONRPCMessage, { relatedRequestId }: TransportSendOptions = {}): Promise<void> {
     if (this.#peer === undefined) throw notOpen();
-    if (this.#peer.#isStarted) this.#peer.#deliverSoon(message);
-    else this.#peer.#early.push(message);
+    const context = relatedRequestId === undefined ? undefined : { relatedRequestId };
+    if (this.#peer.#isStarted) this.#peer.#deliverSoon({ message, context });
+    else this.#peer.#early.push({ message, context });
   }
 
   async close(): Promise<void> {
@@ -56,18 +63,18 @@ class LinkedEnd implements Transport {
     await Promise.all([this.#finish(false), peer.#finish(true)]);
   }
 
-  protected receive(message: JSONRPCMessage): void {
-    this.onmessage?.(message);
+  protected receive({ message, context }: Delivery): void {
+    this.onmessage?.(message, context);
   }
 
   protected finish(_byPeer: boolean): void {
     this.onclose?.();
   }
 
-  #deliverSoon(message: JSONRPCMessage): void {
+  #deliverSoon(delivery: Delivery): void {
     queueMicrotask(() => {
       try {
-        this.receive(message);
+        this.receive(delivery);
       } catch (error) {
         this.#report(error);
       }
@@ -136,9 +143,9 @@ class InProcessTransport extends LinkedEnd implements SessionTransport {
     return this.close();
   }
 
-  protected override receive(message: JSONRPCMessage): void {
+  protected override receive(delivery: Delivery): void {
     this.onactivity?.();
-    super.receive(message);
+    super.receive(delivery);
   }
 
   protected override finish(byPeer: boolean): void {

@@ -12,7 +12,7 @@
  *     `send()` carries `TransportError.written`.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Failure } from '../../machines/policy/failure.js';
 
 /** A failure before the runtime has put it in its place: phase and time are added by whoever reports it. */
@@ -41,8 +41,15 @@ export interface TransportNotice {
 
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'in-process';
 
+/** What is known of a message beside its content. */
+export interface MessageContext extends MessageExtraInfo {
+  /** The request of ours in whose course it came, where that is sure. */
+  readonly relatedRequestId?: RequestId;
+}
+
 export interface SessionTransport extends Transport {
   readonly kind: TransportKind;
+  onmessage?: (<T extends JSONRPCMessage>(message: T, context?: MessageContext) => void) | undefined;
   /** Process id of the server, where there is one. */
   readonly pid?: number | undefined;
   /** Address of the server without credentials or query, where there is one. */

@@ -87,9 +87,9 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   /** An answer is delivered once: a resumed stream may repeat it, and a cancelled request may still get one. */
-  protected override deliver(message: JSONRPCMessage): void {
+  protected override deliver(message: JSONRPCMessage, during?: RequestId): void {
     if (isAnswer(message) && (message.id === undefined || !this.#unanswered.delete(message.id))) return;
-    super.deliver(message);
+    super.deliver(message, during);
     this.#endIfOver();
   }
 
@@ -140,7 +140,7 @@ class StreamableHttpTransport extends HttpSession {
     const text = await readText(reply.body, this.maxMessageBytes, () => this.alive());
     const messages = parseMessages(text);
     if (messages === undefined) throw await this.requests.notMcp(reply, text);
-    for (const message of messages) this.deliver(message);
+    for (const message of messages) this.deliver(message, id);
     if (this.#unanswered.has(id)) throw unanswered(messages, this.url);
   }
 
@@ -152,7 +152,7 @@ class StreamableHttpTransport extends HttpSession {
           requests: this.requests,
           clock: this.clock,
           maxMessageBytes: this.maxMessageBytes,
-          onData: (data) => this.receive(data),
+          onData: (data) => this.receive(data, id),
           onChunk: () => this.alive(),
           isAnswered: () => !this.#unanswered.has(id),
         },

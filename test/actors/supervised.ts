@@ -2,14 +2,18 @@
 import { afterEach } from 'vitest';
 import type { ServerConfig, ServerSettings } from '../../src/options.js';
 import type { EffectPorts } from '../../src/actors/effect-ports.js';
+import { CallCheck } from '../../src/calls/call-check.js';
 import { Catalogs } from '../../src/catalog/catalogs.js';
+import { Extras } from '../../src/catalog/extras.js';
 import type { Connection } from '../../src/connection.js';
 import { Publisher } from '../../src/lifecycle/publish.js';
 import { silentLogger } from '../../src/ports.js';
 import { createSdkV1Client } from '../../src/protocol/sdk-v1.js';
+import { Wishes } from '../../src/requests/wishes.js';
 import { Roster } from '../../src/roster.js';
 import { ServerTable } from '../../src/server-table.js';
 import { Sessions } from '../../src/sessions.js';
+import { SchemaValidator } from '../../src/validation/schema-validator.js';
 import { createControlledClock, type ControlledClock } from '../support/controlled-clock.js';
 import { recordEvents, type EventRecord } from '../support/event-record.js';
 import { fake, FakeServer, fakeTransports } from '../support/fake-server.js';
@@ -69,6 +73,8 @@ function supervise(
     sessions,
     servers: table,
     catalogs: new Catalogs(),
+    extras: new Extras(),
+    wishes: new Wishes(),
     publish: publisher.publish,
     createTransport: fakeTransports.createTransport,
     createClient: async () =>
@@ -79,10 +85,17 @@ function supervise(
     startSlots: 4,
     slotHoldMs: 2_000,
     startGateMs: 10_000,
+    cachedGateMs: 250,
     retryBurst: 20,
     retryEveryMs: 100,
   };
-  const roster = new Roster({ table, publisher, effects, manager, toolCount: () => 0 });
+  const check = new CallCheck({
+    publish: publisher.publish,
+    mask: (server) => table.mask(server),
+    validator: new SchemaValidator(),
+    checksArguments: true,
+  });
+  const roster = new Roster({ table, publisher, effects, manager, toolCount: () => 0, check });
   const events = recordEvents(publisher.events$);
   const config: ServerConfig =
     scope === 'project' ? { command: server.command, ...settings } : fake(server, settings);

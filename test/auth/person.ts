@@ -12,12 +12,14 @@ export async function agree(url: string): Promise<string> {
 export interface Page {
   readonly status: number;
   readonly text: string;
+  /** Where the browser is in the end. */
+  readonly address: string;
 }
 
-/** Lets the browser go to an address. */
+/** Lets the browser go to an address, and on where it is sent on. */
 export async function visit(url: string): Promise<Page> {
-  const response = await fetch(url, { redirect: 'manual', headers: { connection: 'close' } });
-  return { status: response.status, text: await response.text() };
+  const response = await fetch(url, { headers: { connection: 'close' } });
+  return { status: response.status, text: await response.text(), address: response.url };
 }
 
 /** The whole way of somebody who agrees. */

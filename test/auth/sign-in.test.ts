@@ -7,6 +7,7 @@ import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { event, openStream } from '../transports/http/test-server.js';
 import { useAuthorizationServers, type AuthorizationServer } from './authorization-server.js';
+import { freePort } from '../support/local-program.js';
 import { agree, signInAt, visit } from './person.js';
 import { bounded, useSigningTroupes, within } from './signing-troupes.js';
 
@@ -96,6 +97,64 @@ describe('signing in', () => {
     expect(port.grants()).toEqual(['authorization_code']);
     expect((await visit(right.href)).status).toBe(200);
     await ready();
+  });
+
+  it('hears nobody before there is a question: whoever knows the address can neither answer nor refuse.', async () => {
+    let goOn = (): void => {};
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const isDiscovery = ({ path }: { readonly path: string }) => path.includes('oauth-authorization-server');
+    const port: AuthorizationServer = await servers.start({
+      instead: (seen, res) => {
+        if (!isDiscovery(seen)) return false;
+        const metadata = {
+          issuer: port.origin,
+          authorization_endpoint: `${port.origin}/authorize`,
+          token_endpoint: `${port.origin}/token`,
+          registration_endpoint: `${port.origin}/register`,
+          response_types_supported: ['code'],
+          code_challenge_methods_supported: ['S256'],
+        };
+        const headers = { 'content-type': 'application/json', connection: 'close' };
+        void held.then(() => res.writeHead(200, headers).end(JSON.stringify(metadata)));
+        return true;
+      },
+    });
+    const redirectPort = await freePort();
+    const { troupe, events, asked, ready } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      redirectPort,
+    });
+    await bounded(port.server.arrived(isDiscovery));
+    const callback = `http://127.0.0.1:${redirectPort}/callback`;
+    for (const query of [
+      '?error=access_denied',
+      '?code=code-of-an-attacker',
+      '?iss=http://evil.example',
+      '',
+    ]) {
+      expect(await visit(`${callback}${query}`)).toMatchObject({
+        status: 400,
+        text: expect.stringContaining('not the answer'),
+      });
+    }
+    goOn();
+    await signInAt(await asked());
+    await ready();
+    expect(troupe.status[0]).toMatchObject({ state: 'ready', error: null });
+    expect(events.of('diagnostic').filter(({ kind }) => kind === 'sign-in-failed')).toEqual([]);
+  });
+
+  it('uses a code once, however often the browser loads the address.', async () => {
+    let goOn = (): void => {};
+    const port = await servers.start({ hold: new Promise<void>((resolve) => (goOn = resolve)) });
+    const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const back = await agree(await asked());
+    const pages = [visit(back), visit(back), visit(back)];
+    await bounded(port.server.arrived(({ path }) => path === '/token'));
+    goOn();
+    for (const { status } of await Promise.all(pages)) expect(status).toBe(200);
+    await ready();
+    expect(port.grants()).toEqual(['authorization_code']);
   });
 
   it('takes the code from a host without a browser.', async () => {

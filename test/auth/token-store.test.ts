@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -202,6 +211,16 @@ describe('a lock file', () => {
     const path = lock();
     await withLock(path, async () => writeFileSync(path, 'somebody else'), terms);
     expect(readFileSync(path, 'utf8')).toBe('somebody else');
+  });
+
+  it('costs nobody the outcome of the work where it cannot be released.', async () => {
+    const path = lock();
+    const work = async (): Promise<string> => {
+      rmSync(path);
+      mkdirSync(path);
+      return 'the tokens';
+    };
+    expect(await bounded(withLock(path, work, terms))).toBe('the tokens');
   });
 
   it('changes nothing of the process it is used in.', async () => {

@@ -16,7 +16,7 @@ async function startAndStop(count) {
   const servers = Object.fromEntries(
     Array.from({ length: count }, (_, i) => [`s${i}`, { type: 'in-process', server: inProcessServer() }]),
   );
-  const troupe = createTroupe({ servers, startGateMs: 120_000 });
+  const troupe = createTroupe({ servers, startGateMs: 120_000, cache: false });
   globalThis.gc?.();
   const begun = performance.now();
   const { ready } = await troupe.start();
@@ -57,7 +57,7 @@ async function timeToForty(others, args) {
   const servers = {};
   for (let i = 0; i < others; i += 1) servers[`other-${i}`] = entry(args);
   for (let i = 0; i < 40; i += 1) servers[`good-${i}`] = entry([]);
-  const troupe = createTroupe({ servers });
+  const troupe = createTroupe({ servers, cache: false });
   const begun = performance.now();
   let ready = 0;
   const fortyReady = new Promise((resolve) => {

@@ -126,7 +126,8 @@ describe('a call that is refused', () => {
       message: "No server offers a tool called 'mcp__a__nope'.",
     });
     await troupe.connection('a')?.stop();
-    await expect(troupe.callTool(NAME)).rejects.toThrow('Not every server is ready: a is stopped.');
+    await expect(troupe.callTool('nobody')).rejects.toThrow('Not every server is ready: a is stopped.');
+    await expect(troupe.callTool(NAME)).rejects.toThrow("'a' was stopped.");
     expect(server.of('tools/call')).toEqual([]);
   });
 

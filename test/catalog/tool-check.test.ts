@@ -1,7 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { catalogHash, checkTools, diffTools, toTexts } from '../../src/catalog/tool-check.js';
+import { catalogHash, diffTexts } from '../../src/catalog/list-diff.js';
+import { checkTools, toTexts } from '../../src/catalog/tool-check.js';
 
 const INPUT = { type: 'object' } as const;
 
@@ -264,7 +265,7 @@ describe('the difference of two lists', () => {
       added: ['toString'],
     },
   ])('is $story, and the hashes agree', ({ before, after, added = [], removed = [], changed = [] }) => {
-    expect(diffTools(toTexts(before), toTexts(after))).toEqual({ added, removed, changed });
+    expect(diffTexts(toTexts(before), toTexts(after))).toEqual({ added, removed, changed });
     const same = added.length + removed.length + changed.length === 0;
     expect(catalogHash(toTexts(before)) === catalogHash(toTexts(after))).toBe(same);
   });
@@ -288,7 +289,7 @@ describe('the hash of a list', () => {
     const list = fc.uniqueArray(someTool, { selector: ({ name }) => name });
     fc.assert(
       fc.property(list, list, (before, after) => {
-        const { added, removed, changed } = diffTools(toTexts(before), toTexts(after));
+        const { added, removed, changed } = diffTexts(toTexts(before), toTexts(after));
         const same = added.length + removed.length + changed.length === 0;
         expect(catalogHash(toTexts(before)) === catalogHash(toTexts(after))).toBe(same);
       }),

@@ -39,7 +39,14 @@ export async function playPhase({ name, connections, durationMs, seed, logFile, 
   const fleet = await Fleet.open(connections, mkdtempSync(join(folder, `${name}-`)));
   const clock = countingClock();
   const servers = fleet.entries;
-  const troupe = createTroupe({ servers, policy: POLICY, startGateMs: START_GATE_MS, clock, seed });
+  const troupe = createTroupe({
+    servers,
+    policy: POLICY,
+    startGateMs: START_GATE_MS,
+    cache: false,
+    clock,
+    seed,
+  });
   const log = new EventLog(logFile, { phase: name, seed, connections, durationMs, node: process.version });
   const ledger = new Ledger();
   log.follow(troupe);

@@ -37,6 +37,37 @@ describe('the file of an import', () => {
     );
   });
 
+  it('keeps the answers of two sources apart that call them the same.', async () => {
+    const texts: Record<string, object> = {
+      '/srv/mine.json': {
+        servers: { mine: { url: 'https://mine.example/${input:key}', headers: { H: '${input:key-2}' } } },
+        inputs: [
+          { id: 'key', password: true, description: 'My own' },
+          { id: 'key-2', description: 'Another' },
+        ],
+      },
+      '/srv/theirs.json': {
+        servers: { theirs: { url: 'https://theirs.example/$$${input:key}' } },
+        inputs: [{ id: 'key', description: 'Any word' }],
+      },
+    };
+    const config = Object.keys(texts);
+    const { servers } = await loadConfig({ config, cwd: '/srv' }, (path) =>
+      Promise.resolve(JSON.stringify(texts[path])),
+    );
+    expect(toConfigFile(servers)).toEqual({
+      mcpServers: {
+        mine: { url: 'https://mine.example/${input:key}', headers: { H: '${input:key-2}' } },
+        theirs: { url: 'https://theirs.example/$$${input:key-3}' },
+      },
+      inputs: [
+        { id: 'key', type: 'promptString', description: 'My own', password: true },
+        { id: 'key-2', type: 'promptString', description: 'Another', password: false },
+        { id: 'key-3', type: 'promptString', description: 'Any word', password: false },
+      ],
+    });
+  });
+
   it('asks nobody where no entry does.', () => {
     expect(toConfigFile([])).toEqual({ mcpServers: {} });
   });

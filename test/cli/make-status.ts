@@ -27,6 +27,7 @@ export function makeStatus(fields: Partial<ServerStatus> = {}): ServerStatus {
     lastExit: null,
     stderrTail: [],
     error: null,
+    outdated: null,
     trustRequest: null,
     authUrl: null,
     timings: {

@@ -64,6 +64,18 @@ const DETAILS: readonly (readonly [LifecycleEventBody, string])[] = [
     { type: 'catalog.changed', ...FILES, added: ['a', 'b'], removed: [], changed: ['c'], toolCount: 3 },
     'files tools: 2 added, 0 removed, 1 changed',
   ],
+  [
+    {
+      type: 'catalog.changed',
+      ...FILES,
+      list: 'resourceTemplates',
+      added: [],
+      removed: ['x:{id}'],
+      changed: [],
+      toolCount: 3,
+    },
+    'files resource templates: 0 added, 1 removed, 0 changed',
+  ],
   [{ type: 'server.log', ...FILES, stream: 'stderr', message: 'up' }, 'files stderr: up'],
   [{ type: 'call.started', ...FILES, call: 1, tool: 'read' }, 'files calls read'],
   [

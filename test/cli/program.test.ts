@@ -65,7 +65,7 @@ describe('the command line', () => {
     [
       'the name of a machine',
       ['machine', 'engine'],
-      "command-argument value 'engine' is invalid for argument 'machine'. Allowed choices are connection, manager.",
+      "command-argument value 'engine' is invalid for argument 'machine'. Allowed choices are connection, manager, review.",
       'troupe machine',
     ],
     [

@@ -131,7 +131,7 @@ describe('a question at a terminal', () => {
   ])('takes %j for what it is.', async (answer, isYes) => {
     const { terminal, stderr, stdout } = makeTerminal({ columns: 80, rows: 24 });
     const stdin = makeStdin();
-    const asked = asking(terminal, stdin, (confirm) => confirm('Really?'));
+    const asked = asking(terminal, stdin, ({ confirm }) => confirm('Really?'));
     stdin.write(answer);
     expect(await asked).toBe(isYes);
     expect([stderr.written, stdout.written]).toEqual(['Really? [y/N] ', '']);
@@ -142,7 +142,7 @@ describe('a question at a terminal', () => {
     const { terminal, stderr } = makeTerminal({ columns: 80, rows: 24 });
     const stdin = makeStdin();
     stdin.end();
-    const answers = await asking(terminal, stdin, async (confirm) => [
+    const answers = await asking(terminal, stdin, async ({ confirm }) => [
       await confirm('One?'),
       await confirm('Two?'),
     ]);
@@ -153,7 +153,10 @@ describe('a question at a terminal', () => {
   it('is not answered by what was typed ahead for another one.', async () => {
     const { terminal } = makeTerminal({ columns: 80, rows: 24 });
     const stdin = makeStdin();
-    const asked = asking(terminal, stdin, async (confirm) => [await confirm('One?'), await confirm('Two?')]);
+    const asked = asking(terminal, stdin, async ({ confirm }) => [
+      await confirm('One?'),
+      await confirm('Two?'),
+    ]);
     stdin.write('n\ny\n');
     stdin.end();
     expect(await asked).toEqual([false, false]);

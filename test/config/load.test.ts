@@ -1,7 +1,9 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig, readSource } from '../../src/config/load.js';
 import { describeProblem } from '../../src/config/problem.js';
@@ -166,6 +168,39 @@ describe('a source that cannot be read', () => {
     await written('large.json', ' '.repeat(4 * 1024 * 1024 + 1));
     const { sources } = await loadConfig({ config: 'large.json', cwd: folder });
     expect(sources).toMatchObject([{ ok: false, message: expect.stringContaining('larger than 4 MiB') }]);
+  });
+});
+
+describe('something that is no ordinary file', () => {
+  const pipe = async (name: string): Promise<string> => {
+    const path = join(folder, name);
+    await promisify(execFile)('mkfifo', [path]);
+    return path;
+  };
+
+  it('is not waited for where it was only found: a repository can hold a link to anything.', async () => {
+    const project = await mkdtemp(join(folder, 'repo-'));
+    await symlink(await pipe('endless'), join(project, '.mcp.json'));
+    await mkdir(join(project, '.vscode'));
+    await symlink('/dev/zero', join(project, '.vscode', 'mcp.json'));
+    const loaded = await loadConfig({ discover: { cwd: project, user: false }, cwd: folder });
+    expect(loaded.problems).toEqual([
+      { source: '.mcp.json', message: 'is no ordinary file' },
+      { source: '.vscode/mcp.json', message: 'is no ordinary file' },
+    ]);
+    expect(loaded.sources.map(({ ok }) => ok)).toEqual([false, false]);
+  });
+
+  it('is not waited for where the host says that it belongs to a project.', async () => {
+    const path = await pipe('of-a-project');
+    const loaded = await loadConfig({ config: { path, scope: 'project' }, cwd: folder });
+    expect(loaded.problems).toMatchObject([{ message: 'is no ordinary file' }]);
+  });
+
+  it('is read where somebody points at it, as at the output of a program.', async () => {
+    const path = await pipe('given');
+    const [loaded] = await Promise.all([loadConfig({ config: path, cwd: folder }), writeFile(path, LAMP)]);
+    expect(loaded.servers).toMatchObject([{ name: 'hall' }]);
   });
 });
 

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findProjectRoot } from '../../src/config/project-root.js';
+import { findProjectRoot, projectFolders } from '../../src/config/project-root.js';
 import { useLeakCheck } from '../support/leak-check.js';
 
 const MARKS = ['.mcp.json', '.git'];
@@ -35,8 +35,43 @@ describe('the folder of the project', () => {
     expect(await findProjectRoot(at('loose'), MARKS, at('loose'))).toBeUndefined();
   });
 
+  it('is no folder that everybody puts files into: somebody else may have put them there.', async () => {
+    await mkdir(at('shared', 'mine'), { recursive: true });
+    await writeFile(at('shared', '.mcp.json'), '{}');
+    await chmod(at('shared'), 0o777);
+    expect(await findProjectRoot(at('shared', 'mine'), MARKS, home)).toBe(at('shared'));
+    await chmod(at('shared'), 0o1777);
+    expect(await findProjectRoot(at('shared', 'mine'), MARKS, home)).toBeUndefined();
+    expect(await findProjectRoot(at('shared'), MARKS, home)).toBeUndefined();
+    await writeFile(at('shared', 'mine', '.mcp.json'), '{}');
+    expect(await findProjectRoot(at('shared', 'mine'), MARKS, home)).toBe(at('shared', 'mine'));
+  });
+
   it('is looked for up to the top of the file system.', async () => {
     expect(await findProjectRoot(at('loose'), ['no-such-mark'], '/nowhere')).toBeUndefined();
     expect(await findProjectRoot(at('repo', 'gone', 'away'), MARKS, '/nowhere')).toBe(at('repo'));
+  });
+});
+
+describe('the folders in which a project may begin', () => {
+  it.each([
+    [
+      'up to the present one',
+      '/home/ada/repo/src/deep',
+      '/home/ada/repo',
+      ['/home/ada/repo/src/deep', '/home/ada/repo/src', '/home/ada/repo'],
+    ],
+    ['its own where that is the project', '/home/ada/repo', '/home/ada/repo', ['/home/ada/repo']],
+    [
+      'up to below the home folder where there is none',
+      '/home/ada/a/b',
+      undefined,
+      ['/home/ada/a/b', '/home/ada/a'],
+    ],
+    ['none where that is the home folder', '/home/ada', undefined, []],
+    ['only its own where that is elsewhere', '/srv/app/src', undefined, ['/srv/app/src']],
+    ['up to a project elsewhere', '/srv/app/src', '/srv/app', ['/srv/app/src', '/srv/app']],
+  ])('are %s.', (_, start, root, folders) => {
+    expect(projectFolders(start, root, '/home/ada')).toEqual(folders);
   });
 });

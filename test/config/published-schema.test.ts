@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.js';
 import { isError } from '../../src/config/problem.js';
 import { CONFIG_SCHEMA } from '../../src/config/published-schema.js';
 import { validateEntry } from '../../src/config/validate-entry.js';
@@ -14,6 +17,21 @@ describe('the published schema', () => {
   it('is plain JSON that describes every field.', () => {
     expect(JSON.parse(JSON.stringify(CONFIG_SCHEMA))).toEqual(CONFIG_SCHEMA);
     expect(JSON.stringify(CONFIG_SCHEMA)).not.toContain('undefined');
+  });
+
+  it('is the file that editors are pointed at.', async () => {
+    const file = fileURLToPath(new URL('../../docs/reference/mcp.schema.json', import.meta.url));
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(CONFIG_SCHEMA);
+  });
+
+  it.each([
+    ['json', '{ "$schema": "./mcp.schema.json", "mcpServers": { "a": { "command": "x", "$schema": "y" } } }'],
+    ['toml', '"$schema" = "./mcp.schema.json"\n[mcp_servers.a]\ncommand = "x"'],
+    ['yaml', '$schema: ./mcp.schema.json\nmcpServers: { a: { command: x } }'],
+  ])('may be named in a file, which says nothing to anybody else (%s).', async (syntax, text) => {
+    const { servers, problems } = await loadConfig({ config: `a.${syntax}`, cwd: '/srv' }, async () => text);
+    expect([servers.map(({ name }) => name), problems]).toEqual([['a'], []]);
+    expect(check({ $schema: './mcp.schema.json', mcpServers: {} })).toBe(true);
   });
 
   it.each([

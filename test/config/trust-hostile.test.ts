@@ -219,6 +219,55 @@ describe('a hostile project file', () => {
     });
   });
 
+  it('cannot put another entry under the hand of whoever approves what was shown.', async () => {
+    const { troupe } = await make({ runs: { command: 'no-such-harmless-program' } }, { env: SECRETS });
+    await troupe.start();
+    const runs = troupe.connection('runs');
+    const hash = runs?.status.trustRequest?.hash ?? '';
+    await writeFile(at('.mcp.json'), JSON.stringify({ mcpServers: { runs: writing('swapped') } }));
+    await troupe.reload();
+    await expect(runs?.approve({ hash })).rejects.toMatchObject({
+      code: 'TRUST_REQUIRED',
+      message: "The entry of 'runs' has changed since it was shown: its present 'trustRequest' is another.",
+    });
+    expect(runs?.status).toMatchObject({ substate: 'awaitingTrust' });
+    expect(existsSync(at('swapped'))).toBe(false);
+    await expect(runs?.approve({ hash: runs.status.trustRequest?.hash ?? '' })).rejects.toThrow();
+    expect(existsSync(at('swapped'))).toBe(true);
+  });
+
+  it('gets no answer of a person, not even one that was given for another of its servers.', async () => {
+    const asked: unknown[] = [];
+    const { troupe } = await make(
+      {},
+      {
+        askInput: ({ server, id }) => {
+          asked.push([server, id]);
+          return 'secret-2';
+        },
+      },
+    );
+    const headers = { 'X-Token': '${input:token}' };
+    const inputs = [{ id: 'token', description: 'The token for the good server', password: true }];
+    const mcpServers = {
+      good: { type: 'http', url: `${origin}/good`, headers },
+      evil: { type: 'http', url: `${origin}/evil`, headers },
+      evilPath: { type: 'http', url: `${origin}/\${input:token}` },
+    };
+    await writeFile(at('.mcp.json'), JSON.stringify({ mcpServers, inputs }));
+    const { pending } = await troupe.start();
+    expect(pending).toEqual(['good', 'evil', 'evilPath']);
+    expect([asked, requests]).toEqual([[], []]);
+    expect(troupe.connection('good')?.status.trustRequest).toMatchObject({
+      url: `${origin}/good`,
+      headers: ['X-Token'],
+      asks: ['token'],
+    });
+    await expect(troupe.connection('good')?.approve()).rejects.toThrow();
+    expect(asked).toEqual([['good', 'token']]);
+    expect(requests).toEqual([{ url: '/good', token: 'secret-2' }]);
+  });
+
   it('cannot escape into the text around a name.', async () => {
     const name = '\u001B[2J\u202Eevil\nserver';
     const { troupe, events } = await make({ [name]: { command: 'x' }, ['__proto__']: { command: 'x' } });

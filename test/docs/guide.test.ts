@@ -31,7 +31,9 @@ const SIGN_IN_SERVER = join(SCOPE, 'sdk/dist/esm/examples/server/simpleStreamabl
 const SHOWN_HOME = '/home/ada';
 /** Where the MCP server and its authorization server are in the text, in this order. */
 const SHOWN_PLACES = ['localhost:3000', 'localhost:3001'];
-const PAGES = ['configuration', 'trust', 'sign-in', 'recovery', 'containment'];
+const PAGES = ['configuration', 'trust', 'sign-in', 'recovery', 'containment', 'testing', 'agent-loop'];
+/** What a reader has installed for them. */
+const FRAMEWORKS = ['ai', 'langchain', 'openai', '@anthropic-ai', 'xstate'];
 const PAGE_LIMIT_MS = 120_000;
 
 interface Reader {
@@ -74,6 +76,8 @@ async function makeReader(signsIn: boolean, signal: AbortSignal): Promise<Reader
   for (const folder of [bin, join(project, 'node_modules')]) mkdirSync(folder, { recursive: true });
   symlinkSync(ROOT, join(project, 'node_modules/mcp-troupe'));
   symlinkSync(SCOPE, join(project, 'node_modules/@modelcontextprotocol'));
+  for (const name of FRAMEWORKS)
+    symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name));
   const command = `exec '${process.execPath}' '${join(ROOT, 'dist/src/cli/main.js')}' "$@"\n`;
   writeFileSync(join(bin, 'troupe'), `#!/bin/sh\n${command}`, { mode: 0o755 });
   const unset = { XDG_CONFIG_HOME: undefined, XDG_DATA_HOME: undefined, FORCE_COLOR: undefined };

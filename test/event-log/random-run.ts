@@ -18,7 +18,14 @@ import { MemoryLog } from './memory-log.js';
 
 const NAMES = ['files', 'a/b', 'web#1', 'constructor'] as const;
 const TRANSPORTS = { files: 'stdio', 'a/b': 'stdio', 'web#1': 'http', constructor: 'in-process' } as const;
-const INPUT = { startSlots: 1, slotHoldMs: 500, startGateMs: 10_000, retryBurst: 2, retryEveryMs: 100 };
+const INPUT = {
+  startSlots: 1,
+  slotHoldMs: 500,
+  startGateMs: 10_000,
+  cachedGateMs: 250,
+  retryBurst: 2,
+  retryEveryMs: 100,
+};
 const SLOTS: readonly Slot[] = [
   'resolveConfig',
   'openTransport',
@@ -48,6 +55,7 @@ const FACTS = [
   'session.quiet',
   'session.lost',
   'catalog.listChanged',
+  'catalog.extrasChanged',
 ] as const;
 
 const name = fc.constantFrom(...NAMES);
@@ -232,7 +240,9 @@ class RandomRun {
         ? { type, generation, failure: this.#failure('retry', 'session') }
         : type === 'catalog.listChanged'
           ? { type, generation, at }
-          : { type, generation };
+          : type === 'catalog.extrasChanged'
+            ? { type, generation, at, list: at % 2 === 0 ? 'resources' : 'prompts' }
+            : { type, generation };
     this.#effects.tell(each, fact);
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../src/event-log/entry.js';
-import { readLog, type LogPiece, type LogProblem } from '../../src/event-log/read-log.js';
+import type { LogProblem } from '../../src/event-log/log-problem.js';
+import { readLog, type LogPiece } from '../../src/event-log/read-log.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { SAMPLE_ENTRIES, SAMPLE_HEADER, SAMPLE_LINES, toBytes } from './sample-log.js';
 

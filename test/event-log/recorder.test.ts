@@ -15,7 +15,14 @@ useLeakCheck();
 useCrashWatch();
 
 const { startedAt: _, part: __, firstSeq: ___, ...facts } = SAMPLE_HEADER;
-const INPUT = { startSlots: 2, slotHoldMs: 500, startGateMs: 10_000, retryBurst: 20, retryEveryMs: 100 };
+const INPUT = {
+  startSlots: 2,
+  slotHoldMs: 500,
+  startGateMs: 10_000,
+  cachedGateMs: 250,
+  retryBurst: 20,
+  retryEveryMs: 100,
+};
 
 function make(sink: MemoryLog) {
   const clock = createControlledClock();

@@ -139,7 +139,7 @@ describe('troupe replay', () => {
     const file = join(folder, 'log.jsonl');
     writeFileSync(file, text);
     const { terminal, stdout, stderr } = makeTerminal();
-    const code = await replay({ ...DEFAULT_FLAGS, ...flags }, terminal, file);
+    const code = await replay({ ...DEFAULT_FLAGS, ...flags }, terminal, [file]);
     return { code, stdout: stdout.written, stderr: stderr.written };
   }
 
@@ -199,9 +199,12 @@ describe('troupe replay', () => {
     expect(stderr).toMatch(/Line \d+ was cut off\./);
   });
 
-  it('fails with 2 where there is no such file.', async () => {
-    const { terminal, stderr } = makeTerminal();
-    expect(await replay(DEFAULT_FLAGS, terminal, join(folder, 'nothing'))).toBe(2);
-    expect(stderr.written).toMatch(/could not be read: ENOENT/);
+  it('says so where there is no such file, or it is a folder.', async () => {
+    const { terminal } = makeTerminal();
+    const missing = join(folder, 'nothing');
+    await expect(replay(DEFAULT_FLAGS, terminal, [missing])).rejects.toThrow(
+      `There is no file '${missing}'.`,
+    );
+    await expect(replay(DEFAULT_FLAGS, terminal, [folder])).rejects.toThrow(/is a folder, and no event log/);
   });
 });

@@ -10,7 +10,14 @@ export const SAMPLE_HEADER: LogHeader = {
   seed: 1,
   part: 1,
   firstSeq: 1,
-  input: { startSlots: 2, slotHoldMs: 500, startGateMs: 10_000, retryBurst: 20, retryEveryMs: 100 },
+  input: {
+    startSlots: 2,
+    slotHoldMs: 500,
+    startGateMs: 10_000,
+    cachedGateMs: 250,
+    retryBurst: 20,
+    retryEveryMs: 100,
+  },
   options: {},
 };
 

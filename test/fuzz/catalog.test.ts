@@ -5,7 +5,8 @@ import { Catalogs } from '../../src/catalog/catalogs.js';
 import { findDanglingRef } from '../../src/catalog/dangling-ref.js';
 import { listAll, MAX_PAGES } from '../../src/catalog/list-all.js';
 import { ToolRegistry, type ServerFacts } from '../../src/catalog/registry.js';
-import { catalogHash, checkTools, diffTools, toTexts } from '../../src/catalog/tool-check.js';
+import { catalogHash, diffTexts } from '../../src/catalog/list-diff.js';
+import { checkTools, toTexts } from '../../src/catalog/tool-check.js';
 import { Publisher } from '../../src/lifecycle/publish.js';
 import { silentLogger } from '../../src/ports.js';
 import type { JsonObject, ProtocolClient } from '../../src/protocol/protocol-client.js';
@@ -116,7 +117,7 @@ describe('a list of tools', () => {
         const before = toTexts(checkTools(first).tools);
         const again = isSame ? checkTools(first).tools.toReversed() : checkTools(second).tools;
         const after = toTexts(again);
-        const { added, removed, changed } = diffTools(before, after);
+        const { added, removed, changed } = diffTexts(before, after);
         expect(catalogHash(before) === catalogHash(after)).toBe(
           added.length + removed.length + changed.length === 0,
         );

@@ -180,7 +180,7 @@ describe('a request of the server that is cancelled in the same breath', () => {
   it('is over for the host as well, and gets no answer', async () => {
     const heard: boolean[] = [];
     const { client, server, transport } = await openClient({}, {}, undefined, (made) => {
-      made.onrequest = async (_method, _params, signal) => {
+      made.onrequest = async (_method, _params, { signal }) => {
         heard.push(signal.aborted);
         return {};
       };

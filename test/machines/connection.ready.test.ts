@@ -81,7 +81,7 @@ describe('a changed list of tools', () => {
     await driver.command('connection.refresh');
     await driver.listChanged();
     await driver.settle('listTools', { hash: 'catalog-2', tools: 9 });
-    expect(driver.path).toBe('ready.resting+debouncing');
+    expect(driver.path).toBe('ready.resting+debouncing+listing');
     expect(driver.context).toMatchObject({ catalogHash: 'catalog-2', counts: { tools: 9 } });
     await storm(2_000);
     expect(refreshes()).toBe(2);
@@ -104,6 +104,7 @@ describe('a changed list of tools', () => {
 
   it('keeps the old list when it cannot be listed, until the next change.', async () => {
     await driver.command('connection.refresh');
+    await driver.settle('enrichCatalog');
     await driver.fail('listTools', 'retry');
     expect(driver.path).toBe('ready.resting+stale');
     expect(driver.context).toMatchObject({ catalogHash: 'catalog-1', counts: { tools: 3 } });
@@ -131,5 +132,81 @@ describe('a changed list of tools', () => {
     expect(driver.context.listChangedAt).toBeNull();
     await driver.advance(10_000);
     expect(refreshes()).toBe(1);
+  });
+});
+
+describe('the lists beside the tools', () => {
+  const listings = (): unknown[] =>
+    driver.started.flatMap(({ input }) => ('lists' in input ? [input.lists] : []));
+
+  it('are all read once the connection is ready, and those that changed 300 ms after the last change.', async () => {
+    await driver.extrasChanged('prompts');
+    await driver.advance(200);
+    await driver.extrasChanged('prompts');
+    await driver.advance(299);
+    expect(listings()).toEqual([['resources', 'prompts']]);
+    await driver.advance(1);
+    expect(listings()).toEqual([['resources', 'prompts'], ['prompts']]);
+    await driver.settle('enrichCatalog', { prompts: 9 });
+    expect(driver.context.counts).toEqual({ tools: 3, resources: 2, resourceTemplates: 1, prompts: 9 });
+    expect(driver.path).toBe('ready.resting+current');
+    expect(refreshes()).toBe(0);
+  });
+
+  it('are read together where both change in one storm, after two seconds at the latest.', async () => {
+    for (let passed = 0; passed < 2_000; passed += 200) {
+      await driver.extrasChanged('resources');
+      await driver.advance(100);
+      await driver.extrasChanged('prompts');
+      await driver.advance(100);
+    }
+    expect(listings()).toEqual([
+      ['resources', 'prompts'],
+      ['resources', 'prompts'],
+    ]);
+  });
+
+  it('are read once more when they changed meanwhile, also where the reading failed over it.', async () => {
+    await driver.extrasChanged('resources');
+    await driver.advance(300);
+    await driver.extrasChanged('prompts');
+    await driver.settle('enrichCatalog');
+    await driver.advance(300);
+    await driver.extrasChanged('resources');
+    await driver.fail('enrichCatalog', 'retry');
+    await driver.advance(300);
+    expect(listings().slice(1)).toEqual([['resources'], ['prompts'], ['resources']]);
+  });
+
+  it('are all read at once when a person asks, whatever was known to have changed.', async () => {
+    await driver.extrasChanged('prompts');
+    await driver.command('connection.refresh');
+    expect(listings().at(-1)).toEqual(['resources', 'prompts']);
+    await driver.settle('enrichCatalog');
+    await driver.advance(10_000);
+    expect(listings()).toHaveLength(2);
+  });
+
+  it('keep nobody from the tools, however long they take.', async () => {
+    await driver.extrasChanged('resources');
+    await driver.advance(300);
+    await driver.listChanged();
+    await driver.advance(300);
+    await driver.settle('listTools', { hash: 'catalog-2', tools: 9 });
+    expect(driver.path).toBe('ready.resting+current+listing');
+    expect(driver.context.counts.tools).toBe(9);
+  });
+
+  it('of a lost session do not haunt the next one.', async () => {
+    await driver.extrasChanged('prompts');
+    await driver.lose('retry');
+    await driver.settle('releaseSession');
+    await driver.advance(0);
+    await driver.bringUp();
+    await driver.advance(10_000);
+    expect(listings()).toEqual([
+      ['resources', 'prompts'],
+      ['resources', 'prompts'],
+    ]);
   });
 });

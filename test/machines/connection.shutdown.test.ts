@@ -149,6 +149,19 @@ describe('a restart', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
+  it('has every attempt before it, though the old session was proven gone late.', async () => {
+    const driver = await ready({ policy: { maxAttempts: 1 } });
+    await driver.command('connection.restart');
+    await driver.settle('drainCalls');
+    await driver.fail('closeSession', 'permanent');
+    await driver.fail('killSession', driver.failure('permanent', 'release', { code: 'not-released' }));
+    await driver.settle('releaseSession');
+    expect(driver.emitted.at(-1)).toMatchObject({ type: 'retrying', attempt: 1, maxAttempts: 1 });
+    await driver.advance(0);
+    await driver.bringUp();
+    expect(driver.context).toMatchObject({ attempt: 1 });
+  });
+
   it('opens nothing new after a failed kill until the old session is proven gone.', async () => {
     const driver = await ready();
     await driver.command('connection.restart');

@@ -22,6 +22,16 @@ const CRASH_LOOP: DriverOptions = { policy: { intensity: { restarts: 1, periodMs
 
 const toReady: Reach = (driver) => driver.bringUp();
 
+const toPreparing: Reach = async (driver) => {
+  await driver.bringUp();
+  await driver.command('connection.reload');
+};
+
+const toOutdated: Reach = async (driver) => {
+  await toPreparing(driver);
+  await driver.fail('prepareSession', 'retry');
+};
+
 const toProbing: Reach = async (driver) => {
   await driver.bringUp();
   await driver.watcher('session.quiet');
@@ -40,6 +50,12 @@ const toDebouncing: Reach = async (driver) => {
 const toRefreshing: Reach = async (driver) => {
   await driver.bringUp();
   await driver.command('connection.refresh');
+  await driver.settle('enrichCatalog');
+};
+
+const toExtrasChanged: Reach = async (driver) => {
+  await driver.bringUp();
+  await driver.extrasChanged('prompts');
 };
 
 const toReleasing: Reach = async (driver) => {
@@ -132,13 +148,43 @@ export const SITUATIONS: Readonly<Record<string, Situation>> = {
       await driver.fail('openTransport', 'authorize');
     },
   },
-  'ready.resting+current (enriching)': { reach: (driver) => driver.bringUp('enrichCatalog') },
+  'ready.resting+current+listing': { reach: (driver) => driver.bringUp('enrichCatalog') },
+  'ready.resting+current+listing (changed meanwhile)': {
+    reach: async (driver) => {
+      await driver.bringUp('enrichCatalog');
+      await driver.extrasChanged('resources');
+    },
+  },
+  'ready.resting+current+debouncing': { reach: toExtrasChanged },
+  'ready.resting+current+debouncing (for long)': {
+    options: { policy: { listChanged: { debounceMs: 300, maxWaitMs: 0 } } },
+    reach: toExtrasChanged,
+  },
   'ready.resting+current': { reach: toReady },
   'ready.resting+current (last attempt)': { options: LAST_ATTEMPT, reach: toReady },
   'ready.resting+current (crash loop)': { options: CRASH_LOOP, reach: toReady },
+  'ready.resting+current (remote)': { options: REMOTE, reach: toReady },
+  'ready.resting+current (outdated)': { options: REMOTE, reach: toOutdated },
+  'ready.resting+current+preparing': { options: REMOTE, reach: toPreparing },
+  'ready.resting+current+retiring': {
+    options: REMOTE,
+    reach: async (driver) => {
+      await toPreparing(driver);
+      await driver.settle('prepareSession');
+      await driver.settle('enrichCatalog');
+    },
+  },
   'ready.probing+current': { reach: toProbing },
   'ready.suspect+current': { reach: toSuspect },
   'ready.suspect+current (last attempt)': { options: LAST_ATTEMPT, reach: toSuspect },
+  'ready.suspect+current (outdated)': {
+    options: REMOTE,
+    reach: async (driver) => {
+      await toOutdated(driver);
+      await driver.watcher('session.quiet');
+      await driver.fail('probe', 'retry');
+    },
+  },
   'ready.resting+debouncing': { reach: toDebouncing },
   'ready.resting+debouncing (for long)': {
     options: { policy: { listChanged: { debounceMs: 300, maxWaitMs: 0 } } },
@@ -149,6 +195,12 @@ export const SITUATIONS: Readonly<Record<string, Situation>> = {
     reach: async (driver) => {
       await toRefreshing(driver);
       await driver.listChanged();
+    },
+  },
+  'ready.resting+refreshing+listing': {
+    reach: async (driver) => {
+      await driver.bringUp();
+      await driver.command('connection.refresh');
     },
   },
   'ready.resting+stale': {

@@ -264,6 +264,7 @@ describe('the limits of the effects', () => {
       ['enrichCatalog', 103],
       ['probe', 106],
       ['listTools', 103],
+      ['enrichCatalog', 103],
       ['releaseSession', 104],
       ['drainCalls', 109],
       ['closeSession', 1_223],

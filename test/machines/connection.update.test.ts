@@ -32,6 +32,7 @@ function contextWith(
     generation: 0,
     online: true,
     wanted: true,
+    cached: false,
   } as const;
   return { ...initialContext(input), attempt: 1, ...fields };
 }

@@ -22,5 +22,6 @@ describe('every machine', () => {
   it('ends an endless loop of transitions as an error.', () => {
     expect(machines.connectionMachine.options.maxIterations).toBe(100);
     expect(machines.managerMachine.options.maxIterations).toBe(100);
+    expect(machines.reviewMachine.options.maxIterations).toBe(100);
   });
 });

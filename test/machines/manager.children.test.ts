@@ -135,6 +135,56 @@ describe('the start', () => {
     expect(driver.pathOf('silent')).toBe('ready.resting+current');
   });
 
+  it('waits a moment for one whose tools are cached, and then for the others only.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start(childSpec('cached', { cached: true }), 'unknown');
+    await driver.advance(250);
+    expect(driver.path).toBe('starting.forUncached');
+    await driver.settle('unknown', 'resolveConfig', { kind: 'untrusted' });
+    expect(driver.state).toBe('running');
+    expect(driver.pathOf('cached')).toBe('configuring.resolving');
+  });
+
+  it('is over after a moment where the tools of all are cached, however many stay silent.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start(childSpec('a', { cached: true }), childSpec('b', { cached: true }));
+    await driver.settle('a', 'resolveConfig');
+    await driver.bringUp('a');
+    await driver.advance(249);
+    expect(driver.state).toBe('starting');
+    await driver.advance(1);
+    expect(driver.state).toBe('running');
+  });
+
+  it('is over at once where all were fast, their tools cached or not.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start(childSpec('a', { cached: true }), 'b');
+    for (const name of ['a', 'b']) await driver.settle(name, 'resolveConfig', { kind: 'untrusted' });
+    expect(driver.state).toBe('running');
+    expect(driver.clock.pending).toEqual([]);
+  });
+
+  it('does not wait for a cached one that has died, nor count it twice.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start(childSpec('dead', { cached: true }), childSpec('settled', { cached: true }), 'b');
+    await driver.settle('settled', 'resolveConfig', { kind: 'untrusted' });
+    await driver.crash('settled');
+    await driver.crash('dead');
+    expect(driver.context).toMatchObject({ unsettled: 1, unsettledCached: 0 });
+    await driver.advance(250);
+    expect(driver.state).toBe('starting');
+    await driver.settle('b', 'resolveConfig', { kind: 'untrusted' });
+    expect(driver.state).toBe('running');
+  });
+
+  it('is over by the gate even where that is shorter than the moment.', async () => {
+    const driver = new ManagerDriver({ startGateMs: 100 });
+    await driver.start('a');
+    await driver.advance(100);
+    expect(driver.state).toBe('running');
+    expect(driver.clock.pending).toEqual([]);
+  });
+
   it('leaves no timer behind once it is over.', async () => {
     const driver = new ManagerDriver();
     await driver.start('a');

@@ -17,7 +17,7 @@ const SAYS: Partial<Record<TransitionVerdict, string>> = {
   ignored: 'ignored',
 };
 
-const STATES = ['idle', 'starting', 'running', 'stopping', 'stopped'] as const;
+const STATES = ['idle', 'starting.forAll', 'starting.forUncached', 'running', 'stopping', 'stopped'] as const;
 type State = (typeof STATES)[number];
 
 /** Two connections that share one start slot; while starting, alpha has it and beta comes later. */
@@ -27,10 +27,13 @@ async function reach(state: State): Promise<ManagerDriver> {
     await driver.start('alpha', 'beta');
     await driver.settle('alpha', 'resolveConfig');
   }
-  if (state !== 'idle' && state !== 'starting') await driver.bringUp('alpha', 'beta');
+  if (state === 'starting.forUncached') await driver.advance(driver.context.cachedGateMs);
+  if (state === 'running' || state === 'stopping' || state === 'stopped') {
+    await driver.bringUp('alpha', 'beta');
+  }
   if (state === 'stopping' || state === 'stopped') await driver.stop();
   if (state === 'stopped') await driver.bringDown('alpha', 'beta');
-  expect(driver.state).toBe(state);
+  expect(driver.path).toBe(state);
   return driver;
 }
 
@@ -54,6 +57,8 @@ async function end(driver: ManagerDriver, name: string): Promise<void> {
   await driver.bringDown(name);
 }
 
+const settled = (name: string, cached = false) => ({ type: 'child.settled', name, cached }) as const;
+
 const WANTS_SLOT = { type: 'child.wantsSlot', name: 'beta', slot: true, retry: false } as const;
 const WANTS_RETRY = { type: 'child.wantsSlot', name: 'beta', slot: false, retry: true } as const;
 
@@ -75,10 +80,17 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
     return driver.send({ type: 'child.leftStart', name: 'beta' });
   },
   'child.leftStart (without slot)': sent({ type: 'child.leftStart', name: 'beta' }),
-  'child.settled': sent({ type: 'child.settled', name: 'beta' }),
+  'child.settled': sent(settled('beta')),
+  'child.settled (all but cached)': async (driver) => {
+    await driver.add(childSpec('gamma', { cached: true }));
+    await driver.send(settled('alpha'));
+    return driver.send(settled('beta'));
+  },
   'child.settled (the last)': async (driver) => {
-    await driver.send({ type: 'child.settled', name: 'alpha' });
-    return driver.send({ type: 'child.settled', name: 'beta' });
+    await driver.add(childSpec('gamma', { cached: true }));
+    await driver.send(settled('alpha'));
+    await driver.send(settled('gamma', true));
+    return driver.send(settled('beta'));
   },
   'slot.expired': async (driver) => {
     await driver.send(WANTS_SLOT);
@@ -100,6 +112,7 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
     await driver.crash('alpha');
     await driver.crash('beta');
   }),
+  'the cached gate': happens((driver) => driver.advance(driver.context.cachedGateMs)),
   'the start gate': happens((driver) => driver.advance(driver.context.startGateMs)),
 };
 
@@ -107,6 +120,7 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
 const IN_WORDS: Readonly<Record<string, string>> = {
   'xstate.done.actor.*': 'a child ends',
   'xstate.error.actor.*': 'a child dies',
+  'xstate.after.cachedGate.manager.starting.forAll': 'the cached gate',
   'xstate.after.startGate.manager.starting': 'the start gate',
 };
 
@@ -115,7 +129,7 @@ async function outcome(state: State, event: string): Promise<string> {
   const answer = await HAPPEN[event]!(driver);
   expect(driver.status).toBe('active');
   if (answer !== 'accepted') return SAYS[answer]!;
-  return driver.state === state ? 'stays' : driver.state;
+  return driver.path === state ? 'stays' : driver.path;
 }
 
 describe('the manager chart', () => {
@@ -130,7 +144,11 @@ describe('the manager chart', () => {
 
 describe('the table of the manager chart', () => {
   it('has every state of the chart.', () => {
-    expect(Object.keys(managerMachine.states)).toEqual(STATES);
+    const paths = Object.entries(managerMachine.states).flatMap(([name, { states }]) => {
+      const below = Object.keys(states);
+      return below.length === 0 ? [name] : below.map((each) => `${name}.${each}`);
+    });
+    expect(paths).toEqual(STATES);
     expect(Object.keys(EVENTS[0]!)).toEqual(['event', ...STATES]);
   });
 

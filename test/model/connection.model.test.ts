@@ -1,11 +1,17 @@
-/** Random stories of a connection, against a model written by hand. A failing one is told in words, with its seed. */
+/** Random stories of a connection, against a model read from the page on its life. A failing one is told in words. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TransportKind } from '../../machines/connection.events.js';
 import { ConnectionDriver } from '../support/connection-driver.js';
 import type { Slot } from '../support/held-effects.js';
-import { STORIES, type Observed } from './connection-commands.js';
-import { LEGAL_MOVES, LifecycleModel, MODEL_POLICY, type Start } from './lifecycle-model.js';
+import { STORIES } from './connection-commands.js';
+import { observe } from './invariants.js';
+import { legalMoves, LifecycleModel, MODEL_POLICY, type Start } from './lifecycle-model.js';
+import { readLifecyclePage, type Move } from './lifecycle-page.js';
+import { forStories, type Runs } from './repeatable.js';
+
+const page = readLifecyclePage();
+const LIMIT_MS = 90_000;
 
 const starts: fc.Arbitrary<Start> = fc.record({
   transport: fc.constantFrom<TransportKind>('stdio', 'http', 'in-process'),
@@ -28,31 +34,55 @@ async function stopHard(driver: ConnectionDriver): Promise<number> {
   return stops;
 }
 
-describe('the connection chart and the model of it', () => {
-  it('agree on every story, and every story can be brought to its end by three stops.', async () => {
-    const visited = new Set<string>();
-    await fc.assert(
-      fc.asyncProperty(
-        starts,
-        fc.commands(STORIES, { maxCommands: 90, size: 'max' }),
-        async (start, stories) => {
-          const driver = new ConnectionDriver({ ...start, policy: MODEL_POLICY });
-          await fc.asyncModelRun(
-            () => ({
-              model: new LifecycleModel(start),
-              real: { driver, mayBeAlive: false, startedSeen: 0, movesSeen: 0 } satisfies Observed,
-            }),
-            stories,
-          );
-          for (const path of driver.history) visited.add(path.split('.')[0]!);
-          expect(await stopHard(driver)).toBeLessThanOrEqual(3);
-          expect(driver.path).toBe('stopped');
-          expect(driver.running()).toEqual([]);
-          expect(driver.clock.pending).toEqual([]);
-        },
-      ),
-      { numRuns: 400 },
-    );
-    expect([...visited].toSorted()).toEqual(Object.keys(LEGAL_MOVES).toSorted());
-  });
+interface Seen {
+  readonly states: Set<string>;
+  readonly moves: Set<Move>;
+}
+
+/** Lives through them; gives what was seen in all of them together. */
+async function live(runs: Runs): Promise<Seen> {
+  const seen: Seen = { states: new Set(), moves: new Set() };
+  await forStories(
+    runs,
+    fc.asyncProperty(
+      starts,
+      fc.commands([STORIES], { maxCommands: 90, size: 'max' }),
+      async (start, stories) => {
+        const driver = new ConnectionDriver({ ...start, policy: MODEL_POLICY });
+        const model = new LifecycleModel(start, page);
+        await fc.asyncModelRun(() => ({ model, real: observe(driver) }), stories);
+        for (const move of model.used) seen.moves.add(move);
+        for (const path of driver.history) seen.states.add(path.split('.')[0]!);
+        expect(await stopHard(driver)).toBeLessThanOrEqual(3);
+        expect(driver.path).toBe('stopped');
+        expect(driver.running()).toEqual([]);
+        expect(driver.clock.pending).toEqual([]);
+      },
+    ),
+  );
+  return seen;
+}
+
+describe('the connection chart and the page on its life', () => {
+  it(
+    'agree on every story, and every story can be brought to its end by three stops.',
+    async () => {
+      const { states } = await live({ numRuns: 150 });
+      expect(states.size).toBeGreaterThan(5);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'agree on stories in which every state is visited and every row of the page counts.',
+    async () => {
+      const { states, moves } = await live({ numRuns: 400, seed: 2 });
+      expect([...states].toSorted()).toEqual([...legalMoves(page).keys()].toSorted());
+      const unused = page.moves.filter((move) => !moves.has(move));
+      expect(
+        unused.map((move) => `${move.in.join(', ')} | ${move.when.join(', ')} | ${move.if.join(', ')}`),
+      ).toEqual([]);
+    },
+    LIMIT_MS,
+  );
 });

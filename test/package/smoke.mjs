@@ -4,9 +4,9 @@
  * where none is given.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const INSTALL_LIMIT_MS = 5 * 60_000;
@@ -17,6 +17,10 @@ const folder = mkdtempSync(join(tmpdir(), 'troupe-smoke-'));
 
 const checks = {
   'every entry point loads': () => node('import-every-entry-point.mjs'),
+  'the adapters load beside their frameworks': () => {
+    for (const framework of ['ai', 'langchain', '@langchain/core']) link(framework);
+    node('import-every-entry-point.mjs');
+  },
   'the command knows its version': () => {
     const printed = troupe('--version').trim();
     if (printed !== version) throw new Error(`it printed '${printed}', the package is ${version}`);
@@ -58,6 +62,13 @@ function tsc(config) {
     '--typeRoots',
     typeRoots,
   );
+}
+
+/** Makes a package of the project one that the stranger has installed. */
+function link(name) {
+  const place = join(folder, 'node_modules', name);
+  mkdirSync(dirname(place), { recursive: true });
+  symlinkSync(join(project, 'node_modules', name), place);
 }
 
 function pack() {

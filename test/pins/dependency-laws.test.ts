@@ -61,6 +61,11 @@ function importsFromOutside(graph: ImportGraph): string[] {
   );
 }
 
+/** The adapters, or everything else. */
+function partOf(graph: ImportGraph, isAdapter: boolean): ImportGraph {
+  return new Map([...graph].filter(([path]) => path.startsWith('src/adapters/') === isAdapter));
+}
+
 function importedPackages(graph: ImportGraph): Set<string> {
   const specifiers = [...graph.values()].flat().map(({ specifier }) => specifier);
   return new Set(
@@ -149,8 +154,29 @@ describe('the dependency laws', () => {
     expect([
       ...importedPackages(sources({ 'src/a.ts': `import 'rxjs'; import '@a/b/c'; import 'node:fs';` })),
     ]).toEqual(['rxjs', '@a/b']);
-    expect([...importedPackages(project)].toSorted()).toEqual(
+    expect([...importedPackages(partOf(project, false))].toSorted()).toEqual(
       Object.keys(packageManifest().dependencies).toSorted(),
     );
+  });
+
+  it('let adapters alone import frameworks, which are optional peers, and let nothing import adapters.', () => {
+    const broken = sources({
+      'src/adapters/a.ts': `import { tool } from 'ai';`,
+      'src/index.ts': `export { toTools } from './adapters/a.js';`,
+    });
+    expect([...importedPackages(partOf(broken, true))]).toEqual(['ai']);
+    const intoAdapters = (graph: ImportGraph): string[] =>
+      [...partOf(graph, false)].flatMap(([path, imports]) =>
+        imports.filter(({ specifier }) => specifier.startsWith('src/adapters/')).map(() => path),
+      );
+    expect(intoAdapters(broken)).toEqual(['src/index.ts']);
+    expect(intoAdapters(project)).toEqual([]);
+
+    const { dependencies, peerDependencies, peerDependenciesMeta } = packageManifest();
+    const frameworks = [...importedPackages(partOf(project, true))].filter((name) => !(name in dependencies));
+    // The keychain is asked for by name, where a host has installed it.
+    expect([...frameworks, '@napi-rs/keyring'].toSorted()).toEqual(Object.keys(peerDependencies).toSorted());
+    expect(Object.keys(peerDependenciesMeta).toSorted()).toEqual(Object.keys(peerDependencies).toSorted());
+    expect(Object.values(peerDependenciesMeta).every(({ optional }) => optional)).toBe(true);
   });
 });

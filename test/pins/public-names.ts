@@ -84,4 +84,56 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ChartArrow ChartBranch ChartEdge ChartEventKind ChartInvoke ChartModel ChartState ChartTransition
     `),
   },
+  {
+    subpath: './testing',
+    target: 'src/testing/index',
+    values: names(`
+      FakeTransport LONG_AFTER MODEL_START RpcFault SILENCE ScriptedServer connectionModel controlProgram
+      createControlledClock createFakeTransport createRecordedServer createScriptedServer doneEvent edgePaths
+      errorEvent expectNoLeaks possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
+    `),
+    types: names(`
+      Answer BackoffOptions Clock ConnectionModel ConnectionPolicy ControlledClock ControlledProgram EdgeDriver
+      EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
+      Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
+      PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
+      RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions
+      ServerScript ServerSettings SessionTransport StopPolicy TransportKind TransportNotice Wait
+    `),
+  },
+  {
+    subpath: './ai-sdk',
+    target: 'src/adapters/ai-sdk',
+    values: names('toTools'),
+    types: names(`
+      AnswerOptions CallLimits CatalogTool JsonObject MediaBlock ShownResult ToolAnswer ToolSource ToolsOptions
+    `),
+  },
+  {
+    subpath: './langchain',
+    target: 'src/adapters/langchain',
+    values: names('liveTools toTools'),
+    types: names(`
+      AnswerOptions CallLimits CatalogTool JsonObject LiveOptions MediaBlock ShownResult ToolSource ToolsOptions
+    `),
+  },
+  {
+    subpath: './openai',
+    target: 'src/adapters/openai',
+    values: names('runChatToolCalls runResponsesToolCalls toChatTools toResponsesTools'),
+    types: names(`
+      AnswerOptions CallLimits CatalogTool ChatTool ChatToolCall ChatToolMessage FunctionCallOutput
+      FunctionCallOutputPart JsonObject MediaBlock ObjectSchema ResponsesItem ResponsesTool RunOptions ShownResult
+      ToolSource
+    `),
+  },
+  {
+    subpath: './anthropic',
+    target: 'src/adapters/anthropic',
+    values: names('runToolCalls toTools'),
+    types: names(`
+      AnswerOptions CallLimits CatalogTool ImageType JsonObject MediaBlock MessageBlock MessagesTool ObjectSchema
+      RunOptions ShownResult ToolResultBlock ToolResultPart ToolSource
+    `),
+  },
 ];

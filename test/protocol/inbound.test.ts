@@ -172,13 +172,13 @@ describe('a request of the server', () => {
     });
     server.send({ jsonrpc: '2.0', id: 1, method: 'roots/list' });
     await server.when(() => server.answers.length === 1);
-    expect(server.answers).toMatchObject([{ id: 1, error: { message: 'no roots' } }]);
+    expect(server.answers).toMatchObject([{ id: 1, error: { code: -32603, message: 'Internal error' } }]);
     client.abandon(OVER);
   });
 
   it.each([0, 1, 'a'])('with the id %j ends when the server cancels it', async (id) => {
     const begun = createGate<AbortSignal>();
-    const { server, client } = await openWith((_method, _params, signal) => {
+    const { server, client } = await openWith((_method, _params, { signal }) => {
       begun.open(signal);
       return new Promise<JsonObject>((resolve) => {
         signal.addEventListener('abort', () => resolve({}), { once: true });
@@ -195,7 +195,7 @@ describe('a request of the server', () => {
 
   it('ends with the session', async () => {
     const begun = createGate<AbortSignal>();
-    const { server, client } = await openWith((_method, _params, signal) => {
+    const { server, client } = await openWith((_method, _params, { signal }) => {
       begun.open(signal);
       return new Promise<JsonObject>(() => {});
     });

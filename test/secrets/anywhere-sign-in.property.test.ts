@@ -21,8 +21,17 @@ const CODE: Secret = { text: '"code"/c0dec0dec0de', core: 'c0dec0dec0de' };
 const isAskedOrOver = ([row]: readonly ServerStatus[]): boolean =>
   row?.authUrl !== null || ['ready', 'failed'].includes(row.state);
 
-/** Refuses every request for tokens with all it was told; registers nobody. */
-function repeatsForms(origin: string, otherwise: Handler): Handler {
+interface Given {
+  /** What a client that registers itself gets, beside a number. Default: nobody can register. */
+  readonly registration?: object;
+  /** What the first request for tokens brings; until then the server refuses those it knows. Default: all are refused. */
+  readonly tokens?: object;
+}
+
+/** Refuses requests for tokens with all it was ever told. */
+function repeatsForms(origin: string, otherwise: Handler, { registration, tokens }: Given): Handler {
+  const heard: string[] = [];
+  let isGiven = tokens === undefined;
   return (seen, res) => {
     const json = (status: number, body: object): void =>
       void res
@@ -41,11 +50,24 @@ function repeatsForms(origin: string, otherwise: Handler): Handler {
         code_challenge_methods_supported: ['S256'],
         token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'none'],
       });
-    if (pathname === '/mcp') return otherwise(seen, res);
     const authorization = seen.headers.authorization ?? '';
     const pair = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString();
-    const said = [pair, authorization, ...new URLSearchParams(seen.body).values(), seen.body];
-    return json(400, { error: 'invalid_grant', error_description: said.join(' ') });
+    heard.push(authorization, authorization.replace('Bearer ', ''), pair);
+    if (pathname === '/mcp' && !isGiven) return json(401, {});
+    if (pathname === '/mcp') {
+      // Everything that was ever heard, as a careless log would be shown.
+      const memory = heard.filter((text) => /^[ -~]+$/.test(text));
+      return otherwise({ ...seen, headers: { ...seen.headers, 'x-memory': memory.join(' ') } }, res);
+    }
+    if (pathname === '/register' && registration !== undefined) {
+      return json(201, { ...(JSON.parse(seen.body) as object), client_id: 'harbor', ...registration });
+    }
+    heard.push(...new URLSearchParams(seen.body).values(), seen.body);
+    if (pathname === '/token' && !isGiven) {
+      isGiven = true;
+      return json(200, { token_type: 'Bearer', expires_in: 3_600, ...tokens });
+    }
+    return json(400, { error: 'invalid_grant', error_description: heard.join(' ') });
   };
 }
 
@@ -53,9 +75,10 @@ async function toldOfSignIn(
   manner: Manner,
   stored: StoredSignIn,
   auth: (port: TestServer) => AuthOptions,
+  given: Given = {},
 ): Promise<readonly Told[]> {
   const port = await startHttpParrot(manner);
-  port.handle = repeatsForms(port.origin, port.handle);
+  port.handle = repeatsForms(port.origin, port.handle, given);
   try {
     const options = auth(port);
     const client = typeof options.client === 'object' ? options.client.clientId : '';
@@ -99,6 +122,46 @@ describe('a sign-in', () => {
           };
           const told = await toldOfSignIn(manner, { tokens, client: { client_id: 'harbor' } }, () => ({}));
           expectUntold(told, access, refresh, CODE);
+        }),
+        { numRuns: RUNS },
+      );
+    },
+    60_000,
+  );
+
+  it.each(['polite', 'fails-calls'] as const)(
+    'does not get told the tokens that were renewed, or those that came instead (%s)',
+    async (manner) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(asciiSecret, { minLength: 4, maxLength: 4 }), async (secrets) => {
+          const [access, refresh, nextAccess, nextRefresh] = secrets.map(({ text }) => text);
+          const tokens = { access_token: access ?? '', refresh_token: refresh ?? '', token_type: 'Bearer' };
+          const told = await toldOfSignIn(manner, { tokens, client: { client_id: 'harbor' } }, () => ({}), {
+            tokens: { access_token: nextAccess, refresh_token: nextRefresh },
+          });
+          expectUntold(told, ...secrets);
+        }),
+        { numRuns: RUNS },
+      );
+    },
+    60_000,
+  );
+
+  it.each(['wants-sign-in'] as const)(
+    'does not get told what its client got when it registered itself (%s)',
+    async (manner) => {
+      await fc.assert(
+        fc.asyncProperty(asciiSecret, asciiSecret, async (secret, management) => {
+          const registration = {
+            client_secret: secret.text,
+            client_secret_expires_at: 0,
+            registration_access_token: management.text,
+            registration_client_uri: 'https://authorization.example/harbor',
+            token_endpoint_auth_method: 'client_secret_basic',
+          };
+          const told = await toldOfSignIn(manner, {}, () => ({}), { registration });
+          const sent = Buffer.from(`harbor:${secret.text}`).toString('base64');
+          expectUntold(told, secret, management, CODE, { text: sent, core: sent });
         }),
         { numRuns: RUNS },
       );

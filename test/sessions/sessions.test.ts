@@ -54,15 +54,43 @@ describe('the registry of sessions', () => {
     expect(sessions.get(KEY)).toBeUndefined();
   });
 
-  it('gives the session of a generation, and the newest one', () => {
+  it('gives the session of a generation', () => {
     const sessions = new Sessions();
     const first = sessions.begin(KEY);
     const second = sessions.begin({ name: 'a', generation: 2 });
     sessions.begin({ name: 'b', generation: 7 });
     expect(sessions.get(KEY)).toBe(first);
-    expect(sessions.latest('a')).toBe(second);
+    expect(sessions.get({ name: 'a', generation: 2 })).toBe(second);
     expect(sessions.get({ name: 'a', generation: 3 })).toBeUndefined();
-    expect(sessions.latest('nobody')).toBeUndefined();
+    expect(sessions.get({ name: 'nobody', generation: 1 })).toBeUndefined();
+  });
+
+  it('ends one session of a connection, or all but one', async () => {
+    const generation = (number: number) => ({ name: 'a', generation: number });
+    const { sessions, transport: first } = begin();
+    const { transport: second } = begin({}, sessions, generation(2));
+    const { transport: third } = begin({}, sessions, generation(3));
+    await sessions.closeOne(generation(1));
+    expect([first.asked, second.asked, third.asked]).toEqual([['close'], [], []]);
+    await sessions.closeOthers(generation(3));
+    expect([second.asked, third.asked]).toEqual([['close'], []]);
+    await sessions.closeOne(generation(2));
+    await sessions.closeOthers(generation(3));
+    expect(sessions.get(generation(3))?.isClosing).toBe(false);
+    expect(sessions.size).toBe(1);
+  });
+
+  it('is idle when no session of a connection has a call in flight', async () => {
+    const { sessions, session } = begin();
+    const { session: younger } = begin({}, sessions, { name: 'a', generation: 2 });
+    session.beginCall();
+    younger.beginCall();
+    const idle = sessions.idle('a', new AbortController().signal);
+    session.endCall(0);
+    expect(await isSettled(idle)).toBe(false);
+    younger.endCall(0);
+    await idle;
+    await sessions.idle('nobody', new AbortController().signal);
   });
 
   it('ends every session of one connection and leaves the others alone', async () => {

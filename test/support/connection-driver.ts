@@ -13,6 +13,7 @@ import type {
   ConnectionFact,
   ConnectionInput,
   ConnectionOutput,
+  ExtraList,
 } from '../../machines/connection.events.js';
 import { connectionMachine } from '../../machines/connection.machine.js';
 import type { Failure, FailurePhase, Verdict } from '../../machines/policy/failure.js';
@@ -42,6 +43,8 @@ const PHASES: Readonly<Record<Slot, FailurePhase>> = {
   listTools: 'list',
   enrichCatalog: 'list',
   authorize: 'handshake',
+  prepareSession: 'launch',
+  retireSession: 'release',
   probe: 'session',
   releaseSession: 'release',
   drainCalls: 'release',
@@ -72,7 +75,10 @@ export function pathOf(value: unknown): string {
   if (typeof value === 'string') return value;
   const below = Object.entries(value as Record<string, unknown>);
   const [[key, inner] = ['', '']] = below;
-  if (key === 'ready') return `ready.${Object.values(inner as Record<string, string>).join('+')}`;
+  if (key === 'ready') {
+    const regions = Object.values(inner as Record<string, string>);
+    return `ready.${regions.filter((region) => region !== 'none').join('+')}`;
+  }
   return `${key}.${pathOf(inner)}`;
 }
 
@@ -99,6 +105,7 @@ export class ConnectionDriver {
         generation: 0,
         online: true,
         wanted: true,
+        cached: false,
         ...input,
       },
       inspect: (event) => {
@@ -141,6 +148,11 @@ export class ConnectionDriver {
     return this.#effects.started;
   }
 
+  /** Slots of the effects that have succeeded, in order. */
+  get settled(): readonly Slot[] {
+    return this.#effects.settled;
+  }
+
   /** Slots of the effects that run now, sorted. */
   running(): string[] {
     return this.#effects.running(NAME);
@@ -157,9 +169,13 @@ export class ConnectionDriver {
     await turn();
   }
 
-  async fail(slot: Slot, failure: Verdict | Failure | Error): Promise<void> {
+  async fail(
+    slot: Slot,
+    failure: Verdict | Failure | Error,
+    details: Partial<Failure> = {},
+  ): Promise<void> {
     const isVerdict = typeof failure === 'string';
-    this.#effects.fail(NAME, slot, isVerdict ? this.failure(failure, PHASES[slot]) : failure);
+    this.#effects.fail(NAME, slot, isVerdict ? this.failure(failure, PHASES[slot], details) : failure);
     await turn();
   }
 
@@ -197,6 +213,16 @@ export class ConnectionDriver {
       type: 'catalog.listChanged',
       generation: this.context.generation,
       at: this.clock.now(),
+    });
+  }
+
+  /** A list beside the tools has changed on the server. */
+  async extrasChanged(list: ExtraList): Promise<TransitionVerdict> {
+    return this.fact({
+      type: 'catalog.extrasChanged',
+      generation: this.context.generation,
+      at: this.clock.now(),
+      list,
     });
   }
 

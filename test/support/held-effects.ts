@@ -6,12 +6,16 @@ import { fromCallback, fromPromise } from 'xstate';
 import type {
   BoundedSessionInput,
   ConnectionEvent,
+  EnrichCatalogInput,
   EnrichCatalogOutput,
   HandshakeOutput,
   ListToolsOutput,
   OpenTransportOutput,
+  PrepareSessionInput,
+  PrepareSessionOutput,
   ResolveConfigInput,
   ResolveConfigOutput,
+  RetireSessionInput,
   SessionKey,
   Settled,
   WatchSessionInput,
@@ -26,6 +30,8 @@ interface Outputs {
   listTools: ListToolsOutput;
   enrichCatalog: EnrichCatalogOutput;
   authorize: Settled;
+  prepareSession: PrepareSessionOutput;
+  retireSession: Settled;
   probe: Settled;
   releaseSession: Settled;
   drainCalls: Settled;
@@ -54,6 +60,23 @@ const USUAL: { readonly [S in Slot]: OutputOf<S> } = {
   listTools: { hash: 'catalog-1', tools: 3 },
   enrichCatalog: { resources: 2, resourceTemplates: 1, prompts: 4 },
   authorize: {},
+  prepareSession: {
+    kind: 'prepared',
+    configHash: 'config-2',
+    transport: 'http',
+    pid: null,
+    url: null,
+    server: {
+      info: { name: 'successor', version: '2.0.0' },
+      capabilities: { tools: { listChanged: true } },
+      protocolVersion: '2025-11-25',
+      instructions: null,
+    },
+    catalogHash: 'catalog-2',
+    tools: 5,
+    timings: { configuringMs: 1, queuedMs: 0, launchingMs: 2, handshakingMs: 3, listingMs: 4 },
+  },
+  retireSession: {},
   probe: {},
   releaseSession: {},
   drainCalls: {},
@@ -64,7 +87,14 @@ const USUAL: { readonly [S in Slot]: OutputOf<S> } = {
 /** One effect that was started. */
 export interface HeldEffect {
   readonly slot: Slot | 'watchSession';
-  readonly input: ResolveConfigInput | SessionKey | BoundedSessionInput | WatchSessionInput;
+  readonly input:
+    | ResolveConfigInput
+    | SessionKey
+    | BoundedSessionInput
+    | EnrichCatalogInput
+    | PrepareSessionInput
+    | RetireSessionInput
+    | WatchSessionInput;
 }
 
 interface Running extends HeldEffect {
@@ -76,18 +106,26 @@ interface Running extends HeldEffect {
 export class HeldEffects {
   /** Everything that was ever started, in order. */
   readonly started: HeldEffect[] = [];
+  /** Slots of those that have succeeded, in order. */
+  readonly settled: Slot[] = [];
   readonly machine: typeof connectionMachine;
   readonly #running = new Set<Running>();
 
-  constructor(private readonly now: () => number) {
+  /** `began` is told of every effect that is started. */
+  constructor(
+    private readonly now: () => number,
+    private readonly began: (effect: HeldEffect) => void = () => {},
+  ) {
     this.machine = connectionMachine.provide({
       actors: {
         resolveConfig: this.#hold<ResolveConfigOutput, ResolveConfigInput>('resolveConfig'),
         openTransport: this.#hold<OpenTransportOutput, BoundedSessionInput>('openTransport'),
         handshake: this.#hold<HandshakeOutput, BoundedSessionInput>('handshake'),
         listTools: this.#hold<ListToolsOutput, BoundedSessionInput>('listTools'),
-        enrichCatalog: this.#hold<EnrichCatalogOutput, BoundedSessionInput>('enrichCatalog'),
+        enrichCatalog: this.#hold<EnrichCatalogOutput, EnrichCatalogInput>('enrichCatalog'),
         authorize: this.#hold<Settled, SessionKey>('authorize'),
+        prepareSession: this.#hold<PrepareSessionOutput, PrepareSessionInput>('prepareSession'),
+        retireSession: this.#hold<Settled, RetireSessionInput>('retireSession'),
         probe: this.#hold<Settled, BoundedSessionInput>('probe'),
         watchSession: this.#watch(),
         releaseSession: this.#hold<Settled, BoundedSessionInput>('releaseSession'),
@@ -108,6 +146,7 @@ export class HeldEffects {
   succeed<S extends Slot>(name: string, slot: S, output: Partial<OutputOf<S>>): void {
     const at = this.now();
     this.#end(name, slot).succeed({ ...USUAL[slot], ...output, startedAt: at, at });
+    this.settled.push(slot);
   }
 
   /** The failure may be anything, as in an effect with a bug. */
@@ -137,8 +176,10 @@ export class HeldEffects {
   }
 
   #begin(effect: Running): () => void {
-    this.started.push({ slot: effect.slot, input: effect.input });
+    const started = { slot: effect.slot, input: effect.input };
+    this.started.push(started);
     this.#running.add(effect);
+    this.began(started);
     return () => this.#running.delete(effect);
   }
 

@@ -27,12 +27,21 @@ import { createControlledClock } from './controlled-clock.js';
 import { HeldEffects, type OutputOf, type Slot } from './held-effects.js';
 import { sampleFailure } from './sample-failures.js';
 
-const FIRST_LIFE = ['resolveConfig', 'openTransport', 'handshake', 'listTools'] as const;
+const FIRST_LIFE = ['resolveConfig', 'openTransport', 'handshake', 'listTools', 'enrichCatalog'] as const;
 
 export function childSpec(name: string, input: Partial<ConnectionInput> = {}): ChildSpec {
   return {
     source: 'a test',
-    input: { name, transport: 'stdio', policy: PLAIN_POLICY, seed: 1, generation: 0, wanted: true, ...input },
+    input: {
+      name,
+      transport: 'stdio',
+      policy: PLAIN_POLICY,
+      seed: 1,
+      generation: 0,
+      wanted: true,
+      cached: false,
+      ...input,
+    },
   };
 }
 
@@ -58,6 +67,7 @@ export class ManagerDriver {
         startSlots: 2,
         slotHoldMs: 2_000,
         startGateMs: 10_000,
+        cachedGateMs: 250,
         retryBurst: 20,
         retryEveryMs: 100,
         ...input,
@@ -72,8 +82,14 @@ export class ManagerDriver {
     this.#manager.start();
   }
 
+  /** The path of the state. */
+  get path(): string {
+    return pathOf(this.#manager.getSnapshot().value);
+  }
+
+  /** The public state. */
   get state(): string {
-    return this.#manager.getSnapshot().value;
+    return this.path.split('.')[0] ?? '';
   }
 
   get status(): string {

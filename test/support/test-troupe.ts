@@ -23,7 +23,11 @@ export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
   const made: TestTroupe[] = [];
   // Loaded beforehand, so that no test waits for a file while its clock stands still.
   beforeAll(() =>
-    Promise.all([import('../../src/protocol/sdk-v1.js'), import('../../src/transports/in-process.js')]),
+    Promise.all([
+      import('../../src/protocol/sdk-v1.js'),
+      import('../../src/transports/in-process.js'),
+      import('../../src/validation/json-schema.js'),
+    ]),
   );
   afterEach(async () => {
     for (const { troupe, clock } of made.splice(0)) await passTime(clock, troupe.close());

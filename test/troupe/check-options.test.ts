@@ -10,6 +10,7 @@ const WRONG: readonly [field: string, options: unknown][] = [
   ['policy.nope', { policy: { nope: 1 } }],
   ['policy.ping.idleMs', { policy: { ping: { idleMs: 'soon' } } }],
   ['naming', { naming: 'zzz' }],
+  ['cache', { cache: true }],
   ['retryCalls', { retryCalls: 'always' }],
   ['trust', { trust: 'bogus' }],
   ['config', { config: 5 }],

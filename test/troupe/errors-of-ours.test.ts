@@ -20,8 +20,8 @@ vi.mock(
 /** The troupe's own look at the clock goes on as long as the troupe does. */
 const LOOK_AT_THE_CLOCK_MS = 5_000;
 
-/** Makes the machine of a connection throw: a reload without a policy. */
-const POISON = { type: 'connection.reload', transport: 'in-process' } as never;
+/** Makes the machine of a connection throw: a reload of another kind of server, without a policy. */
+const POISON = { type: 'connection.reload', transport: 'stdio' } as never;
 
 interface Made {
   readonly troupe: Troupe;

@@ -62,9 +62,14 @@ describe('the first list', () => {
     const { troupe, events, clock } = await begin({
       capabilities: { tools: {}, resources: {}, prompts: {} },
       on: {
-        'resources/list': () => ({ resources: [{}, {}] }),
+        'resources/list': () => ({
+          resources: [
+            { uri: 'x:1', name: '1' },
+            { uri: 'x:2', name: '2' },
+          ],
+        }),
         'resources/templates/list': refuse(-32603, 'x'.repeat(100_000)),
-        'prompts/list': () => ({ prompts: [{}] }),
+        'prompts/list': () => ({ prompts: [{ name: 'p' }] }),
       },
     });
     await clock.advance(0);

@@ -1,7 +1,7 @@
 /** Files that change while the troupe runs: read again on demand, or by themselves. */
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ServerConfig, TroupeOptions } from '../../src/options.js';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
@@ -139,6 +139,24 @@ describe('a watched file', () => {
     const { whenReloaded, names } = await started({ watch: true, config: [], discover, trust: 'all' });
     const reloaded = whenReloaded();
     write({ found: fakeProgram(new FakeServer()) }, join(folder, '.mcp.json'));
+    await reloaded;
+    expect(names()).toEqual(['found']);
+  });
+
+  it.each([
+    ['where there was no project', [], '.mcp.json'],
+    ['in a folder of the project that was not there', ['.git'], '.vscode/mcp.json'],
+    ['nearer than the project there was', ['../.git'], '.mcp.json'],
+    ['between here and the project there was', ['../../.git'], '../.cursor/mcp.json'],
+  ])('is also one that appears %s.', async (_, folders, place) => {
+    const work = join(folder, 'repo', 'packages', 'one');
+    mkdirSync(work, { recursive: true });
+    for (const each of folders) mkdirSync(join(work, each), { recursive: true });
+    const discover = { cwd: work, user: false };
+    const { whenReloaded, names } = await started({ watch: true, config: [], discover, trust: 'all' });
+    const reloaded = whenReloaded();
+    mkdirSync(dirname(join(work, place)), { recursive: true });
+    write({ found: fakeProgram(new FakeServer()) }, join(work, place));
     await reloaded;
     expect(names()).toEqual(['found']);
   });

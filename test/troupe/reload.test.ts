@@ -4,7 +4,7 @@ import { TransportError } from '../../src/transports/session-transport.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { fake, fakeProgram, FakeServer } from '../support/fake-server.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { silent, tool } from '../support/scripted-server.js';
+import { silent, tool, type Script } from '../support/scripted-server.js';
 import { passTime, useTroupes, whenState } from '../support/test-troupe.js';
 
 vi.mock(
@@ -36,6 +36,7 @@ describe('a reload', () => {
       changed: ['changes'],
       unchanged: ['stays'],
       refused: [],
+      outdated: [],
       problems: [],
       sources: [{ id: 'host', scope: 'host', ok: true }],
     });
@@ -84,14 +85,15 @@ describe('a reload', () => {
     ]);
   });
 
-  it('drains the calls of the old session before the new one begins.', async () => {
-    const [before, after] = [new FakeServer(() => ({}), { on: { 'tools/call': silent } }), new FakeServer()];
-    const test = make({ servers: { a: fake(before) } });
+  it('drains the calls of an old program before the new one begins.', async () => {
+    const program = (script: Script = {}) => new FakeServer(() => ({ kind: 'stdio' }), script);
+    const [before, after] = [program({ on: { 'tools/call': silent } }), program()];
+    const test = make({ servers: { a: fakeProgram(before) } });
     const { troupe } = test;
     await troupe.start();
     const call = troupe.callTool('mcp__a__echo');
     const { id } = await before.peer.whenReceived('tools/call');
-    const reloading = troupe.reload({ a: fake(after) });
+    const reloading = troupe.reload({ a: fakeProgram(after) });
     await whenState(test, 'a', 'shuttingDown');
     expect(after.transports).toEqual([]);
     before.peer.send({ jsonrpc: '2.0', id, result: { content: [] } });
@@ -303,7 +305,7 @@ describe('a changed entry', () => {
     const after = new FakeServer();
     const { troupe, events } = make({ servers: { a: fake(new FakeServer()) } });
     await troupe.start();
-    troupe.connection('a')?.dispatch({ type: 'connection.reload', transport: 'in-process' } as never);
+    troupe.connection('a')?.dispatch({ type: 'connection.reload', transport: 'stdio' } as never);
     await events.when('connection.failed');
     await troupe.reload({ a: fake(after) });
     expect(troupe.status).toMatchObject([{ state: 'ready', error: null }]);

@@ -5,6 +5,7 @@ import { UnknownToolError } from '../../src/errors.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { recordEvents } from '../support/event-record.js';
 import { useLeakCheck } from '../support/leak-check.js';
+import { library } from '../support/library-server.js';
 import { ScriptedServer, tool } from '../support/scripted-server.js';
 import { inProcess, passTime, useTroupes } from '../support/test-troupe.js';
 
@@ -156,5 +157,59 @@ describe('discoverServers()', () => {
     expect(found.sources.map(({ ok }) => ok)).toEqual([true, false]);
     expect(JSON.stringify(found)).not.toContain('hunter2');
     expect(server.sessions).toBe(0);
+  });
+});
+
+describe('a view of resources and prompts', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make } = useTroupes();
+
+  const begin = async () => {
+    const a = new ScriptedServer(
+      library({ resources: ['x:1', 'x:a'], templates: ['a:{id}'], prompts: ['ask'] }),
+    );
+    const b = new ScriptedServer(
+      library({ resources: ['x:1', 'x:b'], templates: ['b:{id}'], prompts: ['ask'] }),
+    );
+    const test = make({ servers: { a: inProcess(a), b: inProcess(b) } });
+    await passTime(test.clock, test.troupe.settled());
+    return { ...test, a, b, view: test.troupe.view({ servers: ['a'] }) };
+  };
+
+  it('shows those of its servers, as the same objects as long as they do not change', async () => {
+    const { troupe, view, b, clock } = await begin();
+    expect(view.resources.map(({ uri }) => uri)).toEqual(['x:1', 'x:a']);
+    expect(view.resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['a:{id}']);
+    expect(view.prompts.map(({ name }) => name)).toEqual(['mcp__a__ask']);
+    expect(view.prompt('mcp__b__ask')).toBeUndefined();
+    expect(view.resource('x:1')).toMatchObject({ server: 'a' });
+    expect(view.resource('x:b')).toBeUndefined();
+    const { resources } = view;
+    const seen: number[] = [];
+    view.resources$.subscribe((list) => seen.push(list.length));
+    b.script = library({ resources: [] });
+    b.notify('notifications/resources/list_changed');
+    await clock.advance(1_000);
+    expect(troupe.resources).toHaveLength(2);
+    expect(view.resources).toBe(resources);
+    expect(seen).toEqual([2]);
+  });
+
+  it('reads and completes at its servers alone', async () => {
+    const { view, a, b } = await begin();
+    await expect(view.readResource('x:1')).resolves.toMatchObject({ contents: [{ uri: 'x:1' }] });
+    await expect(view.getPrompt('mcp__a__ask')).resolves.toBeDefined();
+    const ref = { type: 'ref/resource', uri: 'a:{id}' } as const;
+    await expect(view.complete(ref, { name: 'id', value: '' })).resolves.toBeDefined();
+    const unseen = [
+      view.readResource('x:b'),
+      view.readResource('x:1', { server: 'b' }),
+      view.getPrompt('mcp__b__ask'),
+      view.complete({ type: 'ref/resource', uri: 'b:{id}' }, { name: 'id', value: '' }),
+    ];
+    for (const asked of unseen) await expect(asked).rejects.toMatchObject({ code: 'NOT_OFFERED' });
+    expect(a.of('resources/read')).toHaveLength(1);
+    expect(b.received.filter(({ method }) => /read|get|complete/.test(method))).toEqual([]);
   });
 });

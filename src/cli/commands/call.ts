@@ -1,5 +1,6 @@
 /** `troupe call`: one call of one tool, starting only the servers that can have it. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { askForInputs } from '../ask-for-inputs.js';
 import { readArguments, toArguments } from '../call-arguments.js';
 import { renderCallResult } from '../call-result.js';
 import { readConfiguration, requireEnabled, type Configuration } from '../configuration.js';
@@ -8,10 +9,11 @@ import type { Flags } from '../flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { showingCallProgress, showingProgress } from '../progress.js';
 import { manyLines } from '../safe-text.js';
-import { noteFailures, noteWarnings } from '../server-notes.js';
+import { isUsable, noteFailures, noteWarnings } from '../server-notes.js';
 import type { Terminal } from '../terminal.js';
 import { candidateServers, findTool, noServerFor, noSuchTool } from '../tool-target.js';
 import { UsageError } from '../usage-error.js';
+import { wakeDormant } from './check.js';
 import { withTroupe } from '../with-troupe.js';
 
 export interface CallRequest {
@@ -28,11 +30,16 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
   const servers = serversFor(request.tool, configuration);
   noteWarnings(configuration.warnings, servers, terminal);
   const given = await readArguments(request.words, request.stdin);
-  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only: servers });
+  const askInput = await askForInputs(flags, servers, terminal, request.stdin);
+  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only: servers, askInput });
   return withTroupe(troupe, terminal, async (signal) => {
-    await showingProgress(terminal, troupe, () => troupe.settled({ signal }));
+    await showingProgress(terminal, troupe, async () => {
+      await troupe.settled({ signal });
+      await wakeDormant(troupe, signal);
+    });
     const tool = findTool(request.tool, troupe.tools);
-    if (tool === undefined) {
+    const server = troupe.status.find(({ name }) => name === tool?.server);
+    if (tool === undefined || server === undefined || !isUsable(server)) {
       if (noteFailures(troupe.status, servers, terminal)) return EXIT.failed;
       throw new UsageError(noSuchTool(request.tool, servers, troupe.tools));
     }

@@ -1,6 +1,7 @@
 /** `troupe check`: tries every server, tells why those fail that do, and leaves. */
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Troupe } from '../../troupe.js';
+import { askForInputs } from '../ask-for-inputs.js';
 import { renderCheck } from '../check-report.js';
 import { readConfiguration } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
@@ -16,10 +17,15 @@ export interface CheckFlags extends Flags {
 }
 
 /** `EXIT.fine` only where every enabled server is ready. */
-export async function check(flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
+export async function check(
+  flags: CheckFlags,
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   noteWarnings(configuration.warnings, configuration.names, terminal);
-  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: flags.attempts });
+  const askInput = await askForInputs(flags, configuration.names, terminal, stdin);
+  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: flags.attempts, askInput });
   return withTroupe(troupe, terminal, async (signal) => {
     await showingProgress(terminal, troupe, async () => {
       await troupe.settled({ signal });

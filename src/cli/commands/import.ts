@@ -1,4 +1,7 @@
-/** `troupe import`: writes what all sources come to as one `.mcp.json`. Variables stay as they are written. */
+/**
+ * `troupe import`: writes what all sources come to as one `.mcp.json`. Variables stay as they are written, and entries
+ * of a project keep their folder.
+ */
 import { resolve } from 'node:path';
 import { Approvals } from '../../approvals.js';
 import { createFileApprovalStore } from '../../config/file-approval-store.js';
@@ -9,6 +12,7 @@ import { readConfiguration, sourcesOf } from '../configuration.js';
 import { countOf } from '../count-of.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
+import { keepFolder, type KeptFolder } from '../keep-folder.js';
 import { toConfigFile } from '../config-file.js';
 import { oneLine } from '../safe-text.js';
 import { noteWarnings } from '../server-notes.js';
@@ -26,11 +30,18 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
   const { names, warnings, discovery } = await readConfiguration(flags);
   noteWarnings(warnings, names, terminal);
   const isApproved = await new Approvals(createFileApprovalStore()).snapshot();
-  const { servers, refused } = await loadConfig({ ...sourcesOf(flags), isApproved, cwd: process.cwd() });
+  const { servers: found, refused } = await loadConfig({
+    ...sourcesOf(flags),
+    isApproved,
+    cwd: process.cwd(),
+  });
   const file = resolve(flags.output);
+  const kept = found.map((spec) => keepFolder(spec, file));
+  const servers = kept.map(({ spec }) => spec);
   const text = `${JSON.stringify(toConfigFile(servers), null, 2)}\n`;
   await write(file, text, flags);
   for (const { failure } of refused) terminal.note(`left out: ${oneLine(failure.message)}`);
+  noteFolders(kept, flags, terminal);
   const unapproved = discovery.servers.filter(({ trusted }) => !trusted);
   if (unapproved.length > 0) {
     terminal.note(
@@ -49,6 +60,22 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
       : `${countOf(servers.length, 'server')} written to ${flags.output}`,
   );
   return refused.length === 0 ? EXIT.fine : EXIT.failed;
+}
+
+function noteFolders(kept: readonly KeptFolder[], { output }: ImportFlags, terminal: Terminal): void {
+  const those = (wanted: KeptFolder['folder']) =>
+    kept.flatMap(({ spec, folder }) => (folder === wanted ? [spec] : []));
+  const [written, unclear] = [those('written'), those('unclear')];
+  if (written.length > 0) {
+    terminal.note(
+      `${output} names the folder of their project, so that they mean the same wherever it is used: ${listed(written)}`,
+    );
+  }
+  if (unclear.length > 0) {
+    terminal.note(
+      `a variable decides on the working folder, which may be another from ${output}: ${listed(unclear)}`,
+    );
+  }
 }
 
 function listed(servers: readonly { readonly name: string }[]): string {

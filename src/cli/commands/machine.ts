@@ -1,5 +1,5 @@
 /** `troupe machine`: one of the charts that run, as text. */
-import { connectionMachine, managerMachine } from '../../../machines/index.js';
+import { connectionMachine, managerMachine, reviewMachine } from '../../../machines/index.js';
 import { chartModel, toMermaid, toScxml, type ChartModel } from '../../inspection/index.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { ChartFormat, Flags, MachineName } from '../flags.js';
@@ -10,10 +10,11 @@ export interface MachineFlags extends Flags {
   readonly format?: ChartFormat;
 }
 
-const MACHINES = { connection: connectionMachine, manager: managerMachine } as const satisfies Record<
-  MachineName,
-  unknown
->;
+const MACHINES = {
+  connection: connectionMachine,
+  manager: managerMachine,
+  review: reviewMachine,
+} as const satisfies Record<MachineName, unknown>;
 
 const FORMATS: Readonly<Record<ChartFormat, (model: ChartModel) => string>> = {
   mermaid: toMermaid,

@@ -5,10 +5,13 @@ import type { LogEntry } from '../../event-log/entry.js';
 import type { StateChange } from '../../event-log/summary.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags, Moment } from '../flags.js';
+import { showingShare } from '../progress.js';
+import { filesOfLog, sizeOf } from '../replay-files.js';
 import { renderChange, renderReplay } from '../replay-report.js';
 import { oneLine } from '../safe-text.js';
 import type { Terminal } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
+import { writeWholeFile } from '../write-whole-file.js';
 
 export interface ReplayFlags extends Flags {
   /** Where to stop. Default: at the end. */
@@ -17,33 +20,83 @@ export interface ReplayFlags extends Flags {
   readonly connection?: string;
   /** Whether every change of a state is told. Default: not. */
   readonly timeline?: boolean;
+  /** Where a picture of the timeline is written to; replaced where it is there. Default: none is. */
+  readonly svg?: string;
+  /** The folder that a test is written to. Default: none is. */
+  readonly exportFixture?: string;
 }
 
-/** `EXIT.failed` where the replay went another way, `EXIT.usage` where the log cannot be read to its end. */
-export async function replay(flags: ReplayFlags, terminal: Terminal, file: string): Promise<ExitCode> {
-  const changes: StateChange[] = [];
-  const report = onlyAbout(
-    await replayLog(createReadStream(file), {
-      isBeyond: (entry) => isBeyond(entry, flags.at),
-      ...(flags.timeline === true && { changed: (change: StateChange) => void changes.push(change) }),
-    }),
-    flags.connection,
-  );
+/**
+ * `EXIT.failed` where the replay went another way, `EXIT.usage` where the log cannot be read to its end. Throws a
+ * `UsageError` for a file or a connection that does not exist.
+ */
+export async function replay(
+  flags: ReplayFlags,
+  terminal: Terminal,
+  logs: readonly string[],
+): Promise<ExitCode> {
+  const files = await filesOfLog(logs);
+  const { changes, ...played } = await play(files, flags, terminal);
+  const report = onlyAbout(played.report, flags.connection);
   const { header, entries, problem, hasOtherCharts } = report;
   const told = changes.filter(({ connection }) => [undefined, connection].includes(flags.connection));
+  const file = files[report.parts - 1] ?? '';
   if (problem !== undefined) terminal.note(`troupe: ${oneLine(`${file}: ${problem.message}`)}`);
   if (header !== undefined && hasOtherCharts) {
     const { name, version } = header.package;
-    terminal.note(oneLine(`troupe: recorded by ${name} ${version}, whose charts were others than these.`));
+    terminal.note(
+      oneLine(
+        `troupe: recorded by ${name} ${version}, whose charts were others than these: states are compared, contexts are not.`,
+      ),
+    );
   }
   if (flags.json)
     terminal.print(JSON.stringify(toJson(report, flags.timeline === true ? told : undefined), null, 2));
   else if (entries > 0) {
-    for (const change of told) terminal.print(renderChange(change, header?.startedAt ?? 0));
+    if (flags.timeline === true)
+      for (const change of told) terminal.print(renderChange(change, header?.startedAt ?? 0));
     terminal.print(renderReplay(report, terminal.colors));
   }
+  await writePicture(flags, report, told);
+  await writeFixture(flags, terminal, files, report);
   if (problem !== undefined && problem.code !== 'truncated') return EXIT.usage;
   return report.divergenceCount > 0 ? EXIT.failed : EXIT.fine;
+}
+
+async function play(
+  files: readonly string[],
+  flags: ReplayFlags,
+  terminal: Terminal,
+): Promise<{ readonly report: ReplayReport; readonly changes: readonly StateChange[] }> {
+  const changes: StateChange[] = [];
+  const isTold = flags.timeline === true || flags.svg !== undefined;
+  const size = await sizeOf(files);
+  let read = 0;
+  const report = await showingShare(terminal, 'replaying', (onShare) =>
+    replayLog(
+      files.map((file) =>
+        counted(file, (bytes) => {
+          read += bytes;
+          onShare(size === 0 ? 1 : read / size);
+        }),
+      ),
+      {
+        isBeyond: (entry) => isBeyond(entry, flags.at),
+        ...(isTold && { changed: (change: StateChange) => void changes.push(change) }),
+      },
+    ),
+  );
+  return { report, changes };
+}
+
+const CHUNK_BYTES = 1_024 * 1_024;
+
+async function* counted(file: string, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
+    const bytes = chunk as Uint8Array;
+    yield bytes;
+    onBytes(bytes.length);
+  }
 }
 
 function isBeyond({ seq, at }: LogEntry, moment: Moment | undefined): boolean {
@@ -66,6 +119,28 @@ function onlyAbout(report: ReplayReport, connection: string | undefined): Replay
     divergences,
     divergenceCount: divergences.length,
   };
+}
+
+async function writePicture(
+  { svg }: ReplayFlags,
+  report: ReplayReport,
+  changes: readonly StateChange[],
+): Promise<void> {
+  if (svg === undefined) return;
+  const { drawTimeline } = await import('../replay-svg.js');
+  await writeWholeFile(svg, drawTimeline(report, changes), { overwrite: true });
+}
+
+async function writeFixture(
+  { exportFixture: folder, connection }: ReplayFlags,
+  terminal: Terminal,
+  files: readonly string[],
+  report: ReplayReport,
+): Promise<void> {
+  if (folder === undefined) return;
+  const { exportFixture } = await import('../replay-fixture.js');
+  const written = await exportFixture({ folder, files, report, connection });
+  terminal.note(`troupe: written: ${written.map(oneLine).join(', ')}`);
 }
 
 function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefined): object {

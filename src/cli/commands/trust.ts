@@ -68,7 +68,7 @@ async function approve(
     if (!canAsk(terminal, stdin)) {
       throw new UsageError('nobody can be asked without a terminal; --yes approves what is shown above');
     }
-    if (!(await asking(terminal, stdin, (confirm) => confirm('Approve it?')))) return 'declined';
+    if (!(await asking(terminal, stdin, ({ confirm }) => confirm('Approve it?')))) return 'declined';
   }
   await createFileApprovalStore().approve(request);
   return 'approved';

@@ -5,10 +5,10 @@ import { firstValueFrom, from, fromEvent, ignoreElements, map, merge, of, switch
 import type { LifecycleEvent } from '../../lifecycle/event.js';
 import type { Troupe } from '../../troupe.js';
 import { askAboutWaiting } from '../ask-about-waiting.js';
+import { askForInputs } from '../ask-for-inputs.js';
 import { readConfiguration } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { createLogFile } from '../../event-log/file-store.js';
-import type { LogSink } from '../../event-log/log-sink.js';
+import type { RecordOptions } from '../../event-log/record-options.js';
 import type { Flags } from '../flags.js';
 import { makeTroupe } from '../make-troupe.js';
 import { oneLine } from '../safe-text.js';
@@ -22,10 +22,14 @@ export interface UpFlags extends Flags {
   readonly record?: string;
   /** Megabytes after which a new file begins. */
   readonly recordMax: number;
+  /** Whether every message to and from the servers is noted. Default: not. */
+  readonly recordWire?: boolean;
+  /** Whether the messages themselves are. Default: not. */
+  readonly recordBodies?: boolean;
 }
 
 /**
- * Asks first about what waits for approval, where somebody is there to answer.
+ * Asks first about what waits for approval, and for the answers that entries refer to, where somebody is there.
  *
  * `EXIT.fine` where a signal stopped it or nobody reads its output any more. Servers that failed do not end it: a
  * person may repair what they need meanwhile.
@@ -38,7 +42,9 @@ export async function up(
   const configuration = await readConfiguration(flags);
   noteWarnings(configuration.warnings, configuration.names, terminal);
   if (!flags.json) await askAboutWaiting(configuration.discovery, terminal, stdin);
-  const troupe = makeTroupe(flags, configuration, terminal, { watch: true, record: logFile(flags) });
+  const askInput = await askForInputs(flags, configuration.names, terminal, stdin);
+  const choice = { watch: true, record: recordOf(flags), askInput };
+  const troupe = makeTroupe(flags, configuration, terminal, choice);
   const note = flags.verbose ? () => {} : (text: string) => terminal.note(oneLine(`troupe: ${text}`));
   const view = await openView(troupe, flags, terminal);
   try {
@@ -48,8 +54,10 @@ export async function up(
   }
 }
 
-function logFile({ record, recordMax }: UpFlags): LogSink | undefined {
-  return record === undefined ? undefined : createLogFile(record, { maxBytes: recordMax * 1_024 * 1_024 });
+function recordOf({ record, recordMax, recordWire, recordBodies }: UpFlags): RecordOptions | undefined {
+  if (record === undefined) return undefined;
+  const [wire, bodies] = [recordWire === true, recordBodies === true];
+  return { target: record, maxBytes: recordMax * 1_024 * 1_024, wire, bodies };
 }
 
 /** What a person who has it recorded wants to know. */
@@ -59,6 +67,7 @@ const OF_THE_RECORDING: ReadonlySet<string> = new Set(['record-failed']);
 const OF_THE_FILES: ReadonlySet<string> = new Set([
   'config-reloaded',
   'config-problem',
+  'entry-outdated',
   'reload-failed',
   'watch-problem',
 ]);

@@ -6,7 +6,6 @@
  * F2. Of the two transports only the one in use is heard; the other is released before `initialize` is sent again.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { createSseTransport } from '../sse.js';
 import { createStreamableHttpTransport } from '../streamable-http.js';
 import { TransportError } from '../session-transport.js';
@@ -23,7 +22,7 @@ export function createHttpTransport(options: HttpTransportOptions): SessionTrans
 class HttpTransport implements SessionTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
-  onmessage?: Transport['onmessage'];
+  onmessage?: SessionTransport['onmessage'];
   onnotice?: ((notice: TransportNotice) => void) | undefined;
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
   onactivity?: (() => void) | undefined;

@@ -11,8 +11,7 @@
  * S5. A server that is silent, asks without end or sends nonsense costs a bounded number of sockets and notices.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
@@ -51,7 +50,7 @@ export abstract class HttpSession implements SessionTransport {
   readonly url: string | undefined;
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
-  onmessage?: Transport['onmessage'];
+  onmessage?: SessionTransport['onmessage'];
   onnotice?: ((notice: TransportNotice) => void) | undefined;
   onactivity?: (() => void) | undefined;
 
@@ -214,16 +213,17 @@ export abstract class HttpSession implements SessionTransport {
     }
   }
 
-  /** Delivers the messages in a text from the server. */
-  protected receive(text: string): void {
+  /** Delivers the messages in a text from the server, which came in the course of a request of ours or of none. */
+  protected receive(text: string, during?: RequestId): void {
     if (!this.isOpen) return;
     const messages = parseMessages(text);
     if (messages === undefined) this.#badMessages.hear();
-    else for (const message of messages) this.deliver(message);
+    else for (const message of messages) this.deliver(message, during);
   }
 
-  protected deliver(message: JSONRPCMessage): void {
-    if (this.#phase === 'open') this.tell(() => this.onmessage?.(message));
+  protected deliver(message: JSONRPCMessage, during?: RequestId): void {
+    const context = during === undefined ? undefined : { relatedRequestId: during };
+    if (this.#phase === 'open') this.tell(() => this.onmessage?.(message, context));
   }
 
   protected notice(kind: string, message: string): void {

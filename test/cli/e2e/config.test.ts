@@ -137,13 +137,20 @@ describe('troupe import', () => {
     expect([code, stdout]).toEqual([1, '4 servers written to all.json\n']);
     expect(written('ada/project/all.json')).toMatchObject({
       mcpServers: {
-        lamps: { command: 'lamps', env: { KEY: 'secret-1', ROOM: '${ROOM}' } },
+        lamps: {
+          command: 'lamps',
+          env: { KEY: 'secret-1', ROOM: '${ROOM}' },
+          cwd: join(team().folder, 'ada/project'),
+        },
         own: { command: EVERYTHING.command },
         off: { enabled: false },
         ferry: { url: 'https://ferry.example/mcp?key=secret-2' },
       },
     });
     expect(stderr).toContain('left out: .mcp.json:1:');
+    expect(stderr).toContain(
+      'all.json names the folder of their project, so that they mean the same wherever it is used: lamps\n',
+    );
     expect(stderr).toContain(
       'all.json holds entries of project files that nobody has approved; given with --config, it starts them unasked: lamps\n',
     );

@@ -1,9 +1,36 @@
+/** Where a framework is not installed, the adapter for it says so; everything else loads. */
 import { readFileSync } from 'node:fs';
 
 const manifest = JSON.parse(readFileSync(new URL(import.meta.resolve('mcp-troupe/package.json')), 'utf8'));
+const FRAMEWORKS = { './ai-sdk': 'ai', './langchain': '@langchain/core' };
 
 for (const subpath of Object.keys(manifest.exports)) {
   if (subpath.endsWith('.json')) continue;
-  const module = await import(manifest.name + subpath.slice(1));
-  if (Object.keys(module).length === 0) throw new Error(`'${subpath}' exports nothing`);
+  const specifier = manifest.name + subpath.slice(1);
+  const framework = FRAMEWORKS[subpath];
+  if (framework === undefined || isInstalled(framework)) await load(specifier);
+  else await refuseToLoad(specifier, framework);
+}
+
+function isInstalled(name) {
+  try {
+    return import.meta.resolve(`${name}/package.json`) !== '';
+  } catch {
+    return false;
+  }
+}
+
+async function load(specifier) {
+  const names = Object.keys(await import(specifier));
+  if (names.length === 0) throw new Error(`'${specifier}' exports nothing`);
+}
+
+async function refuseToLoad(specifier, framework) {
+  try {
+    await import(specifier);
+  } catch (error) {
+    if (String(error).includes(`'${framework}'`)) return;
+    throw error;
+  }
+  throw new Error(`'${specifier}' loads without '${framework}'`);
 }

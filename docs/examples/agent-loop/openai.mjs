@@ -1,0 +1,50 @@
+/** Two agent loops on the `openai` package: one of the Responses API, one of Chat Completions. */
+import OpenAI from 'openai';
+import { createTroupe, TOOL_OUTPUT_SYSTEM_PROMPT } from 'mcp-troupe';
+import { runChatToolCalls, runResponsesToolCalls, toChatTools, toResponsesTools } from 'mcp-troupe/openai';
+import { everything } from './servers.mjs';
+import { scriptedFetch } from './scripted/openai.mjs';
+
+const openai = new OpenAI({ apiKey: 'none', fetch: scriptedFetch });
+const troupe = createTroupe({ servers: { everything } });
+await troupe.start();
+
+async function respond(question) {
+  const input = [{ role: 'user', content: question }];
+  for (;;) {
+    const response = await openai.responses.create({
+      model: 'scripted',
+      instructions: TOOL_OUTPUT_SYSTEM_PROMPT,
+      input,
+      tools: toResponsesTools(troupe),
+    });
+    const answers = await runResponsesToolCalls(troupe, response.output);
+    if (answers.length === 0) return response.output_text;
+    for (const { output } of answers) console.log(output);
+    input.push(...response.output, ...answers);
+  }
+}
+
+async function chat(question) {
+  const messages = [
+    { role: 'system', content: TOOL_OUTPUT_SYSTEM_PROMPT },
+    { role: 'user', content: question },
+  ];
+  for (;;) {
+    const { choices } = await openai.chat.completions.create({
+      model: 'scripted',
+      messages,
+      tools: toChatTools(troupe),
+    });
+    const [{ message }] = choices;
+    if (message.tool_calls === undefined) return message.content;
+    const answers = await runChatToolCalls(troupe, message.tool_calls);
+    for (const { content } of answers) console.log(content);
+    messages.push(message, ...answers);
+  }
+}
+
+console.log(await respond('What is 2 + 3?'));
+console.log(await chat('What is 2 + 3?'));
+
+await troupe.close();

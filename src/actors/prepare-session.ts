@@ -1,0 +1,79 @@
+/**
+ * Brings up a session by the entry as it is now, beside the one in use. Whatever becomes of it, the one in use goes on;
+ * what fails, or is not wanted any more, is ended here. The last step puts the new tools in place of the old.
+ */
+import { fromPromise } from 'xstate';
+import type {
+  BoundedSessionInput,
+  PreparedSession,
+  PrepareSessionInput,
+  PrepareSessionOutput,
+  Settled,
+} from '../../machines/connection.events.js';
+import { doneWithin } from '../release.js';
+import { runEffect, type EffectSpec } from './effect.js';
+import type { EffectPorts, Resolution } from './effect-ports.js';
+import { shakingHands } from './handshake.js';
+import { listing } from './list-tools.js';
+import { opening } from './open-transport.js';
+
+export function prepareSession(ports: EffectPorts) {
+  return fromPromise<PrepareSessionOutput, PrepareSessionInput>(async ({ input, signal }) => {
+    const startedAt = ports.clock.now();
+    const settled = <T extends object>(output: T): T & Settled => ({
+      ...output,
+      startedAt,
+      at: ports.clock.now(),
+    });
+    const resolution = await runEffect(ports, resolving(ports), input, signal);
+    if (resolution.kind === 'untrusted') return settled({ kind: 'untrusted' });
+    try {
+      return settled({ kind: 'prepared', ...(await bringUp(ports, input, resolution, signal)) });
+    } catch (error) {
+      await doneWithin(ports.clock, input.releaseMs, ports.sessions.closeOne(input));
+      throw error;
+    }
+  });
+}
+
+type Resolved = Extract<Resolution, { kind: 'resolved' }> & Settled;
+
+async function bringUp(
+  ports: EffectPorts,
+  input: PrepareSessionInput,
+  resolution: Resolved,
+  signal: AbortSignal,
+): Promise<PreparedSession> {
+  const { name, generation, besides } = input;
+  const step = <T extends object>(spec: EffectSpec<T, BoundedSessionInput>, limitMs: number) =>
+    runEffect(ports, spec, { name, generation, limitMs }, signal);
+  const others = { name, generation: besides };
+  const ways = { clear: () => ports.sessions.closeOthers(others), config: () => resolution.config };
+  const opened = await step(opening(ports, ways), input.launchMs);
+  const hands = await step(shakingHands(ports), input.handshakeMs);
+  const listed = await step(listing(ports), input.listMs);
+  return {
+    configHash: resolution.hash,
+    transport: opened.transport,
+    pid: opened.pid,
+    url: opened.url,
+    server: hands.server,
+    catalogHash: listed.hash,
+    tools: listed.tools,
+    timings: {
+      configuringMs: durationOf(resolution),
+      queuedMs: 0,
+      launchingMs: durationOf(opened),
+      handshakingMs: durationOf(hands),
+      listingMs: durationOf(listed),
+    },
+  };
+}
+
+function resolving({ servers }: EffectPorts): EffectSpec<Resolution, PrepareSessionInput> {
+  return { phase: 'configure', run: ({ name }) => servers.resolve(name) };
+}
+
+function durationOf({ startedAt, at }: Settled): number {
+  return at - startedAt;
+}

@@ -1,0 +1,61 @@
+/** Tells a session what hosts have asked of the ones before it: the level of its log messages, and subscriptions. */
+import type { BoundedSessionInput } from '../../machines/connection.events.js';
+import { whyFailed, withinLimit } from './effect.js';
+import { diagnose, type EffectPorts } from './effect-ports.js';
+import { requireClient } from './session-parts.js';
+
+/** As many requests at a time as no server minds, and fewer than the listeners Node.js warns of on one signal. */
+const AT_A_TIME = 8;
+
+/**
+ * Does nothing where the session knows everything. Never rejects: what a server refuses, or does not answer in time, is
+ * a diagnostic, and wished for on.
+ */
+export async function restoreWishes(
+  ports: EffectPorts,
+  key: BoundedSessionInput,
+  signal: AbortSignal,
+): Promise<void> {
+  const failures: string[] = [];
+  try {
+    await withinLimit(ports.clock, signal, key.limitMs, (inner) => tellAll(ports, key, inner, failures));
+  } catch (error) {
+    const why = whyFailed(error, signal);
+    if (why === undefined) return;
+    failures.push(`what was not answered (${why})`);
+  }
+  const [first] = failures;
+  if (first === undefined) return;
+  const others = failures.length > 1 ? `, and ${failures.length - 1} more` : '';
+  diagnose(ports, key, 'not-restored', `Not restored in this session: ${first}${others}.`);
+}
+
+async function tellAll(
+  ports: EffectPorts,
+  key: BoundedSessionInput,
+  signal: AbortSignal,
+  failures: string[],
+): Promise<void> {
+  const { session, client } = requireClient(ports, key);
+  const { logging, resources } = session.capabilities;
+  const { level, uris } = ports.wishes.takeUntold(session);
+  const ask = async (method: string, params: Record<string, unknown>, what: string): Promise<void> => {
+    try {
+      await client.request(method, params, { signal });
+    } catch (error) {
+      if (!signal.aborted) failures.push(`${what} (${whyFailed(error, signal)})`);
+    }
+  };
+  if (level !== undefined && logging !== undefined) {
+    await ask('logging/setLevel', { level }, `the log level '${level}'`);
+  }
+  if (uris.length > 0 && resources?.subscribe !== true) {
+    failures.push(`${uris.length} subscription(s) (the server does not offer them any more)`);
+    return;
+  }
+  for (let from = 0; from < uris.length && !signal.aborted; from += AT_A_TIME) {
+    const batch = uris.slice(from, from + AT_A_TIME);
+    const wished = batch.filter((uri) => ports.wishes.isSubscribed(key.name, uri));
+    await Promise.all(wished.map((uri) => ask('resources/subscribe', { uri }, `the subscription to ${uri}`)));
+  }
+}

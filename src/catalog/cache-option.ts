@@ -1,0 +1,29 @@
+/** Where the tool lists of a troupe are kept: what its options say, else what the environment says, else the user's cache. */
+import process from 'node:process';
+import type { TroupeOptions } from '../options.js';
+import { createFileCatalogStore } from './cache-files.js';
+import type { CatalogStore } from './cache-store.js';
+
+/** A folder, or `off`. */
+export const CACHE_VARIABLE = 'TROUPE_CACHE';
+
+const METHODS = ['get', 'put', 'delete'] satisfies readonly (keyof CatalogStore)[];
+
+/** Undefined: nowhere. */
+export function toCatalogStore(
+  option: TroupeOptions['cache'],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): CatalogStore | undefined {
+  if (option !== undefined) return option === false ? undefined : option;
+  const place = env[CACHE_VARIABLE] ?? '';
+  if (place === 'off') return undefined;
+  return createFileCatalogStore(place === '' ? {} : { folder: place });
+}
+
+/** What is wrong with the option; undefined where nothing is. */
+export function cacheProblem(option: unknown): string | undefined {
+  if (option === undefined || option === false) return undefined;
+  const store = (typeof option === 'object' && option !== null ? option : {}) as Record<string, unknown>;
+  const isStore = METHODS.every((name) => typeof store[name] === 'function');
+  return isStore ? undefined : "expected false, or an object with the functions 'get', 'put' and 'delete'";
+}

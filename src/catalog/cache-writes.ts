@@ -1,0 +1,76 @@
+/**
+ * Work that may wait, one piece after the other for each key: of what is asked for meanwhile, only the latest is done.
+ *
+ * W1. The first piece begins with the next turn of the event loop, a later one no sooner than `pauseMs` after the last.
+ * W2. `flush` begins what is left at once and resolves when it is done; nothing begins after that, and no timer is left.
+ */
+import type { Clock } from '../ports.js';
+
+type Work = () => Promise<void>;
+
+interface Turn {
+  next: Work | undefined;
+  timer: unknown;
+  running: Promise<void> | undefined;
+  /** When the last piece was done, milliseconds since the epoch. */
+  doneAt: number | undefined;
+}
+
+export class CacheWrites {
+  readonly #turns = new Map<string, Turn>();
+  #isOver = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly pauseMs: number,
+  ) {}
+
+  /** `work` never rejects. */
+  ask(key: string, work: Work): void {
+    if (this.#isOver) return;
+    const turn = this.#turns.get(key) ?? {
+      next: undefined,
+      timer: undefined,
+      running: undefined,
+      doneAt: undefined,
+    };
+    this.#turns.set(key, turn);
+    turn.next = work;
+    this.#plan(turn);
+  }
+
+  async flush(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all([...this.#turns.values()].map((turn) => this.#finish(turn)));
+  }
+
+  #plan(turn: Turn): void {
+    if (turn.next === undefined || turn.running !== undefined || turn.timer !== undefined) return;
+    const { doneAt } = turn;
+    const passedMs = doneAt === undefined ? this.pauseMs : Math.max(0, this.clock.now() - doneAt);
+    if (passedMs >= this.pauseMs) this.#begin(turn);
+    else turn.timer = this.clock.setTimeout(() => this.#begin(turn), this.pauseMs - passedMs);
+  }
+
+  #begin(turn: Turn): void {
+    turn.timer = undefined;
+    turn.running = this.#run(turn);
+  }
+
+  async #run(turn: Turn): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    const work = turn.next;
+    turn.next = undefined;
+    await work?.();
+    turn.doneAt = this.clock.now();
+    turn.running = undefined;
+    if (!this.#isOver) this.#plan(turn);
+  }
+
+  async #finish(turn: Turn): Promise<void> {
+    if (turn.timer !== undefined) this.clock.clearTimeout(turn.timer);
+    turn.timer = undefined;
+    await turn.running;
+    if (turn.next !== undefined) await this.#run(turn);
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * What a server said its resources, resource templates and prompts are, made safe to use.
+ *
+ * Owns the judgment on each entry of these lists, as `tool-check.ts` does for tools and by the same rules: one bad
+ * entry never costs another, identities are unique, what is not known passes untouched, and problems go to the caller.
+ */
+import type { Prompt, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject, type JsonObject } from './json-object.js';
+import { isDeeperThan, MAX_DEPTH } from './nesting.js';
+import { quoted } from './quoted.js';
+
+/** What the lists beside the tools hold, as a server gives it. */
+export interface ExtraEntries {
+  readonly resources: Resource;
+  readonly resourceTemplates: ResourceTemplate;
+  readonly prompts: Prompt;
+}
+
+/** A list beside the tools. */
+export type ExtraKind = keyof ExtraEntries;
+
+export interface ExtraCheck<K extends ExtraKind> {
+  readonly entries: ExtraEntries[K][];
+  /** One sentence for every entry left out and for every field removed. */
+  readonly problems: string[];
+}
+
+/** What is wrong with a value; undefined where nothing is. */
+type Flaw = (value: unknown) => string | undefined;
+
+const text: Flaw = (value) => (typeof value === 'string' ? undefined : 'is not a string');
+const object: Flaw = (value) => (isJsonObject(value) ? undefined : 'is not an object');
+const size: Flaw = (value) =>
+  typeof value === 'number' && value >= 0 && Number.isFinite(value) ? undefined : 'is not a size';
+const promptArguments: Flaw = (value) =>
+  Array.isArray(value) && value.every(isPromptArgument) ? undefined : 'is not a list of named arguments';
+
+function isPromptArgument(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { name, description, required } = value;
+  return (
+    typeof name === 'string' &&
+    name !== '' &&
+    (description === undefined || typeof description === 'string') &&
+    (required === undefined || typeof required === 'boolean')
+  );
+}
+
+interface Rules {
+  /** What an entry is called. */
+  readonly noun: string;
+  /** The field that tells an entry from the others. */
+  readonly identity: string;
+  /** Fields that an entry can do without, each with what it must be. */
+  readonly optional: Readonly<Record<string, Flaw>>;
+}
+
+/** MCP specification, schema: Resource, ResourceTemplate, Prompt. Every entry has a `name` beside its identity. */
+const RULES: Readonly<Record<ExtraKind, Rules>> = {
+  resources: {
+    noun: 'Resource',
+    identity: 'uri',
+    optional: { title: text, description: text, mimeType: text, size, annotations: object },
+  },
+  resourceTemplates: {
+    noun: 'Resource template',
+    identity: 'uriTemplate',
+    optional: { title: text, description: text, mimeType: text, annotations: object },
+  },
+  prompts: {
+    noun: 'Prompt',
+    identity: 'name',
+    optional: { title: text, description: text, arguments: promptArguments },
+  },
+};
+
+/** What tells an entry from the others of its list. */
+export function identityOf<K extends ExtraKind>(kind: K, entry: ExtraEntries[K]): string {
+  return String((entry as unknown as JsonObject)[RULES[kind].identity]);
+}
+
+/**
+ * Judges the entries of one complete list (all pages, in the order they came). Left out: what is not an object, has no
+ * `name` or no identity, has an identity already taken, or nests too deeply. Kept without the field: an entry with an
+ * optional field of the wrong type.
+ */
+export function checkExtras<K extends ExtraKind>(kind: K, raw: readonly unknown[]): ExtraCheck<K> {
+  const rules = RULES[kind];
+  const entries = new Map<string, ExtraEntries[K]>();
+  const problems: string[] = [];
+  for (const [index, entry] of raw.entries()) {
+    const flaw = flawOfEntry(entry, rules, entries);
+    if (flaw !== undefined) {
+      problems.push(`${describe(entry, rules, index)} was left out: ${flaw}.`);
+      continue;
+    }
+    const good = entry as ExtraEntries[K] & JsonObject;
+    const flaws = flawedFields(good, rules);
+    for (const [field, what] of flaws) {
+      problems.push(`${describe(entry, rules, index)} is kept without its ${field}: it ${what}.`);
+    }
+    entries.set(identityOf(kind, good), flaws.size === 0 ? good : withoutFields(good, flaws));
+  }
+  return { entries: [...entries.values()], problems };
+}
+
+/** Why an entry cannot be used at all. */
+function flawOfEntry(
+  entry: unknown,
+  { identity }: Rules,
+  taken: ReadonlyMap<string, unknown>,
+): string | undefined {
+  if (!isJsonObject(entry)) return 'it is not an object';
+  for (const field of new Set([identity, 'name'])) {
+    if (typeof entry[field] !== 'string' || entry[field] === '') return `it has no ${field}`;
+  }
+  if (taken.has(entry[identity] as string)) return `an earlier one has the same ${identity}`;
+  return isDeeperThan(MAX_DEPTH, entry) ? `it nests deeper than ${MAX_DEPTH} levels` : undefined;
+}
+
+function flawedFields(entry: JsonObject, { optional }: Rules): ReadonlyMap<string, string> {
+  const flaws = new Map<string, string>();
+  for (const [field, flawOf] of Object.entries(optional)) {
+    const flaw = entry[field] === undefined ? undefined : flawOf(entry[field]);
+    if (flaw !== undefined) flaws.set(field, flaw);
+  }
+  return flaws;
+}
+
+function withoutFields<T extends object>(entry: T, fields: ReadonlyMap<string, string>): T {
+  return Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.has(field))) as T;
+}
+
+function describe(entry: unknown, { noun, identity }: Rules, index: number): string {
+  const id = isJsonObject(entry) ? (entry[identity] ?? entry['name']) : undefined;
+  return typeof id === 'string' && id !== '' ? `${noun} ${quoted(id)}` : `${noun} number ${index + 1}`;
+}

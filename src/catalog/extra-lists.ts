@@ -1,0 +1,86 @@
+/**
+ * The live lists beside the tools: resources, resource templates and prompts of all servers. A subscriber of the
+ * lifecycle events like any other: an event says that something changed, and whoever looks next gets it made anew.
+ */
+import type { Prompt, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import type { Publisher } from '../lifecycle/publish.js';
+import type { NamingTemplate } from '../options.js';
+import { identityOf } from './extra-check.js';
+import type { Extras } from './extras.js';
+import { LiveList, type ServerStanding } from './live-list.js';
+import { promptNames, toCatalogPrompt, type CatalogPrompt } from './prompt.js';
+import { ToolRegistry } from './registry.js';
+import {
+  toCatalogResource,
+  toCatalogResourceTemplate,
+  type CatalogResource,
+  type CatalogResourceTemplate,
+} from './resource.js';
+
+export class ExtraLists {
+  readonly #resources: LiveList<Resource, CatalogResource>;
+  readonly #templates: LiveList<ResourceTemplate, CatalogResourceTemplate>;
+  readonly #prompts: LiveList<Prompt, CatalogPrompt>;
+  #promptsByName: ReadonlyMap<string, CatalogPrompt> = new Map();
+  #isStale = false;
+
+  constructor(
+    extras: Extras,
+    private readonly servers: () => Iterable<readonly [name: string, standing: ServerStanding]>,
+    naming: NamingTemplate,
+  ) {
+    this.#resources = new LiveList({
+      listed: (server) => extras.get(server, 'resources'),
+      idOf: (resource) => identityOf('resources', resource),
+      toEntry: toCatalogResource,
+    });
+    this.#templates = new LiveList({
+      listed: (server) => extras.get(server, 'resourceTemplates'),
+      idOf: (template) => identityOf('resourceTemplates', template),
+      toEntry: toCatalogResourceTemplate,
+    });
+    this.#prompts = new LiveList({
+      listed: (server) => extras.get(server, 'prompts'),
+      idOf: (prompt) => identityOf('prompts', prompt),
+      namesOf: (shown) => promptNames(shown, naming),
+      toEntry: toCatalogPrompt,
+    });
+  }
+
+  get resources(): readonly CatalogResource[] {
+    this.#bringUpToDate();
+    return this.#resources.entries;
+  }
+
+  get resourceTemplates(): readonly CatalogResourceTemplate[] {
+    this.#bringUpToDate();
+    return this.#templates.entries;
+  }
+
+  get prompts(): readonly CatalogPrompt[] {
+    this.#bringUpToDate();
+    return this.#prompts.entries;
+  }
+
+  prompt(name: string): CatalogPrompt | undefined {
+    this.#bringUpToDate();
+    return this.#promptsByName.get(name);
+  }
+
+  /** Keeps the lists up to date from the events of a publisher. */
+  follow(publisher: Publisher): void {
+    publisher.events$.subscribe((event) => {
+      this.#isStale ||= ToolRegistry.concerns(event);
+    });
+  }
+
+  #bringUpToDate(): void {
+    if (!this.#isStale) return;
+    this.#isStale = false;
+    const servers = [...this.servers()];
+    this.#resources.update(servers);
+    this.#templates.update(servers);
+    if (!this.#prompts.update(servers)) return;
+    this.#promptsByName = new Map(this.#prompts.entries.map((prompt) => [prompt.name, prompt]));
+  }
+}

@@ -1,0 +1,49 @@
+/** Prompts as a host sees them, each under a name that no other server's prompt has. */
+import type { Prompt, PromptArgument } from '@modelcontextprotocol/sdk/types.js';
+import type { NamingTemplate } from '../options.js';
+import type { Shown } from './live-list.js';
+import { exposedNames, rawKey, type ToolIdentity } from './naming.js';
+
+/** One prompt that a server lists. */
+export interface CatalogPrompt {
+  /** Unique over all servers; made as the names of tools are, in a namespace of its own. */
+  readonly name: string;
+  readonly server: string;
+  /** The server's own name for it; this is what is sent. */
+  readonly prompt: string;
+  /** The file, or `options`, that names the server. */
+  readonly source: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments?: readonly PromptArgument[];
+  /** Its connection is away at the moment; a request waits for it or says why not. */
+  readonly stale: boolean;
+}
+
+/** The exposed names of prompts, in their order. */
+export function promptNames(shown: readonly Shown<Prompt>[], naming: NamingTemplate): string[] {
+  const identities = shown.map(toIdentity);
+  const names = exposedNames(identities, naming);
+  return identities.map((identity) => names.get(rawKey(identity)) ?? identity.tool);
+}
+
+function toIdentity({ server, id }: Shown<Prompt>): ToolIdentity {
+  return { server, tool: id };
+}
+
+export function toCatalogPrompt(
+  { server, source, stale, definition }: Shown<Prompt>,
+  name: string,
+): CatalogPrompt {
+  const { title, description, arguments: args } = definition;
+  return {
+    name,
+    server,
+    prompt: definition.name,
+    source,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(args === undefined ? {} : { arguments: args }),
+    stale,
+  };
+}

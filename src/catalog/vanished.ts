@@ -1,0 +1,90 @@
+/**
+ * The tools that are gone: when each went, and why. Follows the events to know whether a list came from a new session;
+ * everything else it reads from the present state of things at the moment when a tool goes.
+ *
+ * Only the last thousand are remembered. One that comes back is not looked up here.
+ */
+import type { Publisher } from '../lifecycle/publish.js';
+import type { ServerStatus } from '../lifecycle/status.js';
+import type { Clock } from '../ports.js';
+import type { Catalogs } from './catalogs.js';
+import { isAllowed, type ToolFilter } from './filter.js';
+import type { ToolIdentity } from './naming.js';
+
+const MOST_REMEMBERED = 1_000;
+
+export interface Vanished {
+  readonly server: string;
+  /** When it went, milliseconds since the epoch. */
+  readonly at: number;
+  /** The rest of a sentence. */
+  readonly why: string;
+}
+
+export interface VanishedParts {
+  readonly clock: Clock;
+  readonly catalogs: Catalogs;
+  /** The row of a server; undefined where none has that name. */
+  readonly status: (server: string) => ServerStatus | undefined;
+  readonly filter: (server: string) => ToolFilter;
+  /** The present name of a tool; undefined where it is not shown. */
+  readonly nameOf: (tool: ToolIdentity) => string | undefined;
+}
+
+export class VanishedTools {
+  readonly #byName = new Map<string, Vanished>();
+  /** The last session of each server that was ready. */
+  readonly #ready = new Map<string, number>();
+  /** Servers whose last list was the first one of a session. */
+  readonly #begunAnew = new Set<string>();
+
+  constructor(private readonly parts: VanishedParts) {}
+
+  follow({ events$ }: Pick<Publisher, 'events$'>): void {
+    events$.subscribe((event) => {
+      if (event.type === 'connection.ready') this.#ready.set(event.connection, event.generation);
+      if (event.type === 'catalog.changed') {
+        const isFirst = this.#ready.get(event.connection) !== event.generation;
+        if (isFirst) this.#begunAnew.add(event.connection);
+        else this.#begunAnew.delete(event.connection);
+      }
+      if (event.type === 'connection.removed') {
+        this.#ready.delete(event.connection);
+        this.#begunAnew.delete(event.connection);
+      }
+    });
+  }
+
+  get(name: string): Vanished | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** These are not shown any more under their names. */
+  note(tools: readonly (ToolIdentity & { readonly name: string })[]): void {
+    const at = this.parts.clock.now();
+    for (const tool of tools.slice(-MOST_REMEMBERED)) {
+      this.#byName.delete(tool.name);
+      this.#byName.set(tool.name, { server: tool.server, at, why: this.#why(tool) });
+    }
+    for (const name of this.#byName.keys()) {
+      if (this.#byName.size <= MOST_REMEMBERED) break;
+      this.#byName.delete(name);
+    }
+  }
+
+  #why(tool: ToolIdentity): string {
+    const { catalogs, status, filter, nameOf } = this.parts;
+    const server = `'${tool.server}'`;
+    const row = status(tool.server);
+    if (row === undefined || row.reason === 'remove') return `${server} was removed`;
+    if (row.state === 'stopped') return `${server} was ${row.reason === 'disabled' ? 'disabled' : 'stopped'}`;
+    const name = nameOf(tool);
+    if (name !== undefined) return `it is called '${name}' now`;
+    if (!isAllowed(tool.tool, filter(tool.server))) return `the entry of ${server} hides it`;
+    const isListed = catalogs.get(tool.server)?.tools.some((listed) => listed.name === tool.tool) === true;
+    if (isListed) return `it is held back`;
+    return this.#begunAnew.has(tool.server)
+      ? `${server} was started anew and lists it no more`
+      : `${server} has changed its list of tools`;
+  }
+}

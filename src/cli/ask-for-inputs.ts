@@ -1,0 +1,89 @@
+/**
+ * Asks a person for the answers that entries refer to (`${input:ID}`), one after the other and before anything is
+ * started. Only entries that may be started are asked for: what nobody approved asks for nothing.
+ */
+import { Approvals } from '../approvals.js';
+import { createFileApprovalStore } from '../config/file-approval-store.js';
+import { inputsWanted } from '../config/expand.js';
+import { loadConfig } from '../config/load.js';
+import type { ServerSpec } from '../config/merge.js';
+import { needsTrust } from '../config/trust.js';
+import type { InputRequest, TroupeOptions } from '../options.js';
+import { asking, canAsk, type Questions } from './ask.js';
+import { sourcesOf } from './configuration.js';
+import type { Flags } from './flags.js';
+import { oneLine } from './safe-text.js';
+import type { Terminal } from './terminal.js';
+
+type AskInput = NonNullable<TroupeOptions['askInput']>;
+
+/** Gives what knows the answers; what is asked for later gets its default. Undefined where nobody can be asked. */
+export async function askForInputs(
+  flags: Flags,
+  servers: readonly string[],
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<AskInput | undefined> {
+  if (flags.json || !canAsk(terminal, stdin)) return undefined;
+  const requests = await wantedBy(servers, flags);
+  const answers = new Map<string, string | undefined>();
+  if (requests.length > 0) {
+    await asking(terminal, stdin, async (questions) => {
+      for (const request of requests) {
+        if (answers.has(keyOf(request))) continue;
+        answers.set(keyOf(request), await askFor(request, terminal, questions));
+      }
+    });
+  }
+  return (request) => (answers.has(keyOf(request)) ? answers.get(keyOf(request)) : request.default);
+}
+
+async function wantedBy(servers: readonly string[], flags: Flags): Promise<readonly InputRequest[]> {
+  const isApproved = await new Approvals(createFileApprovalStore()).snapshot();
+  const loaded = await loadConfig({ ...sourcesOf(flags), isApproved, cwd: process.cwd() });
+  const mayStart = (spec: ServerSpec): boolean =>
+    servers.includes(spec.name) && spec.config.enabled !== false && (!needsTrust(spec) || isApproved(spec));
+  return loaded.servers.filter(mayStart).flatMap(({ name, source, config, inputs }) =>
+    inputsWanted(config).map((variable): InputRequest => {
+      const id = variable.slice('input:'.length);
+      return { ...(inputs?.get(id) ?? { id, password: true }), server: name, source };
+    }),
+  );
+}
+
+/** An answer counts for every server of the source, as it does in the runtime. */
+function keyOf({ source, id }: InputRequest): string {
+  return JSON.stringify([source, id]);
+}
+
+/** Undefined where nothing was answered, and nothing is proposed. */
+async function askFor(
+  request: InputRequest,
+  terminal: Terminal,
+  questions: Questions,
+): Promise<string | undefined> {
+  const { server, source, id, description = id, options = [], password, default: proposal } = request;
+  terminal.note(`'${oneLine(server)}' (${oneLine(source)}) asks for: ${oneLine(description)}`);
+  if (options.length > 0) return choose(request, terminal, questions);
+  const shown = password ? 'as the file proposes' : oneLine(proposal ?? '');
+  const prompt = proposal === undefined ? 'Answer:' : `Answer [${shown}]:`;
+  const answer = password ? await questions.hidden(`${prompt} (not shown)`) : await questions.line(prompt);
+  if (answer === undefined && password) terminal.note('It stays without an answer.');
+  return answer === undefined || answer === '' ? proposal : answer;
+}
+
+async function choose(
+  { options = [], default: proposal }: InputRequest,
+  terminal: Terminal,
+  { line }: Questions,
+): Promise<string | undefined> {
+  for (const [index, option] of options.entries()) terminal.note(`    ${index + 1}  ${oneLine(option)}`);
+  const prompt = proposal === undefined ? 'Number:' : `Number [${oneLine(proposal)}]:`;
+  for (;;) {
+    const answer = (await line(prompt))?.trim();
+    if (answer === undefined || answer === '') return proposal;
+    const chosen = options[Number(answer) - 1] ?? options.find((option) => option === answer);
+    if (chosen !== undefined) return chosen;
+    terminal.note(`Type a number from 1 to ${options.length}.`);
+  }
+}

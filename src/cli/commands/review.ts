@@ -1,0 +1,139 @@
+/** `troupe review`: the tools that are other than what was approved, and the way to approve them. */
+import type { HeldTool } from '../../review/held-tool.js';
+import type { Troupe } from '../../troupe.js';
+import { askForInputs } from '../ask-for-inputs.js';
+import { asking, canAsk } from '../ask.js';
+import { readConfiguration, requireEnabled, type Configuration } from '../configuration.js';
+import { countOf } from '../count-of.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import type { Flags } from '../flags.js';
+import { makeTroupe } from '../make-troupe.js';
+import { showingProgress } from '../progress.js';
+import { renderHeld } from '../review-report.js';
+import { oneLine } from '../safe-text.js';
+import { noteFailures, noteWarnings } from '../server-notes.js';
+import type { Terminal } from '../terminal.js';
+import { candidateServers, findTool, noServerFor, noSuchTool } from '../tool-target.js';
+import { UsageError } from '../usage-error.js';
+import { withTroupe } from '../with-troupe.js';
+import { wakeDormant } from './check.js';
+
+export interface ReviewFlags extends Flags {
+  /** Approve what is shown. */
+  readonly approve?: boolean;
+  /** Without a question. */
+  readonly yes?: boolean;
+}
+
+export interface ReviewRequest {
+  /** Names for the model, or `server/tool`; none means all. */
+  readonly tools: readonly string[];
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+/** `EXIT.failed` where a server is not ready, a person says no, or an approval cannot be kept. */
+export async function review(
+  flags: ReviewFlags,
+  terminal: Terminal,
+  { tools, stdin }: ReviewRequest,
+): Promise<ExitCode> {
+  if (flags.yes === true && flags.approve !== true) throw new UsageError('--yes goes with --approve');
+  const configuration = await readConfiguration(flags);
+  const asked = serversFor(tools, configuration);
+  noteWarnings(configuration.warnings, asked, terminal);
+  const askInput = await askForInputs(flags, asked, terminal, stdin);
+  const choice = { maxAttempts: 1, only: asked, askInput, review: 'hold-changes' } as const;
+  const troupe = makeTroupe(flags, configuration, terminal, choice);
+  const troubles: string[] = [];
+  troupe.diagnostics$.subscribe((event) => {
+    if (event.type === 'diagnostic' && event.kind === 'review-problem') troubles.push(event.message);
+  });
+  return withTroupe(troupe, terminal, async (signal) => {
+    await showingProgress(terminal, troupe, async () => {
+      await troupe.settled({ signal });
+      await wakeDormant(troupe, signal);
+      await troupe.review.settled();
+    });
+    const isUnready = noteFailures(troupe.status, asked, terminal);
+    const held = chosen(tools, asked, troupe);
+    show(held, flags, terminal);
+    const approved = flags.approve === true ? await approve(held, troupe, flags, terminal, stdin) : [];
+    tell(held, approved, flags, terminal);
+    for (const trouble of troubles) terminal.note(terminal.noteColors.yellow(oneLine(trouble)));
+    const isDone = flags.approve !== true || approved.length === held.length;
+    return isDone && !isUnready && troubles.length === 0 ? EXIT.fine : EXIT.failed;
+  });
+}
+
+function serversFor(tools: readonly string[], configuration: Configuration): readonly string[] {
+  const { names } = configuration;
+  const candidates = tools.map((tool) => {
+    const servers = candidateServers(tool, names);
+    if (servers.length === 0) throw new UsageError(noServerFor(tool, names));
+    return servers;
+  });
+  return requireEnabled(configuration, tools.length === 0 ? names : [...new Set(candidates.flat())]);
+}
+
+/** Those of the held tools that are meant; one that is shown to a model already is meant in vain. */
+function chosen(tools: readonly string[], servers: readonly string[], troupe: Troupe): readonly HeldTool[] {
+  const { held } = troupe.review;
+  if (tools.length === 0) return held;
+  return tools.flatMap((wanted) => {
+    const found = held.find(({ name, server, tool }) => wanted === name || wanted === `${server}/${tool}`);
+    if (found === undefined && findTool(wanted, troupe.tools) === undefined) {
+      throw new UsageError(noSuchTool(wanted, servers, troupe.tools));
+    }
+    return found ?? [];
+  });
+}
+
+/** On stderr where stdout is for a program, or where a question follows. */
+function show(held: readonly HeldTool[], flags: ReviewFlags, terminal: Terminal): void {
+  for (const each of held) {
+    if (flags.approve === true) terminal.note(renderHeld(each, terminal.noteColors));
+    else if (!flags.json) terminal.print(renderHeld(each, terminal.colors));
+  }
+}
+
+async function approve(
+  held: readonly HeldTool[],
+  troupe: Troupe,
+  flags: ReviewFlags,
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<readonly HeldTool[]> {
+  if (held.length === 0) return [];
+  if (flags.yes !== true && !canAsk(terminal, stdin)) {
+    throw new UsageError('nobody can be asked without a terminal; --yes approves what is shown above');
+  }
+  const isWanted = async (confirm: (question: string) => Promise<boolean>): Promise<readonly HeldTool[]> => {
+    const approved: HeldTool[] = [];
+    for (const each of held) {
+      if (!(await confirm(`Approve ${oneLine(each.name)}?`))) continue;
+      await troupe.review.approve(each);
+      approved.push(each);
+    }
+    return approved;
+  };
+  if (flags.yes === true) return isWanted(async () => true);
+  return asking(terminal, stdin, ({ confirm }) => isWanted(confirm));
+}
+
+function tell(
+  held: readonly HeldTool[],
+  approved: readonly HeldTool[],
+  flags: ReviewFlags,
+  terminal: Terminal,
+): void {
+  const left = held.filter((each) => !approved.includes(each));
+  if (flags.json) {
+    const names = approved.map(({ name }) => name);
+    terminal.print(
+      JSON.stringify({ ...(flags.approve === true && { approved: names }), held: left }, null, 2),
+    );
+  } else if (held.length === 0) terminal.note('every tool is as it was approved');
+  else if (flags.approve !== true) {
+    terminal.note(`${countOf(left.length, 'tool')} to look at; 'troupe review --approve' approves`);
+  } else for (const { name } of approved) terminal.print(`${oneLine(name)}: approved, until it changes`);
+}

@@ -1,0 +1,85 @@
+/**
+ * A log that was written, for pages that look at it: streamed from the disk at the pace of each page.
+ */
+import { createReadStream } from 'node:fs';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { LONGEST_LINE_BYTES } from '../event-log/read-log.js';
+import type { Clock } from '../ports.js';
+import { makeHello } from './hello.js';
+import type { Hello, InspectionMessage } from './protocol.js';
+import type { InspectionSource } from './source.js';
+
+const CHUNK_BYTES = 1_024 * 1_024;
+
+export class FileSource implements InspectionSource {
+  readonly #files: readonly string[];
+  readonly #title: string;
+  readonly #clock: Clock;
+  /** The streams under way, and how they are ended. */
+  readonly #pages = new Map<Promise<void>, AbortController>();
+
+  /** `files` are those of one recording, the oldest first. */
+  constructor(files: readonly string[], title: string, clock: Clock) {
+    this.#files = files;
+    this.#title = title;
+    this.#clock = clock;
+  }
+
+  hello(): Hello {
+    return makeHello('file', this.#title, this.#clock.now());
+  }
+
+  watch(page: Writable): void {
+    const ending = new AbortController();
+    // A page may go at any moment, and so may the file: the page sees that its stream was cut off.
+    const done = pipeline(Readable.from(this.#messages(ending.signal)), page).catch(() => {});
+    this.#pages.set(done, ending);
+    void done.then(() => this.#pages.delete(done));
+  }
+
+  async *log(): AsyncGenerator<string, void, undefined> {
+    for (const [index, file] of this.#files.entries()) {
+      let last = '';
+      for await (const lines of wholeLines(file)) {
+        yield lines;
+        last = lines;
+      }
+      const isLast = index === this.#files.length - 1;
+      if (!isLast && !last.endsWith('\n')) yield '\n';
+    }
+  }
+
+  async close(why: string): Promise<void> {
+    for (const ending of this.#pages.values()) ending.abort(why);
+    await Promise.all(this.#pages.keys());
+  }
+
+  async *#messages(ending: AbortSignal): AsyncGenerator<string, void, undefined> {
+    yield toLine(this.hello());
+    for await (const lines of this.log()) {
+      if (ending.aborted) return yield toLine({ kind: 'farewell', why: String(ending.reason) });
+      yield toLine({ kind: 'log', lines });
+    }
+    yield toLine({ kind: 'log', lines: '', isLast: true });
+  }
+}
+
+function toLine(message: InspectionMessage): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+/** The text of a file, cut at the ends of lines. What is longer than any line of a log is the last that is read. */
+async function* wholeLines(file: string): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
+    const text = rest + decoder.decode(chunk as Uint8Array, { stream: true });
+    const end = text.lastIndexOf('\n') + 1;
+    rest = text.slice(end);
+    if (end > 0) yield text.slice(0, end);
+    if (rest.length > LONGEST_LINE_BYTES) break;
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
+}

@@ -1,0 +1,83 @@
+/**
+ * What one page of a running troupe is sent, at its own pace: the hello, the history and whatever is added, the newest
+ * rows, the farewell.
+ *
+ * L1. Nothing is queued for it: it is written to only while it takes what is written, from places that all pages share.
+ * L2. One that takes nothing for `STALL_MS` is cut off; a page that lives comes back.
+ */
+import type { Writable } from 'node:stream';
+import type { Clock } from '../ports.js';
+import type { HistoryReader } from './log-history.js';
+import type { Farewell, Hello, Resync } from './protocol.js';
+
+const STALL_MS = 60_000;
+
+export interface LivePageParts {
+  readonly clock: Clock;
+  readonly page: Writable;
+  readonly hello: Hello;
+  readonly reader: HistoryReader;
+  /** The newest rows; the same object until they are others. */
+  readonly status: () => Buffer | undefined;
+  readonly onclosed: () => void;
+}
+
+export class LivePage {
+  readonly #parts: LivePageParts;
+  /** Resolves when nothing more can be written. */
+  readonly closed: Promise<void>;
+  #status: Buffer | undefined;
+  #farewell: string | undefined;
+  #stall: unknown;
+
+  constructor(parts: LivePageParts) {
+    this.#parts = parts;
+    const { page, clock, onclosed, hello } = parts;
+    page.on('drain', () => this.pump());
+    // A page may go at any moment.
+    page.on('error', () => {});
+    this.closed = new Promise((resolve) => {
+      page.once('close', () => {
+        clock.clearTimeout(this.#stall);
+        resolve();
+        onclosed();
+      });
+    });
+    page.write(line(hello));
+    this.pump();
+  }
+
+  /** Writes what the page takes. */
+  pump(): void {
+    const { page, clock } = this.#parts;
+    clock.clearTimeout(this.#stall);
+    this.#stall = undefined;
+    while (page.writable && !page.writableNeedDrain) {
+      const message = this.#next();
+      if (message === undefined) return;
+      page.write(message);
+    }
+    if (page.writable) this.#stall = clock.setTimeout(() => page.destroy(), STALL_MS);
+  }
+
+  /** The last thing it is sent, after everything before. */
+  end(why: string): void {
+    this.#farewell ??= why;
+    this.pump();
+  }
+
+  #next(): Buffer | string | undefined {
+    const { page, reader, status } = this.#parts;
+    const rows = status();
+    if (rows !== undefined && rows !== this.#status) return (this.#status = rows);
+    const read = reader.next();
+    if (read !== undefined) return 'bytes' in read ? read.bytes : line({ kind: 'resync', missed: read.missed });
+    if (this.#farewell === undefined) return undefined;
+    page.end(line({ kind: 'farewell', why: this.#farewell }));
+    return undefined;
+  }
+}
+
+function line(message: Hello | Resync | Farewell): string {
+  return `${JSON.stringify(message)}\n`;
+}

@@ -1,0 +1,156 @@
+/**
+ * What the inspection server answers to which request, once it may be answered at all.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { answerJson, beginAnswer, isRefused, LINES_TYPE, refuse, type Refused } from './answers.js';
+import type { PageFiles } from './page-files.js';
+import { INSPECTION_PATHS, type CommandRequest } from './protocol.js';
+import { readBody } from './read-body.js';
+import { sharePage } from './share-page.js';
+import type { InspectionSource } from './source.js';
+
+/** Longest body of a request, bytes. */
+const MOST_BODY = 16 * 1_024;
+/** Longest name or word in a request, characters. */
+const LONGEST_WORD = 500;
+const MOST_STREAMS = 16;
+
+const NO_LIVE: Refused = { status: 404, error: 'This is a log: it takes no commands and lists no tools.' };
+const TOO_MANY: Refused = { status: 503, error: `${MOST_STREAMS} pages are open already. Close one.` };
+const TOO_LONG: Refused = { status: 413, error: `The body is longer than ${MOST_BODY} bytes.` };
+const NO_COMMAND: Refused = {
+  status: 400,
+  error: "A command is a JSON object with the texts 'connection' and 'command'.",
+};
+const NOT_BUILT: Refused = {
+  status: 503,
+  error: "The page is not built: 'npm run build' makes it, and the published package has it.",
+};
+const NO_TEMPLATE: Refused = { status: 503, error: 'The template of the shared page is not built.' };
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+}
+
+export class Routes {
+  readonly #source: InspectionSource;
+  readonly #files: PageFiles;
+  #streams = 0;
+
+  constructor(source: InspectionSource, files: PageFiles) {
+    this.#source = source;
+    this.#files = files;
+  }
+
+  /** A file of the page. It holds nothing of the troupe, so no token is asked for. */
+  async page({ request, response, url }: Exchange): Promise<void> {
+    if (!allows(['GET', 'HEAD'], request, response)) return;
+    const file = await this.#files.get(url.pathname);
+    if (file !== undefined) {
+      beginAnswer(response, file.type, { 'content-length': file.bytes.length });
+      response.end(file.bytes);
+      return;
+    }
+    const isBuilt = url.pathname !== '/' || (await this.#files.isBuilt());
+    refuse(response, isBuilt ? { status: 404, error: 'There is no such file.' } : NOT_BUILT);
+  }
+
+  async api(exchange: Exchange): Promise<void> {
+    const { request, response, url } = exchange;
+    const methods = url.pathname === INSPECTION_PATHS.command ? ['POST'] : ['GET', 'HEAD'];
+    if (!allows(methods, request, response)) return;
+    switch (url.pathname) {
+      case INSPECTION_PATHS.stream:
+        return this.#stream(exchange);
+      case INSPECTION_PATHS.command:
+        return this.#command(exchange);
+      case INSPECTION_PATHS.tools:
+        return this.#tools(exchange);
+      case INSPECTION_PATHS.log:
+        return this.#log(exchange);
+      case INSPECTION_PATHS.share:
+        return this.#share(exchange);
+      default:
+        return refuse(response, { status: 404, error: 'There is no such question.' });
+    }
+  }
+
+  #stream({ request, response }: Exchange): void {
+    if (this.#streams >= MOST_STREAMS) return refuse(response, TOO_MANY);
+    beginAnswer(response, LINES_TYPE);
+    // Whoever only asks whether it is there attaches nothing.
+    if (request.method === 'HEAD') return void response.end();
+    this.#streams += 1;
+    response.once('close', () => (this.#streams -= 1));
+    this.#source.watch(response);
+  }
+
+  async #command({ request, response }: Exchange): Promise<void> {
+    const { live } = this.#source;
+    if (live === undefined) return refuse(response, NO_LIVE);
+    const body = await readBody(request, MOST_BODY);
+    if (body === undefined) return refuse(response, TOO_LONG);
+    const command = toCommandRequest(body);
+    answer(response, command === undefined ? NO_COMMAND : live.command(command));
+  }
+
+  #tools({ response, url }: Exchange): void {
+    const server = url.searchParams.get('server') ?? undefined;
+    answer(response, this.#source.live?.tools(server) ?? NO_LIVE);
+  }
+
+  async #log({ response }: Exchange): Promise<void> {
+    beginAnswer(response, LINES_TYPE);
+    await pipeline(Readable.from(this.#source.log()), response);
+  }
+
+  async #share({ response }: Exchange): Promise<void> {
+    const template = await this.#files.get('/share.html');
+    const source = this.#source;
+    const page = template && sharePage(template.bytes.toString(), source.hello(), source.log());
+    if (page === undefined) return refuse(response, NO_TEMPLATE);
+    beginAnswer(response, 'text/html; charset=utf-8', {
+      'content-disposition': 'attachment; filename="troupe-inspection.html"',
+      // It is for the disk. Were it shown here, it could do nothing.
+      'content-security-policy': "default-src 'none'; sandbox",
+    });
+    await pipeline(Readable.from(page), response);
+  }
+}
+
+function answer(response: ServerResponse, body: object): void {
+  if (isRefused(body)) refuse(response, body);
+  else answerJson(response, body);
+}
+
+function allows(methods: readonly string[], { method = '' }: IncomingMessage, response: ServerResponse): boolean {
+  const isAllowed = methods.includes(method);
+  const error = `This address takes ${methods.join(' and ')}.`;
+  if (!isAllowed) refuse(response, { status: 405, error }, { allow: methods.join(', ') });
+  return isAllowed;
+}
+
+function toCommandRequest(body: string): CommandRequest | undefined {
+  const value = parsed(body);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { connection, command, hash } = value as Partial<Record<keyof CommandRequest, unknown>>;
+  if (!isWord(connection) || !isWord(command)) return undefined;
+  if (hash === undefined) return { connection, command };
+  return isWord(hash) ? { connection, command, hash } : undefined;
+}
+
+function isWord(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= LONGEST_WORD;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * One request of a host to a server that is no call of a tool: what it asks for is safe to ask for again.
+ *
+ * Q1. It settles exactly once, with the errors of a call; its limits and its signal hold from the first wait to the
+ *     last answer.
+ * Q2. It is sent once, and once more where what carried it broke.
+ * Q3. It is not sent to a server that has not declared what it takes.
+ */
+import { nextSession, type CallPorts, type CallRoute } from '../calls/call.js';
+import type { ToldCall } from '../calls/outcome.js';
+import { Patience } from '../calls/patience.js';
+import { whyUnanswered, type Unanswered } from '../calls/send.js';
+import { cutText } from '../cut-text.js';
+import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
+import type { Session } from '../sessions.js';
+import { whyNotOffered, type RequestMethod } from './offers.js';
+
+export interface RequestOptions {
+  /** Gives the request up; the server is told. */
+  readonly signal?: AbortSignal;
+  /**
+   * Milliseconds without an answer; the wait for a session may take as long. 0 = no limit. Default: the server's
+   * `callTimeout`, else 60,000.
+   */
+  readonly timeoutMs?: number;
+  /** Milliseconds for the whole request, waits and a repetition included. 0 = no limit, the default. */
+  readonly totalTimeoutMs?: number;
+  /** As the option of that name of a call. */
+  readonly context?: unknown;
+}
+
+export interface ServerRequest {
+  readonly method: RequestMethod;
+  readonly params: JsonObject;
+  /** What it asks about, for messages; empty where the method says it all. */
+  readonly about: string;
+  /** What the answer must hold: gives what is wrong with it, if anything is. */
+  readonly flawOf?: (answer: JsonObject) => string | undefined;
+  readonly timeoutMs: number;
+  readonly options: RequestOptions;
+}
+
+export type RequestPorts = Pick<CallPorts, 'clock' | 'mask'>;
+
+export interface Answered {
+  readonly answer: JsonObject;
+  readonly session: Session;
+}
+
+const MOST_ABOUT = 200;
+
+/** Sends a request over the connection's session, or over the next one. Sent before it returns where there is one. */
+export async function makeRequest(
+  ports: RequestPorts,
+  route: CallRoute,
+  request: ServerRequest,
+): Promise<Answered> {
+  const told = toTold(ports, route, request);
+  const patience = patienceFor(ports, request);
+  try {
+    const session = route.session() ?? (await nextSession(ports.clock, route, told, patience));
+    const first = await send(ports, session, request, told, patience);
+    if ('answer' in first) return first;
+    if (!first.isLost) throw first.error;
+    const next = await nextSession(ports.clock, route, told, patience, first);
+    const second = await send(ports, next, request, told, patience);
+    if ('answer' in second) return second;
+    throw second.error;
+  } finally {
+    patience.end();
+  }
+}
+
+/** Sends a request that means nothing to any other session: where that one is lost, there is nothing left to do. */
+export async function tellSession(
+  ports: RequestPorts,
+  route: CallRoute,
+  session: Session,
+  request: ServerRequest,
+): Promise<void> {
+  const patience = patienceFor(ports, request);
+  try {
+    const sent = await send(ports, session, request, toTold(ports, route, request), patience);
+    if ('error' in sent && !sent.isLost) throw sent.error;
+  } finally {
+    patience.end();
+  }
+}
+
+async function send(
+  ports: RequestPorts,
+  session: Session,
+  { method, params, about, flawOf, options }: ServerRequest,
+  told: ToldCall,
+  patience: Patience,
+): Promise<Answered | Unanswered> {
+  const refusal = whyNotOffered(method, session);
+  if (refusal !== undefined) throw refusal;
+  session.beginCall();
+  const letClocksGo = session.pauseDuringQuestions(patience);
+  const { signal } = patience;
+  const origin = { method, name: about, context: options.context };
+  try {
+    if (session.client === undefined) throw lost('There is no session to send it on.', false);
+    const answer = await session.client.request(method, params, { signal, origin });
+    const flaw = flawOf?.(answer);
+    if (flaw !== undefined) throw new RequestLostError({ code: 'protocol-error', message: flaw }, true);
+    return { answer, session };
+  } catch (error) {
+    return whyUnanswered(error, session, ports.mask(session.key.name), told, ports.clock.now());
+  } finally {
+    letClocksGo();
+    session.endCall(ports.clock.now());
+  }
+}
+
+function lost(message: string, written: boolean): RequestLostError {
+  return new RequestLostError({ code: 'connection-lost', message }, written);
+}
+
+function patienceFor({ clock }: RequestPorts, { timeoutMs, options }: ServerRequest): Patience {
+  return new Patience(clock, { idleMs: timeoutMs, totalMs: options.totalTimeoutMs ?? 0 }, options.signal);
+}
+
+/** The request as the errors of calls tell of it. */
+function toTold(ports: RequestPorts, route: CallRoute, request: ServerRequest): ToldCall {
+  const { method, about, params, options } = request;
+  const subject = about === '' ? method : `${method} ${cutText(ports.mask(route.server)(about), MOST_ABOUT)}`;
+  return { tool: subject, args: params, options };
+}

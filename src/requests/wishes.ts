@@ -1,0 +1,79 @@
+/**
+ * What hosts have asked of sessions and a new session does not know: subscriptions, and the level of log messages.
+ * Kept by server until it is removed.
+ *
+ * W1. A subscription is wished for from the server's yes to it on, and until it is withdrawn or its server removed.
+ * W2. Of two levels the later one counts, whether it was for one server or for all of them.
+ * W3. A session is told once: what it has answered to, or what was taken to be told to it, it knows.
+ */
+import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import type { Session } from '../sessions.js';
+
+/** What a session is still to be told. */
+export interface Untold {
+  readonly level: LoggingLevel | undefined;
+  readonly uris: readonly string[];
+}
+
+interface Known {
+  level: LoggingLevel | undefined;
+  readonly uris: Set<string>;
+}
+
+export class Wishes {
+  readonly #subscriptions = new Map<string, Set<string>>();
+  readonly #levels = new Map<string, LoggingLevel>();
+  #levelOfAll: LoggingLevel | undefined;
+  readonly #known = new WeakMap<Session, Known>();
+
+  isSubscribed(server: string, uri: string): boolean {
+    return this.#subscriptions.get(server)?.has(uri) === true;
+  }
+
+  /** The session has said yes. */
+  subscribed(session: Session, uri: string): void {
+    const { name } = session.key;
+    const uris = this.#subscriptions.get(name) ?? new Set();
+    this.#subscriptions.set(name, uris.add(uri));
+    this.#knownOf(session).uris.add(uri);
+  }
+
+  unsubscribe(server: string, uri: string): void {
+    this.#subscriptions.get(server)?.delete(uri);
+  }
+
+  /** The session has said yes. */
+  levelSet(session: Session, level: LoggingLevel): void {
+    this.#levels.set(session.key.name, level);
+    this.#knownOf(session).level = level;
+  }
+
+  /** For every server, also those that are not connected yet. */
+  setLevelOfAll(level: LoggingLevel): void {
+    this.#levels.clear();
+    this.#levelOfAll = level;
+  }
+
+  /** What the session does not know; from here on it counts as told. */
+  takeUntold(session: Session): Untold {
+    const { name } = session.key;
+    const known = this.#knownOf(session);
+    const wished = this.#levels.get(name) ?? this.#levelOfAll;
+    const level = wished === known.level ? undefined : wished;
+    const uris = [...(this.#subscriptions.get(name) ?? [])].filter((uri) => !known.uris.has(uri));
+    known.level = wished;
+    for (const uri of uris) known.uris.add(uri);
+    return { level, uris };
+  }
+
+  forget(server: string): void {
+    this.#subscriptions.delete(server);
+    this.#levels.delete(server);
+  }
+
+  #knownOf(session: Session): Known {
+    const known = this.#known.get(session) ?? { level: undefined, uris: new Set<string>() };
+    this.#known.set(session, known);
+    return known;
+  }
+}

@@ -1,0 +1,28 @@
+/** What the option `review` comes to. */
+import { isObject } from '../config/read-shape.js';
+import type { ReviewMode, ReviewOptions, TroupeOptions } from '../options.js';
+import { createMemoryReviewStore, type ReviewStore } from './review-store.js';
+
+const MODES: readonly unknown[] = ['off', 'report', 'hold-changes'] satisfies readonly ReviewMode[];
+const STORE = ['baseline', 'approve'] satisfies readonly (keyof ReviewStore)[];
+
+export function toReviewOptions(review: TroupeOptions['review']): Required<ReviewOptions> {
+  const { mode = 'report', store = createMemoryReviewStore() } =
+    typeof review === 'string' ? { mode: review } : (review ?? {});
+  return { mode, store };
+}
+
+/** What is wrong with the option; undefined where nothing is. */
+export function reviewProblem(review: unknown): string | undefined {
+  if (review === undefined || MODES.includes(review)) return undefined;
+  if (!isObject(review)) return "expected 'off', 'report', 'hold-changes' or { mode, store }";
+  const { mode, store, ...others } = review;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return `expected { mode, store }, found '${unknown}'`;
+  if (mode !== undefined && !MODES.includes(mode))
+    return "expected 'off', 'report' or 'hold-changes' as 'mode'";
+  const isStore = isObject(store) && STORE.every((name) => typeof store[name] === 'function');
+  if (store !== undefined && !isStore)
+    return "expected a 'store' with the functions 'baseline' and 'approve'";
+  return undefined;
+}

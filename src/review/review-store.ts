@@ -1,0 +1,49 @@
+/**
+ * Where the tools that were approved are remembered: the port, and a store that lives as long as the process.
+ */
+import type { ReviewedTool } from './fingerprint.js';
+
+/** Whose tools they are. */
+export interface ReviewedServer {
+  /** Its configured name. */
+  readonly server: string;
+  /** Hash (hex) of the name and of what is started or reached: another entry of the same name is another server. */
+  readonly hash: string;
+}
+
+/**
+ * What rejects, or takes longer than 10 s, leaves every tool of the server held, and is told as a `diagnostic`. Where
+ * several processes share a store, none may take away what another one wrote.
+ */
+export interface ReviewStore {
+  /**
+   * The tools of that server as they were approved last. Where nothing is known of it, those of `first` become that,
+   * at once and for whoever else asks: a list that could not be remembered must not be given back.
+   */
+  baseline(
+    server: ReviewedServer,
+    first: readonly ReviewedTool[],
+  ): Promise<readonly ReviewedTool[]> | readonly ReviewedTool[];
+  /** From here on these are the approved ones of their names. The other tools stay as they are. */
+  approve(server: ReviewedServer, tools: readonly ReviewedTool[]): Promise<void> | void;
+  /**
+   * Tells of approvals that came from elsewhere, with the hash of their server; ends with the function it gives back.
+   * Without it they count for the next start.
+   */
+  watch?(onChange: (hash: string) => void): () => void;
+}
+
+/** Approvals that are forgotten with the process. */
+export function createMemoryReviewStore(): ReviewStore {
+  const servers = new Map<string, ReadonlyMap<string, ReviewedTool>>();
+  const put = (hash: string, before: Iterable<ReviewedTool>, tools: readonly ReviewedTool[]): void => {
+    servers.set(hash, new Map([...before, ...tools].map((tool) => [tool.name, tool])));
+  };
+  return {
+    baseline: ({ hash }, first) => {
+      if (!servers.has(hash)) put(hash, [], first);
+      return [...(servers.get(hash)?.values() ?? [])];
+    },
+    approve: ({ hash }, tools) => put(hash, servers.get(hash)?.values() ?? [], tools),
+  };
+}

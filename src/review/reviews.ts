@@ -1,0 +1,216 @@
+/**
+ * The reviews of all servers: whose lists they judge, what is told of it, and who is kept from what.
+ *
+ * W1. What is held is decided by the chart of each server alone; the mode says what comes of it. With `report` nothing is
+ *     kept from anybody.
+ * W2. What a filter of the entry keeps away is judged, but nobody is bothered with it.
+ */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { ToolPrint } from '../../machines/policy/review.js';
+import type { ReviewEmitted } from '../../machines/review.machine.js';
+import { isAllowed, type ToolFilter } from '../catalog/filter.js';
+import { cutText } from '../cut-text.js';
+import { UnknownToolError, type ToolHeldError } from '../errors.js';
+import type { LifecycleEventBody, OfConnection } from '../lifecycle/event.js';
+import type { Publisher } from '../lifecycle/publish.js';
+import type { ReviewMode } from '../options.js';
+import type { Clock } from '../ports.js';
+import { doneWithin } from '../release.js';
+import type { Mask } from '../secrets.js';
+import { changedFields } from './fingerprint.js';
+import { heldError, outdatedApproval, whyHeld, type ToolToApprove } from './held-tool.js';
+import type { ReviewedServer, ReviewStore } from './review-store.js';
+import { ServerReview, type HeldDefinition } from './server-review.js';
+
+/** A list can be other in as many places as it has tools; a person needs a few of them. */
+const MOST_TOLD = 10;
+/** Longest time that a start waits for the lists of an earlier run to be judged. */
+const READY_LIMIT_MS = 1_000;
+/** Longest time that is given to what has to be kept when the troupe closes. */
+const CLOSE_LIMIT_MS = 2_000;
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+type Told = Extract<LifecycleEventBody, { type: 'tool.held' | 'tool.approved' | 'diagnostic' }>;
+/** Without the session that it is about. */
+type Unaddressed = Told extends infer T ? (T extends Told ? Omit<T, keyof OfConnection> : never) : never;
+
+export interface ReviewsPorts {
+  readonly mode: ReviewMode;
+  readonly store: ReviewStore;
+  readonly clock: Clock;
+  readonly publish: (event: LifecycleEventBody) => void;
+  readonly mask: (server: string) => Mask;
+  /** Whose tools those of a configured server are; undefined where it is no server that can be reached. */
+  readonly target: (server: string) => ReviewedServer | undefined;
+  readonly filter: (server: string) => ToolFilter;
+  readonly generation: (server: string) => number;
+  /** Something may be held, or not any more, that was told by no event. */
+  readonly changed: () => void;
+}
+
+export class Reviews {
+  readonly #ports: ReviewsPorts;
+  readonly #servers = new Map<string, ServerReview>();
+  #stopWatching: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(ports: ReviewsPorts) {
+    this.#ports = ports;
+  }
+
+  /** A server has listed its tools, or has none any more. */
+  listed(server: string, tools: readonly Tool[]): void {
+    if (this.#ports.mode !== 'off' && !this.#isClosed) this.#reviewOf(server)?.listed(tools);
+  }
+
+  /** The tools of a server that are kept from everybody; the same set until it changes. */
+  heldBack(server: string): ReadonlySet<string> {
+    return this.#holds ? (this.#servers.get(server)?.names ?? NOTHING) : NOTHING;
+  }
+
+  /** What a person has to look at, of all servers. */
+  get held(): readonly HeldDefinition[] {
+    if (!this.#holds) return [];
+    return [...this.#servers.values()].flatMap(({ held }) => held).filter((each) => this.#isWanted(each));
+  }
+
+  /** Why a tool must not be called; undefined where it may. */
+  whyHeld(server: string, tool: string): ToolHeldError | undefined {
+    const held = this.#holds ? this.#servers.get(server)?.heldTool(tool) : undefined;
+    return held && heldError(held, this.#ports.mask(server));
+  }
+
+  /** Resolves when the last list of a server is judged; undefined where nobody has to wait for that. */
+  judged(server: string): Promise<void> | undefined {
+    return this.#holds ? this.#servers.get(server)?.judged() : undefined;
+  }
+
+  /** See `Review.approve`. */
+  async approve({ server, tool, fingerprint }: ToolToApprove): Promise<void> {
+    const review = this.#servers.get(server);
+    await review?.judged();
+    if (review?.approve({ tool, fingerprint }) === true) return review.settled();
+    const mask = this.#ports.mask(server);
+    const held = review?.heldTool(tool);
+    if (held !== undefined) throw outdatedApproval(held, mask);
+    const told = mask(tool);
+    throw new UnknownToolError(told, `No tool called '${told}' of '${server}' is held back.`, { server });
+  }
+
+  /** See `Review.settled`. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#servers.values()].map((review) => review.settled()));
+  }
+
+  /** A server is gone for good; what was approved of it stays in the store. */
+  forget(server: string): void {
+    this.#servers.get(server)?.stop();
+    this.#servers.delete(server);
+  }
+
+  /** From here on what is removed is forgotten. */
+  follow({ events$ }: Pick<Publisher, 'events$'>): void {
+    events$.subscribe((event) => {
+      if (event.type === 'connection.removed') this.forget(event.connection);
+    });
+  }
+
+  /** Resolves when every list that there is was judged; the store is given a second for it. */
+  async ready(): Promise<void> {
+    const judging = [...this.#servers.keys()].flatMap((server) => this.judged(server) ?? []);
+    if (judging.length > 0) await doneWithin(this.#ports.clock, READY_LIMIT_MS, Promise.all(judging));
+  }
+
+  /** Resolves when what was approved is kept, or was given enough time for it. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopWatching?.();
+    await doneWithin(this.#ports.clock, CLOSE_LIMIT_MS, this.settled());
+    for (const review of this.#servers.values()) review.stop();
+  }
+
+  get #holds(): boolean {
+    return this.#ports.mode === 'hold-changes';
+  }
+
+  /** Another entry of the same name begins anew. */
+  #reviewOf(server: string): ServerReview | undefined {
+    const target = this.#ports.target(server);
+    const before = this.#servers.get(server);
+    if (target === undefined || before?.server.hash === target.hash) return before;
+    before?.stop();
+    this.#stopWatching ??= this.#watch();
+    const { store, clock } = this.#ports;
+    const review: ServerReview = new ServerReview(target, {
+      store,
+      clock,
+      moved: (told) => this.#moved(review, told),
+    });
+    this.#servers.set(server, review);
+    return review;
+  }
+
+  #watch(): () => void {
+    const stop = this.#ports.store.watch?.((hash) => {
+      for (const review of this.#servers.values()) if (review.server.hash === hash) review.storeChanged();
+    });
+    return stop ?? (() => {});
+  }
+
+  #moved(review: ServerReview, told: readonly ReviewEmitted[]): void {
+    const { server } = review.server;
+    const held = new Set(told.flatMap((event) => (event.type === 'held' ? event.tool : [])));
+    const definitions = review.held.filter((each) => held.has(each.tool) && this.#isWanted(each));
+    if (this.#holds) this.#tellHeld(definitions);
+    else this.#report(server, definitions);
+    for (const event of told) {
+      if (event.type === 'approved') this.#tellApproved(server, event);
+      if (event.type === 'troubled') this.#tellTrouble(server, event.message);
+    }
+    if (this.#holds) this.#ports.changed();
+  }
+
+  #isWanted({ server, tool }: HeldDefinition): boolean {
+    return isAllowed(tool, this.#ports.filter(server));
+  }
+
+  #tellHeld(held: readonly HeldDefinition[]): void {
+    for (const { server, tool: raw, reason, fingerprint, approved, listed } of held) {
+      const tool = this.#ports.mask(server)(raw);
+      const fields = changedFields(approved, listed);
+      this.#tell(server, { type: 'tool.held', tool, reason, fields, fingerprint });
+    }
+  }
+
+  #report(server: string, held: readonly HeldDefinition[]): void {
+    const mask = this.#ports.mask(server);
+    const others = held.filter(({ reason }) => reason !== 'unknown');
+    for (const { tool: raw, reason, approved, listed } of others.slice(0, MOST_TOLD)) {
+      const tool = mask(raw);
+      const why = whyHeld(reason, changedFields(approved, listed));
+      this.#diagnose(server, 'tool-changed', `'${tool}' of '${server}': ${why}.`, tool);
+    }
+    const untold = others.length - MOST_TOLD;
+    if (untold <= 0) return;
+    this.#diagnose(server, 'tool-changed', `${untold} more tools of '${server}' are other than approved.`);
+  }
+
+  #tellApproved(server: string, { tool, fingerprint }: ToolPrint): void {
+    this.#tell(server, { type: 'tool.approved', tool: this.#ports.mask(server)(tool), fingerprint });
+  }
+
+  #tellTrouble(server: string, why: string): void {
+    const message = `What was approved of the tools of '${server}' could not be read or kept: ${why}`;
+    this.#diagnose(server, 'review-problem', message);
+  }
+
+  #diagnose(server: string, kind: string, message: string, tool?: string): void {
+    const about = tool === undefined ? {} : { tool };
+    this.#tell(server, { type: 'diagnostic', kind, message: cutText(message), ...about });
+  }
+
+  #tell(server: string, event: Unaddressed): void {
+    this.#ports.publish({ ...event, connection: server, generation: this.#ports.generation(server) });
+  }
+}

@@ -1,0 +1,32 @@
+/** Answers `roots/list` (MCP specification, "Roots"). */
+import { isJsonObject } from '../catalog/json-object.js';
+import type { Session } from '../sessions.js';
+import type { RootsHandler } from './handlers.js';
+import { BadAnswer, type Responder } from './responder.js';
+
+export function answerRoots(handler: RootsHandler): Responder {
+  return {
+    isQuestion: false,
+    respond: async (_, about) => {
+      const roots: unknown = typeof handler === 'function' ? await handler(about) : handler;
+      if (!Array.isArray(roots)) throw new BadAnswer('roots are a list.');
+      if (!roots.every(isRoot)) throw new BadAnswer('each root has a uri that starts with file://.');
+      return { isRefused: false, answer: { roots } };
+    },
+  };
+}
+
+/** What is told to a session that ends meanwhile is of no use to anybody. */
+export async function tellRootsChanged(sessions: readonly Session[]): Promise<void> {
+  const tell = async ({ client }: Session): Promise<void> =>
+    client?.notify('notifications/roots/list_changed');
+  await Promise.allSettled(sessions.map(tell));
+}
+
+/** The specification knows no other roots. */
+export function isRoot(root: unknown): boolean {
+  if (!isJsonObject(root)) return false;
+  const { uri, name } = root;
+  const isFile = typeof uri === 'string' && uri.startsWith('file://');
+  return isFile && (name === undefined || typeof name === 'string');
+}

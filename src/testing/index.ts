@@ -1,0 +1,66 @@
+/**
+ * The testing kit of Troupe: misbehaving servers, time in the hands of a test, and paths over every transition of a
+ * chart, for those who test a host. Bound to no test runner.
+ */
+export {
+  createScriptedServer,
+  refuse,
+  RpcFault,
+  ScriptedServer,
+  SILENCE,
+  silent,
+} from './scripted-server.js';
+export type { ScriptedBody, ScriptedServerOptions } from './scripted-server.js';
+export type {
+  Answer,
+  Exchange,
+  Handler,
+  Misbehavior,
+  Params,
+  Received,
+  ServerScript,
+} from './server-script.js';
+export { text, tool } from './ordinary-answers.js';
+export { controlProgram, scriptedProgram } from './scripted-program.js';
+export type {
+  ControlledProgram,
+  ProgramEntry,
+  ScriptedOrder,
+  ScriptedProgramOptions,
+} from './scripted-program.js';
+export { createRecordedServer } from './recorded-server.js';
+export type { RecordedServer, RecordedServerOptions } from './recorded-server.js';
+export { createFakeTransport, FakeTransport } from './fake-transport.js';
+export type { FakeTransportOptions, Wait } from './fake-transport.js';
+export { createControlledClock } from './controlled-clock.js';
+export type { ControlledClock } from './controlled-clock.js';
+export { expectNoLeaks, trackLeaks } from './leaks.js';
+export type { LeakCheckOptions, LeakTracker } from './leaks.js';
+export { doneEvent, edgePaths, errorEvent, possibleEvents, walkEdgePath } from './edge-paths.js';
+export type { EdgeDriver, EdgeOptions, EdgePath, EdgeSearch } from './edge-paths.js';
+export { connectionModel, LONG_AFTER, MODEL_START } from './connection-model.js';
+export type { ConnectionModel } from './connection-model.js';
+export type {
+  BackoffOptions,
+  ConnectionPolicy,
+  ExhaustedPolicy,
+  RestartIntensity,
+  StopPolicy,
+} from '../../machines/policy/policy.js';
+export type {
+  Failure,
+  FailureCode,
+  FailurePhase,
+  HttpRefusal,
+  ProcessExit,
+} from '../../machines/policy/failure.js';
+export type { RetryCalls } from '../../machines/policy/call-safety.js';
+export type { InProcessServerConfig, PolicyOverrides, ServerSettings } from '../options.js';
+export type { Clock } from '../ports.js';
+export type {
+  MessageContext,
+  RawFailure,
+  SessionTransport,
+  TransportKind,
+  TransportNotice,
+} from '../transports/session-transport.js';

@@ -1,0 +1,43 @@
+/** What a scripted server says where its script says nothing: what a small, well-behaved server would. */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Params, ServerScript } from './server-script.js';
+
+/** A tool with that name, and whatever else it needs. */
+export function tool(name: string, more: Partial<Tool> = {}): Tool {
+  return { name, description: `does ${name}`, inputSchema: { type: 'object' }, ...more };
+}
+
+/** The result of a call that is one text. */
+export function text(value: string): { content: { type: 'text'; text: string }[] } {
+  return { content: [{ type: 'text', text: value }] };
+}
+
+/** JSON-RPC: there is no such method. */
+const METHOD_NOT_FOUND = -32601;
+
+export function ordinaryAnswer(script: ServerScript, method: string, params: Params): unknown {
+  const { protocolVersion, capabilities = { tools: { listChanged: true } } } = script;
+  switch (method) {
+    case 'initialize':
+      return {
+        protocolVersion: protocolVersion ?? params['protocolVersion'],
+        capabilities,
+        serverInfo: { name: 'scripted', version: '1.2.3' },
+        instructions: 'Be kind.',
+      };
+    case 'tools/list':
+      return page(script, params['cursor'] === undefined ? 0 : Number(params['cursor']));
+    case 'tools/call':
+      return text(`${String(params['name'])} ${JSON.stringify(params['arguments'])}`);
+    case 'ping':
+      return {};
+    default:
+      throw Object.assign(new Error('Method not found'), { code: METHOD_NOT_FOUND });
+  }
+}
+
+function page({ pages, tools = [tool('echo')] }: ServerScript, index: number): Params {
+  const all = pages ?? [tools];
+  const isLast = index >= all.length - 1;
+  return { tools: all[index] ?? [], ...(isLast ? {} : { nextCursor: String(index + 1) }) };
+}

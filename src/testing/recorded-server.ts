@@ -1,0 +1,248 @@
+/**
+ * A server that does what one did while it was recorded, in the same order and after the same times: an incident as a
+ * fixture. The `server` of an in-process entry.
+ *
+ * It refuses sessions, answers, falls silent and ends sessions as the log tells. Where messages were recorded
+ * (`bodies`), it answers with them; where not, it has as many tools, resources and prompts as there were, of no use.
+ * How its process or its address failed is told as the end of the session: this one has neither. So a session that
+ * expired is one that was lost here, which counts as an attempt.
+ */
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Failure } from '../../machines/policy/failure.js';
+import { LogParser } from '../event-log/read-log.js';
+import type { LogEntry } from '../event-log/entry.js';
+import type { InProcessServerConfig } from '../options.js';
+import type { Clock } from '../ports.js';
+import { JumpingClock } from './jumping-clock.js';
+import { tool } from './ordinary-answers.js';
+import {
+  recordedConnection,
+  type RecordedAnswer,
+  type RecordedConnection,
+  type RecordedOutcome,
+  type RecordedSession,
+} from './recorded-sessions.js';
+import { RpcFault, ScriptedServer, SILENCE } from './scripted-server.js';
+import type { Handler, Params } from './server-script.js';
+
+export interface RecordedServerOptions {
+  /** On which the recorded times pass. Default: one of its own that jumps, so that nobody waits; see `clock`. */
+  readonly clock?: Clock;
+}
+
+export interface RecordedServer {
+  connect(transport: Transport): Promise<void>;
+  /** Whoever uses the server has to be on the same time: `createTroupe({ clock: server.clock, … })`. */
+  readonly clock: Clock;
+  /** An entry for it with the policy that the recorded connection had. */
+  readonly config: InProcessServerConfig;
+  /** The states that the recorded connection went through, the ones the host asked for left out. */
+  readonly states: readonly string[];
+  /** Sessions that were recorded, and how many of them have been played. */
+  readonly sessions: number;
+  readonly played: number;
+}
+
+/**
+ * Plays the connection of that name. Throws where the log cannot be read to its end, a cut last line aside, and where it
+ * tells of no such connection.
+ *
+ * @param log The text of a log.
+ */
+export function createRecordedServer(
+  log: string | Uint8Array,
+  name: string,
+  options: RecordedServerOptions = {},
+): RecordedServer {
+  return new Player(recordedConnection(entriesOf(log), name), options.clock ?? new JumpingClock());
+}
+
+/** Every other method that a recorded session may have been asked. */
+const USUAL_METHODS = ['initialize', 'ping', 'tools/list', 'tools/call', 'resources/list', 'prompts/list'];
+const TEMPLATES = 'resources/templates/list';
+const METHOD_NOT_FOUND = -32_601;
+
+class Player implements RecordedServer {
+  readonly #recorded: RecordedConnection;
+  readonly #server: ScriptedServer;
+  /** What has been used up of each session. */
+  readonly #used = new Map<RecordedSession, Set<object>>();
+
+  constructor(
+    recorded: RecordedConnection,
+    readonly clock: Clock,
+  ) {
+    this.#recorded = recorded;
+    const methods = recorded.sessions.flatMap(({ answers }) => answers.map(({ method }) => method));
+    const on: Record<string, Handler> = {};
+    for (const method of new Set([...USUAL_METHODS, TEMPLATES, ...methods]))
+      on[method] = (params, { session }) => this.#answer(session, method, params);
+    const beforeConnect = (session: number): Promise<void> => this.#open(session);
+    this.#server = new ScriptedServer({ on, beforeConnect }, clock);
+  }
+
+  get config(): InProcessServerConfig {
+    const { policy } = this.#recorded;
+    return { type: 'in-process', server: this, ...(policy !== undefined && { policy }) };
+  }
+
+  get states(): readonly string[] {
+    return this.#recorded.states;
+  }
+
+  get sessions(): number {
+    return this.#recorded.sessions.length;
+  }
+
+  get played(): number {
+    return this.#server.sessions;
+  }
+
+  async connect(transport: Transport): Promise<void> {
+    await this.#server.connect(transport);
+    const session = this.#recorded.sessions[this.#server.sessions - 1];
+    if (session === undefined) return;
+    const timers = [
+      ...session.changes.map((ms) =>
+        this.clock.setTimeout(() => this.#server.notify('notifications/tools/list_changed'), ms),
+      ),
+    ];
+    if (session.lost !== undefined && endsSession(session.lost.failure))
+      timers.push(this.clock.setTimeout(() => void this.#server.die(), session.lost.afterMs));
+    const closed = transport.onclose;
+    transport.onclose = () => {
+      for (const timer of timers) this.clock.clearTimeout(timer);
+      closed?.();
+    };
+  }
+
+  async #open(number: number): Promise<void> {
+    const opened = this.#recorded.sessions[number - 1]?.opened;
+    if (opened === undefined)
+      throw new Error(`No session ${number} of '${this.#recorded.name}' was recorded.`);
+    await this.#wait(opened.afterMs);
+    if ('failure' in opened) throw new Error(opened.failure.message);
+  }
+
+  async #answer(number: number, method: string, params: Params): Promise<unknown> {
+    const session = this.#recorded.sessions[number - 1];
+    if (session === undefined) return SILENCE;
+    const failing = this.#planned(session, method);
+    const answer = this.#take(session, session.answers, (each) => isTo(each, method, params));
+    if (answer !== undefined) return this.#reply(answer);
+    if (failing === undefined) return plainAnswer(session, method, params);
+    await this.#wait(failing.afterMs);
+    if ('failure' in failing) return this.#fail(failing.failure);
+    return plainAnswer(session, method, params, failing.value);
+  }
+
+  /** What the log tells of that question, where it does. */
+  #planned(session: RecordedSession, method: string): RecordedOutcome<unknown> | undefined {
+    if (method === 'initialize') return session.handshake;
+    if (method === 'tools/list')
+      return this.#take(session, session.tools, () => true) ?? session.tools.at(-1);
+    return method === 'ping' ? this.#take(session, session.probes, () => true) : undefined;
+  }
+
+  async #reply({ afterMs, reply }: RecordedAnswer): Promise<unknown> {
+    await this.#wait(afterMs);
+    if (reply === null) return SILENCE;
+    const { error } = reply as { readonly error?: { readonly code: number; readonly message: string } };
+    if (error !== undefined) throw new RpcFault(error.code, error.message);
+    return reply['result'];
+  }
+
+  async #fail({ code, rpcCode, message }: Failure): Promise<unknown> {
+    if (rpcCode !== undefined) throw new RpcFault(rpcCode, message);
+    if (code === 'protocol-version')
+      return { protocolVersion: '1999-01-01', capabilities: {}, serverInfo: NOBODY };
+    if (code === 'protocol-error') return 'no result of MCP';
+    if (endsSession({ code })) await this.#server.die();
+    return SILENCE;
+  }
+
+  /** The first that fits and was not taken yet. */
+  #take<T extends object>(
+    session: RecordedSession,
+    from: readonly T[],
+    fits: (each: T) => boolean,
+  ): T | undefined {
+    const used = this.#used.get(session) ?? new Set();
+    this.#used.set(session, used);
+    const next = from.find((each) => !used.has(each) && fits(each));
+    if (next !== undefined) used.add(next);
+    return next;
+  }
+
+  #wait(ms: number): Promise<void> {
+    return ms <= 0 ? Promise.resolve() : new Promise((resolve) => void this.clock.setTimeout(resolve, ms));
+  }
+}
+
+const NOBODY = { name: 'recorded', version: '0' };
+
+/** The rest fell silent. */
+function endsSession({ code }: Pick<Failure, 'code'>): boolean {
+  return !['handshake-timeout', 'list-timeout', 'launch-timeout', 'unresponsive'].includes(code);
+}
+
+/** Arguments were masked when they were written down, so the name of what is asked for has to do. */
+function isTo(answer: RecordedAnswer, method: string, params: Params): boolean {
+  const recorded = (answer.params ?? {}) as Params;
+  const isSame = (name: string): boolean => recorded[name] === params[name];
+  return answer.method === method && ['name', 'uri', 'cursor'].every(isSame);
+}
+
+function plainAnswer(session: RecordedSession, method: string, params: Params, value?: unknown): unknown {
+  const { extras } = session;
+  switch (method) {
+    case 'initialize':
+      return plainIdentity(session, params);
+    case 'ping':
+      return {};
+    case 'tools/list':
+      return { tools: many(Number(value ?? 0), (number) => tool(`recorded_${number}`)) };
+    case 'resources/list':
+      return {
+        resources: many(extras['resources'], (number) => ({ uri: `recorded:${number}`, name: `${number}` })),
+      };
+    case TEMPLATES:
+      return {
+        resourceTemplates: many(extras['resourceTemplates'], (number) => ({
+          uriTemplate: `recorded:${number}/{x}`,
+          name: `${number}`,
+        })),
+      };
+    case 'prompts/list':
+      return { prompts: many(extras['prompts'], (number) => ({ name: `recorded_${number}` })) };
+    default:
+      throw new RpcFault(METHOD_NOT_FOUND, `No answer to ${method} was recorded.`);
+  }
+}
+
+function plainIdentity({ handshake }: RecordedSession, params: Params): unknown {
+  const identity = handshake !== undefined && 'value' in handshake ? handshake.value : undefined;
+  return {
+    protocolVersion: identity?.protocolVersion ?? params['protocolVersion'],
+    capabilities: identity?.capabilities ?? { tools: {} },
+    serverInfo: identity?.info ?? NOBODY,
+    ...(typeof identity?.instructions === 'string' && { instructions: identity.instructions }),
+  };
+}
+
+function many<T>(count: number | undefined, make: (number: number) => T): T[] {
+  return Array.from({ length: count ?? 0 }, (_, index) => make(index + 1));
+}
+
+function entriesOf(log: string | Uint8Array): readonly LogEntry[] {
+  const bytes = typeof log === 'string' ? new TextEncoder().encode(log) : log;
+  const parser = new LogParser();
+  const pieces = [...parser.push(bytes), ...parser.end()];
+  const entries: LogEntry[] = [];
+  for (const piece of pieces) {
+    if (piece.type === 'entry') entries.push(piece.entry);
+    if (piece.type === 'problem' && piece.problem.code !== 'truncated')
+      throw new Error(piece.problem.message);
+  }
+  return entries;
+}

@@ -1,0 +1,200 @@
+/**
+ * What a server did, session by session, as the event log of its connection tells it. Lengths of time are from the
+ * begin of a session, or from a request to its answer.
+ */
+import { connectionName, isMachineAddress } from '../event-log/address.js';
+import { isObject, type CauseEntry, type LogEntry, type NoteEntry } from '../event-log/entry.js';
+import { isCommand } from '../actors/door.js';
+import type { ConnectionPolicy } from '../../machines/policy/policy.js';
+import type { ServerIdentity } from '../../machines/connection.events.js';
+import { toFailure, type Failure } from '../../machines/policy/failure.js';
+import { statePath } from '../lifecycle/state-path.js';
+
+/** What came of one thing that the server was asked. */
+export type RecordedOutcome<T> =
+  { readonly afterMs: number; readonly value: T } | { readonly afterMs: number; readonly failure: Failure };
+
+/** An answer whose message was recorded. */
+export interface RecordedAnswer {
+  readonly method: string;
+  readonly params: unknown;
+  readonly afterMs: number;
+  /** The answer as it came, its id left out; null where none came. */
+  readonly reply: Readonly<Record<string, unknown>> | null;
+}
+
+export interface RecordedSession {
+  readonly generation: number;
+  opened: RecordedOutcome<null>;
+  handshake?: RecordedOutcome<ServerIdentity>;
+  /** Numbers of tools, list by list. */
+  readonly tools: RecordedOutcome<number>[];
+  readonly probes: RecordedOutcome<null>[];
+  /** How many resources, templates and prompts there were. */
+  extras: Readonly<Record<string, number>>;
+  /** After how long the list of tools was told to have changed. */
+  readonly changes: number[];
+  lost?: { readonly afterMs: number; readonly failure: Failure };
+  readonly answers: RecordedAnswer[];
+}
+
+export interface RecordedConnection {
+  readonly name: string;
+  readonly policy: ConnectionPolicy | undefined;
+  readonly sessions: readonly RecordedSession[];
+  /** The top-level states it went through until the host, or the end of the log, ended that. */
+  readonly states: readonly string[];
+}
+
+/** Throws where the log tells nothing of a connection of that name. */
+export function recordedConnection(entries: readonly LogEntry[], name: string): RecordedConnection {
+  const reader = new Reader(name);
+  for (const entry of entries) reader.take(entry);
+  reader.finish();
+  if (reader.isUnknown) throw new Error(`The log tells of no connection '${name}'.`);
+  const { policy, sessions, states } = reader;
+  return { name, policy, sessions, states };
+}
+
+class Reader {
+  readonly sessions: RecordedSession[] = [];
+  readonly states: string[] = [];
+  policy: ConnectionPolicy | undefined;
+  isUnknown = true;
+  #generation = 0;
+  #isEnded = false;
+  /** When the session, or the attempt at one, began. */
+  #openedAt = 0;
+  #lastAt = 0;
+  readonly #sent = new Map<
+    string,
+    { readonly method: string; readonly params: unknown; readonly at: number }
+  >();
+
+  constructor(private readonly name: string) {}
+
+  take(entry: LogEntry): void {
+    if (entry.kind === 'note') this.#note(entry);
+    else if (entry.kind === 'snapshot') this.#snapshot(entry.to, entry.context);
+    else this.#cause(entry);
+  }
+
+  #snapshot(to: string, context: Readonly<Record<string, unknown>>): void {
+    if (!this.#isOwn(to)) return;
+    this.#begin(context);
+    this.#generation = Number(context['issued'] ?? context['generation'] ?? 0);
+  }
+
+  #begin(input: unknown): void {
+    this.isUnknown = false;
+    if (!isObject(input)) return;
+    this.policy = (input['policy'] as ConnectionPolicy | undefined) ?? this.policy;
+    this.#generation = Number(input['generation'] ?? 0);
+  }
+
+  #cause(entry: CauseEntry): void {
+    for (const { to, event } of entry.derived ?? [])
+      if (event.type === 'xstate.init' && this.#isOwn(to)) this.#begin(event['input']);
+    const state = this.#isOwn(entry.to) ? entry.state : this.#movedTo(entry);
+    // What the host asked for is not the server's doing, nor is what follows from it.
+    if (this.#isOwn(entry.to) && entry.kind === 'send' && isCommand(entry.event.type)) this.#isEnded = true;
+    if (state !== undefined) this.#enter(statePath(state).state);
+    if (this.#isOwn(entry.to)) this.#hear(entry);
+  }
+
+  #movedTo({ moved = {} }: CauseEntry): CauseEntry['state'] | undefined {
+    const own = Object.keys(moved).find((address) => this.#isOwn(address));
+    return own === undefined ? undefined : moved[own];
+  }
+
+  #enter(state: string): void {
+    if (state === 'shuttingDown' || state === 'stopped') this.#isEnded = true;
+    if (!this.#isEnded && this.states.at(-1) !== state) this.states.push(state);
+  }
+
+  #hear(entry: CauseEntry): void {
+    const { at, event, from = '' } = entry;
+    if (event.type === 'session.lost') this.#lose(at, event['failure']);
+    else if (event.type === 'catalog.listChanged') this.#now?.changes.push(at - this.#openedAt);
+    else if (entry.kind === 'settle') this.#settle(entry, slotOf(from));
+    this.#lastAt = at;
+  }
+
+  #settle({ at, event }: CauseEntry, slot: string): void {
+    const outcome = <T>(value: (output: Readonly<Record<string, unknown>>) => T): RecordedOutcome<T> => {
+      const output = isObject(event['output']) ? event['output'] : {};
+      if (event.type.startsWith('xstate.error.'))
+        return { afterMs: at - this.#lastAt, failure: toFailure(event['error']) };
+      return { afterMs: Math.max(0, at - Number(output['startedAt'] ?? at)), value: value(output) };
+    };
+    const session = this.#now;
+    if (slot === 'openTransport')
+      this.#open(
+        at,
+        outcome(() => null),
+      );
+    else if (session === undefined) return;
+    else if (slot === 'handshake')
+      session.handshake = outcome((output) => output['server'] as ServerIdentity);
+    else if (slot === 'listTools' || slot === 'refreshTools')
+      session.tools.push(outcome((output) => Number(output['tools'] ?? 0)));
+    else if (slot === 'probe' || slot === 'probeAgain') session.probes.push(outcome(() => null));
+    else if (slot === 'enrichCatalog' && isObject(event['output']))
+      session.extras = countsIn(event['output']);
+  }
+
+  #open(at: number, opened: RecordedOutcome<null>): void {
+    this.#openedAt = at;
+    this.#generation += 1;
+    const lists = { tools: [], probes: [], changes: [], answers: [] };
+    this.sessions.push({ generation: this.#generation, opened, extras: {}, ...lists });
+  }
+
+  #lose(at: number, failure: unknown): void {
+    const session = this.#now;
+    if (session !== undefined) session.lost = { afterMs: at - this.#openedAt, failure: toFailure(failure) };
+  }
+
+  get #now(): RecordedSession | undefined {
+    return this.sessions.at(-1);
+  }
+
+  #note({ at, note }: NoteEntry): void {
+    if (note.type !== 'wire' || note['connection'] !== this.name || !isObject(note['body'])) return;
+    const { body, direction, id } = note;
+    const key = `${String(note['generation'])} ${String(id)}`;
+    if (direction === 'sent' && typeof body['method'] === 'string')
+      this.#sent.set(key, { method: body['method'], params: body['params'], at });
+    const asked = direction === 'received' && body['method'] === undefined ? this.#sent.get(key) : undefined;
+    if (asked === undefined) return;
+    this.#sent.delete(key);
+    const { id: _, jsonrpc: __, ...reply } = body;
+    const answer = { method: asked.method, params: asked.params, afterMs: at - asked.at, reply };
+    this.#early.push({ generation: Number(note['generation']), answer });
+  }
+
+  /** The messages of a session come before the entry that tells that it is open. */
+  readonly #early: { readonly generation: number; readonly answer: RecordedAnswer }[] = [];
+
+  /** To be called at the end. */
+  finish(): void {
+    for (const { generation, answer } of this.#early)
+      this.sessions.find((session) => session.generation === generation)?.answers.push(answer);
+  }
+
+  #isOwn(address: string): boolean {
+    return isMachineAddress(address) && connectionName(address) === this.name;
+  }
+}
+
+/** The name of the effect at that address. */
+function slotOf(address: string): string {
+  const step = address.slice(address.lastIndexOf('/') + 1);
+  return step.slice(0, step.indexOf('#'));
+}
+
+function countsIn(output: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    ['resources', 'resourceTemplates', 'prompts'].map((name) => [name, Number(output[name] ?? 0)]),
+  );
+}

@@ -1,0 +1,263 @@
+/**
+ * An MCP server that follows a script, faults included: in this process as the `server` of an in-process entry, or as a
+ * child process (`scriptedProgram`).
+ *
+ * One object serves every session of a connection. What it answers can be changed at any time; what it has received is
+ * kept in order. It speaks JSON-RPC by itself, so that it can also misbehave.
+ */
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { systemClock, type Clock } from '../ports.js';
+import { ClientRequests } from './client-requests.js';
+import { ordinaryAnswer, text } from './ordinary-answers.js';
+import type { Answer, Exchange, Handler, Params, Received, ServerScript } from './server-script.js';
+import { SessionTimers } from './session-timers.js';
+
+/** Not an answer. */
+export const SILENCE = Symbol('no answer');
+
+/** For a method that is never answered. */
+export const silent: Handler = () => SILENCE;
+
+/** A JSON-RPC error as an answer. */
+export class RpcFault extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data?: unknown,
+  ) {
+    super(message);
+  }
+}
+
+/** For a method that is answered with an error. */
+export function refuse(code: number, message = 'refused', data?: unknown): Handler {
+  return () => {
+    throw new RpcFault(code, message, data);
+  };
+}
+
+/** What carries a scripted server: any transport of the SDK. Faults that need more than messages are its own to offer. */
+export interface ScriptedBody extends Transport {
+  /** The process ends, with that exit code. Default: the transport is closed. */
+  crash?(exitCode: number): void;
+  /** Bytes that are no message. Default: a message that is none. */
+  garble?(garbage: string): void;
+  /** A line on stderr. Default: nobody hears it. */
+  complain?(line: string): void;
+}
+
+interface Session {
+  readonly number: number;
+  readonly body: ScriptedBody;
+  readonly timers: SessionTimers;
+  readonly asks: ClientRequests;
+}
+
+export class ScriptedServer {
+  /** Every request and notification, in the order of arrival. */
+  readonly received: Received[] = [];
+  /** Every answer to a request of this server, in the order of arrival. */
+  readonly answers: JSONRPCMessage[] = [];
+  script: ServerScript;
+  readonly #clock: Clock;
+  readonly #counts = new Map<string, number>();
+  #sessions = 0;
+  #present: Session | undefined;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(script: ServerScript = {}, clock: Clock = systemClock) {
+    this.script = script;
+    this.#clock = clock;
+  }
+
+  /** How often a session was begun. */
+  get sessions(): number {
+    return this.#sessions;
+  }
+
+  /** Whether a session is open now. */
+  get isConnected(): boolean {
+    return this.#present !== undefined;
+  }
+
+  /** Begins a session. Rejects where the script says so. */
+  async connect(transport: Transport): Promise<void> {
+    const body: ScriptedBody = transport;
+    this.#sessions += 1;
+    const timers = new SessionTimers(this.#clock);
+    const asks = new ClientRequests((message) => void body.send(message).catch(() => {}));
+    const session: Session = { number: this.#sessions, body, timers, asks };
+    await this.script.beforeConnect?.(session.number);
+    this.#present = session;
+    transport.onmessage = (message) => this.#hear(session, message);
+    transport.onclose = () => {
+      timers.clear();
+      asks.giveUp();
+      if (this.#present === session) this.#present = undefined;
+      this.#wake();
+    };
+    const { start } = this.script;
+    const isMute = start !== undefined && (await this.#faultsOf(session, start));
+    if (!isMute) await transport.start();
+  }
+
+  /** Ends the present session from this side, as a crash would. */
+  async die(): Promise<void> {
+    await this.#present?.body.close();
+  }
+
+  /** Other tools from here on, told by `notifications/tools/list_changed`. */
+  changeTools(tools: NonNullable<ServerScript['tools']>): void {
+    const { pages: _, ...script } = this.script;
+    this.script = { ...script, tools };
+    this.notify('notifications/tools/list_changed');
+  }
+
+  notify(method: string, params: Params = {}): void {
+    this.send({ jsonrpc: '2.0', method, params });
+  }
+
+  /** Sends any message, right or wrong. */
+  send(message: unknown): void {
+    void this.#present?.body.send(message as JSONRPCMessage).catch(() => {});
+  }
+
+  /** Asks the client; gives its result. Rejects where it answers with an error, and where the session ends before. */
+  async ask(method: string, params: Params = {}): Promise<unknown> {
+    if (this.#present === undefined) throw new Error('No session is open.');
+    return this.#present.asks.ask(method, params);
+  }
+
+  /** What was received of one method. */
+  of(method: string): Received[] {
+    return this.received.filter((message) => message.method === method);
+  }
+
+  /** Resolves when that many messages of a method have arrived. */
+  async whenReceived(method: string, count = 1): Promise<Received> {
+    await this.when(() => this.of(method).length >= count);
+    return this.of(method)[count - 1] as Received;
+  }
+
+  /** Resolves when it is so; looked at whenever something arrives or a session ends. */
+  async when(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+
+  #hear(session: Session, message: JSONRPCMessage): void {
+    if ('method' in message) {
+      const { method, params = {} } = message;
+      const id = 'id' in message ? message.id : undefined;
+      this.received.push({ session: session.number, method, params, id });
+      if (id !== undefined) void this.#answer(session, id, method, params);
+    } else {
+      this.answers.push(message);
+      session.asks.settle(message);
+    }
+    this.#wake();
+  }
+
+  async #answer(session: Session, id: RequestId, method: string, params: Params): Promise<void> {
+    const exchange = exchangeOf(session, id, params);
+    const reply = (body: Params): Promise<void> =>
+      session.body.send({ jsonrpc: '2.0', id, ...body } as unknown as JSONRPCMessage).catch(() => {});
+    try {
+      const result = await this.#resultOf(session, method, params, exchange);
+      if (result !== SILENCE) await reply({ result });
+    } catch (error) {
+      const { code = -32603, message, data } = error as Partial<RpcFault>;
+      await reply({ error: { code, message, ...(data === undefined ? {} : { data }) } });
+    }
+  }
+
+  async #resultOf(session: Session, method: string, params: Params, exchange: Exchange): Promise<unknown> {
+    const scripted = this.#scripted(method);
+    if (typeof scripted === 'function') return scripted(params, exchange);
+    if (scripted === undefined) return ordinaryAnswer(this.script, method, params);
+    return this.#follow(session, scripted, () => ordinaryAnswer(this.script, method, params), exchange);
+  }
+
+  /** Of a list the next one, and the last one for ever. */
+  #scripted(method: string): Handler | Answer | undefined {
+    const entry = this.script.on?.[method];
+    if (!Array.isArray(entry)) return entry as Handler | Answer | undefined;
+    const count = this.#counts.get(method) ?? 0;
+    this.#counts.set(method, count + 1);
+    return (entry as readonly (Handler | Answer)[])[Math.min(count, entry.length - 1)];
+  }
+
+  async #follow(
+    session: Session,
+    answer: Answer,
+    ordinary: () => unknown,
+    exchange: Exchange,
+  ): Promise<unknown> {
+    for (let step = 1; step <= (answer.progress ?? 0); step += 1) exchange.progress(step, answer.progress);
+    const isOver = await this.#faultsOf(session, answer);
+    if (isOver) return SILENCE;
+    if (answer.tools !== undefined) this.changeTools(answer.tools);
+    const reply = answer.ask && (await session.asks.ask(answer.ask.method, answer.ask.params ?? {}));
+    if (answer.error !== undefined) {
+      throw new RpcFault(answer.error.code, answer.error.message, answer.error.data);
+    }
+    if (answer.result !== undefined) return answer.result;
+    return answer.ask === undefined ? ordinary() : text(JSON.stringify(reply));
+  }
+
+  /** Whether nothing more is to come. */
+  async #faultsOf(
+    session: Session,
+    { afterMs = 0, stderr, garbage, fault, exitCode = 1 }: Answer,
+  ): Promise<boolean> {
+    if (afterMs > 0) await session.timers.wait(afterMs);
+    if (stderr !== undefined) session.body.complain?.(stderr);
+    if (garbage !== undefined) garble(session.body, garbage);
+    if (fault === 'crash') await crash(session.body, exitCode);
+    return fault !== undefined;
+  }
+}
+
+function exchangeOf({ number, body }: Session, id: RequestId, params: Params): Exchange {
+  const progressToken = (params['_meta'] as Params | undefined)?.['progressToken'];
+  return {
+    id,
+    session: number,
+    progress: (progress, total) => {
+      const told = { progressToken, progress, ...(total === undefined ? {} : { total }) };
+      const message = { jsonrpc: '2.0', method: 'notifications/progress', params: told };
+      void body.send(message as unknown as JSONRPCMessage).catch(() => {});
+    },
+  };
+}
+
+function garble(body: ScriptedBody, garbage: string): void {
+  if (body.garble !== undefined) body.garble(garbage);
+  else void body.send({ garbage } as unknown as JSONRPCMessage).catch(() => {});
+}
+
+async function crash(body: ScriptedBody, exitCode: number): Promise<void> {
+  if (body.crash !== undefined) body.crash(exitCode);
+  else await body.close();
+}
+
+export interface ScriptedServerOptions {
+  /** What `afterMs` goes by. Default: the system's. */
+  readonly clock?: Clock;
+}
+
+/**
+ * A server of this process that follows the script: `{ type: 'in-process', server: createScriptedServer({ … }) }`. The
+ * script may be replaced at any time.
+ */
+export function createScriptedServer(
+  script: ServerScript = {},
+  options: ScriptedServerOptions = {},
+): ScriptedServer {
+  return new ScriptedServer(script, options.clock);
+}

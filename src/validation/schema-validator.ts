@@ -1,0 +1,139 @@
+/**
+ * The one validator of a troupe: keeps what was made of each schema, by its text, so that it is made once however many
+ * tools, refreshes and sessions have it. The validator itself loads when it is first needed.
+ *
+ * V1. `check` never throws and never takes long. What cannot be judged is `unknown`, and whoever asked goes on without.
+ * V2. A schema that took too long, or cannot be used, is not tried again while it is remembered. A value that nests too
+ *     deeply is not the fault of its schema.
+ */
+import { jsonSize } from '../catalog/json-size.js';
+import type { SchemaProblem } from './explain.js';
+import type { Check, prepareSchema } from './json-schema.js';
+
+export type Verdict =
+  | { readonly kind: 'fits' }
+  | { readonly kind: 'misfit'; readonly problems: readonly SchemaProblem[] }
+  /** Nobody can tell. Why is said once for each schema. */
+  | { readonly kind: 'unknown'; readonly why?: string };
+
+/** Schemas together; the ones that were not used for longest go first. */
+const MOST_KEPT_CHARACTERS = 4 * 1_048_576;
+const LONGEST_SCHEMA = 65_536;
+/** Characters of a value. */
+const LARGEST_VALUE = 1_048_576;
+
+const FITS: Verdict = { kind: 'fits' };
+const UNKNOWN: Verdict = { kind: 'unknown' };
+
+/** Words that ask for nothing, beside `type: 'object'`. */
+const ANNOTATIONS: ReadonlySet<string> = new Set(['$schema', '$comment', 'title', 'description', 'examples']);
+
+interface Entry {
+  /** Undefined where the schema cannot be used. */
+  check: Check | undefined;
+  isTold: boolean;
+  readonly why?: string;
+}
+
+export class SchemaValidator {
+  readonly #hasFormats: boolean;
+  readonly #byText = new Map<string, Entry>();
+  /** Schemas whose text need not be made again. */
+  readonly #texts = new WeakMap<object, string>();
+  #kept = 0;
+  #prepare: typeof prepareSchema | undefined;
+  #loading: Promise<void> | undefined;
+
+  /** `formats` makes values of a known `format` be checked; otherwise it says nothing. */
+  constructor({ formats = false }: { readonly formats?: boolean } = {}) {
+    this.#hasFormats = formats;
+  }
+
+  get isLoaded(): boolean {
+    return this.#prepare !== undefined;
+  }
+
+  /** Never rejects: in an installation that is not whole, nothing can be judged. */
+  load(): Promise<void> {
+    this.#loading ??= import('./json-schema.js').then(
+      (module) => void (this.#prepare = module.prepareSchema),
+      () => {},
+    );
+    return this.#loading;
+  }
+
+  /** Whether a schema asks for nothing but an object, so that nobody has to be loaded for it. */
+  static asksNothing(schema: object): boolean {
+    return Object.entries(schema).every(
+      ([key, value]) =>
+        ANNOTATIONS.has(key) ||
+        (key === 'type' && value === 'object') ||
+        (key === 'properties' && typeof value === 'object' && Object.keys(value as object).length === 0),
+    );
+  }
+
+  /** Judges a value as it would be sent. Before `load` nobody can tell. */
+  check(schema: object, value: unknown): Verdict {
+    const prepare = this.#prepare;
+    if (prepare === undefined) return UNKNOWN;
+    const entry = this.#entry(schema, prepare);
+    if (entry === undefined) return UNKNOWN;
+    if (entry.check === undefined) return unknown(entry, entry.why);
+    if (jsonSize(value, LARGEST_VALUE) > LARGEST_VALUE) return unknown(entry, 'the value is too large');
+    const json = toJson(value);
+    if (json === undefined) return UNKNOWN;
+    try {
+      const problems = entry.check(json);
+      return problems.length === 0 ? FITS : { kind: 'misfit', problems };
+    } catch (error) {
+      if (!(error instanceof RangeError)) entry.check = undefined;
+      return unknown(entry, reasonOf(error));
+    }
+  }
+
+  #entry(schema: object, prepare: typeof prepareSchema): Entry | undefined {
+    const text = this.#texts.get(schema) ?? toJson(schema);
+    if (text === undefined) return undefined;
+    this.#texts.set(schema, text);
+    const entry = this.#byText.get(text) ?? newEntry(text, prepare, this.#hasFormats);
+    if (this.#byText.delete(text)) this.#kept -= text.length;
+    this.#byText.set(text, entry);
+    this.#kept += text.length;
+    for (const oldest of this.#byText.keys()) {
+      if (this.#kept <= MOST_KEPT_CHARACTERS || oldest === text) break;
+      this.#byText.delete(oldest);
+      this.#kept -= oldest.length;
+    }
+    return entry;
+  }
+}
+
+function newEntry(text: string, prepare: typeof prepareSchema, hasFormats: boolean): Entry {
+  if (text.length > LONGEST_SCHEMA) return { check: undefined, isTold: false, why: 'it is too long' };
+  try {
+    return { check: prepare(text, hasFormats), isTold: false };
+  } catch (error) {
+    return { check: undefined, isTold: false, why: reasonOf(error) };
+  }
+}
+
+function unknown(entry: Entry, why: string | undefined): Verdict {
+  if (entry.isTold || why === undefined) return UNKNOWN;
+  entry.isTold = true;
+  return { kind: 'unknown', why };
+}
+
+/** The first line: the rest of what the validator says is a list of addresses. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split('\n', 1)[0] ?? message;
+}
+
+/** Undefined where it is no JSON: whoever sends it learns that by himself. */
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { CallCheck } from '../../src/calls/call-check.js';
+import { InvalidArgumentsError } from '../../src/errors.js';
+import type { LifecycleEventBody } from '../../src/lifecycle/event.js';
+import { SchemaValidator } from '../../src/validation/schema-validator.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { tool } from '../support/scripted-server.js';
+
+useLeakCheck();
+
+const KEY = { name: 'a', generation: 1 };
+
+it('Secrets of the entry are struck out of what is told of arguments and results.', async () => {
+  const told: LifecycleEventBody[] = [];
+  const validator = new SchemaValidator();
+  const check = new CallCheck({
+    publish: (event) => void told.push(event),
+    mask: () => (text) => text.replaceAll('s3cret', '***'),
+    validator,
+    checksArguments: true,
+  });
+  const schema = { type: 'object' as const, additionalProperties: { enum: ['s3cret'] } };
+  const name = 'tool-s3cret';
+  const tools = [tool(name, { inputSchema: schema, outputSchema: schema })];
+  await check.loading(tools, name);
+  const refusal = check.refusal(KEY, tools, name, { 'field-s3cret': 1 });
+  expect(refusal).toBeInstanceOf(InvalidArgumentsError);
+  expect(refusal?.message).toContain('/field-*** must be one of "***"');
+  check.heed(KEY, tools, name, { content: [], structuredContent: { 'field-s3cret': 1 } });
+  expect(told).toMatchObject([{ type: 'diagnostic', kind: 'invalid-output', tool: 'tool-***' }]);
+  expect(JSON.stringify([told, refusal])).not.toContain('s3cret');
+});
+
+it('The validator is loaded for a tool whose schemas ask for something, and for no other.', async () => {
+  const validator = new SchemaValidator();
+  const ports = { publish: () => {}, mask: () => (text: string) => text, validator, checksArguments: true };
+  const check = new CallCheck(ports);
+  const tools = [tool('plain'), tool('typed', { outputSchema: { type: 'object', required: ['a'] } })];
+  expect(check.loading(tools, 'plain')).toBeUndefined();
+  expect(check.loading(tools, 'unknown')).toBeUndefined();
+  expect(validator.isLoaded).toBe(false);
+  await check.loading(tools, 'typed');
+  expect(validator.isLoaded).toBe(true);
+  expect(check.loading(tools, 'typed')).toBeUndefined();
+});

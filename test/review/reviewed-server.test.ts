@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerSpec } from '../../src/config/merge.js';
+import { createMemoryReviewStore } from '../../src/review/review-store.js';
+import { Reviews } from '../../src/review/reviews.js';
+import { toReviewedServer } from '../../src/review/reviewed-server.js';
+import { createControlledClock } from '../support/controlled-clock.js';
+import { tool } from '../support/scripted-server.js';
+
+const SPEC: ServerSpec = {
+  name: 'fs',
+  source: '.mcp.json',
+  scope: 'given',
+  shadows: [],
+  baseDir: '/srv/a',
+  config: { command: 'npx', args: ['-y', 'server-fs'], env: { ROOT: '${HOME}' } },
+  hash: 'e',
+};
+
+const hashOf = (changes: Partial<ServerSpec>): string => toReviewedServer({ ...SPEC, ...changes })!.hash;
+const withConfig = (config: object): string => hashOf({ config: { ...SPEC.config, ...config } });
+
+describe('the server that a review is about', () => {
+  it('has a hash of 64 digits and the name of the entry.', () => {
+    expect(toReviewedServer(SPEC)).toEqual({
+      server: 'fs',
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    });
+  });
+
+  it('is another one under another name, for another program, and for other arguments or variables.', () => {
+    const hashes = [
+      hashOf({}),
+      hashOf({ name: 'files' }),
+      withConfig({ command: 'node' }),
+      withConfig({ args: ['-y', 'server-fs@2'] }),
+      withConfig({ env: { ROOT: '/' } }),
+      hashOf({ scope: 'project' }),
+      hashOf({ scope: 'project', baseDir: '/srv/b' }),
+    ];
+    expect(new Set(hashes).size).toBe(hashes.length);
+  });
+
+  it('is the same one with other settings, from another file, and for a host that runs elsewhere.', () => {
+    const settings = { enabled: true, tools: { deny: ['x'] }, callTimeout: 1, policy: { maxAttempts: 1 } };
+    expect(withConfig(settings)).toBe(hashOf({}));
+    expect(hashOf({ source: 'options', baseDir: '/home/me' })).toBe(hashOf({}));
+  });
+
+  it('is none where the entry cannot be used.', () => {
+    const refused = { name: 'fs', source: 'x', scope: 'given' as const, shadows: [] };
+    const failure = { code: 'config-invalid' as const, message: 'no command' };
+    expect(toReviewedServer({ ...refused, failure })).toBeUndefined();
+    expect(toReviewedServer(undefined)).toBeUndefined();
+  });
+});
+
+describe('another entry under the same name', () => {
+  it('begins anew: its first tools count as approved, and the approvals before do not count for it.', async () => {
+    let hash = 'a'.repeat(64);
+    const reviews = new Reviews({
+      mode: 'hold-changes',
+      store: createMemoryReviewStore(),
+      clock: createControlledClock(),
+      publish: () => {},
+      mask: () => (text) => text,
+      target: (server) => ({ server, hash }),
+      filter: () => ({}),
+      generation: () => 1,
+      changed: () => {},
+    });
+    const list = async (...tools: ReturnType<typeof tool>[]): Promise<string[]> => {
+      reviews.listed('fs', tools);
+      await reviews.judged('fs');
+      return [...reviews.heldBack('fs')];
+    };
+    expect(await list(tool('read'))).toEqual([]);
+    hash = 'b'.repeat(64);
+    expect(await list(tool('read', { description: 'another' }))).toEqual([]);
+    expect(await list(tool('read'))).toEqual(['read']);
+    hash = 'a'.repeat(64);
+    expect(await list(tool('read'))).toEqual([]);
+    await reviews.close();
+  });
+});

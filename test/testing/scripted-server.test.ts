@@ -1,0 +1,131 @@
+/** A server that follows a script, as a host sees it through a troupe. */
+import { describe, expect, it } from 'vitest';
+import { createScriptedServer } from '../../src/testing/scripted-server.js';
+import { tool } from '../../src/testing/ordinary-answers.js';
+import { createControlledClock } from '../../src/testing/controlled-clock.js';
+import type { ServerScript } from '../../src/testing/server-script.js';
+import type { TroupeOptions } from '../../src/options.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { passTime, useTroupes, whenState, type TestTroupe } from '../support/test-troupe.js';
+
+useLeakCheck();
+useCrashWatch();
+const troupes = useTroupes();
+
+interface Played extends TestTroupe {
+  readonly server: ReturnType<typeof createScriptedServer>;
+}
+
+async function play(script: ServerScript, options: TroupeOptions = {}): Promise<Played> {
+  const clock = createControlledClock();
+  const server = createScriptedServer(script, { clock });
+  const test = troupes.make({ clock, servers: { files: { type: 'in-process', server } }, ...options });
+  await passTime(clock, test.troupe.start());
+  return { ...test, clock, server };
+}
+
+const call = ({ troupe }: Played, name = 'mcp__files__echo') => troupe.callTool(name, { a: 1 });
+
+describe('a scripted server', () => {
+  it('answers as a small server would where its script says nothing.', async () => {
+    const played = await play({});
+    expect(played.troupe.tools.map(({ name }) => name)).toEqual(['mcp__files__echo']);
+    expect(await call(played)).toEqual({ content: [{ type: 'text', text: 'echo {"a":1}' }] });
+    expect(played.server.of('tools/call')).toHaveLength(1);
+  });
+
+  it('gives the answers of a list one by one, and the last one for ever.', async () => {
+    const played = await play({
+      on: {
+        'tools/call': [
+          { result: { content: [{ type: 'text', text: 'first' }] } },
+          { error: { code: -32_000, message: 'no more' } },
+        ],
+      },
+    });
+    expect(await call(played)).toEqual({ content: [{ type: 'text', text: 'first' }] });
+    for (const _ of [2, 3]) await expect(call(played)).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+  });
+
+  it('is slow, tells its progress, and is not waited for any longer than that allows.', async () => {
+    const played = await play({ on: { 'tools/call': { progress: 2, afterMs: 5_000 } } });
+    const told: number[] = [];
+    const answer = played.troupe.callTool(
+      'mcp__files__echo',
+      {},
+      { onProgress: ({ progress }) => told.push(progress) },
+    );
+    await passTime(played.clock, answer);
+    expect(told).toEqual([1, 2]);
+  });
+
+  it('is silent, and the call ends by its own limit.', async () => {
+    const played = await play({ on: { 'tools/call': { fault: 'silent' } } });
+    const answer = call(played);
+    answer.catch(() => {});
+    await expect(passTime(played.clock, answer, 120_000)).rejects.toMatchObject({ code: 'CALL_TIMEOUT' });
+  });
+
+  it('crashes on a call, and is another session afterwards.', async () => {
+    const played = await play({ on: { 'tools/call': [{ fault: 'crash' }, {}] } }, { retryCalls: 'never' });
+    await expect(call(played)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await passTime(played.clock, whenState(played, 'files', 'ready'));
+    expect(await call(played)).toMatchObject({ content: [{ text: 'echo {"a":1}' }] });
+    expect(played.server.sessions).toBe(2);
+  });
+
+  it('sends what is no message, and the call is answered all the same.', async () => {
+    const played = await play({ on: { 'tools/call': { garbage: 'Segmentation fault' } } });
+    expect(await call(played)).toMatchObject({ content: [{ text: 'echo {"a":1}' }] });
+  });
+
+  it('speaks another version of the protocol, which ends it for good.', async () => {
+    const { troupe } = await play({ protocolVersion: '1999-01-01' });
+    expect(troupe.connection('files')!.status.error).toMatchObject({ code: 'protocol-version' });
+  });
+
+  it('has its tools in pages.', async () => {
+    const { troupe, server } = await play({ pages: [[tool('a')], [], [tool('b'), tool('c')]] });
+    expect(troupe.tools.map((each) => each.tool)).toEqual(['a', 'b', 'c']);
+    expect(server.of('tools/list').map(({ params }) => params['cursor'])).toEqual([undefined, '1', '2']);
+  });
+
+  it('changes its tools in the course of a call, and by itself.', async () => {
+    const played = await play({ on: { 'tools/call': { tools: [tool('later')] } } });
+    await call(played);
+    await played.clock.advance(2_000);
+    expect(played.troupe.tools.map((each) => each.tool)).toEqual(['later']);
+    played.server.changeTools([tool('last')]);
+    await played.clock.advance(2_000);
+    expect(played.troupe.tools.map((each) => each.tool)).toEqual(['last']);
+  });
+
+  it('asks back before it answers, and tells what it heard.', async () => {
+    const played = await play({ on: { 'tools/call': { ask: { method: 'ping' } } } });
+    expect(await call(played)).toEqual({ content: [{ type: 'text', text: '{}' }] });
+    expect(await played.server.ask('ping')).toEqual({});
+  });
+
+  it('starts late, or never speaks, or does not start at all.', async () => {
+    const late = await play({ start: { afterMs: 3_000 } });
+    expect(late.troupe.connection('files')!.status).toMatchObject({ state: 'ready' });
+    const mute = await play({ start: { fault: 'silent' } }, { policy: { maxAttempts: 1 } });
+    await passTime(mute.clock, whenState(mute, 'files', 'failed'));
+    expect(mute.troupe.connection('files')!.status.error).toMatchObject({ code: 'handshake-timeout' });
+    const dead = await play({ start: { fault: 'crash' } }, { policy: { maxAttempts: 1 } });
+    await passTime(dead.clock, whenState(dead, 'files', 'failed'));
+    expect(dead.troupe.connection('files')!.status.error).toMatchObject({ code: 'connection-lost' });
+  });
+
+  it('leaves no wait behind when its session ends.', async () => {
+    const played = await play({ on: { 'tools/call': { afterMs: 777_000 } } });
+    const answer = call(played);
+    answer.catch(() => {});
+    await played.server.whenReceived('tools/call');
+    expect(played.clock.pending).toContain(777_000);
+    await passTime(played.clock, played.troupe.close());
+    expect(played.clock.pending).not.toContain(777_000);
+    await expect(answer).rejects.toThrow();
+  });
+});

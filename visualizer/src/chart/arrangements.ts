@@ -1,0 +1,53 @@
+/** How the charts of this package are arranged and colored. What is in them always comes from the machine. */
+import type { ChartModel } from '../../../src/inspection/chart-model.js';
+
+export interface Arrangement {
+  /** Keys of the machine's states, row by row. */
+  readonly rows: readonly (readonly string[])[];
+  /** Keys of the machine's states whose children run from left to right. */
+  readonly acrossIn: readonly string[];
+}
+
+export type Tone = 'work' | 'good' | 'warn' | 'bad' | 'rest' | 'plain';
+
+const NONE: Arrangement = { rows: [], acrossIn: [] };
+
+const CONNECTION: Arrangement = {
+  rows: [
+    ['configuring', 'launching'],
+    ['handshaking', 'ready'],
+    ['reconnecting', 'failed', 'shuttingDown', 'stopped'],
+  ],
+  acrossIn: ['configuring', 'launching'],
+};
+
+const TONES: Readonly<Record<string, Tone>> = {
+  configuring: 'work',
+  launching: 'work',
+  handshaking: 'work',
+  ready: 'good',
+  reconnecting: 'warn',
+  failed: 'bad',
+  shuttingDown: 'rest',
+  stopped: 'rest',
+  starting: 'work',
+  running: 'good',
+  stopping: 'rest',
+  recalling: 'work',
+  judged: 'good',
+  keeping: 'work',
+  blind: 'bad',
+  unseen: 'rest',
+  idle: 'rest',
+};
+
+/** The tone of a state of a machine, by its key. */
+export function toneOf(key: string): Tone {
+  return TONES[key] ?? 'plain';
+}
+
+/** Of a chart that has other states than the arrangement was made for, nothing is arranged. */
+export function arrangementOf(model: ChartModel): Arrangement {
+  const keys = model.root.states.map(({ key }) => key).toSorted();
+  return keys.join() === CONNECTION.rows.flat().toSorted().join() ? CONNECTION : NONE;
+}

@@ -1,0 +1,139 @@
+/**
+ * What a picture of a chart says: the rows in each box and the lines between boxes. Knows nothing of coordinates.
+ *
+ * 1. Every transition that does something is either a label on a line between neighbours or a row in its own box.
+ * 2. A line joins two children of the same box. A transition that crosses the borders of boxes becomes a row, and
+ *    a line without a label joins the two boxes on the way.
+ */
+import { allStates, shortId, transitionsOf, type ChartBranch } from '../../../src/inspection/chart-lookup.js';
+import type { ChartModel, ChartState } from '../../../src/inspection/chart-model.js';
+
+/** Words, and the class that they are drawn in. */
+export type Span = readonly [name: string, words: string];
+
+export interface ChartText {
+  readonly spans: readonly Span[];
+  /** The transition that it tells of; undefined for what a state runs. */
+  readonly transition: ChartBranch | undefined;
+}
+
+export interface ChartLine {
+  readonly key: string;
+  /** Ids of the box that it is in and of those that it joins. */
+  readonly container: string;
+  readonly source: string;
+  readonly target: string;
+  readonly labels: ChartText[];
+}
+
+export interface ChartContent {
+  readonly states: ReadonlyMap<string, ChartState>;
+  /** By id of the box. */
+  readonly rows: ReadonlyMap<string, readonly ChartText[]>;
+  readonly lines: readonly ChartLine[];
+  /** Key of the line on the way from one state to another; undefined where one is inside the other. */
+  readonly lineOf: (source: string, target: string) => string | undefined;
+  /** Key of the large box that a state is in. */
+  readonly topOf: (id: string) => string;
+}
+
+/** `unlabelled` are ids of the boxes whose lines get no label. */
+export function chartContent(model: ChartModel, unlabelled: ReadonlySet<string>): ChartContent {
+  const states = allStates(model);
+  const byId = new Map(states.map((state) => [state.id, state]));
+  const lineage = lineages(model.root);
+  const way = (id: string): readonly string[] => lineage.get(id) ?? [];
+  const rows = new Map<string, ChartText[]>(states.map((state) => [state.id, state.invokes.map(runs)]));
+  const lines = new Map<string, ChartLine>();
+
+  function add(state: ChartState, transition: ChartBranch): void {
+    const event = eventSpans(state, transition);
+    const inBox = rows.get(state.id) ?? [];
+    const { targets, actions } = transition;
+    if (targets.length === 0 && actions.length > 0)
+      inBox.push({ spans: [...event, ['muted', ` / ${actions.join(', ')}`]], transition });
+    for (const target of targets) {
+      const line = lineBetween(way(state.id), way(target));
+      const joinsNeighbours = line?.source === state.id && line.target === target;
+      const isLabel = joinsNeighbours && !unlabelled.has(line.container);
+      if (!isLabel) inBox.push({ spans: [...event, ...targetSpans(state.id, target)], transition });
+      if (line === undefined) continue;
+      const key = keyOf(line);
+      const known = lines.get(key) ?? { ...line, key, labels: [] };
+      lines.set(key, known);
+      if (isLabel) known.labels.push({ spans: event, transition });
+    }
+  }
+
+  function targetSpans(source: string, target: string): readonly Span[] {
+    if (source === target) return [['muted', ' ↺']];
+    const key = byId.get(target)?.key ?? '';
+    const isUnique = states.filter((state) => state.key === key).length === 1;
+    return [
+      ['muted', ' → '],
+      [`to ${topOf(target)}`, isUnique ? key : shortId(model, target)],
+    ];
+  }
+
+  function topOf(id: string): string {
+    return byId.get(way(id)[1] ?? id)?.key ?? '';
+  }
+
+  for (const state of states) for (const transition of transitionsOf(model, state)) add(state, transition);
+  return {
+    states: byId,
+    rows,
+    lines: [...lines.values()],
+    topOf,
+    lineOf: (source, target) => {
+      const line = lineBetween(way(source), way(target));
+      return line === undefined ? undefined : keyOf(line);
+    },
+  };
+}
+
+/** The words of a text without their classes. */
+export function wordsOf({ spans }: ChartText): string {
+  return spans.map(([, words]) => words).join('');
+}
+
+function runs({ src }: { readonly src: string }): ChartText {
+  return {
+    spans: [
+      ['muted', 'runs '],
+      ['plain', src],
+    ],
+    transition: undefined,
+  };
+}
+
+/** Where one actor runs, its end needs no name. */
+function eventSpans(state: ChartState, { kind, text, guard }: ChartBranch): readonly Span[] {
+  const isOnlyActor = state.invokes.length === 1 && (kind === 'done' || kind === 'error');
+  const event: Span = [kind, isOnlyActor ? kind : text];
+  return guard === null ? [event] : [event, ['muted', ` [${guard}]`]];
+}
+
+/** Ids from the root down to each state, itself included. */
+function lineages(root: ChartState): Map<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  const visit = (state: ChartState, above: readonly string[]): void => {
+    const way = [...above, state.id];
+    found.set(state.id, way);
+    for (const child of state.states) visit(child, way);
+  };
+  visit(root, []);
+  return found;
+}
+
+type Ends = Pick<ChartLine, 'container' | 'source' | 'target'>;
+
+const keyOf = ({ source, target }: Ends): string => `${source}>${target}`;
+
+/** The two neighbours that a line has to join, or undefined where one state is inside the other. */
+function lineBetween(from: readonly string[], to: readonly string[]): Ends | undefined {
+  const depth = from.findIndex((id, index) => id !== to[index]);
+  const [container, source, target] = [from[depth - 1], from[depth], to[depth]];
+  if (container === undefined || source === undefined || target === undefined) return undefined;
+  return { container, source, target };
+}

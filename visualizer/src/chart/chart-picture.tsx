@@ -1,0 +1,199 @@
+/** A chart that is laid out, drawn: what is active, what was taken last, what is possible. Owns no camera. */
+import type { ElkPoint } from 'elkjs/lib/elk-api.js';
+import { memo } from 'preact/compat';
+import { toneOf } from './arrangements.js';
+import type { ChartText, Span } from './chart-content.js';
+import { SIZE, type PlacedBox, type PlacedChart, type PlacedLine, type TextColumn } from './chart-layout.js';
+
+export interface Marks {
+  readonly active: ReadonlySet<string>;
+  /** Ids of transitions that are possible now. */
+  readonly possible: ReadonlySet<string>;
+  /** Ids of transitions that were taken last, and keys of the lines that they went along. */
+  readonly taken: ReadonlySet<string>;
+  readonly lines: ReadonlySet<string>;
+  /** Names the step, so that each is animated once. */
+  readonly step: string;
+  /** By state id. */
+  readonly visits: ReadonlyMap<string, number>;
+}
+
+export interface ChartPictureProps {
+  readonly chart: PlacedChart;
+  /** Undefined where nothing is known of an actor: the chart alone. */
+  readonly marks: Marks | undefined;
+  readonly onPoint: (box: PlacedBox | undefined) => void;
+}
+
+const NOTHING: Marks = {
+  active: new Set(),
+  possible: new Set(),
+  taken: new Set(),
+  lines: new Set(),
+  step: '',
+  visits: new Map(),
+};
+
+export const ChartPicture = memo(({ chart, marks, onPoint }: ChartPictureProps) => {
+  const known = marks ?? NOTHING;
+  const { content, boxes, starts, lines, everywhere, model } = chart;
+  const lineTone = ({ line }: PlacedLine): string =>
+    line === undefined || line.labels.length > 0 ? 'plain' : toneOf(content.topOf(line.target));
+  const ordered = lines.toSorted((a, b) => Number(known.lines.has(a.id)) - Number(known.lines.has(b.id)));
+  return (
+    <g class={marks === undefined ? 'chart' : 'chart has-actor'}>
+      <ArrowHeads />
+      {everywhere.length > 0 && (
+        <g class="chart-header">
+          <text class="chart-heading" x={0} y={14}>
+            {model.root.key} <tspan class="chart-muted">in every state:</tspan>
+          </text>
+          <Texts columns={everywhere} x={0} y={36} marks={known} />
+        </g>
+      )}
+      {boxes.map((box) => (
+        <Box key={box.state.id} box={box} marks={known} onPoint={onPoint} />
+      ))}
+      {starts.map(({ x, y }) => (
+        <circle key={`${x} ${y}`} class="chart-start" cx={x} cy={y} r={5} />
+      ))}
+      {ordered.map((line) => {
+        const isTaken = known.lines.has(line.id);
+        const tone = isTaken ? 'taken' : lineTone(line);
+        return line.paths.map((points, index) => (
+          <g key={`${line.id}${index}${isTaken ? known.step : ''}`} class={isTaken ? 'chart-way taken' : 'chart-way'}>
+            <path class={`chart-line tone-${tone}`} marker-end={`url(#head-${tone})`} d={roundedPath(points)} />
+            {isTaken && <path class="chart-flow" d={roundedPath(points)} />}
+          </g>
+        ));
+      })}
+      {lines.flatMap(({ id, line, labels }) =>
+        labels.map((rect, index) => (
+          <g key={`${id}-${index}`}>
+            <rect class="chart-label" {...rect} rx={6} />
+            {line?.labels.map((text, row) => (
+              <TextLine key={row} text={text} x={rect.x + 7} y={rect.y + 15 + row * SIZE.label} marks={known} />
+            ))}
+          </g>
+        )),
+      )}
+    </g>
+  );
+});
+
+function Box({ box, marks, onPoint }: { box: PlacedBox; marks: Marks; onPoint: ChartPictureProps['onPoint'] }) {
+  const { state, x, y, width, height, depth, isRegion, columns } = box;
+  const isActive = marks.active.has(state.id);
+  const isOuter = depth === 0;
+  const tone = isOuter ? toneOf(state.key) : 'plain';
+  const classes = ['chart-box', isOuter && 'outer', isRegion && 'region', isActive && 'active', `tone-${tone}`];
+  const visits = marks.visits.get(state.id) ?? 0;
+  const said = [state.key, isActive && 'active', visits > 0 && `entered ${visits} times`, state.description];
+  return (
+    <g
+      class="chart-state"
+      data-state={state.id}
+      data-active={isActive}
+      tabIndex={0}
+      role="img"
+      aria-label={said.filter((each) => typeof each === 'string').join(', ')}
+      onPointerEnter={() => onPoint(box)}
+      onPointerLeave={() => onPoint(undefined)}
+      onFocus={() => onPoint(box)}
+      onBlur={() => onPoint(undefined)}
+    >
+      <rect class={classes.filter((name) => name !== false).join(' ')} x={x} y={y} width={width} height={height} rx={8} />
+      {state.type === 'final' && (
+        <rect class="chart-final" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={6} />
+      )}
+      <text class={`chart-name tone-${tone}`} x={x + SIZE.pad} y={y + SIZE.titleBaseline}>
+        {state.key}
+      </text>
+      {visits > 0 && (
+        <text class="chart-visits" x={x + width - 10} y={y + SIZE.titleBaseline} text-anchor="end">
+          {visits}×
+        </text>
+      )}
+      <Texts columns={columns} x={x + SIZE.pad} y={y + SIZE.firstRow} marks={marks} />
+    </g>
+  );
+}
+
+function Texts({ columns, x, y, marks }: { columns: readonly TextColumn[]; x: number; y: number; marks: Marks }) {
+  return (
+    <>
+      {columns.map((column) =>
+        column.texts.map((text, row) => (
+          <TextLine key={`${column.x} ${row}`} text={text} x={x + column.x} y={y + row * SIZE.row} marks={marks} />
+        )),
+      )}
+    </>
+  );
+}
+
+function TextLine({ text, x, y, marks }: { text: ChartText; x: number; y: number; marks: Marks }) {
+  const { transition, spans } = text;
+  const isTaken = transition !== undefined && marks.taken.has(transition.id);
+  const isPossible = transition !== undefined && marks.possible.has(transition.id);
+  const kind = transition === undefined ? 'chart-runs' : isTaken ? 'taken' : isPossible ? 'possible' : 'idle';
+  return (
+    <text class={`chart-text ${kind}`} x={x} y={y} data-transition={transition?.id}>
+      {transition?.description != null && <title>{transition.description}</title>}
+      {spans.map((span, index) => (
+        <tspan key={index} class={classOf(span)}>
+          {span[1]}
+        </tspan>
+      ))}
+    </text>
+  );
+}
+
+function classOf([name]: Span): string {
+  return name.startsWith('to ') ? `tone-${toneOf(name.slice(3))}` : `chart-${name}`;
+}
+
+const TONES = ['plain', 'work', 'good', 'warn', 'bad', 'rest', 'taken'];
+
+function ArrowHeads() {
+  return (
+    <defs>
+      {TONES.map((tone) => (
+        <marker
+          key={tone}
+          id={`head-${tone}`}
+          viewBox="0 0 8 8"
+          refX={7}
+          refY={4}
+          markerWidth={8}
+          markerHeight={8}
+          markerUnits="userSpaceOnUse"
+          orient="auto"
+        >
+          <path class={`chart-head tone-${tone}`} d="M0 0 L8 4 L0 8 z" />
+        </marker>
+      ))}
+    </defs>
+  );
+}
+
+/** A way with rounded corners. */
+function roundedPath(points: readonly ElkPoint[]): string {
+  const [start, ...others] = points;
+  if (start === undefined) return '';
+  const steps = others.map((corner, index) => {
+    const before = points[index] ?? start;
+    const after = points[index + 2];
+    if (after === undefined) return `L${at(corner)}`;
+    const radius = Math.min(6, distance(before, corner) / 2, distance(corner, after) / 2);
+    return `L${at(towards(corner, before, radius))} Q${at(corner)} ${at(towards(corner, after, radius))}`;
+  });
+  return `M${at(start)} ${steps.join(' ')}`;
+}
+
+const at = ({ x, y }: ElkPoint): string => `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`;
+const distance = (a: ElkPoint, b: ElkPoint): number => Math.hypot(b.x - a.x, b.y - a.y);
+
+function towards(from: ElkPoint, to: ElkPoint, length: number): ElkPoint {
+  const share = length / (distance(from, to) || 1);
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+}

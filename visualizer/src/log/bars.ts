@@ -1,0 +1,86 @@
+/** A stretch of a lane as it is drawn: no more pieces than there are columns of pixels. */
+import type { Category } from './labels.js';
+import type { Lane } from './lane.js';
+import type { LogBook } from './log-book.js';
+
+export interface Bar {
+  /** Number of the state value. */
+  readonly value: number;
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Mark {
+  readonly position: number;
+  readonly at: number;
+  readonly category: Category;
+  /** What it stands for beside itself, where many fall on one place. */
+  readonly count: number;
+}
+
+export interface Stretch {
+  readonly name: string;
+  readonly bars: readonly Bar[];
+  readonly marks: readonly Mark[];
+}
+
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+  /** Columns of pixels. */
+  readonly columns: number;
+  /** Until when the last state is known to last; undefined for the last entry. */
+  readonly now?: number | undefined;
+}
+
+const LOUDEST_FIRST: readonly Category[] = ['rejection', 'failure', 'list', 'call'];
+
+export function stretchOf(book: LogBook, lane: Lane, window: Window): Stretch {
+  return { name: lane.name, bars: barsOf(book, lane, window), marks: marksOf(book, lane, window) };
+}
+
+function barsOf(book: LogBook, lane: Lane, { from, to, columns, now }: Window): Bar[] {
+  const end = Math.min(to, now ?? book.timeOf(book.length - 1));
+  const column = Math.max((to - from) / Math.max(1, columns), 1e-6);
+  const bars: Bar[] = [];
+  let change = Math.max(0, lane.changeAt(book.positionAt(from)));
+  while (change < lane.changes.length) {
+    const start = book.timeOf(lane.changes.at(change));
+    if (start > end) break;
+    // Within one column the last one is drawn; the ones before it are no wider than nothing.
+    const columnEnd = from + (Math.floor((Math.max(start, from) - from) / column) + 1) * column;
+    const last = Math.max(change, lane.changeAt(book.positionAt(columnEnd)));
+    const until = last + 1 < lane.changes.length ? book.timeOf(lane.changes.at(last + 1)) : end;
+    const value = lane.values.at(last);
+    bars.push({ value, from: Math.max(start, from), to: Math.min(Math.max(until, columnEnd), end) });
+    change = last + 1;
+  }
+  return bars;
+}
+
+function marksOf(book: LogBook, lane: Lane, { from, to, columns }: Window): Mark[] {
+  const column = Math.max((to - from) / Math.max(1, columns), 1e-6);
+  const width = column * 7;
+  const marks: Mark[] = [];
+  let index = lane.marks.countUpTo(book.positionAt(from - column));
+  while (index < lane.marks.length) {
+    const position = lane.marks.at(index);
+    const at = book.timeOf(position);
+    if (at > to) break;
+    const next = Math.max(index + 1, lane.marks.countUpTo(book.positionAt(at + width)));
+    marks.push({ position, at, category: loudest(book, lane, index, next), count: next - index });
+    index = next;
+  }
+  return marks;
+}
+
+/** Of the first thousand: more cannot be told apart anyway. */
+function loudest(book: LogBook, lane: Lane, from: number, to: number): Category {
+  const found = new Set<Category>();
+  for (let index = from; index < Math.min(to, from + 1_000); index += 1) {
+    const label = book.label(lane.markLabels.at(index));
+    if (label !== undefined) found.add(label.category);
+  }
+  return LOUDEST_FIRST.find((category) => found.has(category)) ?? 'other';
+}

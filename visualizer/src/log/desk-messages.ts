@@ -1,0 +1,132 @@
+/** What the page and the worker that reads the log tell each other. */
+import type { StateValue } from 'xstate';
+import type { ChartModel } from '../../../src/inspection/chart-model.js';
+import type { Hello, InspectedStatus } from '../../../src/inspection/protocol.js';
+import type { Arrow } from './arrows.js';
+import type { Stretch, Window } from './bars.js';
+import type { EntryQuery } from './find-entries.js';
+import type { Category } from './labels.js';
+import type { Row } from './rows.js';
+
+/** What the page wants to be done. */
+export type Order =
+  | { readonly order: 'follow'; readonly address: string; readonly token: string }
+  | { readonly order: 'open'; readonly bytes: ArrayBuffer };
+
+/** What the page asks, each with its answer. */
+export interface Questions {
+  moment: { ask: { readonly position: number }; answer: MomentView };
+  actor: { ask: { readonly name: string; readonly position: number }; answer: ActorView | undefined };
+  stretches: { ask: { readonly names: readonly string[]; readonly window: Window }; answer: StretchView };
+  overview: { ask: { readonly columns: number }; answer: Overview };
+  find: { ask: EntryQuery; answer: Int32Array<ArrayBuffer> | undefined };
+  lines: { ask: { readonly positions: readonly number[] }; answer: readonly EntryLine[] };
+  entry: { ask: { readonly position: number }; answer: EntryView | undefined };
+  arrows: {
+    ask: { readonly name: string | undefined; readonly upTo: number; readonly most: number };
+    answer: readonly Arrow[];
+  };
+  positionAt: { ask: { readonly time: number }; answer: number };
+  text: { ask: Record<never, never>; answer: string };
+}
+
+export type Question = keyof Questions;
+
+export interface MomentView {
+  readonly position: number;
+  readonly at: number;
+  readonly manager: string;
+  readonly rows: readonly Row[];
+}
+
+export interface ActorView {
+  /** Empty for the manager. */
+  readonly name: string;
+  readonly address: string;
+  readonly position: number;
+  readonly status: string;
+  readonly state: StateValue;
+  readonly context: Readonly<Record<string, unknown>>;
+  /** The last change of its state; null where there was none before. */
+  readonly change: {
+    readonly position: number;
+    readonly at: number;
+    readonly from: StateValue | null;
+    /** Types of the events that it was told with it. */
+    readonly events: readonly string[];
+  } | null;
+  /** Paths of states to how often they were entered. */
+  readonly visits: ReadonlyMap<string, number>;
+}
+
+export interface StretchView {
+  readonly stretches: readonly Stretch[];
+  /** Every state value, by number. */
+  readonly values: readonly StateValue[];
+}
+
+/** How much happened, for a strip as wide as the log is long. */
+export interface Overview {
+  readonly entries: readonly number[];
+  /** Failures and rejections. */
+  readonly troubles: readonly number[];
+}
+
+export interface EntryLine {
+  readonly position: number;
+  readonly seq: number;
+  readonly at: number;
+  readonly kind: string;
+  readonly category: Category;
+  readonly type: string;
+  /** Name of the connection; empty for the manager, undefined for neither. */
+  readonly lane: string | undefined;
+  /** A few words of what came of it. */
+  readonly words: string;
+}
+
+export interface EntryView extends EntryLine {
+  /** As it was written. */
+  readonly json: unknown;
+  /** Where the actor stood; undefined for a note. */
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+export interface BookSummary {
+  readonly length: number;
+  /** Milliseconds since the epoch. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly names: readonly string[];
+  readonly missed: number;
+  readonly problem: { readonly message: string; readonly isNewer: boolean } | null;
+  readonly writtenBy: string | null;
+  /** The log was made by charts that are not those of this page: its moments are guesses. */
+  readonly hasOtherCharts: boolean;
+  readonly isWhole: boolean;
+}
+
+export type Charts = Readonly<Record<string, { readonly hash: string; readonly model: ChartModel }>>;
+
+/** What the worker tells unasked. */
+export type News =
+  | { readonly news: 'charts'; readonly charts: Charts }
+  | { readonly news: 'hello'; readonly hello: Hello }
+  | { readonly news: 'book'; readonly book: BookSummary }
+  | { readonly news: 'status'; readonly at: number; readonly rows: readonly InspectedStatus[] }
+  | { readonly news: 'progress'; readonly share: number }
+  /** `mayReturn`: it is being tried again. */
+  | { readonly news: 'lost'; readonly why: string; readonly mayReturn: boolean }
+  | { readonly news: 'refused'; readonly why: string; readonly status: number };
+
+export interface Asked<Q extends Question = Question> {
+  readonly id: number;
+  readonly question: Q;
+  readonly ask: Questions[Q]['ask'];
+}
+
+export interface Answered {
+  readonly id: number;
+  readonly answer: unknown;
+}

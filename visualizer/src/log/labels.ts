@@ -1,0 +1,112 @@
+/**
+ * What an entry is about, seen without reading its line whole: its kind, the type of its event, and for a note the
+ * connection. There are few labels, so each is made once and known by its number.
+ *
+ * I1. A recorder writes `"kind":"…"` before the event, and `"type"` first in an event and in a note. Of a line that does
+ *     not, the label says what could be seen.
+ */
+
+/** What a person looks for in a long log. */
+export const CATEGORIES = ['rejection', 'failure', 'call', 'list', 'command', 'timer', 'wire', 'other'] as const;
+export type Category = (typeof CATEGORIES)[number];
+
+export interface Label {
+  readonly kind: string;
+  /** Type of the event or of the note; empty for a snapshot. */
+  readonly type: string;
+  /** Of a note that is about a connection. */
+  readonly connection: string | undefined;
+  readonly category: Category;
+}
+
+const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const KIND = toBytes('"kind":"');
+const TYPE = toBytes('"type":"');
+const CONNECTION = toBytes(',"connection":"');
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SNAPSHOT_START = toBytes('snapshot"');
+
+export class Labels {
+  readonly all: Label[] = [];
+  readonly #byHash = new Map<number, number>();
+  readonly #decoder = new TextDecoder();
+
+  /** The number of the label of a line. */
+  of(bytes: Uint8Array, start: number, end: number): number {
+    const kind = after(KIND, bytes, start, end);
+    const kindEnd = endOfText(bytes, kind, end);
+    const isSnapshot = isAhead(SNAPSHOT_START, bytes, kind);
+    const type = isSnapshot ? kindEnd : after(TYPE, bytes, kindEnd, end);
+    const typeEnd = isSnapshot ? kindEnd : endOfText(bytes, type, end);
+    const hasConnection = isAhead(CONNECTION, bytes, typeEnd + 1);
+    const name = hasConnection ? typeEnd + 1 + CONNECTION.length : typeEnd;
+    const nameEnd = hasConnection ? endOfText(bytes, name, end) : typeEnd;
+    let hash = hashed(bytes, kind, kindEnd, 17);
+    hash = hashed(bytes, type, typeEnd, hash);
+    hash = hashed(bytes, name, nameEnd, hash);
+    const known = this.#byHash.get(hash);
+    if (known !== undefined) return known;
+    const text = (from: number, to: number): string => this.#decoder.decode(bytes.subarray(from, to));
+    const label = {
+      kind: text(kind, kindEnd),
+      type: isSnapshot ? '' : unescaped(text(type, typeEnd)),
+      connection: hasConnection ? unescaped(text(name, nameEnd)) : undefined,
+    };
+    const number = this.all.length;
+    this.all.push({ ...label, category: categoryOf(label.kind, label.type) });
+    this.#byHash.set(hash, number);
+    return number;
+  }
+}
+
+export function categoryOf(kind: string, type: string): Category {
+  if (type === 'connection.rejected') return 'rejection';
+  if (type.startsWith('xstate.error.') || type === 'session.lost') return 'failure';
+  if (type.startsWith('call.')) return 'call';
+  if (type === 'catalog.listChanged' || type === 'catalog.extrasChanged') return 'list';
+  if (type === 'wire') return 'wire';
+  if (kind === 'send') return 'command';
+  return kind === 'timer' ? 'timer' : 'other';
+}
+
+function isAhead(expected: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  for (let index = 0; index < expected.length; index += 1)
+    if (bytes[at + index] !== expected[index]) return false;
+  return true;
+}
+
+/** Where what follows it begins; the end where it does not come. */
+function after(expected: Uint8Array, bytes: Uint8Array, start: number, end: number): number {
+  const second = expected[1];
+  for (let at = start; at < end - expected.length; at += 1)
+    if (bytes[at] === QUOTE && bytes[at + 1] === second && isAhead(expected, bytes, at))
+      return at + expected.length;
+  return end;
+}
+
+/** Of a text that begins there, without its quote. */
+function endOfText(bytes: Uint8Array, start: number, end: number): number {
+  let at = start;
+  while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return Math.min(at, end);
+}
+
+function hashed(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  let [high, low] = [seed, end - start];
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] ?? 0;
+    low = Math.imul(low ^ byte, 0x01000193) >>> 0;
+    high = (Math.imul(high, 31) + byte) & 0x1fffff;
+  }
+  return high * 0x1_0000_0000 + low;
+}
+
+function unescaped(text: string): string {
+  if (!text.includes('\\')) return text;
+  try {
+    return String(JSON.parse(`"${text}"`));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,268 @@
+/**
+ * A log that may grow, of which every moment can be looked at. What comes live and what comes from a file is read here,
+ * by the same code, so the past and the present cannot disagree.
+ *
+ * Owns the index of the lines and the fold. Does not own where the bytes come from (`source/`), nor what is asked
+ * (`log-desk.ts`). Needs neither a page nor Node.
+ *
+ * B1. Entries are known by position, from 0: a live page that was too slow has gaps in `seq`, never in positions.
+ * B2. No line is read whole before somebody asks for it, but headers.
+ * B3. A moment is folded from the snapshot before it. Nothing in a log makes it throw: it ends with `problem`.
+ */
+import type { StateValue } from 'xstate';
+import { connectionName, MANAGER } from '../../../src/event-log/address.js';
+import { entryProblem, headerProblem, isObject, LOG_FORMAT } from '../../../src/event-log/entry.js';
+import type { LogEntry, LogHeader } from '../../../src/event-log/entry.js';
+import { Fold } from '../../../src/event-log/fold.js';
+import type { Standing } from '../../../src/event-log/folded-actor.js';
+import { LineScanner, parsed, type Glance } from '../../../src/event-log/line-index.js';
+import { Labels, type Category, type Label } from './labels.js';
+import { Lane } from './lane.js';
+import { Numbers } from './numbers.js';
+
+const LINE_FEED = 0x0a;
+const HEADER_START = new TextEncoder().encode('{"troupeLog":');
+const MARKED: ReadonlySet<Category> = new Set(['rejection', 'failure', 'call', 'list']);
+
+/** Why a log is not read further. */
+export interface BookProblem {
+  /** Number of the line, from 1. */
+  readonly line: number;
+  readonly message: string;
+  /** It was written by a newer version. */
+  readonly isNewer: boolean;
+}
+
+interface Cursor {
+  readonly fold: Fold;
+  readonly from: number;
+  at: number;
+}
+
+export class LogBook {
+  header: LogHeader | undefined;
+  problem: BookProblem | undefined;
+  /** Entries that are known to be missing. */
+  missed = 0;
+  /** The manager is the first. */
+  readonly lanes: Lane[] = [new Lane('')];
+  /** Every state that some actor was in. */
+  readonly values: StateValue[] = [];
+
+  readonly #labels = new Labels();
+  readonly #scanner = new LineScanner();
+  readonly #chunks: Uint8Array[] = [];
+  readonly #chunkOf = new Numbers();
+  readonly #starts = new Numbers();
+  readonly #ends = new Numbers();
+  readonly #times = new Numbers();
+  readonly #seqs = new Numbers();
+  readonly #labelOf = new Numbers();
+  readonly #laneOf = new Numbers();
+  readonly #snapshots = new Numbers();
+  readonly #laneNumbers = new Map<string, number>([['', 0]]);
+  readonly #valueNumbers = new Map<string, number>();
+  /** By number of a place of the scanner. */
+  readonly #places: { readonly lane: number; readonly value: number }[] = [];
+  #tail: Uint8Array = new Uint8Array();
+  #lines = 0;
+  #wasSnapshot = false;
+  #cursors: Cursor[] = [];
+
+  get length(): number {
+    return this.#times.length;
+  }
+
+  /** Milliseconds since the epoch; NaN for a position that does not exist. */
+  timeOf(position: number): number {
+    return this.#times.at(position);
+  }
+
+  seqOf(position: number): number {
+    return this.#seqs.at(position);
+  }
+
+  /** Position of the last entry of that time or before; -1 where there is none. */
+  positionAt(time: number): number {
+    return this.#times.countUpTo(time) - 1;
+  }
+
+  labelOf(position: number): Label | undefined {
+    return this.#labels.all[this.#labelOf.at(position)];
+  }
+
+  label(number: number): Label | undefined {
+    return this.#labels.all[number];
+  }
+
+  /** Number of the lane of the actor that the entry is about; -1 where it is about none. */
+  laneOf(position: number): number {
+    return this.#laneOf.at(position);
+  }
+
+  lane(name: string): Lane | undefined {
+    return this.lanes[this.#laneNumbers.get(name) ?? -1];
+  }
+
+  /** The line as it was written. */
+  text(position: number): string {
+    const bytes = this.#chunks[this.#chunkOf.at(position)];
+    if (bytes === undefined) return '';
+    return this.#scanner.text(bytes, this.#starts.at(position), this.#ends.at(position));
+  }
+
+  entry(position: number): LogEntry | undefined {
+    const value = parsed(this.text(position));
+    return isObject(value) && entryProblem(value) === undefined ? (value as unknown as LogEntry) : undefined;
+  }
+
+  /** Takes bytes as they come; lines may be cut anywhere. The bytes are kept, not copied. */
+  append(bytes: Uint8Array): void {
+    if (this.problem !== undefined) return;
+    const whole = this.#tail.length === 0 ? bytes : joined(this.#tail, bytes);
+    const end = whole.lastIndexOf(LINE_FEED) + 1;
+    this.#tail = whole.subarray(end);
+    if (end === 0) return;
+    const chunk = this.#chunks.push(whole) - 1;
+    for (let start = 0; start < end && this.problem === undefined;) {
+      const next = whole.indexOf(LINE_FEED, start);
+      this.#readLine(whole, chunk, start, next);
+      start = next + 1;
+    }
+  }
+
+  /** There is no more: what is left is a line without its end. */
+  end(): void {
+    if (this.#tail.length === 0 || this.problem !== undefined) return;
+    this.#lines += 1;
+    this.#fail('was cut off');
+  }
+
+  /** How every actor stood after that entry, by address, the manager first. */
+  standings(position: number): ReadonlyMap<string, Standing> {
+    const { fold } = this.#cursorAt(position);
+    const standings = new Map<string, Standing>();
+    for (const address of fold.actors) {
+      const standing = fold.standing(address);
+      if (standing !== undefined) standings.set(address, standing);
+    }
+    return standings;
+  }
+
+  /** How one of them stood. */
+  standing(position: number, address: string): Standing | undefined {
+    return this.#cursorAt(position).fold.standing(address);
+  }
+
+  #cursorAt(position: number): Cursor {
+    const wanted = Math.max(0, Math.min(position, this.length - 1));
+    const index = this.#snapshots.countUpTo(wanted) - 1;
+    const from = index < 0 ? 0 : this.#snapshots.at(index);
+    const near = this.#cursors
+      .filter((cursor) => cursor.from === from && cursor.at <= wanted)
+      .sort((a, b) => b.at - a.at)[0];
+    const cursor = near ?? { fold: new Fold(), from, at: from - 1 };
+    // The one for the end, and the one for where somebody looks.
+    this.#cursors = [cursor, ...this.#cursors.filter((other) => other !== cursor)].slice(0, 2);
+    for (; cursor.at < wanted; cursor.at += 1) {
+      const next = this.entry(cursor.at + 1);
+      if (next !== undefined) cursor.fold.take(next);
+    }
+    return cursor;
+  }
+
+  #readLine(bytes: Uint8Array, chunk: number, start: number, end: number): void {
+    this.#lines += 1;
+    if (HEADER_START.every((byte, index) => bytes[start + index] === byte) || this.header === undefined)
+      return this.#readHeader(this.#scanner.text(bytes, start, end));
+    const glance = this.#scanner.scan(bytes, start, end);
+    if (typeof glance === 'string') return this.#fail(glance);
+    const expected = this.length === 0 ? this.header.firstSeq : this.#seqs.at(this.length - 1) + 1;
+    if (glance.seq < expected) return this.#fail(`is entry ${glance.seq}, where entry ${expected} should be`);
+    this.missed += glance.seq - expected;
+    this.#chunkOf.add(chunk);
+    this.#starts.add(start);
+    this.#ends.add(end);
+    this.#keep(glance, this.#labels.of(bytes, start, end));
+  }
+
+  #keep({ seq, at, isSnapshot, place, moved }: Glance, label: number): void {
+    const position = this.length;
+    if (isSnapshot && !this.#wasSnapshot) this.#snapshots.add(position);
+    this.#wasSnapshot = isSnapshot;
+    this.#times.add(at);
+    this.#seqs.add(seq);
+    this.#labelOf.add(label);
+    const lane = place === -1 ? this.#laneOfNote(label) : this.#moveTo(position, place);
+    this.#laneOf.add(lane);
+    if (moved !== undefined) {
+      for (const [to, state] of Object.entries(moved)) {
+        const number = this.#laneNumber(to);
+        this.lanes[number]?.note(position, this.#valueNumber(state));
+      }
+    }
+    const seen = this.#labels.all[label];
+    if (seen !== undefined && MARKED.has(seen.category)) this.lanes[lane]?.mark(position, label);
+  }
+
+  #laneOfNote(label: number): number {
+    const { connection } = this.#labels.all[label] ?? {};
+    return connection === undefined ? -1 : (this.#laneNumbers.get(connection) ?? -1);
+  }
+
+  /** The number of the lane of the actor. */
+  #moveTo(position: number, place: number): number {
+    let known = this.#places[place];
+    if (known === undefined) {
+      const { to, state } = this.#scanner.places[place] ?? { to: MANAGER, state: '' };
+      known = { lane: this.#laneNumber(to), value: this.#valueNumber(state) };
+      this.#places[place] = known;
+    }
+    this.lanes[known.lane]?.note(position, known.value);
+    return known.lane;
+  }
+
+  #laneNumber(address: string): number {
+    const name = connectionName(address) ?? '';
+    let number = this.#laneNumbers.get(name);
+    if (number === undefined) {
+      number = this.lanes.push(new Lane(name)) - 1;
+      this.#laneNumbers.set(name, number);
+    }
+    return number;
+  }
+
+  #valueNumber(state: StateValue): number {
+    const key = JSON.stringify(state);
+    let number = this.#valueNumbers.get(key);
+    if (number === undefined) {
+      number = this.values.push(state) - 1;
+      this.#valueNumbers.set(key, number);
+    }
+    return number;
+  }
+
+  #readHeader(text: string): void {
+    const value = parsed(text);
+    const version = isObject(value) ? Number(value['troupeLog']) : NaN;
+    if (!isObject(value) || !Number.isSafeInteger(version))
+      return this.#fail('is not the header of an event log');
+    if (version > LOG_FORMAT)
+      return this.#fail(`says format ${version}, and this page reads format ${LOG_FORMAT}`, true);
+    const problem = headerProblem(value);
+    if (problem !== undefined) return this.#fail(problem);
+    this.header = value as unknown as LogHeader;
+    this.#wasSnapshot = false;
+  }
+
+  #fail(why: string, isNewer = false): void {
+    this.problem = { line: this.#lines, message: `Line ${this.#lines} ${why}.`, isNewer };
+  }
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}

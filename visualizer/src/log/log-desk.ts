@@ -1,0 +1,262 @@
+/**
+ * Answers what the page asks of a log. One at a time is open; opening another one forgets it.
+ *
+ * Owns no bytes and no index (`log-book.ts`) and no place to run (`worker/`). Needs neither a page nor Node.
+ */
+import { isObject, type LogEntry } from '../../../src/event-log/entry.js';
+import type { Standing } from '../../../src/event-log/folded-actor.js';
+import { arrowsOf, type Arrow } from './arrows.js';
+import { stretchOf } from './bars.js';
+import type {
+  ActorView,
+  BookSummary,
+  Charts,
+  EntryLine,
+  EntryView,
+  MomentView,
+  Overview,
+  Question,
+  Questions,
+  StretchView,
+} from './desk-messages.js';
+import { findEntries, matcher } from './find-entries.js';
+import type { Lane } from './lane.js';
+import { LogBook } from './log-book.js';
+import { addressOf, rowsOf } from './rows.js';
+import { Visits } from './visits.js';
+
+const LINE_FEED = 0x0a;
+/** What is read of a file between two turns. */
+const SLICE = 8 * 1_024 * 1_024;
+
+type Answers = { readonly [Q in Question]: (ask: Questions[Q]['ask']) => unknown };
+
+export class LogDesk {
+  #book = new LogBook();
+  #isWhole = false;
+  #visits = new Map<Lane, Visits>();
+  /** Of the search that is wanted last. */
+  #search = 0;
+  readonly #answers: Answers = {
+    moment: ({ position }) => this.#moment(position),
+    actor: ({ name, position }) => this.#actor(name, position),
+    stretches: ({ names, window }): StretchView => ({
+      stretches: names.flatMap((name) => this.#book.lane(name) ?? []).map((lane) => stretchOf(this.#book, lane, window)),
+      values: this.#book.values,
+    }),
+    overview: ({ columns }) => this.#overview(columns),
+    find: (query) => {
+      const search = (this.#search += 1);
+      return findEntries(this.#book, query, this.turn, () => search !== this.#search);
+    },
+    lines: ({ positions }) => positions.flatMap((position) => this.#line(position) ?? []),
+    entry: ({ position }) => this.#entry(position),
+    arrows: ({ name, upTo, most }) => this.#arrows(name, upTo, most),
+    positionAt: ({ time }) => this.#book.positionAt(time),
+    text: () => this.#text(),
+  };
+
+  /** `turn` lets others do something. */
+  constructor(
+    private readonly charts: Charts,
+    private readonly turn: () => Promise<void>,
+  ) {}
+
+  answer<Q extends Question>(question: Q, ask: Questions[Q]['ask']): Questions[Q]['answer'] | Promise<Questions[Q]['answer']> {
+    return this.#answers[question](ask) as Questions[Q]['answer'];
+  }
+
+  /** Begins with an empty log. */
+  clear(): void {
+    this.#book = new LogBook();
+    this.#isWhole = false;
+    this.#visits = new Map();
+    this.#search += 1;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.#book.append(bytes);
+  }
+
+  /** No more comes. */
+  end(): void {
+    this.#book.end();
+    this.#isWhole = true;
+  }
+
+  /** Reads a file in pieces; `progress` is told what share of it is read. */
+  async read(bytes: Uint8Array, progress: (share: number) => void): Promise<void> {
+    this.clear();
+    const book = this.#book;
+    for (let start = 0; start < bytes.length && book === this.#book;) {
+      const cut = bytes.lastIndexOf(LINE_FEED, start + SLICE) + 1;
+      const end = cut > start ? cut : Math.min(bytes.length, start + SLICE);
+      book.append(bytes.subarray(start, end));
+      start = end;
+      progress(start / bytes.length);
+      await this.turn();
+    }
+    if (book === this.#book) this.end();
+  }
+
+  summary(): BookSummary {
+    const { header, problem, length, lanes, missed } = this.#book;
+    const { package: by, machines } = header ?? {};
+    return {
+      length,
+      firstAt: this.#book.timeOf(0),
+      lastAt: this.#book.timeOf(length - 1),
+      names: lanes.slice(1).map(({ name }) => name),
+      missed,
+      problem: problem === undefined ? null : { message: problem.message, isNewer: problem.isNewer },
+      writtenBy: by === undefined ? null : `${by.name} ${by.version}`,
+      hasOtherCharts:
+        machines !== undefined &&
+        (machines.connection !== this.charts['connection']?.hash ||
+          machines.manager !== this.charts['manager']?.hash),
+      isWhole: this.#isWhole,
+    };
+  }
+
+  #moment(position: number): MomentView {
+    const standings = this.#book.standings(position);
+    const manager = standings.get('$')?.state;
+    return {
+      position,
+      at: this.#book.timeOf(position),
+      manager: typeof manager === 'string' ? manager : (Object.keys(manager ?? {})[0] ?? ''),
+      rows: rowsOf(standings),
+    };
+  }
+
+  #actor(name: string, position: number): ActorView | undefined {
+    const lane = this.#book.lane(name);
+    const standings = this.#book.standings(position);
+    const address = addressOf(name, standings);
+    const standing = address === undefined ? undefined : standings.get(address);
+    if (lane === undefined || address === undefined || standing === undefined) return undefined;
+    const change = lane.changeAt(position);
+    return {
+      name,
+      address,
+      position,
+      ...standing,
+      change: this.#change(lane, change, address),
+      visits: this.#visitsOf(lane).upTo(change),
+    };
+  }
+
+  #change(lane: Lane, change: number, address: string): ActorView['change'] {
+    if (change < 0) return null;
+    const position = lane.changes.at(change);
+    const entry = this.#book.entry(position);
+    return {
+      position,
+      at: this.#book.timeOf(position),
+      from: this.#book.values[lane.values.at(change - 1)] ?? null,
+      events: entry === undefined ? [] : eventsTo(address, entry),
+    };
+  }
+
+  #visitsOf(lane: Lane): Visits {
+    const known = this.#visits.get(lane);
+    if (known !== undefined) return known;
+    const visits = new Visits(lane, (number) => this.#book.values[number]);
+    this.#visits.set(lane, visits);
+    return visits;
+  }
+
+  #overview(columns: number): Overview {
+    const book = this.#book;
+    const [first, last] = [book.timeOf(0), book.timeOf(book.length - 1)];
+    const column = Math.max(1e-6, (last - first) / columns);
+    const counts = Array.from({ length: columns + 1 }, (_, index) => book.positionAt(first + index * column));
+    const entries = counts.slice(1).map((count, index) => count - (counts[index] ?? 0));
+    const troubles = entries.map(() => 0);
+    for (const lane of book.lanes) {
+      for (let index = 0; index < lane.marks.length; index += 1) {
+        const { category } = book.label(lane.markLabels.at(index)) ?? {};
+        if (category !== 'failure' && category !== 'rejection') continue;
+        const place = Math.min(columns - 1, Math.floor((book.timeOf(lane.marks.at(index)) - first) / column));
+        troubles[place] = (troubles[place] ?? 0) + 1;
+      }
+    }
+    return { entries, troubles };
+  }
+
+  #line(position: number): EntryLine | undefined {
+    const label = this.#book.labelOf(position);
+    const entry = this.#book.entry(position);
+    if (label === undefined || entry === undefined) return undefined;
+    const { kind, type, category } = label;
+    return {
+      position,
+      seq: entry.seq,
+      at: entry.at,
+      kind,
+      type,
+      category,
+      lane: this.#book.lanes[this.#book.laneOf(position)]?.name,
+      words: wordsOf(entry),
+    };
+  }
+
+  #entry(position: number): EntryView | undefined {
+    const line = this.#line(position);
+    const entry = this.#book.entry(position);
+    if (line === undefined || entry === undefined) return undefined;
+    const to = entry.kind === 'note' ? undefined : entry.to;
+    const standing = (at: number): Standing | undefined =>
+      to === undefined || at < 0 ? undefined : this.#book.standing(at, to);
+    // In this order: a fold goes forwards only.
+    const before = standing(position - 1);
+    return { ...line, json: entry, before, after: standing(position) };
+  }
+
+  #arrows(name: string | undefined, upTo: number, most: number): readonly Arrow[] {
+    const fits = matcher(this.#book, { lane: name });
+    const groups: Arrow[][] = [];
+    let count = 0;
+    for (let position = Math.min(upTo, this.#book.length - 1); position >= 0 && count < most; position -= 1) {
+      const entry = fits(position) ? this.#book.entry(position) : undefined;
+      if (entry === undefined) continue;
+      const arrows = arrowsOf(position, entry);
+      groups.push(arrows);
+      count += arrows.length;
+    }
+    return groups.reverse().flat();
+  }
+
+  #text(): string {
+    const lines = [JSON.stringify(this.#book.header)];
+    for (let position = 0; position < this.#book.length; position += 1) lines.push(this.#book.text(position));
+    return `${lines.join('\n')}\n`;
+  }
+}
+
+function eventsTo(address: string, entry: LogEntry): string[] {
+  if (entry.kind === 'snapshot' || entry.kind === 'note') return [];
+  return [entry, ...(entry.derived ?? [])].filter(({ to }) => to === address).map(({ event }) => event.type);
+}
+
+function wordsOf(entry: LogEntry): string {
+  if (entry.kind === 'snapshot') return `snapshot of ${entry.to}`;
+  if (entry.kind === 'note') return noteWords(entry.note);
+  const error = entry.event['error'];
+  if (isObject(error) && typeof error['message'] === 'string') return error['message'];
+  const failure = entry.event['failure'];
+  if (isObject(failure) && typeof failure['message'] === 'string') return failure['message'];
+  const derived = entry.derived?.length ?? 0;
+  return derived === 0 ? '' : `and ${derived} more message${derived === 1 ? '' : 's'}`;
+}
+
+function noteWords(note: Readonly<Record<string, unknown>>): string {
+  const { type, event, state, reason, tool, outcome, durationMs, direction, method, ms } = note;
+  if (type === 'connection.rejected') return `${String(event)} is not accepted in ${String(state)} (${String(reason)})`;
+  if (type === 'call.started') return String(tool);
+  if (type === 'call.finished') return `${String(tool)}: ${String(outcome)} after ${String(durationMs)} ms`;
+  if (type === 'wire')
+    return `${String(direction)} ${typeof method === 'string' ? method : ''}${typeof ms === 'number' ? ` · ${ms} ms` : ''}`;
+  if (type === 'gap') return `${String(note['leftOut'])} entries were left out`;
+  return '';
+}

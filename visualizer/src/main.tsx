@@ -1,0 +1,106 @@
+/** Puts the page together: the log's worker, the layout's worker, the state, and what news does to it. */
+import { render } from 'preact';
+import { INSPECTION_PROTOCOL, type Hello } from '../../src/inspection/protocol.js';
+import { App } from './app.js';
+import { Layouts } from './chart/layouts.js';
+import type { News } from './log/desk-messages.js';
+import { PageState } from './state/page.js';
+import { accessOf, Runtime } from './state/runtime.js';
+import { TheaterProvider } from './state/theater.js';
+import { applyTheme, themeNow } from './state/theme.js';
+import './styles/index.css';
+import { LogClient } from './worker/log-client.js';
+import { startElkWorker, startLogWorker } from './worker/start-workers.js';
+
+const state = new PageState();
+const log = new LogClient(startLogWorker(), hear);
+const access = accessOf(window.location);
+
+function hear(news: News): void {
+  switch (news.news) {
+    case 'charts':
+      // Those of a running troupe are its own.
+      if (state.page.hello === undefined) state.change({ charts: news.charts });
+      break;
+    case 'hello':
+      greet(news.hello);
+      break;
+    case 'book': {
+      const { link } = state.page;
+      const isRead = link.kind === 'reading';
+      state.change({ book: news.book, ...(isRead && { link: { kind: 'open' } }) });
+      break;
+    }
+    case 'status':
+      state.change({ statuses: new Map(news.rows.map((row) => [row.name, row])) });
+      break;
+    case 'progress':
+      state.change({ link: { kind: 'reading', share: news.share } });
+      break;
+    case 'lost':
+      state.change({ link: { kind: 'lost', why: news.why, mayReturn: news.mayReturn } });
+      break;
+    case 'refused':
+      state.change({ link: { kind: 'refused', why: news.why } });
+      break;
+  }
+}
+
+/** A page that comes back to its troupe keeps what was chosen. */
+function greet(hello: Hello): void {
+  const { protocol, charts, mode, title, at } = hello;
+  if (protocol !== INSPECTION_PROTOCOL) {
+    state.change({
+      link: { kind: 'mismatch', theirs: String(protocol), ours: String(INSPECTION_PROTOCOL) },
+    });
+    return;
+  }
+  state.change({
+    hello,
+    charts,
+    source: { kind: mode, title },
+    link: { kind: 'open' },
+    clockAhead: at - Date.now(),
+    cursor: null,
+    reading: null,
+    window: null,
+    book: undefined,
+  });
+}
+
+async function read(bytes: Promise<ArrayBuffer>, title: string): Promise<void> {
+  state.begin({ source: { kind: 'file', title }, link: { kind: 'reading', share: 0 } });
+  log.order({ order: 'open', bytes: await bytes });
+}
+
+function open(file: File): void {
+  void read(file.arrayBuffer(), file.name);
+}
+
+/** A page that was sent to somebody has its log in itself. */
+const enclosed = document.querySelector<HTMLScriptElement>('script#log')?.textContent.trim();
+
+applyTheme(themeNow());
+if (enclosed !== undefined && enclosed.startsWith('{'))
+  void read(new Blob([enclosed, '\n']).arrayBuffer(), document.title);
+else if (access !== undefined) {
+  state.change({ link: { kind: 'connecting' } });
+  log.order({ order: 'follow', ...access });
+}
+
+const root = document.querySelector('#page');
+if (root !== null)
+  render(
+    <TheaterProvider
+      theater={{
+        state,
+        log,
+        layouts: new Layouts(startElkWorker),
+        runtime: access === undefined ? undefined : new Runtime(access),
+        open,
+      }}
+    >
+      <App />
+    </TheaterProvider>,
+    root,
+  );

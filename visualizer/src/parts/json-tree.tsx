@@ -1,0 +1,44 @@
+/** A value of JSON that is opened and closed piece by piece. */
+
+export function JsonTree({ value, name, isOpen = true }: { value: unknown; name?: string; isOpen?: boolean }) {
+  if (typeof value !== 'object' || value === null)
+    return (
+      <div class="json-leaf">
+        {name !== undefined && <span class="json-name">{name}: </span>}
+        <JsonValue value={value} />
+      </div>
+    );
+  const entries = Object.entries(value);
+  const [start, end] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  if (entries.length === 0)
+    return (
+      <div class="json-leaf">
+        {name !== undefined && <span class="json-name">{name}: </span>}
+        <span class="muted">
+          {start}
+          {end}
+        </span>
+      </div>
+    );
+  return (
+    <details class="json-node" open={isOpen}>
+      <summary>
+        {name !== undefined && <span class="json-name">{name} </span>}
+        <span class="muted">
+          {start}
+          {entries.length}
+          {end}
+        </span>
+      </summary>
+      {entries.map(([key, below]) => (
+        <JsonTree key={key} name={key} value={below} isOpen={false} />
+      ))}
+    </details>
+  );
+}
+
+export function JsonValue({ value }: { value: unknown }) {
+  if (value === undefined) return <span class="muted">nothing</span>;
+  const kind = value === null ? 'null' : typeof value;
+  return <span class={`json-${kind}`}>{JSON.stringify(value)}</span>;
+}

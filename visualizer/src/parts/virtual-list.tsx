@@ -1,0 +1,112 @@
+/**
+ * A list of any length of which only what is in sight is drawn. All items are of one height.
+ *
+ * Owns which items are in sight. Arrow keys, Home and End move through it as the caller says.
+ */
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+export interface VirtualListProps {
+  readonly count: number;
+  readonly itemHeight: number;
+  readonly label: string;
+  /** The item that is to be in sight; -1 for none. */
+  readonly shown: number;
+  /** Whether the end stays in sight while the list grows, unless somebody has scrolled away from it. */
+  readonly staysAtEnd?: boolean;
+  readonly onMove: (index: number) => void;
+  readonly item: (index: number) => ComponentChildren;
+  /** Told which items are drawn. */
+  readonly onRange?: (first: number, last: number) => void;
+  readonly role?: JSX.AriaRole;
+}
+
+/** Drawn above and below what is in sight. */
+const SPARE = 6;
+
+export function VirtualList(props: VirtualListProps) {
+  const { count, itemHeight, label, shown, staysAtEnd = false, onMove, item, onRange, role = 'list' } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(600);
+  const isAtEnd = useRef(true);
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setHeight(element.clientHeight));
+    observer.observe(element);
+    setHeight(element.clientHeight);
+    return () => observer.disconnect();
+  }, []);
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null || !staysAtEnd || !isAtEnd.current) return;
+    element.scrollTop = count * itemHeight;
+  }, [count, staysAtEnd, itemHeight]);
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null || shown < 0) return;
+    const start = shown * itemHeight;
+    if (start < element.scrollTop) element.scrollTop = start;
+    else if (start + itemHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = start + itemHeight - element.clientHeight;
+  }, [shown, itemHeight]);
+
+  const first = Math.max(0, Math.floor(top / itemHeight) - SPARE);
+  const last = Math.min(count - 1, Math.ceil((top + height) / itemHeight) + SPARE);
+  useEffect(() => onRange?.(first, last), [first, last, count]);
+
+  function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLDivElement>): void {
+    const page = Math.max(1, Math.floor(height / itemHeight) - 1);
+    const moves: Record<string, number> = {
+      ArrowDown: shown + 1,
+      ArrowUp: shown - 1,
+      PageDown: shown + page,
+      PageUp: shown - page,
+      Home: 0,
+      End: count - 1,
+    };
+    const move = moves[event.key];
+    if (move === undefined || count === 0) return;
+    event.preventDefault();
+    onMove(Math.max(0, Math.min(count - 1, move)));
+  }
+
+  const items = [];
+  for (let index = first; index <= last; index += 1) {
+    const style = { transform: `translateY(${index * itemHeight}px)`, height: `${itemHeight}px` };
+    items.push(
+      <div
+        key={index}
+        class="virtual-item"
+        role={role === 'list' ? 'listitem' : 'presentation'}
+        {...(role === 'list' && { 'aria-posinset': index + 1, 'aria-setsize': count })}
+        style={style}
+      >
+        {item(index)}
+      </div>,
+    );
+  }
+  return (
+    <div
+      ref={box}
+      class="virtual-list"
+      role={role}
+      aria-label={label}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onScroll={({ currentTarget }) => {
+        setTop(currentTarget.scrollTop);
+        isAtEnd.current =
+          currentTarget.scrollTop + currentTarget.clientHeight >= currentTarget.scrollHeight - itemHeight;
+      }}
+    >
+      <div class="virtual-space" role="presentation" style={{ height: `${count * itemHeight}px` }}>
+        {items}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+/** What the page asks of a runtime beside its stream. */
+import {
+  INSPECTION_PATHS,
+  type CommandAnswer,
+  type CommandRequest,
+  type InspectedTool,
+} from '../../../src/inspection/protocol.js';
+
+export interface Access {
+  /** Of the page; paths of the protocol are below it. */
+  readonly address: string;
+  readonly token: string;
+}
+
+/** The key is in the fragment, which no server is told. Undefined where there is none. */
+export function accessOf(location: { readonly href: string; readonly hash: string }): Access | undefined {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (token === null || token === '') return undefined;
+  return { address: new URL('.', location.href.replace(/#.*$/, '')).href, token };
+}
+
+export class Runtime {
+  constructor(private readonly access: Access) {}
+
+  async send(request: CommandRequest): Promise<CommandAnswer> {
+    const response = await this.#fetch(INSPECTION_PATHS.command, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    });
+    return (await response.json()) as CommandAnswer;
+  }
+
+  async tools(server: string): Promise<readonly InspectedTool[]> {
+    const response = await this.#fetch(`${INSPECTION_PATHS.tools}?server=${encodeURIComponent(server)}`);
+    return (await response.json()) as readonly InspectedTool[];
+  }
+
+  /** The page and the log as one file. */
+  async share(): Promise<Blob> {
+    return (await this.#fetch(INSPECTION_PATHS.share)).blob();
+  }
+
+  /** Rejects where it does not answer as it should. */
+  async #fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { ...init.headers, authorization: `Bearer ${this.access.token}` };
+    const response = await fetch(new URL(`.${path}`, this.access.address), { ...init, headers });
+    if (!response.ok) throw new Error(`The runtime answered ${response.status}.`);
+    return response;
+  }
+}

@@ -1,0 +1,95 @@
+/** Hands the state of the page and the log to the components, and lets them ask. */
+import { createContext, type ComponentChildren } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import type { Layouts } from '../chart/layouts.js';
+import type { MomentView, Question, Questions } from '../log/desk-messages.js';
+import type { LogClient } from '../worker/log-client.js';
+import { positionOf, type Page, type PageState } from './page.js';
+import type { Runtime } from './runtime.js';
+
+export interface Theater {
+  readonly state: PageState;
+  readonly log: LogClient;
+  readonly layouts: Layouts;
+  readonly runtime: Runtime | undefined;
+  readonly open: (file: File) => void;
+}
+
+const Given = createContext<Theater | undefined>(undefined);
+
+export function TheaterProvider({ theater, children }: { theater: Theater; children: ComponentChildren }) {
+  return <Given.Provider value={theater}>{children}</Given.Provider>;
+}
+
+export function useTheater(): Theater {
+  const theater = useContext(Given);
+  if (theater === undefined) throw new Error('There is no theater around this component.');
+  return theater;
+}
+
+/** The page as it is now; what shows it is drawn again with every change, at most once a frame. */
+export function usePage(): Page {
+  const { state } = useTheater();
+  const [page, setPage] = useState(state.page);
+  useEffect(() => {
+    setPage(state.page);
+    return state.listen(() => setPage(state.page));
+  }, [state]);
+  return page;
+}
+
+/** An answer, and that to which question it is. */
+interface Answer<Q extends Question> {
+  readonly answer: Questions[Q]['answer'];
+  readonly ask: Questions[Q]['ask'];
+}
+
+/**
+ * The latest answer of the log; undefined before the first, and while `ask` is undefined. One question at a time is under
+ * way: where they come faster than answers, those in between are left out. Another `version` asks the same again.
+ */
+export function useAnswer<Q extends Question>(
+  question: Q,
+  ask: Questions[Q]['ask'] | undefined,
+  version = 0,
+): Answer<Q> | undefined {
+  const { log } = useTheater();
+  const [given, setGiven] = useState<Answer<Q> | undefined>(undefined);
+  const asking = useRef<{ next: Questions[Q]['ask'] | undefined; isBusy: boolean }>({
+    next: undefined,
+    isBusy: false,
+  });
+  const key = ask === undefined ? '' : JSON.stringify(ask);
+  useEffect(() => {
+    const mine = asking.current;
+    mine.next = ask;
+    if (ask === undefined) setGiven(undefined);
+    if (mine.isBusy) return;
+    const work = async (): Promise<void> => {
+      mine.isBusy = true;
+      while (mine.next !== undefined) {
+        const next: Questions[Q]['ask'] = mine.next;
+        mine.next = undefined;
+        const answer = await log.ask(question, next);
+        setGiven({ answer, ask: next });
+      }
+      mine.isBusy = false;
+    };
+    void work();
+  }, [log, question, key, version]);
+  return given;
+}
+
+const Moment = createContext<MomentView | undefined>(undefined);
+
+/** Asks once for everybody how all connections stand at the moment that is shown. */
+export function MomentProvider({ children }: { children: ComponentChildren }) {
+  const page = usePage();
+  const position = positionOf(page);
+  const given = useAnswer('moment', position < 0 ? undefined : { position });
+  return <Moment.Provider value={given?.answer}>{children}</Moment.Provider>;
+}
+
+export function useMoment(): MomentView | undefined {
+  return useContext(Moment);
+}

@@ -1,0 +1,16 @@
+/** The time of the source, for what counts down. */
+import { useEffect, useState } from 'preact/hooks';
+import { usePage } from './theater.js';
+
+/** Milliseconds since the epoch, anew every second while `isNeeded`. */
+export function useNow(isNeeded: boolean): number {
+  const { clockAhead } = usePage();
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isNeeded) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [isNeeded]);
+  return now + clockAhead;
+}

@@ -1,0 +1,251 @@
+/** The statechart that runs, and where the selected actor stands in it. */
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { stateIdsOf } from '../../../src/inspection/chart-lookup.js';
+import type { ChartModel } from '../../../src/inspection/chart-model.js';
+import type { PlacedBox, PlacedChart } from '../chart/chart-layout.js';
+import { ChartPicture, type Marks } from '../chart/chart-picture.js';
+import { Minimap } from '../chart/minimap.js';
+import { possibleFrom, takenBy } from '../chart/taken.js';
+import { useCamera } from '../chart/use-camera.js';
+import type { ActorView } from '../log/desk-messages.js';
+import { usePage, useTheater } from '../state/theater.js';
+import { useActor } from './details-view.js';
+import { Nothing } from './fleet-view.js';
+import { Icon } from './scrubber.js';
+
+const PAN = 60;
+
+export function ChartView() {
+  const { state, layouts } = useTheater();
+  const { selected, charts, chart, book } = usePage();
+  const actor = useActor(selected);
+  const ownName = selected === '' ? 'manager' : 'connection';
+  const name = chart ?? ownName;
+  const known = charts[name];
+  const [placed, setPlaced] = useState<PlacedChart | undefined>(undefined);
+  const [trouble, setTrouble] = useState('');
+  const [pointed, setPointed] = useState<PlacedBox | undefined>(undefined);
+  const box = useRef<HTMLDivElement>(null);
+  const lens = useCamera(box, placed);
+  const { camera } = lens;
+
+  useEffect(() => {
+    if (known === undefined) return;
+    let isOver = false;
+    layouts.of(known.hash, known.model).then(
+      (found) => {
+        if (!isOver) setPlaced(found);
+      },
+      (error: unknown) => setTrouble(error instanceof Error ? error.message : 'It cannot be laid out.'),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [known?.hash]);
+
+  const isShown = placed !== undefined && placed.model === known?.model;
+  const marks = useMemo(
+    () => (isShown && actor !== undefined && name === ownName ? marksOf(placed, actor) : undefined),
+    [placed, actor, name, ownName, isShown],
+  );
+
+  function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLDivElement>): void {
+    const keys: Record<string, () => void> = {
+      '+': () => lens.zoomBy(1.25),
+      '=': () => lens.zoomBy(1.25),
+      '-': () => lens.zoomBy(0.8),
+      0: lens.fit,
+      ArrowLeft: () => lens.panBy(PAN, 0),
+      ArrowRight: () => lens.panBy(-PAN, 0),
+      ArrowUp: () => lens.panBy(0, PAN),
+      ArrowDown: () => lens.panBy(0, -PAN),
+    };
+    const act = keys[event.key];
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
+  }
+
+  return (
+    <section class="view chart-view" aria-label="Chart">
+      <div class="toolbar">
+        <label class="choice">
+          <span>Actor</span>
+          <select
+            value={selected}
+            onChange={({ currentTarget }) => state.change({ selected: currentTarget.value, chart: null })}
+          >
+            <option value="">manager</option>
+            {book?.names.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="choice">
+          <span>Chart</span>
+          <select
+            value={name}
+            onChange={({ currentTarget }) =>
+              state.change({ chart: currentTarget.value === ownName ? null : currentTarget.value })
+            }
+          >
+            {Object.keys(charts).map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+        <p class="toolbar-note" role="status">
+          {marks === undefined
+            ? name === ownName
+              ? ''
+              : 'The chart alone: no log tells where such an actor stands.'
+            : lastStep(marks)}
+        </p>
+        <div class="button-group">
+          <button type="button" class="icon" aria-label="Zoom in" title="Zoom in (+)" onClick={() => lens.zoomBy(1.25)}>
+            <Icon path="M8 3v10M3 8h10" />
+          </button>
+          <button type="button" class="icon" aria-label="Zoom out" title="Zoom out (−)" onClick={() => lens.zoomBy(0.8)}>
+            <Icon path="M3 8h10" />
+          </button>
+          <button type="button" title="Fit (0)" onClick={lens.fit}>
+            Fit
+          </button>
+          <button type="button" disabled={marks === undefined} onClick={() => lookAtActive(placed, marks)}>
+            Find active
+          </button>
+        </div>
+      </div>
+      <div
+        ref={box}
+        class="chart-canvas"
+        tabIndex={0}
+        role="group"
+        aria-label="Chart: arrow keys pan, plus and minus zoom, zero fits"
+        onKeyDown={onKeyDown}
+      >
+        {trouble !== '' && <Nothing title="The chart cannot be drawn">{trouble}</Nothing>}
+        {trouble === '' && !isShown && <p class="loading" role="status">The chart is being laid out…</p>}
+        {isShown && (
+          <>
+            <svg class="chart-svg" width="100%" height="100%" role="group" aria-label={`The ${name} machine`}>
+              <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.zoom})`}>
+                <ChartPicture chart={placed} marks={marks} onPoint={setPointed} />
+              </g>
+            </svg>
+            {pointed !== undefined && <StateNote box={pointed} marks={marks} camera={camera} size={lens.size} />}
+            <Minimap chart={placed} lens={lens} active={marks?.active ?? NONE} />
+            {marks !== undefined && <Legend />}
+          </>
+        )}
+      </div>
+    </section>
+  );
+
+  function lookAtActive(chart: PlacedChart | undefined, now: Marks | undefined): void {
+    const active = chart?.boxes.filter(({ state }) => now?.active.has(state.id)) ?? [];
+    const inner = active.toSorted((a, b) => b.depth - a.depth)[0];
+    if (inner !== undefined) lens.lookAt(inner.x + inner.width / 2, inner.y + inner.height / 2, 1.1);
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function marksOf(chart: PlacedChart, actor: ActorView): Marks {
+  const { model, content } = chart;
+  const { state, change, visits } = actor;
+  const active = new Set(stateIdsOf(model, state));
+  const from = change?.from ?? null;
+  const taken = change === null || from === null ? [] : takenBy(model, { from, to: state, events: change.events });
+  const lines = taken.flatMap(({ source, targets }) => targets.map((target) => content.lineOf(source, target)));
+  return {
+    active,
+    possible: new Set(actor.status === 'active' ? possibleFrom(model, active).map(({ id }) => id) : []),
+    taken: new Set(taken.map(({ id }) => id)),
+    lines: new Set(lines.filter((key) => key !== undefined)),
+    step: `${actor.address} ${change?.position ?? 0}`,
+    visits: visitsById(model, visits),
+  };
+}
+
+function visitsById(model: ChartModel, visits: ReadonlyMap<string, number>): Map<string, number> {
+  return new Map([...visits].map(([path, count]) => [`${model.root.id}.${path}`, count]));
+}
+
+function lastStep({ taken }: Marks): string {
+  const words = [...taken].map((id) => id.split('|')[1] ?? '').map((event) => (event === '' ? 'always' : event));
+  return words.length === 0 ? '' : `Last transition: ${words.join(', ')}`;
+}
+
+function StateNote(props: {
+  box: PlacedBox;
+  marks: Marks | undefined;
+  camera: { x: number; y: number; zoom: number };
+  size: { width: number; height: number };
+}) {
+  const { box, marks, camera, size } = props;
+  const { state, x, y, height, width } = box;
+  const left = Math.max(8, Math.min(size.width - 296, camera.x + x * camera.zoom));
+  const below = camera.y + (y + height) * camera.zoom + 8;
+  const hasRoomBelow = below < size.height - 130;
+  const style = hasRoomBelow
+    ? { left: `${left}px`, top: `${Math.max(8, below)}px` }
+    : { left: `${left}px`, bottom: `${Math.max(8, size.height - camera.y - y * camera.zoom + 8)}px` };
+  const lists: readonly (readonly [string, readonly string[]])[] = [
+    ['On entry', state.entry],
+    ['On exit', state.exit],
+    ['Runs', state.invokes.map(({ src }) => src)],
+    ['Tags', state.tags],
+  ];
+  const visits = marks?.visits.get(state.id) ?? 0;
+  return (
+    <div class="tooltip chart-tooltip" style={width > 0 ? style : {}} aria-hidden="true">
+      <strong>{state.key}</strong>
+      {state.description !== null && <p>{state.description}</p>}
+      <dl>
+        {visits > 0 && (
+          <div>
+            <dt>Entered</dt>
+            <dd>{visits}×</dd>
+          </div>
+        )}
+        {lists.map(
+          ([title, values]) =>
+            values.length > 0 && (
+              <div key={title}>
+                <dt>{title}</dt>
+                <dd>{values.join(', ')}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+    </div>
+  );
+}
+
+function Legend() {
+  return (
+    <ul class="chart-legend" aria-label="Legend">
+      <li>
+        <span class="legend-box active" aria-hidden="true" /> active
+      </li>
+      <li>
+        <span class="legend-line taken" aria-hidden="true" /> taken last
+      </li>
+      <li>
+        <span class="legend-text" aria-hidden="true">
+          event
+        </span>{' '}
+        possible now
+      </li>
+      <li>
+        <span class="muted">3×</span> times entered
+      </li>
+    </ul>
+  );
+}

@@ -1,0 +1,101 @@
+/** What a person can tell a connection. One that its chart does not accept can be sent all the same, to see why. */
+import { useEffect, useState } from 'preact/hooks';
+import type { CommandAnswer } from '../../../src/inspection/protocol.js';
+import { isCommandable } from '../state/page.js';
+import { usePage, useTheater } from '../state/theater.js';
+
+const COMMANDS: readonly (readonly [command: string, words: string])[] = [
+  ['connection.start', 'Start'],
+  ['connection.stop', 'Stop'],
+  ['connection.retry', 'Retry'],
+  ['connection.restart', 'Restart'],
+  ['connection.refresh', 'Refresh'],
+  ['trust.granted', 'Approve'],
+  ['trust.denied', 'Deny'],
+];
+
+type Outcome = { readonly command: string } & (
+  | { readonly answer: CommandAnswer }
+  | { readonly trouble: string }
+);
+
+export function Commands({ name, allowed }: { name: string; allowed: readonly string[] | null }) {
+  const { runtime } = useTheater();
+  const page = usePage();
+  const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
+  const [isForced, setForced] = useState(false);
+  useEffect(() => {
+    setOutcome(undefined);
+    setForced(false);
+  }, [name]);
+  const canSend = isCommandable(page) && runtime !== undefined && allowed !== null;
+
+  async function send(command: string): Promise<void> {
+    if (runtime === undefined) return;
+    try {
+      setOutcome({ command, answer: await runtime.send({ connection: name, command }) });
+    } catch (error) {
+      setOutcome({ command, trouble: error instanceof Error ? error.message : 'It could not be sent.' });
+    }
+  }
+
+  if (page.source.kind === 'file') return null;
+  return (
+    <section class="commands" aria-label={`Commands for ${name}`}>
+      <div class="command-row" role="group" aria-label="Commands">
+        {COMMANDS.map(([command, words]) => {
+          const isLegal = allowed?.includes(command) ?? false;
+          const isOffered = canSend && (isLegal || isForced);
+          return (
+            <button
+              key={command}
+              type="button"
+              class={isLegal ? 'command' : 'command illegal'}
+              disabled={!isOffered}
+              title={isLegal ? command : `${command}: its chart does not accept it now`}
+              onClick={() => void send(command)}
+            >
+              {words}
+            </button>
+          );
+        })}
+      </div>
+      <label class="force">
+        <input
+          type="checkbox"
+          checked={isForced}
+          disabled={!canSend}
+          onChange={({ currentTarget }) => setForced(currentTarget.checked)}
+        />
+        Send anyway: also what the chart rejects
+      </label>
+      {!canSend && <p class="muted small">Commands work in the present of a running troupe only.</p>}
+      <div role="status">{outcome !== undefined && <OutcomeNote outcome={outcome} />}</div>
+    </section>
+  );
+}
+
+function OutcomeNote({ outcome }: { outcome: Outcome }) {
+  if ('trouble' in outcome)
+    return (
+      <p class="note bad">
+        <code>{outcome.command}</code>: {outcome.trouble}
+      </p>
+    );
+  const { command, answer } = outcome;
+  if (answer.accepted)
+    return (
+      <p class="note good">
+        <code>{command}</code> is accepted.
+      </p>
+    );
+  return (
+    <div class="note bad rejection">
+      <p>
+        <strong>Rejected.</strong> <code>{command}</code> is not accepted in <code>{answer.state}</code> (
+        {answer.reason}). Nothing has changed.
+      </p>
+      <p class="small">Accepted now: {answer.allowed.length === 0 ? 'nothing' : answer.allowed.join(', ')}</p>
+    </div>
+  );
+}

@@ -1,0 +1,246 @@
+/** Everything about one actor at the moment that is shown. */
+import { useEffect, useState } from 'preact/hooks';
+import type { ConnectionContext, PhaseTimings } from '../../../machines/connection.events.js';
+import { stateText } from '../../../src/event-log/divergence.js';
+import type { InspectedStatus, InspectedTool } from '../../../src/inspection/protocol.js';
+import type { ActorView } from '../log/desk-messages.js';
+import { JsonTree } from '../parts/json-tree.js';
+import { StateBadge } from '../parts/state-badge.js';
+import { statePath } from '../../../src/lifecycle/state-path.js';
+import { isPast, positionOf } from '../state/page.js';
+import { useAnswer, usePage, useTheater } from '../state/theater.js';
+import { clockTime, duration } from '../state/times.js';
+import { Commands } from './commands.js';
+import { Nothing, NextTry, useFleet } from './fleet-view.js';
+
+/** What is selected, as it stands at the moment that is shown. */
+export function useActor(name: string): ActorView | undefined {
+  const page = usePage();
+  const position = positionOf(page);
+  const given = useAnswer('actor', position < 0 ? undefined : { name, position });
+  return given?.answer?.name === name ? given.answer : undefined;
+}
+
+export function DetailsView() {
+  const page = usePage();
+  const { selected, statuses } = page;
+  const actor = useActor(selected);
+  const row = useFleet().find(({ name }) => name === selected);
+  const status = isPast(page) ? undefined : statuses.get(selected);
+  const context = (actor?.context ?? {}) as unknown as Partial<ConnectionContext>;
+  const path = actor === undefined ? undefined : statePath(actor.state);
+  return (
+    <section class="details" aria-label="Details">
+      <header class="details-head">
+        <h2 title={selected}>{selected === '' ? 'manager' : selected}</h2>
+        {path !== undefined ? (
+          <StateBadge {...path} />
+        ) : row !== undefined ? (
+          <StateBadge state={row.state} substate={row.substate} />
+        ) : null}
+      </header>
+      <div class="details-body">
+        {selected !== '' && <Commands name={selected} allowed={row?.allowed ?? null} />}
+        {actor === undefined && row === undefined && (
+          <Nothing title="Not there">At this moment there is no actor of that name.</Nothing>
+        )}
+        {status?.authUrl != null && (
+          <p class="note warn">
+            The server wants somebody to sign in.{' '}
+            <a href={status.authUrl} target="_blank" rel="noreferrer noopener">
+              Sign in
+            </a>
+          </p>
+        )}
+        {row?.error != null && <ErrorNote row={row.error} hint={context.failure?.hint ?? status?.error?.hint} />}
+        {selected !== '' && <Facts context={context} status={status} actor={actor} nextAt={row?.nextAttemptAt ?? null} />}
+        {context.timings !== undefined && <Timings timings={context.timings} />}
+        <Stderr lines={status?.stderrTail ?? context.failure?.stderrTail ?? []} />
+        {selected !== '' && <ServerCard server={context.server ?? null} />}
+        {status !== undefined && <Tools name={selected} count={status.toolCount} />}
+        {actor !== undefined && (
+          <Fold title="Context" isOpen={selected === ''}>
+            <JsonTree value={actor.context} />
+          </Fold>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function ErrorNote({ row, hint }: { row: { code: string; message: string }; hint: string | undefined }) {
+  return (
+    <div class="note bad">
+      <p>
+        <code>{row.code}</code> {row.message}
+      </p>
+      {hint !== undefined && <p class="small">{hint}</p>}
+    </div>
+  );
+}
+
+function Facts(props: {
+  context: Partial<ConnectionContext>;
+  status: InspectedStatus | undefined;
+  actor: ActorView | undefined;
+  nextAt: number | null;
+}) {
+  const { context, status, actor, nextAt } = props;
+  const change = actor?.change ?? null;
+  const facts: [string, preact.ComponentChildren][] = [
+    ['Transport', context.transport ?? status?.transport],
+    ['Address', status?.url ?? context.url],
+    ['Process', status?.pid ?? context.pid],
+    ['Session', context.generation === 0 ? null : context.generation],
+    ['Attempt', context.attempt === undefined || context.attempt === 0 ? null : `${context.attempt} of ${context.policy?.maxAttempts ?? '?'}`],
+    ['Next try', nextAt === null ? null : <NextTry at={nextAt} />],
+    ['Ready since', context.readyAt === null || context.readyAt === undefined ? null : clockTime(context.readyAt)],
+    ['Source', status?.source],
+    [
+      'Last change',
+      change === null
+        ? null
+        : `${clockTime(change.at)}${change.from === null ? '' : `, from ${stateText(change.from)}`}`,
+    ],
+  ];
+  return (
+    <dl class="facts">
+      {facts.map(
+        ([name, value]) =>
+          value !== null &&
+          value !== undefined && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+const PHASES: readonly (readonly [keyof PhaseTimings, string])[] = [
+  ['configuringMs', 'configuring'],
+  ['queuedMs', 'queued'],
+  ['launchingMs', 'launching'],
+  ['handshakingMs', 'handshaking'],
+  ['listingMs', 'listing'],
+];
+
+function Timings({ timings }: { timings: PhaseTimings }) {
+  const longest = Math.max(1, ...PHASES.map(([phase]) => timings[phase] ?? 0));
+  if (PHASES.every(([phase]) => timings[phase] === null)) return null;
+  return (
+    <Fold title="Time per phase" isOpen>
+      <table class="phases">
+        <tbody>
+          {PHASES.map(([phase, words]) => {
+            const ms = timings[phase];
+            return (
+              <tr key={phase}>
+                <th scope="row">{words}</th>
+                <td class="phase-bar">
+                  <span style={{ width: `${((ms ?? 0) / longest) * 100}%` }} />
+                </td>
+                <td class="number">{ms === null ? '–' : duration(ms)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Fold>
+  );
+}
+
+function Stderr({ lines }: { lines: readonly string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <Fold title={`Last lines of stderr (${lines.length})`} isOpen>
+      <pre class="stderr" tabIndex={0} aria-label="Last lines of stderr">
+        {lines.join('\n')}
+      </pre>
+    </Fold>
+  );
+}
+
+function ServerCard({ server }: { server: ConnectionContext['server'] }) {
+  if (server === null) return null;
+  const { info, protocolVersion, capabilities, instructions } = server;
+  return (
+    <Fold title="Server" isOpen>
+      <dl class="facts">
+        <div>
+          <dt>Name</dt>
+          <dd>
+            {info.name} {info.version}
+          </dd>
+        </div>
+        <div>
+          <dt>Protocol</dt>
+          <dd>{protocolVersion}</dd>
+        </div>
+        <div>
+          <dt>Offers</dt>
+          <dd>{Object.keys(capabilities).join(', ') || 'nothing'}</dd>
+        </div>
+      </dl>
+      {instructions !== null && <p class="instructions">{instructions}</p>}
+    </Fold>
+  );
+}
+
+function Tools({ name, count }: { name: string; count: number }) {
+  const { runtime } = useTheater();
+  const [tools, setTools] = useState<readonly InspectedTool[] | string>([]);
+  useEffect(() => {
+    let isOver = false;
+    setTools([]);
+    if (runtime === undefined || count === 0) return;
+    runtime.tools(name).then(
+      (found) => {
+        if (!isOver) setTools(found);
+      },
+      (error: unknown) => {
+        if (!isOver) setTools(error instanceof Error ? error.message : 'They cannot be read.');
+      },
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [runtime, name, count]);
+  if (count === 0) return null;
+  return (
+    <Fold title={`Tools (${count})`}>
+      {typeof tools === 'string' ? (
+        <p class="note bad">{tools}</p>
+      ) : (
+        tools.map((tool) => (
+          <details key={tool.name} class="tool">
+            <summary>
+              <code>{tool.tool}</code> {tool.stale && <span class="tag">stale</span>}
+              <span class="muted">{tool.title ?? ''}</span>
+            </summary>
+            <p class="tool-text">{tool.description ?? 'It has no description.'}</p>
+            <p class="small muted">
+              For a model: <code>{tool.name}</code>
+            </p>
+            <JsonTree name="input" value={tool.inputSchema} />
+            {tool.outputSchema !== undefined && <JsonTree name="output" value={tool.outputSchema} isOpen={false} />}
+            {tool.annotations !== undefined && <JsonTree name="annotations" value={tool.annotations} />}
+          </details>
+        ))
+      )}
+    </Fold>
+  );
+}
+
+function Fold(props: { title: string; isOpen?: boolean; children: preact.ComponentChildren }) {
+  return (
+    <details class="fold" open={props.isOpen ?? false}>
+      <summary>
+        <h3>{props.title}</h3>
+      </summary>
+      <div class="fold-body">{props.children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,244 @@
+/** Every entry of the log, and of the one that is read everything. */
+import { useMemo, useState } from 'preact/hooks';
+import { stateText } from '../../../src/event-log/divergence.js';
+import { isState } from '../../../src/event-log/entry.js';
+import type { EntryLine, EntryView } from '../log/desk-messages.js';
+import { CATEGORIES } from '../log/labels.js';
+import { JsonTree, JsonValue } from '../parts/json-tree.js';
+import { VirtualList } from '../parts/virtual-list.js';
+import { differences } from '../state/difference.js';
+import { positionOf, type EventFilter } from '../state/page.js';
+import { useAnswer, usePage, useTheater } from '../state/theater.js';
+import { clockTime, count } from '../state/times.js';
+import { Nothing } from './fleet-view.js';
+import { look } from './scrubber.js';
+
+const ROW = 34;
+
+export function EventsView() {
+  const { state } = useTheater();
+  const page = usePage();
+  const { filter, book, selected, reading, cursor } = page;
+  const [range, setRange] = useState<readonly [number, number]>([0, 40]);
+  const isOpen = filter.text === '' && filter.categories.length === 0 && !filter.isNarrow;
+  const length = book?.length ?? 0;
+  const query = {
+    lane: filter.isNarrow ? selected : undefined,
+    categories: filter.categories.length === 0 ? undefined : filter.categories,
+    text: filter.text === '' ? undefined : filter.text,
+  };
+  const found = useAnswer('find', isOpen || length === 0 ? undefined : query, length)?.answer;
+  const total = isOpen ? length : (found?.length ?? 0);
+  const positionAt = (index: number): number => (isOpen ? index : (found?.[index] ?? -1));
+  const positions = useMemo(() => {
+    const wanted: number[] = [];
+    for (let index = range[0]; index <= Math.min(total - 1, range[1]); index += 1) wanted.push(positionAt(index));
+    return wanted;
+  }, [range, total, found, isOpen]);
+  const lines = useAnswer('lines', positions.length === 0 ? undefined : { positions })?.answer ?? [];
+  const byPosition = new Map(lines.map((line) => [line.position, line]));
+  const shownPosition = reading ?? positionOf(page);
+  const shown = useMemo(() => {
+    if (isOpen) return shownPosition;
+    if (found === undefined) return -1;
+    const after = found.findIndex((position) => position >= shownPosition);
+    return after === -1 ? found.length - 1 : after;
+  }, [shownPosition, found, isOpen]);
+
+  function read(index: number): void {
+    const position = positionAt(index);
+    if (position >= 0) state.change({ reading: position });
+  }
+
+  return (
+    <section class={reading === null ? 'view events' : 'view events is-reading'} aria-label="Events">
+      <Filters filter={filter} total={total} length={length} selected={selected} />
+      <div class="events-body">
+        {total === 0 ? (
+          length === 0 ? (
+            <Nothing title="No entries yet">What the machines are told is listed here.</Nothing>
+          ) : (
+            <Nothing title={found === undefined && !isOpen ? 'Searching…' : 'Nothing fits'}>
+              {found === undefined && !isOpen ? 'The log is being looked through.' : 'No entry fits the filter.'}
+            </Nothing>
+          )
+        ) : (
+          <VirtualList
+            label="Entries of the log"
+            count={total}
+            itemHeight={ROW}
+            shown={reading === null && cursor === null ? -1 : shown}
+            staysAtEnd={reading === null && cursor === null}
+            onMove={read}
+            onRange={(first, last) => setRange([first, last])}
+            item={(index) => {
+              const line = byPosition.get(positionAt(index));
+              return line === undefined ? (
+                <div class="event-row loading-row" />
+              ) : (
+                <EventRow line={line} isRead={line.position === reading} onRead={() => read(index)} />
+              );
+            }}
+          />
+        )}
+        {reading !== null && <Reading position={reading} />}
+      </div>
+    </section>
+  );
+}
+
+function Filters(props: { filter: EventFilter; total: number; length: number; selected: string }) {
+  const { filter, total, length, selected } = props;
+  const { state } = useTheater();
+  const set = (change: Partial<EventFilter>): void => state.change({ filter: { ...filter, ...change } });
+  return (
+    <div class="toolbar">
+      <label class="search">
+        <span class="sr-only">Search in entries</span>
+        <input
+          type="search"
+          placeholder="Search in entries…"
+          value={filter.text}
+          onInput={({ currentTarget }) => set({ text: currentTarget.value })}
+        />
+      </label>
+      <div class="chips" role="group" aria-label="Show only entries of these kinds">
+        {CATEGORIES.map((category) => (
+          <button
+            key={category}
+            type="button"
+            class={`chip kind-${category}`}
+            aria-pressed={filter.categories.includes(category)}
+            onClick={() =>
+              set({
+                categories: filter.categories.includes(category)
+                  ? filter.categories.filter((each) => each !== category)
+                  : [...filter.categories, category],
+              })
+            }
+          >
+            {category}
+          </button>
+        ))}
+      </div>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={filter.isNarrow}
+          onChange={({ currentTarget }) => set({ isNarrow: currentTarget.checked })}
+        />
+        Only {selected === '' ? 'manager' : selected}
+      </label>
+      <p class="toolbar-note" role="status">
+        {total === length ? `${count(length)} entries` : `${count(total)} of ${count(length)} entries`}
+      </p>
+    </div>
+  );
+}
+
+function EventRow({ line, isRead, onRead }: { line: EntryLine; isRead: boolean; onRead: () => void }) {
+  const { at, category, kind, type, lane, words, seq } = line;
+  return (
+    <button type="button" class={`event-row kind-${category}`} aria-pressed={isRead} onClick={onRead} data-seq={seq}>
+      <span class="mono event-time">{clockTime(at)}</span>
+      <span class="event-kind">{category === 'other' ? kind : category}</span>
+      <span class="event-lane">{lane === '' ? 'manager' : (lane ?? '')}</span>
+      <span class="event-type mono">{type === '' ? 'snapshot' : type}</span>
+      <span class="event-words">{words}</span>
+    </button>
+  );
+}
+
+function Reading({ position }: { position: number }) {
+  const { state } = useTheater();
+  const { book } = usePage();
+  const entry = useAnswer('entry', { position })?.answer;
+  if (entry === undefined || entry.position !== position)
+    return (
+      <aside class="reading" aria-label="Entry">
+        <p class="loading" role="status">
+          The entry is being read…
+        </p>
+      </aside>
+    );
+  return (
+    <aside class="reading" aria-label="Entry">
+      <header class="reading-head">
+        <h2>
+          Entry {count(entry.seq)}
+          <small class={`kind-${entry.category}`}> {entry.type === '' ? entry.kind : entry.type}</small>
+        </h2>
+        <button
+          type="button"
+          onClick={() =>
+            state.change({ ...(entry.lane !== undefined && { selected: entry.lane }), view: 'chart', chart: null, cursor: position })
+          }
+        >
+          Show in chart
+        </button>
+        <button type="button" onClick={() => look(state, position, book?.length ?? 0)}>
+          Go to this moment
+        </button>
+        <button type="button" class="icon" aria-label="Close the entry" onClick={() => state.change({ reading: null })}>
+          ✕
+        </button>
+      </header>
+      <div class="reading-body">
+        {entry.category === 'rejection' && <p class="note bad">{entry.words}</p>}
+        <Difference entry={entry} />
+        <h3>As it is in the log</h3>
+        <JsonTree value={entry.json} />
+      </div>
+    </aside>
+  );
+}
+
+function Difference({ entry }: { entry: EntryView }) {
+  const { before, after } = entry;
+  if (after === undefined) return <p class="muted">A note: it changed nothing.</p>;
+  const found = differences(before ?? {}, after);
+  return (
+    <>
+      <h3>What it changed</h3>
+      {found.length === 0 ? (
+        <p class="muted">Nothing: state and context are as before.</p>
+      ) : (
+        <div class="diff-scroll" tabIndex={0} role="group" aria-label="What it changed">
+          <table class="diff">
+            <thead>
+              <tr>
+                <th scope="col">Field</th>
+                <th scope="col">Before</th>
+                <th scope="col">After</th>
+              </tr>
+            </thead>
+            <tbody>
+              {found.map(({ path, before: was, after: is }) => (
+                <tr key={path}>
+                  <th scope="row" class="mono">
+                    {path.replace(/^context\./, '')}
+                  </th>
+                  <td class="diff-before">
+                    <Shown path={path} value={was} />
+                  </td>
+                  <td class="diff-after">
+                    <Shown path={path} value={is} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Shown({ path, value }: { path: string; value: unknown }) {
+  if (path === 'state' && isState(value)) return <span>{stateText(value)}</span>;
+  return typeof value === 'object' && value !== null ? (
+    <JsonTree value={value} isOpen={false} />
+  ) : (
+    <JsonValue value={value} />
+  );
+}

@@ -1,0 +1,165 @@
+/** Every connection in one list, with what a person asks first: how is it, and what comes next. */
+import { useMemo, useState } from 'preact/hooks';
+import { CONNECTION_STATES } from '../../../src/lifecycle/event.js';
+import { StateBadge, StateMark } from '../parts/state-badge.js';
+import { VirtualList } from '../parts/virtual-list.js';
+import { chosenRows, fleetRows, type FleetRow } from '../state/fleet.js';
+import { useMoment, usePage, useTheater } from '../state/theater.js';
+import { useNow } from '../state/tick.js';
+import { clockTime, count, duration } from '../state/times.js';
+
+const ROW = 52;
+
+export function useFleet(): readonly FleetRow[] {
+  const moment = useMoment();
+  const { source, cursor, statuses } = usePage();
+  const isNow = source.kind === 'live' && cursor === null;
+  return useMemo(() => fleetRows(moment?.rows ?? [], isNow ? statuses : undefined), [moment, statuses, isNow]);
+}
+
+export function FleetView() {
+  const { state } = useTheater();
+  const { selected } = usePage();
+  const rows = useFleet();
+  const [text, setText] = useState('');
+  const [states, setStates] = useState<ReadonlySet<string>>(new Set());
+  const chosen = useMemo(() => chosenRows(rows, text, states), [rows, text, states]);
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(row.state, (counts.get(row.state) ?? 0) + 1);
+
+  function toggle(name: string): void {
+    const next = new Set(states);
+    if (!next.delete(name)) next.add(name);
+    setStates(next);
+  }
+
+  return (
+    <section class="view fleet" aria-label="Fleet">
+      <div class="toolbar">
+        <label class="search">
+          <span class="sr-only">Find a connection by name or error</span>
+          <input
+            type="search"
+            placeholder="Find a connection…"
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        </label>
+        <div class="chips" role="group" aria-label="Show only connections in these states">
+          {CONNECTION_STATES.filter((name) => counts.has(name) || states.has(name)).map((name) => (
+            <button
+              key={name}
+              type="button"
+              class="chip"
+              aria-pressed={states.has(name)}
+              onClick={() => toggle(name)}
+            >
+              <StateMark state={name} />
+              {name} <span class="chip-count">{counts.get(name) ?? 0}</span>
+            </button>
+          ))}
+        </div>
+        <p class="toolbar-note" role="status">
+          {chosen.length === rows.length
+            ? `${count(rows.length)} connections`
+            : `${count(chosen.length)} of ${count(rows.length)} connections`}
+        </p>
+      </div>
+      <div class="fleet-head" aria-hidden="true">
+        <span>Connection</span>
+        <span>State</span>
+        <span class="number">Tools</span>
+        <span class="number">Attempt</span>
+        <span>Next try</span>
+        <span>Error</span>
+      </div>
+      {rows.length === 0 ? (
+        <Nothing title="No connections yet">They appear here as soon as the troupe announces them.</Nothing>
+      ) : chosen.length === 0 ? (
+        <Nothing title="Nothing fits">
+          No connection fits the search.{' '}
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              setText('');
+              setStates(new Set());
+            }}
+          >
+            Show all
+          </button>
+        </Nothing>
+      ) : (
+        <VirtualList
+          label="Connections"
+          count={chosen.length}
+          itemHeight={ROW}
+          shown={chosen.findIndex(({ name }) => name === selected)}
+          onMove={(index) => state.change({ selected: chosen[index]?.name ?? '' })}
+          item={(index) => {
+            const row = chosen[index];
+            return row === undefined ? null : <Row row={row} isSelected={row.name === selected} />;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function Row({ row, isSelected }: { row: FleetRow; isSelected: boolean }) {
+  const { state } = useTheater();
+  const { name, transport, tools, attempt, maxAttempts, error } = row;
+  return (
+    <button
+      type="button"
+      class="fleet-row"
+      aria-pressed={isSelected}
+      onClick={() => state.change({ selected: name })}
+      onDblClick={() => state.change({ selected: name, view: 'chart', chart: null })}
+    >
+      <span class="fleet-name">
+        <strong title={name}>{name}</strong>
+        <small>{transport}</small>
+      </span>
+      <StateBadge state={row.state} substate={row.substate} />
+      <span class="number" title="Tools">
+        <span class="sr-only">Tools: </span>
+        {tools}
+      </span>
+      <span class="number" title="Attempt">
+        <span class="sr-only">Attempt: </span>
+        {attempt === 0 ? '–' : `${attempt}/${maxAttempts}`}
+      </span>
+      <span class="fleet-next">
+        <NextTry at={row.nextAttemptAt} />
+      </span>
+      <span class="fleet-error">
+        {error !== null && (
+          <>
+            <code>{error.code}</code> <span title={error.message}>{error.message}</span>
+          </>
+        )}
+      </span>
+    </button>
+  );
+}
+
+/** Counts down; in the past it tells the time that was planned. */
+export function NextTry({ at }: { at: number | null }) {
+  const { cursor, source } = usePage();
+  const isCounting = at !== null && cursor === null && source.kind === 'live';
+  const now = useNow(isCounting);
+  if (at === null) return <span aria-hidden="true">–</span>;
+  if (!isCounting) return <span>at {clockTime(at).slice(0, 8)}</span>;
+  const left = at - now;
+  return <span class="countdown">{left <= 0 ? 'now' : `in ${duration(Math.ceil(left / 1_000) * 1_000)}`}</span>;
+}
+
+export function Nothing({ title, children }: { title: string; children: preact.ComponentChildren }) {
+  return (
+    <div class="nothing">
+      <h2>{title}</h2>
+      <p>{children}</p>
+    </div>
+  );
+}

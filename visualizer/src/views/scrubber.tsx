@@ -1,0 +1,119 @@
+/** The whole log as a strip; wherever its handle is, the whole page is. */
+import { useRef } from 'preact/hooks';
+import { isPast, positionOf } from '../state/page.js';
+import { useAnswer, usePage, useTheater } from '../state/theater.js';
+import { clockTime, count, duration } from '../state/times.js';
+
+const COLUMNS = 240;
+
+export function Scrubber() {
+  const { state, log } = useTheater();
+  const page = usePage();
+  const { book, cursor, source } = page;
+  const overview = useOverview();
+  const position = positionOf(page);
+  const { firstAt = 0, lastAt = 0, length = 0 } = book ?? {};
+  const moment = useAnswer('lines', position < 0 ? undefined : { positions: [position] })?.answer[0];
+  const at = cursor === null ? lastAt : (moment?.at ?? lastAt);
+  const span = Math.max(1, lastAt - firstAt);
+  const newest = useRef(0);
+
+  async function goTo(time: number): Promise<void> {
+    const mine = (newest.current += 1);
+    const found = await log.ask('positionAt', { time });
+    if (mine === newest.current) look(state, Math.max(0, found), length);
+  }
+
+  if (book === undefined || length === 0) return null;
+  const behind = lastAt - at;
+  return (
+    <footer class={isPast(page) ? 'scrubber past' : 'scrubber'} aria-label="Time">
+      <div class="scrubber-buttons">
+        <button
+          type="button"
+          class="icon"
+          title="One entry back (,)"
+          aria-label="One entry back"
+          disabled={position <= 0}
+          onClick={() => look(state, position - 1, length)}
+        >
+          <Icon path="M10 3L5 8l5 5" />
+        </button>
+        <button
+          type="button"
+          class="icon"
+          title="One entry on (.)"
+          aria-label="One entry on"
+          disabled={cursor === null}
+          onClick={() => look(state, position + 1, length)}
+        >
+          <Icon path="M6 3l5 5-5 5" />
+        </button>
+      </div>
+      <div class="scrubber-strip">
+        <svg class="scrubber-overview" viewBox={`0 0 ${COLUMNS} 24`} preserveAspectRatio="none" aria-hidden="true">
+          {overview}
+        </svg>
+        <input
+          type="range"
+          aria-label="Moment that is shown"
+          aria-valuetext={`${clockTime(at)}, ${behind === 0 ? 'the end' : `${duration(behind)} before the end`}`}
+          min={0}
+          max={span}
+          step="any"
+          value={at - firstAt}
+          onInput={({ currentTarget }) => void goTo(firstAt + Number(currentTarget.value))}
+        />
+      </div>
+      <p class="scrubber-time">
+        <span class="mono">{clockTime(at)}</span>
+        <small>
+          {cursor === null
+            ? `entry ${count(length)}`
+            : `entry ${count(position + 1)} of ${count(length)} · −${duration(behind)}`}
+        </small>
+      </p>
+      <button
+        type="button"
+        class={isPast(page) ? 'back primary' : 'back'}
+        disabled={!isPast(page)}
+        onClick={() => state.change({ cursor: null })}
+      >
+        {source.kind === 'live' ? 'Back to live' : 'To the end'}
+      </button>
+    </footer>
+  );
+}
+
+/** At its end the page follows what comes. */
+export function look(state: ReturnType<typeof useTheater>['state'], position: number, length: number): void {
+  state.change({ cursor: position >= length - 1 ? null : Math.max(0, position) });
+}
+
+function useOverview() {
+  const { book } = usePage();
+  // A strip that is redrawn with every entry tells nothing more.
+  const length = book?.length ?? 0;
+  const step = Math.max(1, 10 ** Math.floor(Math.log10(Math.max(1, length)) - 1));
+  const known = Math.floor(length / step);
+  const given = useAnswer('overview', length === 0 ? undefined : { columns: COLUMNS }, known);
+  if (given === undefined) return null;
+  const { entries, troubles } = given.answer;
+  const most = Math.max(1, ...entries);
+  return entries.flatMap((value, index) => {
+    if (value === 0) return [];
+    const height = 3 + 19 * (Math.log1p(value) / Math.log1p(most));
+    const isTrouble = (troubles[index] ?? 0) > 0;
+    return [
+      <rect key={index} class={isTrouble ? 'trouble' : ''} x={index} y={24 - height} width={0.8} height={height} />,
+    ];
+  });
+}
+
+export function Icon({ path }: { path: string }) {
+  return (
+    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" class="icon-picture">
+      <path d={path} />
+    </svg>
+  );
+}

@@ -1,0 +1,170 @@
+/** Draws lanes, bars and marks. Owns colors and shapes; does not know what a click means. */
+import { toneOf } from '../chart/arrangements.js';
+import type { Category } from '../log/labels.js';
+import type { StretchView } from '../log/desk-messages.js';
+import { statePath } from '../../../src/lifecycle/state-path.js';
+import type { TimeWindow } from '../state/page.js';
+
+export const LANE = 30;
+export const AXIS = 26;
+
+export interface Scene {
+  readonly window: TimeWindow;
+  /** Of the lanes in sight; `top` is where the first one begins. */
+  readonly view: StretchView | undefined;
+  readonly names: readonly string[];
+  readonly top: number;
+  readonly selected: string;
+  /** Time of the moment that is shown; null where it is the end. */
+  readonly cursor: number | null;
+  /** What is being chosen, as times. */
+  readonly brush: TimeWindow | null;
+}
+
+const STEPS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3, 1_800e3,
+  3_600e3, 7_200e3, 14_400e3, 43_200e3, 86_400e3, 604_800e3,
+];
+
+export function drawTimeline(canvas: HTMLCanvasElement, scene: Scene): void {
+  const context = canvas.getContext('2d');
+  if (context === null) return;
+  const scale = window.devicePixelRatio || 1;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+  }
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, height);
+  const style = getComputedStyle(canvas);
+  const color = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  const xOf = (at: number): number =>
+    ((at - scene.window.from) / Math.max(1e-6, scene.window.to - scene.window.from)) * width;
+  const pen = { context, width, height, color, xOf };
+  drawGrid(pen, scene);
+  context.save();
+  context.beginPath();
+  context.rect(0, AXIS, width, height - AXIS);
+  context.clip();
+  scene.names.forEach((name, index) => drawLane(pen, scene, name, AXIS + scene.top + index * LANE));
+  context.restore();
+  drawBrush(pen, scene);
+  drawCursor(pen, scene);
+}
+
+interface Pen {
+  readonly context: CanvasRenderingContext2D;
+  readonly width: number;
+  readonly height: number;
+  readonly color: (name: string) => string;
+  readonly xOf: (at: number) => number;
+}
+
+function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from, to } }: Scene): void {
+  const step = STEPS.find((each) => ((to - from) / each) * 96 < width) ?? 2_592_000e3;
+  context.font = '11px system-ui, sans-serif';
+  context.textBaseline = 'middle';
+  const offset = new Date(from).getTimezoneOffset() * 60_000;
+  for (let at = Math.ceil((from - offset) / step) * step + offset; at <= to; at += step) {
+    const x = Math.round(xOf(at)) + 0.5;
+    context.strokeStyle = color('line-faint');
+    context.beginPath();
+    context.moveTo(x, AXIS - 4);
+    context.lineTo(x, height);
+    context.stroke();
+    context.fillStyle = color('muted');
+    const words = tickWords(at, step);
+    if (x + context.measureText(words).width + 8 < width) context.fillText(words, x + 4, AXIS / 2);
+  }
+  context.strokeStyle = color('border');
+  context.beginPath();
+  context.moveTo(0, AXIS - 0.5);
+  context.lineTo(width, AXIS - 0.5);
+  context.stroke();
+}
+
+function tickWords(at: number, step: number): string {
+  const date = new Date(at);
+  if (step >= 86_400e3) return date.toLocaleDateString();
+  const text = date.toTimeString().slice(0, 8);
+  if (step >= 60e3) return text.slice(0, 5);
+  return step >= 1e3 ? text : `${text}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number): void {
+  const { context, width, color, xOf } = pen;
+  if (name === selected) {
+    context.fillStyle = color('selected');
+    context.fillRect(0, top, width, LANE);
+  }
+  context.fillStyle = color('line-faint');
+  context.fillRect(0, top + LANE - 1, width, 1);
+  const stretch = view?.stretches.find((each) => each.name === name);
+  if (view === undefined || stretch === undefined) return;
+  for (const { value, from, to } of stretch.bars) {
+    const x = Math.max(0, xOf(from));
+    const end = Math.min(width, Math.max(xOf(to), x + 1));
+    if (end <= 0 || x >= width) continue;
+    const path = statePath(view.values[value] ?? '');
+    const tone = toneOf(path.state);
+    context.fillStyle = color(`fill-${tone}`);
+    context.fillRect(x, top + 6, end - x - (end - x > 4 ? 1 : 0), LANE - 12);
+    if (end - x > 3) {
+      context.fillStyle = color(`tone-${tone}`);
+      context.fillRect(x, top + 6, 2, LANE - 12);
+    }
+    const words = path.substate === '' ? path.state : `${path.state} · ${path.substate}`;
+    const fitting = [words, path.state].find((text) => context.measureText(text).width + 14 < end - x);
+    if (fitting === undefined) continue;
+    context.fillStyle = color('ink');
+    context.fillText(fitting, x + 8, top + LANE / 2);
+  }
+  for (const { at, category, count } of stretch.marks) drawMark(pen, category, count, xOf(at), top);
+}
+
+/** A shape for each kind, so that color is not all that tells them apart. */
+function drawMark({ context, color }: Pen, category: Category, count: number, x: number, top: number): void {
+  const y = top + LANE / 2;
+  context.fillStyle = color(`mark-${category}`);
+  context.strokeStyle = color('page');
+  context.lineWidth = 1.5;
+  context.beginPath();
+  if (category === 'failure') {
+    context.moveTo(x, top + 3);
+    context.lineTo(x + 5, top + 12);
+    context.lineTo(x - 5, top + 12);
+    context.closePath();
+  } else if (category === 'rejection') {
+    context.rect(x - 4, top + 3, 8, 8);
+  } else if (category === 'list') {
+    context.moveTo(x, y + 3);
+    context.lineTo(x + 5, y + 8);
+    context.lineTo(x, y + 13);
+    context.lineTo(x - 5, y + 8);
+    context.closePath();
+  } else context.arc(x, y + 8, count > 1 ? 3.5 : 2.5, 0, Math.PI * 2);
+  context.stroke();
+  context.fill();
+  context.lineWidth = 1;
+}
+
+function drawBrush({ context, height, color, xOf }: Pen, { brush }: Scene): void {
+  if (brush === null) return;
+  const [from, to] = [xOf(brush.from), xOf(brush.to)];
+  context.fillStyle = color('brush');
+  context.fillRect(Math.min(from, to), AXIS, Math.abs(to - from), height - AXIS);
+}
+
+function drawCursor({ context, width, height, color, xOf }: Pen, { cursor, window: { to } }: Scene): void {
+  const x = Math.min(width - 1, Math.round(xOf(cursor ?? to)));
+  if (x < 0) return;
+  context.fillStyle = color(cursor === null ? 'live' : 'past');
+  context.fillRect(x - 1, 0, 2, height);
+  context.beginPath();
+  context.moveTo(x - 6, 0);
+  context.lineTo(x + 6, 0);
+  context.lineTo(x, 8);
+  context.closePath();
+  context.fill();
+}

@@ -1,0 +1,257 @@
+/** One lane for each connection: its states as bars, what went wrong and what was asked as marks. */
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { stateText } from '../../../src/event-log/divergence.js';
+import { StateMark } from '../parts/state-badge.js';
+import type { TimeWindow } from '../state/page.js';
+import { useAnswer, useMoment, usePage, useTheater } from '../state/theater.js';
+import { useNow } from '../state/tick.js';
+import { clockTime, duration } from '../state/times.js';
+import { Nothing } from './fleet-view.js';
+import { Icon, look } from './scrubber.js';
+import { AXIS, drawTimeline, LANE } from './timeline-canvas.js';
+
+/** A drag shorter than this is a click, pixels. */
+const CLICK = 5;
+const SHORTEST_WINDOW = 5;
+
+export function TimelineView() {
+  const { state, log } = useTheater();
+  const page = usePage();
+  const moment = useMoment();
+  const { book, selected, cursor, source, link } = page;
+  const isLive = source.kind === 'live' && link.kind === 'open';
+  const now = useNow(isLive);
+  const names = book?.names ?? [];
+  const scroll = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [size, setSize] = useState({ width: 800, height: 400 });
+  const [top, setTop] = useState(0);
+  const [brush, setBrush] = useState<TimeWindow | null>(null);
+  const [hover, setHover] = useState<{ x: number; y: number } | null>(null);
+  const [theme, setTheme] = useState(0);
+  const isEmpty = book === undefined || book.length === 0;
+
+  useLayoutEffect(() => {
+    const [box, picture] = [scroll.current, canvas.current];
+    if (box === null || picture === null) return;
+    const observer = new ResizeObserver(() =>
+      setSize({ width: picture.clientWidth, height: picture.clientHeight }),
+    );
+    observer.observe(picture);
+    const themes = new MutationObserver(() => setTheme((value) => value + 1));
+    themes.observe(document.documentElement, { attributes: true });
+    return () => {
+      observer.disconnect();
+      themes.disconnect();
+    };
+  }, [isEmpty]);
+
+  const end = isLive ? Math.max(book?.lastAt ?? 0, now) : (book?.lastAt ?? 0);
+  const all = { from: book?.firstAt ?? 0, to: Math.max(end, (book?.firstAt ?? 0) + SHORTEST_WINDOW) };
+  const window = page.window ?? all;
+  const first = Math.max(0, Math.floor(top / LANE) - 2);
+  const inSight = names.slice(first, Math.ceil((top + size.height) / LANE) + 2);
+  const given = useAnswer(
+    'stretches',
+    isEmpty
+      ? undefined
+      : { names: inSight, window: { ...window, columns: size.width, now: isLive ? end : undefined } },
+    book?.length ?? 0,
+  );
+  const at = useMoment()?.at;
+  const cursorAt = cursor === null ? null : (at ?? null);
+
+  useLayoutEffect(() => {
+    if (canvas.current === null) return;
+    drawTimeline(canvas.current, {
+      window,
+      view: given?.answer,
+      names: inSight,
+      top: first * LANE - top,
+      selected,
+      cursor: cursorAt,
+      brush,
+    });
+  });
+  useEffect(() => {}, [theme]);
+
+  const timeOf = (x: number): number => window.from + (x / Math.max(1, size.width)) * (window.to - window.from);
+  const laneOf = (y: number): string | undefined => names[Math.floor((y - AXIS + top) / LANE)];
+
+  async function goTo(time: number): Promise<void> {
+    look(state, await log.ask('positionAt', { time }), book?.length ?? 0);
+  }
+
+  function zoom(factor: number, around = (window.from + window.to) / 2): void {
+    const span = Math.max(SHORTEST_WINDOW, (window.to - window.from) * factor);
+    if (span >= all.to - all.from) return state.change({ window: null });
+    const from = Math.max(all.from, around - ((around - window.from) / (window.to - window.from)) * span);
+    state.change({ window: { from, to: from + span } });
+  }
+
+  function onPointerDown(event: JSX.TargetedPointerEvent<HTMLCanvasElement>): void {
+    const picture = event.currentTarget;
+    picture.setPointerCapture(event.pointerId);
+    const startX = event.offsetX;
+    const move = (moved: PointerEvent): void => {
+      if (Math.abs(moved.offsetX - startX) > CLICK)
+        setBrush({ from: timeOf(startX), to: timeOf(moved.offsetX) });
+    };
+    const up = (ended: PointerEvent): void => {
+      picture.removeEventListener('pointermove', move);
+      setBrush(null);
+      if (Math.abs(ended.offsetX - startX) > CLICK) {
+        const [from, to] = [timeOf(startX), timeOf(ended.offsetX)].toSorted((a, b) => a - b);
+        if (from !== undefined && to !== undefined)
+          state.change({ window: { from, to: Math.max(to, from + SHORTEST_WINDOW) } });
+        return;
+      }
+      const name = ended.offsetY > AXIS ? laneOf(ended.offsetY) : undefined;
+      if (name !== undefined) state.change({ selected: name });
+      void goTo(timeOf(ended.offsetX));
+    };
+    picture.addEventListener('pointermove', move);
+    picture.addEventListener('pointerup', up, { once: true });
+  }
+
+  function onWheel(event: JSX.TargetedWheelEvent<HTMLCanvasElement>): void {
+    if (!event.ctrlKey && !event.shiftKey) return;
+    event.preventDefault();
+    zoom((event.deltaY || event.deltaX) > 0 ? 1.25 : 0.8, timeOf(event.offsetX));
+  }
+
+  function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLCanvasElement>): void {
+    const index = names.indexOf(selected);
+    const span = window.to - window.from;
+    const step = event.shiftKey ? span / 10 : span / 100;
+    const keys: Record<string, () => void> = {
+      ArrowLeft: () => void goTo((cursorAt ?? all.to) - step),
+      ArrowRight: () => void goTo((cursorAt ?? all.to) + step),
+      ArrowDown: () => state.change({ selected: names[Math.min(names.length - 1, index + 1)] ?? selected }),
+      ArrowUp: () => state.change({ selected: names[Math.max(0, index - 1)] ?? selected }),
+      '+': () => zoom(0.5, cursorAt ?? undefined),
+      '-': () => zoom(2, cursorAt ?? undefined),
+      0: () => state.change({ window: null }),
+    };
+    const act = keys[event.key];
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
+  }
+
+  const states = useMemo(() => new Map((moment?.rows ?? []).map((row) => [row.name, row.state])), [moment]);
+  if (isEmpty)
+    return (
+      <section class="view" aria-label="Timeline">
+        <Nothing title="Nothing has happened yet">The first entry of the log begins the timeline.</Nothing>
+      </section>
+    );
+  const stretch = given?.answer.stretches.find(({ name }) => name === selected);
+  const values = given?.answer.values ?? [];
+  return (
+    <section class="view timeline" aria-label="Timeline">
+      <div class="toolbar">
+        <p class="toolbar-note mono">
+          {clockTime(window.from)} – {clockTime(window.to)} · {duration(window.to - window.from)}
+        </p>
+        <ul class="legend" aria-label="Marks">
+          {(['failure', 'rejection', 'list', 'call'] as const).map((mark) => (
+            <li key={mark}>
+              <span class={`legend-mark mark-${mark}`} aria-hidden="true" />
+              {mark === 'list' ? 'list changed' : mark}
+            </li>
+          ))}
+        </ul>
+        <div class="button-group">
+          <button type="button" class="icon" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoom(0.5)}>
+            <Icon path="M8 3v10M3 8h10" />
+          </button>
+          <button type="button" class="icon" aria-label="Zoom out" title="Zoom out (−)" onClick={() => zoom(2)}>
+            <Icon path="M3 8h10" />
+          </button>
+          <button type="button" disabled={page.window === null} onClick={() => state.change({ window: null })}>
+            All
+          </button>
+        </div>
+      </div>
+      <div class="timeline-scroll" ref={scroll} onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}>
+        <div class="timeline-space" style={{ height: `${names.length * LANE + AXIS}px` }}>
+          <div class="timeline-frame">
+            <div class="timeline-names">
+              {inSight.map((name, index) => (
+                <button
+                  key={name}
+                  type="button"
+                  class="lane-name"
+                  aria-pressed={name === selected}
+                  title={name}
+                  style={{ transform: `translateY(${AXIS + (first + index) * LANE - top}px)` }}
+                  onClick={() => state.change({ selected: name })}
+                >
+                  <StateMark state={states.get(name) ?? ''} />
+                  <span>{name}</span>
+                </button>
+              ))}
+            </div>
+            <canvas
+              ref={canvas}
+              class="timeline-canvas"
+              tabIndex={0}
+              role="application"
+              aria-label="Timeline: arrow keys move in time and between lanes, plus and minus zoom, zero shows all"
+              aria-describedby="lane-story"
+              onPointerDown={onPointerDown}
+              onPointerMove={(event) => setHover({ x: event.offsetX, y: event.offsetY })}
+              onPointerLeave={() => setHover(null)}
+              onWheel={onWheel}
+              onKeyDown={onKeyDown}
+            />
+            {hover !== null && brush === null && (
+              <HoverNote hover={hover} width={size.width} time={timeOf(hover.x)} words={wordsAt(hover)} />
+            )}
+          </div>
+        </div>
+      </div>
+      <ol id="lane-story" class="sr-only" aria-label={`States of ${selected === '' ? 'the manager' : selected} in sight`}>
+        {stretch?.bars.slice(-40).map((bar) => (
+          <li key={bar.from}>
+            {stateText(values[bar.value])} from {clockTime(bar.from)}, {duration(bar.to - bar.from)}
+          </li>
+        ))}
+        {stretch?.marks.slice(-40).map((mark) => (
+          <li key={mark.position}>
+            {mark.category} at {clockTime(mark.at)}
+            {mark.count > 1 ? `, ${mark.count} together` : ''}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+
+  function wordsAt({ x, y }: { x: number; y: number }): string {
+    const name = y > AXIS ? laneOf(y) : undefined;
+    const lane = given?.answer.stretches.find((each) => each.name === name);
+    if (name === undefined || lane === undefined) return '';
+    const time = timeOf(x);
+    const near = (timeOf(CLICK) - timeOf(0)) * 1.5;
+    const mark = lane.marks.find(({ at: markAt }) => Math.abs(markAt - time) < near);
+    const bar = lane.bars.find(({ from, to }) => from <= time && time <= to);
+    const said = bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
+    return [name, said, mark === undefined ? '' : `${mark.category}${mark.count > 1 ? ` ×${mark.count}` : ''}`]
+      .filter((each) => each !== '')
+      .join('\n');
+  }
+}
+
+function HoverNote(props: { hover: { x: number; y: number }; width: number; time: number; words: string }) {
+  const { hover, width, time, words } = props;
+  const isRight = hover.x > width / 2;
+  const x = isRight ? { right: `${width - hover.x + 12}px` } : { left: `calc(var(--names) + ${hover.x + 12}px)` };
+  return (
+    <div class="tooltip" style={{ ...x, top: `${hover.y + 14}px` }} aria-hidden="true">
+      <span class="mono">{clockTime(time)}</span>
+      {words !== '' && <pre>{words}</pre>}
+    </div>
+  );
+}

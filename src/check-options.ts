@@ -27,6 +27,10 @@ export function checkOptions(options: TroupeOptions): void {
     const message = "expected an object with the functions 'has', 'list', 'approve' and 'revoke'";
     problems.push({ source: SOURCE, field: 'approvals', message });
   }
+  if (isObject(options) && !isInspector(options.inspector)) {
+    const message = "expected a function, or an object with the function 'next'";
+    problems.push({ source: SOURCE, field: 'inspector', message });
+  }
   const hasRecord = isObject(options) && options.record !== undefined;
   const record = hasRecord ? recordProblem(options.record) : undefined;
   if (record !== undefined) problems.push({ source: SOURCE, field: 'record', message: record });
@@ -66,4 +70,9 @@ function isTrustPolicy(trust: unknown): boolean {
 function isApprovalStore(store: unknown): boolean {
   if (store === undefined) return true;
   return isObject(store) && APPROVAL_STORE.every((name) => typeof store[name] === 'function');
+}
+
+function isInspector(inspector: unknown): boolean {
+  if (inspector === undefined || typeof inspector === 'function') return true;
+  return isObject(inspector) && typeof inspector['next'] === 'function';
 }

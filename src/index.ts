@@ -57,7 +57,7 @@ export type { ReviewedField, ReviewedTool } from './review/fingerprint.js';
 export type { HeldTool, ToolToApprove } from './review/held-tool.js';
 export type { Review } from './review/review.js';
 export { createMemoryReviewStore } from './review/review-store.js';
-export type { ReviewedServer, ReviewStore } from './review/review-store.js';
+export type { RememberedTool, ReviewedServer, ReviewStore } from './review/review-store.js';
 export type { Inspection, InspectOptions } from './inspection/inspection.js';
 export type { LogSink } from './event-log/log-sink.js';
 export type { RecordOptions, RecordTarget } from './event-log/record-options.js';
@@ -85,6 +85,7 @@ export type {
   HttpServerConfig,
   InProcessServerConfig,
   InputRequest,
+  MachineInspector,
   NamingTemplate,
   PolicyOverrides,
   ReviewMode,

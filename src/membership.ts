@@ -24,6 +24,8 @@ export interface MembershipParts {
   readonly approvals: Approvals;
   readonly publisher: Publisher;
   readonly clock: Clock;
+  /** Resolves when every list of tools is judged, or was given enough time for that. */
+  readonly judged: () => Promise<void>;
   /** The start of the troupe; undefined before it was asked for. */
   readonly started: () => Promise<unknown> | undefined;
   readonly isClosed: () => boolean;

@@ -219,6 +219,12 @@ export interface ReviewOptions {
   readonly store?: ReviewStore;
 }
 
+/**
+ * An observer of XState's inspection, such as `inspect` of an inspector of `@statelyai/inspect`. It hears of actors, events
+ * and snapshots: copies, with secrets masked, by which no actor can be reached.
+ */
+export type MachineInspector = ((event: never) => void) | { readonly next?: (event: never) => void };
+
 /** A tool, as a policy about approvals sees it. */
 export type ToolInQuestion = Omit<CatalogTool, 'requiresApproval'>;
 
@@ -312,6 +318,11 @@ export interface TroupeOptions {
    * arguments and results of calls, unless `bodies` are asked for. Default: nothing is recorded.
    */
   readonly record?: RecordTarget;
+  /**
+   * Hears what every machine and effect is told and comes to, for the tools of XState: `inspector: stately.inspect`. One
+   * that throws is told as a `diagnostic` and hears no more. Default: nobody.
+   */
+  readonly inspector?: MachineInspector;
   /** Hears what no observer was there to hear. Default: silent. */
   readonly logger?: Logger;
 }

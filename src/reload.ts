@@ -30,6 +30,8 @@ export interface ReloadParts {
   readonly clock: Clock;
   /** Longest wait for what was started or changed, milliseconds. */
   readonly gateMs: number;
+  /** Resolves when every list of tools is judged, or was given enough time for that. */
+  readonly judged: () => Promise<void>;
   /** Resolves when servers may be started, and rejects when that is over. */
   readonly whenOpen: () => Promise<void>;
 }
@@ -52,6 +54,7 @@ export class Reloads {
     const { loaded, diff } = await turn;
     const changed = diff.changed.map(({ after }) => after);
     await this.#attempted([...diff.added, ...changed]);
+    await this.parts.judged();
     return toReloadReport(
       loaded,
       diff,

@@ -13,6 +13,7 @@ import { forgetLists } from './actors/tell-list.js';
 import type { CallPorts } from './calls/call.js';
 import type { CallCheck } from './calls/call-check.js';
 import { Connection } from './connection.js';
+import { tellDropped } from './dropped-event.js';
 import type { ConnectionState } from './lifecycle/event.js';
 import { isSettled, statePath } from './lifecycle/state-path.js';
 import type { Publisher } from './lifecycle/publish.js';
@@ -187,32 +188,9 @@ export class Roster implements SupervisorListener {
   }
 
   dropped(snapshot: AnyMachineSnapshot, dropped: Dropped): void {
-    const context = snapshot.context as ConnectionContext;
-    const about = { connection: context.name, generation: context.generation };
-    const { state } = statePath(snapshot.value);
-    const { publish } = this.parts.publisher;
-    if (dropped.kind === 'command' && dropped.verdict !== 'accepted') {
-      const allowed = this.#handles.get(context.name)?.allowed ?? [];
-      publish({
-        type: 'connection.rejected',
-        ...about,
-        state,
-        event: dropped.event,
-        reason: dropped.verdict,
-        allowed,
-      });
-      return;
-    }
-    const message =
-      dropped.kind === 'stale'
-        ? `'${dropped.event}' of session ${dropped.generation} came after that session.`
-        : `'${dropped.event}' means nothing while ${state}.`;
-    publish({
-      type: 'diagnostic',
-      ...about,
-      kind: dropped.kind === 'stale' ? 'stale-fact' : 'unwanted-fact',
-      message,
-    });
+    const { name } = snapshot.context as ConnectionContext;
+    const allowed = (): readonly string[] => this.#handles.get(name)?.allowed ?? [];
+    this.parts.publisher.publish(tellDropped(snapshot, dropped, allowed));
   }
 
   #whyNoSpawn(name: string): string | undefined {

@@ -12,7 +12,10 @@
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { ExtraList, SessionKey } from '../machines/connection.events.js';
+import { isAnswering } from './answering.js';
+import type { ToolCheck } from './catalog/tool-check.js';
 import type { ProtocolClient } from './protocol/protocol-client.js';
+import type { ReviewedServer } from './review/review-store.js';
 import { TransportError, type RawFailure, type SessionTransport } from './transports/session-transport.js';
 
 const CLOSING: RawFailure = { code: 'connection-lost', message: 'The connection is being closed.' };
@@ -34,6 +37,10 @@ export class Session {
   isInitialized = false;
   /** Under what its list of tools is cached; undefined where it is not. */
   cacheKey: string | undefined;
+  /** Whose tools a review takes its list for; undefined where there is none. */
+  reviewed: ReviewedServer | undefined;
+  /** Its tools, where it was brought up beside the session in use and has not replaced it yet. */
+  prepared: ToolCheck | undefined;
   /** Time of the last sign of life from the server, milliseconds since the epoch. */
   activeAt = 0;
   /** Time of the last call that ended, milliseconds since the epoch; 0 before the first. */
@@ -113,8 +120,9 @@ export class Session {
     if (this.#questions === 0) for (const clock of this.#clocks) clock.resume();
   }
 
-  /** Has a clock stand still during questions, until the returned function is called. */
+  /** Has a clock stand still during questions, until the returned function is called; not that of an answer to one. */
   pauseDuringQuestions(clock: PausableClock): () => void {
+    if (isAnswering(this.key.name)) return () => {};
     this.#clocks.add(clock);
     if (this.#questions > 0) clock.pause();
     return () => {

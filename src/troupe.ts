@@ -39,6 +39,7 @@ import { Publisher } from './lifecycle/publish.js';
 import type { ServerStatus } from './lifecycle/status.js';
 import { DEFAULT_NAMING, type ServerConfig, type TroupeOptions } from './options.js';
 import { PACKAGE } from './package.js';
+import { attachInspector } from './inspection/host-inspector.js';
 import type { Inspection, InspectOptions } from './inspection/inspection.js';
 import { Inspections } from './inspection/inspections.js';
 import { silentLogger, systemClock, type Clock } from './ports.js';
@@ -118,6 +119,7 @@ export class Troupe {
   #started: Promise<StartReport> | undefined;
   #closed: Promise<void> | undefined;
   #forgetExit: (() => void) | undefined;
+  readonly #forgetInspector: (() => void) | undefined;
 
   constructor(options: TroupeOptions) {
     const clock = options.clock ?? systemClock;
@@ -154,6 +156,7 @@ export class Troupe {
       clock,
       publish,
       mask,
+      echoMask: (server) => table.echoMask(server),
       target: (server) => toReviewedServer(table.get(server)),
       filter: (server) => table.filter(server),
       generation: (server) => this.#roster.supervisor.ref(server)?.getSnapshot().context.generation ?? 0,
@@ -162,7 +165,7 @@ export class Troupe {
         publisher.wake();
       },
     });
-    catalogs.onlisted = (server, tools) => this.#reviews.listed(server, tools);
+    catalogs.onlisted = (...listed) => this.#reviews.listed(...listed);
     const wire = new Wire(clock, mask);
     const effects: EffectPorts = {
       clock,
@@ -180,6 +183,7 @@ export class Troupe {
         createClient({
           clientInfo: options.clientInfo ?? PACKAGE,
           capabilities: clientCapabilities(options.handlers, options.capabilities),
+          clock,
         }),
       wire,
       serverRequests: new ServerRequests(options.handlers ?? {}, { clock, publish, mask }),
@@ -225,6 +229,7 @@ export class Troupe {
     this.#inspections = new Inspections({
       clock,
       title: `${options.clientInfo?.name ?? PACKAGE.name} (${process.pid})`,
+      system: supervisor.observable,
       record: (target) => this.#recordings.begin(target),
       connections: () => this.#roster.connections,
       connection: (name) => this.#roster.connection(name),
@@ -232,6 +237,14 @@ export class Troupe {
       mask,
       onchanged: (fn) => publisher.onflushed(fn),
     });
+    if (options.inspector !== undefined) {
+      this.#forgetInspector = attachInspector(options.inspector, {
+        system: supervisor.observable,
+        mask,
+        failed: (why) =>
+          publish({ type: 'diagnostic', kind: 'inspector-failed', message: `The inspector threw: ${why}` }),
+      });
+    }
     this.#members = new Membership(options, {
       roster: this.#roster,
       table,
@@ -239,6 +252,7 @@ export class Troupe {
       approvals,
       publisher,
       clock,
+      judged: () => this.#reviews.ready(),
       started: () => this.#started,
       isClosed: () => this.#closed !== undefined,
     });
@@ -532,6 +546,7 @@ export class Troupe {
       this.#recordings.close(),
     ]);
     this.#forgetExit?.();
+    this.#forgetInspector?.();
     this.#publisher.complete();
   }
 

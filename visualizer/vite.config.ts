@@ -21,6 +21,6 @@ export default defineConfig(({ mode }) => {
       assetsInlineLimit: isShared ? Number.MAX_SAFE_INTEGER : 0,
       rolldownOptions: { input: inFolder(isShared ? 'share.html' : 'index.html') },
     },
-    worker: { format: 'es' },
+    worker: { format: 'iife' },
   };
 });

@@ -66,7 +66,7 @@ export interface EffectPorts {
   /** Default: no list outlives the process. */
   readonly cache?: Pick<CatalogCache, 'recall' | 'keep'> | undefined;
   /** Default: no tool is held back. */
-  readonly reviews?: Pick<Reviews, 'judged' | 'whyHeld'>;
+  readonly reviews?: Pick<Reviews, 'judged' | 'target' | 'whyHeld'>;
   readonly publish: (event: LifecycleEventBody) => void;
   readonly createTransport: CreateTransport;
   /** Default: nobody signs in; a server that wants it waits for other headers and a retry. */

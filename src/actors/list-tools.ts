@@ -1,13 +1,18 @@
-/** The whole list of tools, checked, kept, and told where it differs from the last one. */
+/**
+ * The whole list of tools, checked, kept, and told where it differs from the last one. That it is judged
+ * is waited for as well, but not at the cost of the server: its time is over with its answer.
+ */
+import { fromPromise } from 'xstate';
 import type {
   BoundedSessionInput,
   ListToolsOutput,
   SessionKey,
+  Settled,
   Unsettled,
 } from '../../machines/connection.events.js';
 import { listAll, type WholeList } from '../catalog/list-all.js';
-import { checkTools } from '../catalog/tool-check.js';
-import { effect, whyFailed, type EffectSpec } from './effect.js';
+import { checkTools, type ToolCheck } from '../catalog/tool-check.js';
+import { runEffect, whyFailed, type EffectSpec } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import { requireClient } from './session-parts.js';
 import { tellChange, tellProblems } from './tell-list.js';
@@ -15,11 +20,22 @@ import { tellChange, tellProblems } from './tell-list.js';
 /** A server that declares no tools is not asked for any (MCP specification, "Tools", capabilities). */
 const NO_TOOLS: WholeList = { items: [], problem: undefined };
 
+/** Whoever is told that the connection is ready finds its tools in the list. */
 export function listTools(ports: EffectPorts) {
-  return effect(ports, listing(ports));
+  return fromPromise<Unsettled<ListToolsOutput> & Settled, BoundedSessionInput>(async ({ input, signal }) => {
+    const listed = await runEffect(ports, listing(ports), input, signal);
+    await ports.reviews?.judged(input.name);
+    return { ...listed, at: ports.clock.now() };
+  });
 }
 
-export function listing(ports: EffectPorts): EffectSpec<Unsettled<ListToolsOutput>, BoundedSessionInput> {
+function listing(ports: EffectPorts): EffectSpec<Unsettled<ListToolsOutput>, BoundedSessionInput> {
+  const { run, ...reading } = readingList(ports);
+  return { ...reading, run: async (key, signal) => takeList(ports, key, await run(key, signal)) };
+}
+
+/** The list as it can be used; it is nobody's yet. */
+export function readingList(ports: EffectPorts): EffectSpec<ToolCheck, BoundedSessionInput> {
   return {
     phase: 'list',
     limitMs: (input) => input.limitMs,
@@ -29,18 +45,26 @@ export function listing(ports: EffectPorts): EffectSpec<Unsettled<ListToolsOutpu
     }),
     details: lastWords(ports),
     run: async (key, signal) => {
-      const list = await wholeList(ports, key, signal);
+      const { items, problem } = await wholeList(ports, key, signal);
       signal.throwIfAborted();
-      const { tools, problems } = checkTools(list.items);
-      tellProblems(ports, key, list.problem === undefined ? problems : [list.problem, ...problems]);
-      const { catalog, diff } = ports.catalogs.replace(key.name, tools);
-      if (diff !== undefined) tellChange(ports, key, 'tools', diff);
-      ports.cache?.keep(key.name, ports.sessions.get(key)?.cacheKey, catalog);
-      // Whoever is told that the connection is ready finds its tools in the list.
-      await ports.reviews?.judged(key.name);
-      return { hash: catalog.hash, tools: catalog.tools.length };
+      const { tools, problems } = checkTools(items);
+      return { tools, problems: problem === undefined ? problems : [problem, ...problems] };
     },
   };
+}
+
+/** From here on these are the tools of the connection. */
+export function takeList(
+  ports: EffectPorts,
+  key: SessionKey,
+  { tools, problems }: ToolCheck,
+): Unsettled<ListToolsOutput> {
+  tellProblems(ports, key, problems);
+  const session = ports.sessions.get(key);
+  const { catalog, diff } = ports.catalogs.replace(key.name, tools, session?.reviewed);
+  if (diff !== undefined) tellChange(ports, key, 'tools', diff);
+  ports.cache?.keep(key.name, session?.cacheKey, catalog);
+  return { hash: catalog.hash, tools: catalog.tools.length };
 }
 
 async function wholeList(ports: EffectPorts, key: SessionKey, signal: AbortSignal): Promise<WholeList> {

@@ -53,6 +53,7 @@ export function opening(
       signal.throwIfAborted();
       const session = ports.sessions.begin(key);
       session.cacheKey = ports.servers.cacheKey(key.name);
+      session.reviewed = ports.reviews?.target(key.name);
       const config = ways.config(key);
       if (config === undefined) {
         throw new TransportError({

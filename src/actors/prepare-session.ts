@@ -1,6 +1,6 @@
 /**
  * Brings up a session by the entry as it is now, beside the one in use. Whatever becomes of it, the one in use goes on;
- * what fails, or is not wanted any more, is ended here. The last step puts the new tools in place of the old.
+ * what fails, or is not wanted any more, is ended here. Its tools stay with it until it is in use: they change together.
  */
 import { fromPromise } from 'xstate';
 import type {
@@ -10,11 +10,13 @@ import type {
   PrepareSessionOutput,
   Settled,
 } from '../../machines/connection.events.js';
+import { catalogHash } from '../catalog/list-diff.js';
+import { toTexts } from '../catalog/tool-check.js';
 import { doneWithin } from '../release.js';
 import { runEffect, type EffectSpec } from './effect.js';
 import type { EffectPorts, Resolution } from './effect-ports.js';
 import { shakingHands } from './handshake.js';
-import { listing } from './list-tools.js';
+import { readingList } from './list-tools.js';
 import { opening } from './open-transport.js';
 
 export function prepareSession(ports: EffectPorts) {
@@ -51,21 +53,23 @@ async function bringUp(
   const ways = { clear: () => ports.sessions.closeOthers(others), config: () => resolution.config };
   const opened = await step(opening(ports, ways), input.launchMs);
   const hands = await step(shakingHands(ports), input.handshakeMs);
-  const listed = await step(listing(ports), input.listMs);
+  const read = await step(readingList(ports), input.listMs);
+  const session = ports.sessions.get({ name, generation });
+  if (session !== undefined) session.prepared = read;
   return {
     configHash: resolution.hash,
     transport: opened.transport,
     pid: opened.pid,
     url: opened.url,
     server: hands.server,
-    catalogHash: listed.hash,
-    tools: listed.tools,
+    catalogHash: catalogHash(toTexts(read.tools)),
+    tools: read.tools.length,
     timings: {
       configuringMs: durationOf(resolution),
       queuedMs: 0,
       launchingMs: durationOf(opened),
       handshakingMs: durationOf(hands),
-      listingMs: durationOf(listed),
+      listingMs: durationOf(read),
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Watches a session while its connection is ready and reports what happens to it: lost, quiet, idle, stable, list
- * changed. The only sender of session facts.
+ * changed. The only sender of session facts. The tools of a session that has replaced another come into use with it.
  */
 import { fromCallback } from 'xstate';
 import type { ConnectionEvent, WatchSessionInput } from '../../machines/connection.events.js';
@@ -8,6 +8,7 @@ import type { Clock } from '../ports.js';
 import { maskFailure } from '../secrets.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import type { EffectPorts } from './effect-ports.js';
+import { takeList } from './list-tools.js';
 
 export function watchSession(ports: EffectPorts) {
   return fromCallback<ConnectionEvent, WatchSessionInput>(({ input, sendBack }) => {
@@ -28,6 +29,10 @@ export function watchSession(ports: EffectPorts) {
     if (session.transport.ended !== undefined) {
       lose(session.transport.ended);
       return;
+    }
+    if (session.prepared !== undefined) {
+      takeList(ports, input, session.prepared);
+      session.prepared = undefined;
     }
     session.onlost = lose;
     session.onlistchanged = (list) => {

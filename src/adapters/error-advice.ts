@@ -14,6 +14,8 @@ export const FAILED_ADVICE =
   'The tool failed; what it said follows. Do not repeat the same call unchanged: correct the arguments or go another way.';
 export const REFUSED_ADVICE =
   'This call was not allowed, and nothing was sent. Do not try it again, nor the same thing in another way; go on without it or ask the user.';
+export const REPLACED_ADVICE =
+  'The tool has become another one while somebody was asked about it, and nothing was sent. Look at its description, and call it again if it is still what you want.';
 
 const INVALID_PARAMS = -32602;
 

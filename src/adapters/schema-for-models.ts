@@ -3,7 +3,7 @@
  * do not like, so that one tool would take all the others with it.
  *
  * J1. Nothing but what providers are known to refuse is changed: a choice (`anyOf` and the like) at the top, objects
- *     without `properties`, arrays without `items`.
+ *     without `properties`, arrays without `items`, names of arguments that are not `[a-zA-Z0-9_.-]{1,64}`.
  * J2. A model is offered at least what the tool takes. Arguments are checked against the tool's own schema all the same.
  */
 import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
@@ -29,7 +29,9 @@ const HOLDS_A_SCHEMA = [
 ];
 const HOLDS_A_LIST = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const HOLDS_NAMED_ONES = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-/** Of the choices that become words. */
+/** Of an argument, at the top of a schema. */
+const TAKEN_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+/** Of what becomes words. */
 const MOST_CHARACTERS = 2_000;
 
 const made = new WeakMap<object, ObjectSchema>();
@@ -38,7 +40,7 @@ const made = new WeakMap<object, ObjectSchema>();
 export function schemaForModels({ inputSchema }: CatalogTool): ObjectSchema {
   const before = made.get(inputSchema);
   if (before !== undefined) return before;
-  const schema = withoutChoices(completed(inputSchema) as JsonObject);
+  const schema = withoutOddNames(withoutChoices(completed(inputSchema) as JsonObject));
   made.set(inputSchema, schema);
   return schema;
 }
@@ -52,6 +54,28 @@ function withoutChoices(schema: JsonObject): ObjectSchema {
   const isChanged = CHOICES.some((keyword) => dropped[keyword] !== undefined);
   const description = isChanged ? described(schema, JSON.stringify(dropped)) : undefined;
   return { ...rest, ...(description !== undefined && { description }), type: 'object', properties };
+}
+
+/** What is said in words of an argument may be given all the same, so that nothing may forbid it. */
+function withoutOddNames(schema: ObjectSchema): ObjectSchema {
+  const named = Object.entries(schema.properties);
+  const odd = named.filter(([name]) => !TAKEN_NAME.test(name));
+  if (odd.length === 0) return schema;
+  const { additionalProperties: _, unevaluatedProperties: __, required, ...rest } = schema;
+  const names: readonly unknown[] = Array.isArray(required) ? required : [];
+  const isTaken = (name: unknown): boolean => TAKEN_NAME.test(String(name));
+  const oddlyRequired = names.filter((name) => !isTaken(name));
+  const rule = {
+    properties: Object.fromEntries(odd),
+    ...(oddlyRequired.length > 0 && { required: oddlyRequired }),
+  };
+  const description = described(schema, JSON.stringify(rule));
+  return {
+    ...rest,
+    ...(description !== undefined && { description }),
+    ...(required !== undefined && { required: names.filter(isTaken) }),
+    properties: Object.fromEntries(named.filter(([name]) => isTaken(name))),
+  };
 }
 
 function described({ description }: JsonObject, rule: string): string | undefined {

@@ -3,7 +3,8 @@
  *
  * T1. What a server said stands within the boundary, its error messages included; what stands outside is ours.
  * T2. An answer that is an error begins with `MCP error:` and says what the model can do about it.
- * T3. An abort is thrown as the reason of the signal, and a mistake of the host as it is; neither becomes an answer.
+ * T3. What is called is what the host was asked about: a tool that has become another one meanwhile is not.
+ * T4. An abort is thrown as the reason of the signal, and a mistake of the host as it is; neither becomes an answer.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { abortable } from '../abortable.js';
@@ -12,7 +13,13 @@ import type { MediaBlock } from '../calls/result/take-apart.js';
 import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { TroupeError } from '../errors.js';
-import { adviceFor, ARGUMENTS_ADVICE, FAILED_ADVICE, REFUSED_ADVICE } from './error-advice.js';
+import {
+  adviceFor,
+  ARGUMENTS_ADVICE,
+  FAILED_ADVICE,
+  REFUSED_ADVICE,
+  REPLACED_ADVICE,
+} from './error-advice.js';
 import { sortMedia } from './shown-media.js';
 import type { ToolSource } from './tool-source.js';
 
@@ -64,8 +71,10 @@ export async function answerCall(
   if (!isJsonObject(args))
     return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
   const tool = source.tool(name);
-  if (tool?.requiresApproval === true && !(await isApproved(tool, args, signal, options))) {
-    return { answer: errorAnswer(REFUSED_ADVICE) };
+  if (tool?.requiresApproval === true) {
+    if (!(await isApproved(tool, args, signal, options))) return { answer: errorAnswer(REFUSED_ADVICE) };
+    const now = source.tool(name);
+    if (now !== undefined && !isSameTool(now, tool)) return { answer: errorAnswer(REPLACED_ADVICE) };
   }
   try {
     const result = await source.callTool(name, args, limitsOf(options, signal));
@@ -89,6 +98,11 @@ async function isApproved(
   if (approve === undefined) return true;
   const asked: Promise<unknown> = (async () => approve(tool, args, signal))();
   return (await (signal === undefined ? asked : abortable(asked, signal))) === true;
+}
+
+/** A list keeps the schema of a tool whose definition did not change. */
+function isSameTool(a: CatalogTool, b: CatalogTool): boolean {
+  return a.server === b.server && a.tool === b.tool && a.inputSchema === b.inputSchema;
 }
 
 function limitsOf({ timeoutMs, totalTimeoutMs }: AnswerOptions, signal: AbortSignal | undefined): object {

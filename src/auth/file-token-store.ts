@@ -7,7 +7,7 @@
  * F3. Names of files tell the host of the server and nothing else of its address.
  */
 import { createHash } from 'node:crypto';
-import { watch } from 'node:fs';
+import { mkdirSync, watch } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isObject } from '../config/read-shape.js';
@@ -15,6 +15,8 @@ import { systemClock } from '../ports.js';
 import { writePrivately } from '../write-privately.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
 import { Turns } from './turns.js';
+
+const FOR_THE_USER = { recursive: true, mode: 0o700 } as const;
 
 export interface FileTokenStoreOptions {
   /** Where the files are; made when first needed, for the user alone. Default: `sign-ins` in the user's data folder. */
@@ -28,7 +30,7 @@ export function createFileTokenStore(options: FileTokenStoreOptions = {}): Token
   const fileOf = async (owner: TokenOwner): Promise<string> => join(await folder(), fileName(owner));
   /** Its folder is there when this resolves. */
   const placeOf = async (owner: TokenOwner): Promise<string> => {
-    await mkdir(await folder(), { recursive: true, mode: 0o700 });
+    await mkdir(await folder(), FOR_THE_USER);
     return fileOf(owner);
   };
 
@@ -49,10 +51,11 @@ export function createFileTokenStore(options: FileTokenStoreOptions = {}): Token
       let stop = (): void => {};
       let isOver = false;
       const begin = async (): Promise<void> => {
-        await folder();
+        const place = await folder();
         if (isOver) return;
-        const file = await placeOf(owner);
-        if (!isOver) stop = watchFile(file, onChange);
+        // At once, so that nothing comes into being after the end.
+        mkdirSync(place, FOR_THE_USER);
+        stop = watchFile(join(place, fileName(owner)), onChange);
       };
       // Without a watch the change is found at the next attempt.
       begin().catch(() => {});

@@ -64,6 +64,8 @@ export class SignIn {
   /** By code: what is asked for twice, as by a browser that loads an address again, is exchanged once. */
   readonly #exchanges = new Map<string, Promise<void>>();
   #isSettled = false;
+  /** Somebody is signed in, whoever it was. */
+  #isComplete = false;
   #loopback: Loopback | undefined;
   #url: string | undefined;
   #place: AuthorizationPlace | undefined;
@@ -77,7 +79,10 @@ export class SignIn {
   /** `before` is the end of the sign-in before this one: the two may need the same port. */
   constructor(ports: SignInPorts, before: Promise<void> | undefined) {
     this.#ports = ports;
-    this.#answered.catch(() => {});
+    this.#answered.then(
+      () => (this.#isComplete = true),
+      () => {},
+    );
     this.done = this.#run(before);
     this.closed = this.#close();
   }
@@ -218,6 +223,7 @@ export class SignIn {
       await abortable(this.#exchange(params.get('code') ?? ''), this.#over.signal);
       return { isGood: true, text: SIGNED_IN };
     } catch (error) {
+      if (this.#isComplete) return { isGood: true, text: SIGNED_IN };
       this.#ports.onFailedAnswer(this.#ports.explain(error));
       return { isGood: false, text: FAILED };
     }

@@ -8,6 +8,7 @@
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterLoss, type RetryCalls } from '../../machines/policy/call-safety.js';
+import { isAnswering } from '../answering.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
 import type { Progress } from '../protocol/protocol-client.js';
@@ -116,9 +117,9 @@ export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): 
   }
 }
 
-/** Waits for its turn, which is no silence of the server. */
+/** Waits for its turn, which is no silence of the server. One that is made for a call would wait for that for ever. */
 async function turn(route: CallRoute, call: Call, patience: Patience): Promise<true> {
-  patience.rest();
+  if (!isAnswering(route.server)) patience.rest();
   try {
     await route.turns.take(patience.signal);
   } catch (cause) {

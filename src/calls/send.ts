@@ -2,7 +2,8 @@
  * One sending of a call over one session.
  *
  * N1. It is told as one `call.started` and one `call.finished` of the same number, and never sent twice.
- * N2. While the server has a person or a model of the host asked, no limit of the caller goes on.
+ * N2. While the server has a person or a model of the host asked, no limit of the caller goes on, unless it is the answer
+ *     for which it calls.
  * N3. A sending that is given up is cancelled at the server (MCP specification, "Cancellation"); a late answer is
  *     dropped.
  */
@@ -55,12 +56,11 @@ export async function send(
       progress: progress.progress,
       ...(total === undefined ? {} : { total }),
     });
-    try {
-      call.options.onProgress?.(progress);
-    } catch (error) {
+    const heard = async (): Promise<void> => call.options.onProgress?.(progress);
+    heard().catch((error: unknown) => {
       const message = `The progress callback of call ${number} threw: ${messageOf(error)}`;
       ports.publish({ type: 'diagnostic', connection, generation, kind: 'progress-callback', message });
-    }
+    });
   };
   session.beginCall();
   const letClocksGo = session.pauseDuringQuestions(patience);

@@ -32,8 +32,11 @@ export function toApprovalPolicy(
   return (tool) => {
     try {
       const answer: unknown = ask(tool);
-      if (typeof answer !== 'boolean') tell(tool, 'gave neither true nor false');
-      return answer !== false;
+      if (typeof answer === 'boolean') return answer;
+      // A promise may fail, and nobody else waits for it.
+      Promise.resolve(answer).catch(() => {});
+      tell(tool, 'gave neither true nor false');
+      return true;
     } catch (error) {
       const why = error instanceof Error ? mask(tool.server)(error.message) : 'no error';
       tell(tool, `threw (${why})`);

@@ -80,7 +80,10 @@ async function readCatalog(file: string, key: string): Promise<CachedCatalog | u
 
 async function readWhole(file: string): Promise<string | undefined> {
   try {
-    if ((await stat(file)).size > LONGEST) throw new Error(`${file} is longer than any list that is kept`);
+    const found = await stat(file);
+    // What waits for a writer would be read for ever.
+    if (!found.isFile()) throw new Error(`${file} is no file`);
+    if (found.size > LONGEST) throw new Error(`${file} is longer than any list that is kept`);
     return await readFile(file, 'utf8');
   } catch (error) {
     if (isAbsence(error)) return undefined;

@@ -48,10 +48,15 @@ export interface CatalogCacheParts {
 
 type Tools = Catalog['tools'];
 
+interface Masks {
+  readonly echo: Mask;
+  readonly told: Mask;
+}
+
 export class CatalogCache {
   readonly #parts: CatalogCacheParts;
   readonly #writes: CacheWrites;
-  /** Keys that were looked up: nobody is asked twice. */
+  /** Keys that were looked up in vain, or are being: nobody is asked twice. */
   readonly #asked = new Set<string>();
   /** What the store has, by key, as far as it is known. */
   readonly #stored = new Map<string, { readonly tools: Tools; readonly savedAt: number }>();
@@ -89,7 +94,9 @@ export class CatalogCache {
     const stored = this.#stored.get(key);
     if (stored?.tools === tools && clock.now() - stored.savedAt < RENEW_MS) return;
     if (stored === undefined && tools.length === 0) return;
-    this.#writes.ask(key, () => this.#write(name, key, tools));
+    // A server may be forgotten, with its secrets, before its list is written.
+    const masks = { echo: servers.echoMask(name), told: servers.mask(name) };
+    this.#writes.ask(key, () => this.#write(name, key, tools, masks));
   }
 
   /** Resolves when everything is written, or its time is over. */
@@ -116,6 +123,7 @@ export class CatalogCache {
     if (found === undefined || servers.cacheKey(name) !== key || catalogs.get(name) !== undefined) return;
     const { tools } = catalogs.replace(name, found.tools).catalog;
     this.#stored.set(key, { tools, savedAt: found.savedAt });
+    this.#asked.delete(key);
     if (this.#untold === undefined) this.#tell(name);
     else this.#untold.push(name);
   }
@@ -140,12 +148,12 @@ export class CatalogCache {
     }
   }
 
-  async #write(name: string, key: string, tools: Tools): Promise<void> {
+  async #write(name: string, key: string, tools: Tools, { echo, told }: Masks): Promise<void> {
     const { store, clock } = this.#parts;
-    const hasEcho = this.#hasEcho(name, tools);
+    const hasEcho = echo !== NO_MASK && holdsSecret(tools, echo);
     if (hasEcho) {
       const message = 'The list of tools is not cached: the server repeats a secret of its entry in it.';
-      this.#problem(name, message);
+      this.#problem(name, message, told);
     }
     try {
       if (hasEcho || tools.length === 0) {
@@ -155,17 +163,14 @@ export class CatalogCache {
         const savedAt = clock.now();
         await store.put(key, { savedAt, tools });
         this.#stored.set(key, { tools, savedAt });
+        this.#asked.delete(key);
       }
       this.#isWriteFailing = false;
     } catch (error) {
-      if (!this.#isWriteFailing) this.#problem(name, `A list of tools was not cached: ${reasonOf(error)}`);
+      if (!this.#isWriteFailing)
+        this.#problem(name, `A list of tools was not cached: ${reasonOf(error)}`, told);
       this.#isWriteFailing = true;
     }
-  }
-
-  #hasEcho(name: string, tools: Tools): boolean {
-    const mask = this.#parts.servers.echoMask(name);
-    return mask !== NO_MASK && holdsSecret(tools, mask);
   }
 
   #tell(name: string): void {
@@ -175,17 +180,16 @@ export class CatalogCache {
       type: 'catalog.changed',
       connection: name,
       generation: 0,
-      added: tools.map((tool) => servers.mask(name)(tool.name)).toSorted(),
+      added: tools.map((tool) => cutText(servers.mask(name)(tool.name))).toSorted(),
       removed: [],
       changed: [],
       toolCount: tools.length,
     });
   }
 
-  #problem(name: string, message: string): void {
-    const { servers, publish } = this.#parts;
-    const told = cutText(servers.mask(name)(message));
-    publish({ type: 'diagnostic', connection: name, kind: 'cache-problem', message: told });
+  #problem(name: string, message: string, mask = this.#parts.servers.mask(name)): void {
+    const told = cutText(mask(message));
+    this.#parts.publish({ type: 'diagnostic', connection: name, kind: 'cache-problem', message: told });
   }
 }
 

@@ -2,7 +2,10 @@
 import type { Annotations, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import type { Shown } from './live-list.js';
 
-interface OfServer {
+/** One resource that a server lists. */
+export interface CatalogResource {
+  /** Unique within its server. */
+  readonly uri: string;
   readonly server: string;
   /** The file, or `options`, that names the server. */
   readonly source: string;
@@ -11,21 +14,15 @@ interface OfServer {
   readonly title?: string;
   readonly description?: string;
   readonly mimeType?: string;
+  /** Bytes, as far as the server says. */
+  readonly size?: number;
   readonly annotations?: Annotations;
   /** Its connection is away at the moment; a request waits for it or says why not. */
   readonly stale: boolean;
 }
 
-/** One resource that a server lists. */
-export interface CatalogResource extends OfServer {
-  /** Unique within its server. */
-  readonly uri: string;
-  /** Bytes, as far as the server says. */
-  readonly size?: number;
-}
-
 /** A pattern of resources that a server can give (RFC 6570). */
-export interface CatalogResourceTemplate extends OfServer {
+export interface CatalogResourceTemplate extends Omit<CatalogResource, 'uri' | 'size'> {
   /** Unique within its server. */
   readonly uriTemplate: string;
 }
@@ -51,7 +48,12 @@ export function toCatalogResourceTemplate(shown: Shown<ResourceTemplate>): Catal
   return { uriTemplate: shown.definition.uriTemplate, ...common(shown) };
 }
 
-function common({ server, source, stale, definition }: Shown<Resource | ResourceTemplate>): OfServer {
+function common({
+  server,
+  source,
+  stale,
+  definition,
+}: Shown<Resource | ResourceTemplate>): Omit<CatalogResource, 'uri' | 'size'> {
   const { name, title, description, mimeType, annotations } = definition;
   return {
     server,

@@ -11,6 +11,7 @@
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { findDanglingRef } from './dangling-ref.js';
+import { findInvalidKeyword } from './invalid-keyword.js';
 import { isJsonObject } from './json-object.js';
 import { entryTexts, type EntryTexts } from './list-diff.js';
 import { isDeeperThan, MAX_DEPTH } from './nesting.js';
@@ -26,9 +27,8 @@ export interface ToolCheck {
 function flawOfSchema(schema: unknown): string | undefined {
   if (!isJsonObject(schema)) return 'is not an object';
   if (schema['type'] !== 'object') return 'is not of type "object"';
-  const { properties, required } = schema;
-  if (properties !== undefined && !isJsonObject(properties)) return 'has "properties" that are not an object';
-  if (required !== undefined && !Array.isArray(required)) return 'has a "required" that is not a list';
+  const invalid = findInvalidKeyword(schema);
+  if (invalid !== undefined) return invalid;
   const ref = findDanglingRef(schema);
   return ref === undefined ? undefined : `refers to ${quoted(ref)}, which does not exist`;
 }
@@ -79,7 +79,7 @@ function describe(entry: unknown, index: number): string {
  * Judges the entries of one complete `tools/list` (all pages, in the order they came).
  *
  * Left out: what is not an object, has no name, has a name already taken, nests too deeply, or has an `inputSchema`
- * that is not of type object (MCP specification, Tool) or refers to nothing. Kept without the field: a tool whose
+ * that is not of type object (MCP specification, Tool), is no valid schema or refers to nothing. Kept without the field: a tool whose
  * `title`, `description` or `annotations` have the wrong type, or whose `outputSchema` would be refused as an
  * `inputSchema`; its results are then not validated.
  */

@@ -1,6 +1,7 @@
 /**
  * The tools that are gone: when each went, and why. Follows the events to know whether a list came from a new session;
- * everything else it reads from the present state of things at the moment when a tool goes.
+ * everything else it reads from the present state of things: of a tool that its server still has, whenever somebody
+ * asks, and otherwise at the moment when the tool goes.
  *
  * Only the last thousand are remembered. One that comes back is not looked up here.
  */
@@ -21,6 +22,11 @@ export interface Vanished {
   readonly why: string;
 }
 
+interface Gone extends Vanished {
+  /** It was there still, though not under that name, or kept from everybody: that may change. */
+  readonly hidden?: ToolIdentity;
+}
+
 export interface VanishedParts {
   readonly clock: Clock;
   readonly catalogs: Catalogs;
@@ -32,7 +38,7 @@ export interface VanishedParts {
 }
 
 export class VanishedTools {
-  readonly #byName = new Map<string, Vanished>();
+  readonly #byName = new Map<string, Gone>();
   /** The last session of each server that was ready. */
   readonly #ready = new Map<string, number>();
   /** Servers whose last list was the first one of a session. */
@@ -56,7 +62,11 @@ export class VanishedTools {
   }
 
   get(name: string): Vanished | undefined {
-    return this.#byName.get(name);
+    const gone = this.#byName.get(name);
+    if (gone === undefined) return undefined;
+    const { server, at, hidden } = gone;
+    const why = hidden === undefined ? gone.why : (this.#whyHidden(hidden) ?? this.#whyGone(server));
+    return { server, at, why };
   }
 
   /** These are not shown any more under their names. */
@@ -64,7 +74,10 @@ export class VanishedTools {
     const at = this.parts.clock.now();
     for (const tool of tools.slice(-MOST_REMEMBERED)) {
       this.#byName.delete(tool.name);
-      this.#byName.set(tool.name, { server: tool.server, at, why: this.#why(tool) });
+      const { server } = tool;
+      const why = this.#whyHidden(tool);
+      const gone = why === undefined ? { why: this.#whyGone(server) } : { why, hidden: tool };
+      this.#byName.set(tool.name, { server, at, ...gone });
     }
     for (const name of this.#byName.keys()) {
       if (this.#byName.size <= MOST_REMEMBERED) break;
@@ -72,19 +85,29 @@ export class VanishedTools {
     }
   }
 
-  #why(tool: ToolIdentity): string {
-    const { catalogs, status, filter, nameOf } = this.parts;
-    const server = `'${tool.server}'`;
-    const row = status(tool.server);
-    if (row === undefined || row.reason === 'remove') return `${server} was removed`;
-    if (row.state === 'stopped') return `${server} was ${row.reason === 'disabled' ? 'disabled' : 'stopped'}`;
+  /** Why nobody is offered that tool under its old name, as long as that is so; undefined where it is gone for good. */
+  #whyHidden(tool: ToolIdentity): string | undefined {
+    const { catalogs, filter, nameOf } = this.parts;
+    if (this.#whyEnded(tool.server) !== undefined) return undefined;
     const name = nameOf(tool);
     if (name !== undefined) return `it is called '${name}' now`;
-    if (!isAllowed(tool.tool, filter(tool.server))) return `the entry of ${server} hides it`;
+    if (!isAllowed(tool.tool, filter(tool.server))) return `the entry of '${tool.server}' hides it`;
     const isListed = catalogs.get(tool.server)?.tools.some((listed) => listed.name === tool.tool) === true;
-    if (isListed) return `it is held back`;
-    return this.#begunAnew.has(tool.server)
-      ? `${server} was started anew and lists it no more`
-      : `${server} has changed its list of tools`;
+    return isListed ? 'it is held back' : undefined;
+  }
+
+  #whyEnded(server: string): string | undefined {
+    const row = this.parts.status(server);
+    if (row === undefined || row.reason === 'remove') return `'${server}' was removed`;
+    if (row.state !== 'stopped') return undefined;
+    return `'${server}' was ${row.reason === 'disabled' ? 'disabled' : 'stopped'}`;
+  }
+
+  #whyGone(server: string): string {
+    const ended = this.#whyEnded(server);
+    if (ended !== undefined) return ended;
+    return this.#begunAnew.has(server)
+      ? `'${server}' was started anew and lists it no more`
+      : `'${server}' has changed its list of tools`;
   }
 }

@@ -27,6 +27,7 @@ export type ChartFormat = (typeof CHART_FORMATS)[number];
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MOST_ATTEMPTS = 1_000;
 const MOST_MEGABYTES = 1_000_000;
+const HIGHEST_PORT = 65_535;
 
 /** What holds where a flag is not given. */
 export const DEFAULT_FLAGS: Flags = { config: [], add: [], json: false, verbose: false, color: true };
@@ -67,12 +68,23 @@ export function toMegabytes(text: string): number {
   return wholeNumber(text, 1, MOST_MEGABYTES, 'megabytes');
 }
 
+export function toPort(text: string): number {
+  return wholeNumber(text, 0, HIGHEST_PORT);
+}
+
+/** The number of a process. */
+export function toPid(text: string): number {
+  return wholeNumber(text, 1, LONGEST_TIMER_MS);
+}
+
 export function toAttempts(text: string): number {
   return wholeNumber(text, 1, MOST_ATTEMPTS, 'attempts');
 }
 
-function wholeNumber(text: string, least: number, most: number, what: string): number {
+function wholeNumber(text: string, least: number, most: number, what?: string): number {
   const value = /^\d+$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return value;
-  throw new InvalidArgumentError(`Expected a whole number of ${what} from ${least} to ${most}.`);
+  throw new InvalidArgumentError(
+    `Expected a whole number${what === undefined ? '' : ` of ${what}`} from ${least} to ${most}.`,
+  );
 }

@@ -10,6 +10,7 @@ import { PACKAGE } from '../package.js';
 import type { CheckFlags } from './commands/check.js';
 import type { ConfigFlags } from './commands/config.js';
 import type { ImportFlags } from './commands/import.js';
+import type { InspectFlags } from './commands/inspect.js';
 import type { MachineFlags } from './commands/machine.js';
 import type { ReplayFlags } from './commands/replay.js';
 import type { ReviewFlags } from './commands/review.js';
@@ -28,6 +29,8 @@ import {
   toMegabytes,
   toMilliseconds,
   toMoment,
+  toPid,
+  toPort,
   type Flags,
   type MachineName,
 } from './flags.js';
@@ -60,6 +63,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addTools(program, act, host.stdin);
   addCall(program, act, host.stdin);
   addReplay(program, act);
+  addInspect(program, act);
   addConfig(program, act);
   addImport(program, act);
   addTrust(program, act, host.stdin);
@@ -123,6 +127,8 @@ function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
     .option('--record-max <mb>', 'size after which a new file begins; two are kept', toMegabytes, 64)
     .option('--record-wire', 'note every message: direction, method, id, size, time until the answer')
     .option('--record-bodies', 'note the messages themselves too, arguments and results; secrets are masked')
+    .option('--inspect [port]', 'serve a page that shows everything, for this computer alone', toPort)
+    .option('--stately', "serve one that hands it all to Stately's hosted inspector")
     .action(async (_, command: Command) => {
       const { up } = await import('./commands/up.js');
       await act<UpFlags>(command, (flags, terminal) => up(flags, terminal, stdin));
@@ -171,6 +177,18 @@ function addReplay(program: Command, act: Act): void {
     .action(async (logs: string[], _, command: Command) => {
       const { replay } = await import('./commands/replay.js');
       await act<ReplayFlags>(command, (flags, terminal) => replay(flags, terminal, logs));
+    });
+}
+
+function addInspect(program: Command, act: Act): void {
+  addCommand(program, 'inspect', "show a log, or a running 'up --inspect', in the browser")
+    .argument('[log...]', 'the file, or the files of one recording; default: what runs')
+    .option('--port <port>', 'port for the page of a log; default: any', toPort)
+    .option('--pid <number>', "which 'up --inspect', where several run", toPid)
+    .option('--no-open', 'open no browser')
+    .action(async (logs: string[], _, command: Command) => {
+      const { inspect } = await import('./commands/inspect.js');
+      await act<InspectFlags>(command, (flags, terminal) => inspect(flags, terminal, logs));
     });
 }
 

@@ -7,7 +7,7 @@
  *     anew moves it aside before.
  */
 import { randomBytes } from 'node:crypto';
-import { watch } from 'node:fs';
+import { mkdirSync, watch } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../errors.js';
@@ -25,6 +25,7 @@ export interface FileApprovalStoreOptions {
   readonly folder?: string;
 }
 
+const FOR_THE_USER = { recursive: true, mode: 0o700 } as const;
 const HASH = /^[0-9a-f]{64}$/;
 
 /** Approvals that outlive the process and are shared by all processes of the user, the `troupe` command included. */
@@ -33,7 +34,7 @@ export function createFileApprovalStore(options: FileApprovalStoreOptions = {}):
   const fileOf = async (hash: string): Promise<string> => join(await folder(), fileName(hash));
   const makeFolder = async (): Promise<string> => {
     const place = await folder();
-    await mkdir(place, { recursive: true, mode: 0o700 });
+    await mkdir(place, FOR_THE_USER);
     return place;
   };
   return {
@@ -50,10 +51,11 @@ export function createFileApprovalStore(options: FileApprovalStoreOptions = {}):
       let stop = (): void => {};
       let isOver = false;
       const begin = async (): Promise<void> => {
-        await folder();
+        const place = await folder();
         if (isOver) return;
-        const place = await makeFolder();
-        if (!isOver) stop = watchFolder(place, onChange);
+        // At once, so that nothing comes into being after the end.
+        mkdirSync(place, FOR_THE_USER);
+        stop = watchFolder(place, onChange);
       };
       // Without a watch the approval is found at the next attempt.
       begin().catch(() => {});

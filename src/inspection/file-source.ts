@@ -11,6 +11,7 @@ import type { Hello, InspectionMessage } from './protocol.js';
 import type { InspectionSource } from './source.js';
 
 const CHUNK_BYTES = 1_024 * 1_024;
+const LINE_FEED = 0x0a;
 
 export class FileSource implements InspectionSource {
   readonly #files: readonly string[];
@@ -38,15 +39,16 @@ export class FileSource implements InspectionSource {
     void done.then(() => this.#pages.delete(done));
   }
 
-  async *log(): AsyncGenerator<string, void, undefined> {
+  async *log(): AsyncGenerator<Uint8Array, void, undefined> {
     for (const [index, file] of this.#files.entries()) {
-      let last = '';
-      for await (const lines of wholeLines(file)) {
-        yield lines;
-        last = lines;
+      let last: number | undefined;
+      for await (const bytes of chunksOf(file)) {
+        yield bytes;
+        last = bytes.at(-1);
       }
       const isLast = index === this.#files.length - 1;
-      if (!isLast && !last.endsWith('\n')) yield '\n';
+      // The end of an earlier one may have been cut off.
+      if (!isLast && last !== LINE_FEED) yield Uint8Array.of(LINE_FEED);
     }
   }
 
@@ -57,7 +59,7 @@ export class FileSource implements InspectionSource {
 
   async *#messages(ending: AbortSignal): AsyncGenerator<string, void, undefined> {
     yield toLine(this.hello());
-    for await (const lines of this.log()) {
+    for await (const lines of wholeLines(this.log())) {
       if (ending.aborted) return yield toLine({ kind: 'farewell', why: String(ending.reason) });
       yield toLine({ kind: 'log', lines });
     }
@@ -69,12 +71,16 @@ function toLine(message: InspectionMessage): string {
   return `${JSON.stringify(message)}\n`;
 }
 
-/** The text of a file, cut at the ends of lines. What is longer than any line of a log is the last that is read. */
-async function* wholeLines(file: string): AsyncGenerator<string, void, undefined> {
+async function* chunksOf(file: string): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) yield chunk as Uint8Array;
+}
+
+/** The text, cut at the ends of lines. What is longer than any line of a log is the last that is read. */
+async function* wholeLines(log: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
-  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
-    const text = rest + decoder.decode(chunk as Uint8Array, { stream: true });
+  for await (const bytes of log) {
+    const text = rest + decoder.decode(bytes, { stream: true });
     const end = text.lastIndexOf('\n') + 1;
     rest = text.slice(end);
     if (end > 0) yield text.slice(0, end);

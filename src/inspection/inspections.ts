@@ -16,21 +16,24 @@ export class Inspections {
   }
 
   /** Rejects with a `ConfigError` for a port that is none, or cannot be had. */
-  async begin({ port = 0, title = this.#parts.title }: InspectOptions): Promise<Inspection> {
+  async begin({ port = 0, title = this.#parts.title, stately = false }: InspectOptions): Promise<Inspection> {
     if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT)
       throw new ConfigError(`inspect: expected 'port' to be a whole number from 0 to ${HIGHEST_PORT}`);
     if (typeof title !== 'string') throw new ConfigError("inspect: expected 'title' to be a text");
-    const [{ openInspectionServer }, { LiveSource }] = await Promise.all([
+    const [{ openInspectionServer }, { LiveSource }, { STATELY_VIEWER }] = await Promise.all([
       import('./server.js'),
       import('./live-source.js'),
+      import('./stately-bridge.js'),
     ]);
+    const viewer = viewerAddress(stately === true ? STATELY_VIEWER : stately);
     const { clock } = this.#parts;
     const source = new LiveSource({ ...this.#parts, title });
-    const server = await openInspectionServer({ source, clock, port });
+    const server = await openInspectionServer({ source, clock, port, viewer });
     this.#open.add(server);
     if (this.#isClosed) await server.close();
     return {
       url: server.url,
+      ...(server.statelyUrl !== undefined && { statelyUrl: server.statelyUrl }),
       close: async () => {
         this.#open.delete(server);
         await server.close();
@@ -45,3 +48,10 @@ export class Inspections {
   }
 }
 
+/** Undefined where none is wanted. */
+function viewerAddress(viewer: string | false): URL | undefined {
+  if (viewer === false) return undefined;
+  const url = URL.canParse(viewer) ? new URL(viewer) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new ConfigError("inspect: expected 'stately' to be true, false or the address of a viewer");
+}

@@ -33,7 +33,7 @@ export class LivePage {
   constructor(parts: LivePageParts) {
     this.#parts = parts;
     const { page, clock, onclosed, hello } = parts;
-    page.on('drain', () => this.pump());
+    page.on('drain', () => this.#resume());
     // A page may go at any moment.
     page.on('error', () => {});
     this.closed = new Promise((resolve) => {
@@ -49,9 +49,8 @@ export class LivePage {
 
   /** Writes what the page takes. */
   pump(): void {
+    if (this.#stall !== undefined) return;
     const { page, clock } = this.#parts;
-    clock.clearTimeout(this.#stall);
-    this.#stall = undefined;
     while (page.writable && !page.writableNeedDrain) {
       const message = this.#next();
       if (message === undefined) return;
@@ -66,12 +65,19 @@ export class LivePage {
     this.pump();
   }
 
+  #resume(): void {
+    this.#parts.clock.clearTimeout(this.#stall);
+    this.#stall = undefined;
+    this.pump();
+  }
+
   #next(): Buffer | string | undefined {
     const { page, reader, status } = this.#parts;
     const rows = status();
     if (rows !== undefined && rows !== this.#status) return (this.#status = rows);
     const read = reader.next();
-    if (read !== undefined) return 'bytes' in read ? read.bytes : line({ kind: 'resync', missed: read.missed });
+    if (read !== undefined)
+      return 'bytes' in read ? read.bytes : line({ kind: 'resync', missed: read.missed });
     if (this.#farewell === undefined) return undefined;
     page.end(line({ kind: 'farewell', why: this.#farewell }));
     return undefined;

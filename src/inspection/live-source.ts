@@ -11,15 +11,17 @@ import type { CatalogTool } from '../catalog/registry.js';
 import { MASK } from '../config/mask.js';
 import type { Connection } from '../connection.js';
 import type { RecordTarget } from '../event-log/record-options.js';
+import type { ObservableSystem } from '../event-log/observed-system.js';
 import type { Recording } from '../event-log/recording.js';
 import type { Clock } from '../ports.js';
 import { maskJson, type Mask } from '../secrets.js';
 import type { Refused } from './answers.js';
 import { makeHello } from './hello.js';
 import { LivePage } from './live-page.js';
-import { LogHistory } from './log-history.js';
+import { HistoryReader, LogHistory } from './log-history.js';
 import type { CommandAnswer, CommandRequest, Hello, InspectedStatus, InspectedTool } from './protocol.js';
 import type { InspectionSource, LiveQuestions } from './source.js';
+import { streamStately } from './stately.js';
 import { StatusFeed } from './status-feed.js';
 
 const GRACE_MS = 10_000;
@@ -30,6 +32,7 @@ const NOT_FOR_PAGES = 'connection.reload';
 export interface LiveParts {
   readonly clock: Clock;
   readonly title: string;
+  readonly system: ObservableSystem;
   readonly record: (target: RecordTarget) => Promise<Recording>;
   readonly connections: () => Iterable<Connection>;
   readonly connection: (name: string) => Connection | undefined;
@@ -51,6 +54,7 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   readonly live: LiveQuestions = this;
   readonly #parts: LiveParts;
   readonly #pages = new Set<LivePage>();
+  readonly #viewers = new Set<Writable>();
   #attachment: Attachment | undefined;
   #grace: unknown;
   /** Why no page is served any more. */
@@ -68,13 +72,13 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   watch(stream: Writable): void {
     const { clock } = this.#parts;
     clock.clearTimeout(this.#grace);
-    const { history, feed } = (this.#attachment ??= this.#attach());
+    const shown = this.#end === undefined ? (this.#attachment ??= this.#attach()) : undefined;
     const page = new LivePage({
       clock,
       page: stream,
       hello: this.hello(),
-      reader: history.reader(),
-      status: () => feed.message,
+      reader: shown?.history.reader() ?? new HistoryReader([]),
+      status: () => shown?.feed.message,
       onclosed: () => this.#left(page),
     });
     this.#pages.add(page);
@@ -89,7 +93,8 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   command({ connection: name, command: type, hash }: CommandRequest): CommandAnswer | Refused {
     const connection = this.#parts.connection(name);
     if (connection === undefined) return { status: 404, error: `There is no connection '${name}'.` };
-    if (type === NOT_FOR_PAGES) return { status: 400, error: `'${type}' comes from the configuration alone.` };
+    if (type === NOT_FOR_PAGES)
+      return { status: 400, error: `'${type}' comes from the configuration alone.` };
     const asked = connection.status.trustRequest;
     if (hash !== undefined && asked !== null && asked.hash !== hash)
       return { status: 409, error: `The entry of '${name}' has changed since it was shown.` };
@@ -106,8 +111,16 @@ export class LiveSource implements InspectionSource, LiveQuestions {
       .map((tool) => toInspected(tool, mask(tool.server)));
   }
 
+  stately(viewer: Writable): void {
+    this.#viewers.add(viewer);
+    viewer.once('close', () => this.#viewers.delete(viewer));
+    streamStately(viewer, this.#parts.clock, this.#parts);
+  }
+
   async close(why: string): Promise<void> {
     this.#end = why;
+    this.#parts.clock.clearTimeout(this.#grace);
+    for (const viewer of this.#viewers) viewer.end();
     const attachment = this.#attachment;
     if (attachment !== undefined) await this.#detach(attachment);
     const pages = [...this.#pages];
@@ -137,10 +150,10 @@ export class LiveSource implements InspectionSource, LiveQuestions {
 
   async #detach(attachment: Attachment): Promise<void> {
     attachment.isOver = true;
+    if (this.#attachment === attachment) this.#attachment = undefined;
     attachment.feed.flush();
     attachment.feed.stop();
     await attachment.recording?.close();
-    if (this.#attachment === attachment) this.#attachment = undefined;
   }
 
   #left(page: LivePage): void {

@@ -25,23 +25,20 @@ export const INSPECTION_PATHS = {
   command: '/api/command',
   /** `GET ?server=NAME`: answers `InspectedTool[]`, of all servers where none is named. Live only. */
   tools: '/api/tools',
-  /** `GET`: the lines of the log as they are (application/x-ndjson), without the stream's JSON around them; then it ends. */
+  /**
+   * `GET`: the lines of the log as they are (application/x-ndjson), without the stream's JSON around them; then it ends.
+   * A long file comes several times faster than by the stream.
+   */
   log: '/api/log',
   /** `GET`: the page and the log as one HTML file. */
   share: '/api/share',
 } as const;
 
 /**
- * What `share.html` has once, and what the server puts there instead: an element `<script type="application/json"
- * id="troupe-log">` with a `SharedLog`, in which no `<` stands.
+ * What stands in the element `<script type="application/x-ndjson" id="log">` of `share.html`, and what the server puts
+ * there instead: the lines of the log and nothing around them, each `<` in them as `\u003c`, which is the same JSON.
  */
-export const SHARE_PLACE = '<!--troupe-log-->';
-
-export interface SharedLog {
-  /** Of mode `file`. */
-  readonly hello: Hello;
-  readonly lines: string;
-}
+export const SHARE_PLACE = 'TROUPE-LOG';
 
 /** The body of an answer that refuses: one sentence for a person. */
 export interface Refusal {

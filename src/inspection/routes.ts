@@ -10,6 +10,7 @@ import { INSPECTION_PATHS, type CommandRequest } from './protocol.js';
 import { readBody } from './read-body.js';
 import { sharePage } from './share-page.js';
 import type { InspectionSource } from './source.js';
+import { bridgeFiles, STATELY_STREAM } from './stately-bridge.js';
 
 /** Longest body of a request, bytes. */
 const MOST_BODY = 16 * 1_024;
@@ -18,6 +19,7 @@ const LONGEST_WORD = 500;
 const MOST_STREAMS = 16;
 
 const NO_LIVE: Refused = { status: 404, error: 'This is a log: it takes no commands and lists no tools.' };
+const NO_BRIDGE: Refused = { status: 404, error: "There is no bridge to Stately's inspector here." };
 const TOO_MANY: Refused = { status: 503, error: `${MOST_STREAMS} pages are open already. Close one.` };
 const TOO_LONG: Refused = { status: 413, error: `The body is longer than ${MOST_BODY} bytes.` };
 const NO_COMMAND: Refused = {
@@ -39,16 +41,25 @@ export interface Exchange {
 export class Routes {
   readonly #source: InspectionSource;
   readonly #files: PageFiles;
+  readonly #bridge: ReturnType<typeof bridgeFiles> | undefined;
   #streams = 0;
 
-  constructor(source: InspectionSource, files: PageFiles) {
+  /** `viewer` is the address of the page that the bridge to Stately's protocol shows; undefined for no bridge. */
+  constructor(source: InspectionSource, files: PageFiles, viewer: URL | undefined) {
     this.#source = source;
     this.#files = files;
+    this.#bridge = viewer && bridgeFiles(viewer);
   }
 
   /** A file of the page. It holds nothing of the troupe, so no token is asked for. */
   async page({ request, response, url }: Exchange): Promise<void> {
     if (!allows(['GET', 'HEAD'], request, response)) return;
+    const bridge = this.#bridge?.get(url.pathname);
+    if (bridge !== undefined) {
+      beginAnswer(response, bridge.type, { 'content-security-policy': bridge.policy });
+      response.end(bridge.text);
+      return;
+    }
     const file = await this.#files.get(url.pathname);
     if (file !== undefined) {
       beginAnswer(response, file.type, { 'content-length': file.bytes.length });
@@ -65,7 +76,9 @@ export class Routes {
     if (!allows(methods, request, response)) return;
     switch (url.pathname) {
       case INSPECTION_PATHS.stream:
-        return this.#stream(exchange);
+        return this.#stream(exchange, (page) => this.#source.watch(page));
+      case STATELY_STREAM:
+        return this.#stately(exchange);
       case INSPECTION_PATHS.command:
         return this.#command(exchange);
       case INSPECTION_PATHS.tools:
@@ -79,14 +92,20 @@ export class Routes {
     }
   }
 
-  #stream({ request, response }: Exchange): void {
+  #stately(exchange: Exchange): void {
+    const { live } = this.#source;
+    if (this.#bridge === undefined || live === undefined) return refuse(exchange.response, NO_BRIDGE);
+    this.#stream(exchange, (viewer) => live.stately(viewer));
+  }
+
+  #stream({ request, response }: Exchange, watch: (stream: ServerResponse) => void): void {
     if (this.#streams >= MOST_STREAMS) return refuse(response, TOO_MANY);
     beginAnswer(response, LINES_TYPE);
     // Whoever only asks whether it is there attaches nothing.
     if (request.method === 'HEAD') return void response.end();
     this.#streams += 1;
     response.once('close', () => (this.#streams -= 1));
-    this.#source.watch(response);
+    watch(response);
   }
 
   async #command({ request, response }: Exchange): Promise<void> {
@@ -110,8 +129,7 @@ export class Routes {
 
   async #share({ response }: Exchange): Promise<void> {
     const template = await this.#files.get('/share.html');
-    const source = this.#source;
-    const page = template && sharePage(template.bytes.toString(), source.hello(), source.log());
+    const page = template && sharePage(template.bytes.toString(), this.#source.log());
     if (page === undefined) return refuse(response, NO_TEMPLATE);
     beginAnswer(response, 'text/html; charset=utf-8', {
       'content-disposition': 'attachment; filename="troupe-inspection.html"',
@@ -127,7 +145,11 @@ function answer(response: ServerResponse, body: object): void {
   else answerJson(response, body);
 }
 
-function allows(methods: readonly string[], { method = '' }: IncomingMessage, response: ServerResponse): boolean {
+function allows(
+  methods: readonly string[],
+  { method = '' }: IncomingMessage,
+  response: ServerResponse,
+): boolean {
   const isAllowed = methods.includes(method);
   const error = `This address takes ${methods.join(' and ')}.`;
   if (!isAllowed) refuse(response, { status: 405, error }, { allow: methods.join(', ') });

@@ -19,11 +19,14 @@ import { refuse } from './answers.js';
 import { PageFiles } from './page-files.js';
 import { Routes } from './routes.js';
 import type { InspectionSource } from './source.js';
+import { STATELY_PAGE } from './stately-bridge.js';
 import { makeToken, WhoMayAsk } from './who-may-ask.js';
 
 export interface InspectionServer {
   /** The address of the page, with the token in its fragment: whoever has it may see and command everything. */
   readonly url: string;
+  /** The address of the bridge, where there is one. */
+  readonly statelyUrl: string | undefined;
   /** Ends it; pages are told why. Bounded and idempotent; never rejects. */
   close(why?: string): Promise<void>;
 }
@@ -35,6 +38,8 @@ export interface InspectionServerOptions {
   readonly port: number;
   /** The built page. Default: that of this package. */
   readonly folder?: string;
+  /** The address of a viewer of Stately's protocol. Default: there is no bridge to any. */
+  readonly viewer?: URL | undefined;
 }
 
 const HOST = '127.0.0.1';
@@ -51,8 +56,9 @@ export async function openInspectionServer({
   clock,
   port,
   folder,
+  viewer,
 }: InspectionServerOptions): Promise<InspectionServer> {
-  const routes = new Routes(source, new PageFiles(folder));
+  const routes = new Routes(source, new PageFiles(folder), viewer);
   const token = makeToken();
   const server = createServer({
     maxHeaderSize: MOST_HEADER_BYTES,
@@ -75,8 +81,10 @@ export async function openInspectionServer({
     server.closeAllConnections();
     await isClosed;
   };
+  const address = (path: string): string => `http://${HOST}:${taken}${path}#${token}`;
   return {
-    url: `http://${HOST}:${taken}/#${token}`,
+    url: address('/'),
+    statelyUrl: viewer && address(STATELY_PAGE),
     close: (why = 'The inspection was closed.') => (closed ??= end(why)),
   };
 }

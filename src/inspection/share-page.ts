@@ -1,31 +1,32 @@
 /**
- * The page and a log as one HTML file. What is put into the page is JSON without any `<`, so that no text in a log can
- * end the element that it stands in, or begin a comment.
+ * The page and a log as one HTML file. The log is put in without any `<`, so that no text in it can end the element that
+ * it stands in, or begin a comment.
  */
-import { SHARE_PLACE, type Hello } from './protocol.js';
+import { SHARE_PLACE } from './protocol.js';
+import type { LogText } from './source.js';
 
-/** Undefined where the template has no place for a log, or more than one. */
+const PLACE = new RegExp(`(<script[^>]*\\bid="log"[^>]*>)\\s*${SHARE_PLACE}\\s*(</script>)`);
+
+/** Undefined where the template has no place for a log. */
 export function sharePage(
   template: string,
-  hello: Hello,
-  log: AsyncIterable<string> | Iterable<string>,
+  log: LogText,
 ): AsyncGenerator<string, void, undefined> | undefined {
-  const [before, after, ...others] = template.split(SHARE_PLACE);
-  if (before === undefined || after === undefined || others.length > 0) return undefined;
-  return pieces(before, after, { ...hello, mode: 'file' }, log);
+  const found = PLACE.exec(template);
+  if (found === null) return undefined;
+  const [whole, begin = '', end = ''] = found;
+  const before = template.slice(0, found.index) + begin;
+  const after = end + template.slice(found.index + whole.length);
+  return pieces(before, log, after);
 }
 
-async function* pieces(
-  before: string,
-  after: string,
-  hello: Hello,
-  log: AsyncIterable<string> | Iterable<string>,
-): AsyncGenerator<string, void, undefined> {
-  yield `${before}<script type="application/json" id="troupe-log">{"hello":${inScript(hello)},"lines":"`;
-  for await (const lines of log) yield inScript(lines).slice(1, -1);
-  yield `"}</script>${after}`;
-}
-
-function inScript(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c');
+async function* pieces(before: string, log: LogText, after: string): AsyncGenerator<string, void, undefined> {
+  yield before;
+  const decoder = new TextDecoder();
+  // In JSON there is none outside of texts.
+  for await (const piece of log) {
+    const text = typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true });
+    yield text.replaceAll('<', String.raw`\u003c`);
+  }
+  yield after;
 }

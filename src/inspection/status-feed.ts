@@ -41,12 +41,10 @@ export class StatusFeed {
     this.#make();
   }
 
+  /** The newest message stays. */
   stop(): void {
     this.#silence?.();
     this.#parts.clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#message = undefined;
-    this.#rows = '';
   }
 
   /** Makes the last one at once, where something has changed since. */

@@ -2,6 +2,7 @@
  * The requests of a server that are being answered: who made it ask, and how each is taken back.
  */
 import type { Request, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Clock } from '../ports.js';
 import {
   INTERNAL_ERROR,
   RpcError,
@@ -78,6 +79,39 @@ export function onlyCause(pending: Iterable<Pending>): Pending | undefined {
     only = each;
   }
   return only;
+}
+
+const MOST_GIVEN_UP = 1_000;
+/** Few servers work longer on what nobody waits for any more. */
+const GOES_ON_MS = 600_000;
+
+/** Requests of ours that nobody waits for any more and that the server has not answered: it may ask in their course. */
+export class GivenUpRequests {
+  /** By id, when each was given up; the oldest first. */
+  readonly #since = new Map<number, number>();
+
+  constructor(private readonly clock: Pick<Clock, 'now'>) {}
+
+  get hasAny(): boolean {
+    const now = this.clock.now();
+    for (const [id, since] of this.#since) {
+      if (now - since < GOES_ON_MS) break;
+      this.#since.delete(id);
+    }
+    return this.#since.size > 0;
+  }
+
+  add(id: number): void {
+    this.#since.set(id, this.clock.now());
+    for (const oldest of this.#since.keys()) {
+      if (this.#since.size <= MOST_GIVEN_UP) break;
+      this.#since.delete(oldest);
+    }
+  }
+
+  answered(id: number): void {
+    this.#since.delete(id);
+  }
 }
 
 /** As the engine takes it. Only what is meant for the server reaches it. */

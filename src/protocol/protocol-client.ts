@@ -11,6 +11,7 @@
  */
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerIdentity } from '../../machines/connection.events.js';
+import type { Clock } from '../ports.js';
 import type { RawFailure, SessionTransport } from '../transports/session-transport.js';
 
 export type JsonObject = Record<string, unknown>;
@@ -72,6 +73,8 @@ export interface ProtocolClient {
 export interface ProtocolClientOptions {
   readonly clientInfo: Implementation;
   readonly capabilities: ClientCapabilities;
+  /** Default: that of the system. */
+  readonly clock?: Pick<Clock, 'now'>;
 }
 
 export type CreateProtocolClient = (options: ProtocolClientOptions) => ProtocolClient;

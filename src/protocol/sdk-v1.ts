@@ -21,6 +21,7 @@ import {
   type Result,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerIdentity } from '../../machines/connection.events.js';
+import { systemClock } from '../ports.js';
 import { TransportError, type RawFailure, type SessionTransport } from '../transports/session-transport.js';
 import {
   RequestLostError,
@@ -32,7 +33,7 @@ import {
   type RequestOptions,
 } from './protocol-client.js';
 import { cutText } from '../cut-text.js';
-import { AskedRequests, canRaiseQuestions, onlyCause } from './asked-requests.js';
+import { AskedRequests, canRaiseQuestions, GivenUpRequests, onlyCause } from './asked-requests.js';
 import { toInbound, type Inbound } from './inbound.js';
 import { parseInitializeResult } from './initialize-result.js';
 import { Tap, type Pending } from './tap.js';
@@ -66,10 +67,13 @@ class SdkV1Client implements ProtocolClient {
   /** Those among them that have an id. */
   readonly #sent = new Map<number, Pending>();
   #lastId = -1;
+  readonly #givenUp: GivenUpRequests;
   readonly #asked = new AskedRequests();
   #tap: Tap | undefined;
 
-  constructor(private readonly options: ProtocolClientOptions) {}
+  constructor(private readonly options: ProtocolClientOptions) {
+    this.#givenUp = new GivenUpRequests(options.clock ?? systemClock);
+  }
 
   get pending(): number {
     return this.#pending.size;
@@ -150,7 +154,9 @@ class SdkV1Client implements ProtocolClient {
           if (finish()) resolve(result);
         },
         fail: (error) => {
-          if (finish()) reject(error);
+          if (!finish()) return;
+          if (pending.written && pending.canRaiseQuestions) this.#givenUp.add(id);
+          reject(error);
         },
       };
       const onAbort = (): void => {
@@ -212,9 +218,14 @@ class SdkV1Client implements ProtocolClient {
   }
 
   #hearRequest(tap: Tap, message: JSONRPCMessage, relatedTo: RequestId | undefined): void {
-    const related = relatedTo === undefined ? onlyCause(this.#pending) : this.#sent.get(Number(relatedTo));
+    const related = relatedTo === undefined ? this.#onlyCause() : this.#sent.get(Number(relatedTo));
     this.#asked.heard(message, related);
     tap.onmessage?.(message);
+  }
+
+  /** A server may go on with what was given up, and ask in the course of that. */
+  #onlyCause(): Pending | undefined {
+    return this.#givenUp.hasAny ? undefined : onlyCause(this.#pending);
   }
 
   /** An answer that comes after its request was given up is nothing odd. */
@@ -230,6 +241,7 @@ class SdkV1Client implements ProtocolClient {
     } else {
       pending.fail(new RequestLostError(INVALID_ANSWER, true));
     }
+    this.#givenUp.answered(id);
   }
 
   #hearNotification(tap: Tap, method: string, params: JsonObject): void {

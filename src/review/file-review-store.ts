@@ -9,15 +9,15 @@
  * F3. A tool whose file cannot be understood counts as not approved, whatever the baseline says of it.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { watch } from 'node:fs';
+import { mkdirSync, watch } from 'node:fs';
 import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { thisMachine } from '../config/places.js';
 import { isObject } from '../config/read-shape.js';
 import { isAbsence } from '../config/sources.js';
 import { createPrivately, writePrivately } from '../write-privately.js';
-import { toReviewed, type ReviewedTool } from './fingerprint.js';
-import type { ReviewedServer, ReviewStore } from './review-store.js';
+import { toReviewed } from './fingerprint.js';
+import type { RememberedTool, ReviewedServer, ReviewStore } from './review-store.js';
 
 export interface FileReviewStoreOptions {
   /**
@@ -27,16 +27,24 @@ export interface FileReviewStoreOptions {
   readonly folder?: string;
 }
 
+const FOR_THE_USER = { recursive: true, mode: 0o700 } as const;
 const HASH = /^[0-9a-f]{64}$/;
 /** The names of files that count, with the hash of their server. */
 const OURS = /^([0-9a-f]{64})(\.[0-9a-f]{64})?\.json$/;
 
 /** Approvals that outlive the process and are shared by all processes of the user, the `troupe` command included. */
 export function createFileReviewStore(options: FileReviewStoreOptions = {}): ReviewStore {
+  const place = async (): Promise<string> => options.folder ?? defaultFolder();
   const makeFolder = async (): Promise<string> => {
-    const folder = options.folder ?? (await defaultFolder());
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const folder = await place();
+    await mkdir(folder, FOR_THE_USER);
     return folder;
+  };
+  /** What was written here last, by the name of its file. */
+  const own = new Map<string, string>();
+  const isOwn = async (folder: string, name: string): Promise<boolean> => {
+    const text = own.get(name);
+    return text !== undefined && (await readText(join(folder, name)).catch(() => undefined)) === text;
   };
   return {
     baseline: async (server, first) => {
@@ -51,17 +59,26 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
       const known = await readBaseline(file).catch((error: unknown) => setAside(file, error));
       if (known === undefined) await createPrivately(file, toText(server, []));
       await Promise.all(
-        tools.map((tool) =>
-          writePrivately(join(folder, `${server.hash}.${suffixOf(tool)}`), toText(server, [tool])),
-        ),
+        tools.map(async (tool) => {
+          const name = `${server.hash}.${suffixOf(tool)}`;
+          const text = toText(server, [tool]);
+          own.set(name, text);
+          await writePrivately(join(folder, name), text);
+        }),
       );
     },
     watch: (onChange) => {
       let stop = (): void => {};
       let isOver = false;
+      const tell = async (folder: string, name: string, hash: string): Promise<void> => {
+        if (!(await isOwn(folder, name)) && !isOver) onChange(hash);
+      };
       const begin = async (): Promise<void> => {
-        const folder = await makeFolder();
-        if (!isOver) stop = watchFolder(folder, onChange);
+        const folder = await place();
+        if (isOver) return;
+        // At once, so that nothing comes into being after the end.
+        mkdirSync(folder, FOR_THE_USER);
+        stop = watchFolder(folder, (name, hash) => void tell(folder, name, hash));
       };
       // Without a watch the approval is found at the next start.
       begin().catch(() => {});
@@ -84,14 +101,14 @@ function baselineName({ hash }: ReviewedServer): string {
 }
 
 /** What its file is called beside the hash of the server. In UTF-8 all lone surrogates would look alike. */
-function suffixOf({ name }: ReviewedTool): string {
+function suffixOf({ name }: RememberedTool): string {
   return `${createHash('sha256').update(name, 'utf16le').digest('hex')}.json`;
 }
 
-function watchFolder(folder: string, onChange: (hash: string) => void): () => void {
+function watchFolder(folder: string, onChange: (name: string, hash: string) => void): () => void {
   const watcher = watch(folder, { persistent: false }, (_, changed) => {
-    const hash = OURS.exec(changed ?? '')?.[1];
-    if (hash !== undefined) onChange(hash);
+    const [name, hash] = OURS.exec(changed ?? '') ?? [];
+    if (name !== undefined && hash !== undefined) onChange(name, hash);
   });
   watcher.on('error', () => watcher.close());
   return () => watcher.close();
@@ -101,19 +118,24 @@ function watchFolder(folder: string, onChange: (hash: string) => void): () => vo
 async function beginWith(
   file: string,
   server: ReviewedServer,
-  first: readonly ReviewedTool[],
-): Promise<readonly ReviewedTool[]> {
+  first: readonly RememberedTool[],
+): Promise<readonly RememberedTool[]> {
   if (await createPrivately(file, toText(server, first))) return first;
   return (await readBaseline(file)) ?? [];
 }
 
 /** The name of the server is for whoever looks into the file. */
-function toText({ server }: ReviewedServer, tools: readonly ReviewedTool[]): string {
-  return `${JSON.stringify({ server, tools: tools.map(toReviewed) }, null, 2)}\n`;
+function toText({ server }: ReviewedServer, tools: readonly RememberedTool[]): string {
+  return `${JSON.stringify({ server, tools: tools.map(toRemembered) }, null, 2)}\n`;
+}
+
+function toRemembered(tool: RememberedTool): RememberedTool {
+  const { fingerprint } = tool;
+  return { ...toReviewed(tool), ...(fingerprint === undefined ? {} : { fingerprint }) };
 }
 
 /** Undefined where there is none. Rejects where there is a file that is none. */
-async function readBaseline(file: string): Promise<readonly ReviewedTool[] | undefined> {
+async function readBaseline(file: string): Promise<readonly RememberedTool[] | undefined> {
   const text = await readText(file);
   if (text === undefined) return undefined;
   const tools = parseTools(text);
@@ -133,7 +155,7 @@ class BrokenBaseline extends Error {
 async function readLater(
   folder: string,
   { hash }: ReviewedServer,
-): Promise<ReadonlyMap<string, ReviewedTool | null>> {
+): Promise<ReadonlyMap<string, RememberedTool | null>> {
   const names = (await readdir(folder)).filter((name) => {
     const [, owner, isLater] = OURS.exec(name) ?? [];
     return owner === hash && isLater !== undefined;
@@ -147,9 +169,9 @@ async function readLater(
 
 /** What was approved later takes the place of the tool of its name. */
 function withLater(
-  known: readonly ReviewedTool[],
-  later: ReadonlyMap<string, ReviewedTool | null>,
-): readonly ReviewedTool[] {
+  known: readonly RememberedTool[],
+  later: ReadonlyMap<string, RememberedTool | null>,
+): readonly RememberedTool[] {
   const stillCounts = known.filter((tool) => !later.has(suffixOf(tool)));
   const approved = [...later].flatMap(([file, tool]) =>
     tool !== null && suffixOf(tool) === file ? tool : [],
@@ -166,7 +188,7 @@ async function readText(file: string): Promise<string | undefined> {
   }
 }
 
-function parseTools(text: string): readonly ReviewedTool[] | undefined {
+function parseTools(text: string): readonly RememberedTool[] | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const tools: unknown = isObject(value) ? value['tools'] : undefined;
@@ -176,8 +198,10 @@ function parseTools(text: string): readonly ReviewedTool[] | undefined {
   }
 }
 
-function isTool(value: unknown): value is ReviewedTool {
-  return isObject(value) && typeof value['name'] === 'string' && isObject(value['inputSchema']);
+function isTool(value: unknown): value is RememberedTool {
+  if (!isObject(value) || typeof value['name'] !== 'string' || !isObject(value['inputSchema'])) return false;
+  const { fingerprint } = value;
+  return fingerprint === undefined || (typeof fingerprint === 'string' && HASH.test(fingerprint));
 }
 
 /** A broken one is kept for whoever wants to know; another process may have been faster. */

@@ -22,11 +22,11 @@ export interface HeldTool extends ToolToApprove {
   readonly name: string;
   /** `new`: no tool of that name was approved. `changed`: another one was. `unknown`: what was approved cannot be read. */
   readonly reason: HeldReason;
-  /** What is other than approved; of one that was not, what there is. */
+  /** What is other than approved, none where that is a secret; of one that was not, what there is. */
   readonly fields: readonly ReviewedField[];
   /** As it was approved; null where it was not, or where nobody can tell. */
   readonly approved: ReviewedTool | null;
-  /** As its server has it now. Its words are the server's: data, not instructions. */
+  /** As its server has it now, without secrets of its entry. Its words are the server's: data, not instructions. */
   readonly listed: ReviewedTool;
 }
 
@@ -47,7 +47,8 @@ export function toHeldTool(held: HeldDefinition, name: string): HeldTool {
 
 const WHY: Readonly<Record<HeldReason, (fields: readonly string[]) => string>> = {
   new: () => 'it is new since the tools of its server were approved',
-  changed: (fields) => `it has changed since it was approved (${fields.join(', ')})`,
+  changed: (fields) =>
+    `it has changed since it was approved (${fields.join(', ') || 'a secret of its entry that it repeats'})`,
   unknown: () => 'what was approved of its server could not be read',
 };
 

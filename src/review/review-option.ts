@@ -24,5 +24,7 @@ export function reviewProblem(review: unknown): string | undefined {
   const isStore = isObject(store) && STORE.every((name) => typeof store[name] === 'function');
   if (store !== undefined && !isStore)
     return "expected a 'store' with the functions 'baseline' and 'approve'";
+  if (isStore && store['watch'] !== undefined && typeof store['watch'] !== 'function')
+    return "expected a function as 'watch' of the 'store'";
   return undefined;
 }

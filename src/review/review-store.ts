@@ -11,6 +11,12 @@ export interface ReviewedServer {
   readonly hash: string;
 }
 
+/** A tool as it is remembered. */
+export interface RememberedTool extends ReviewedTool {
+  /** Of the tool as its server had it, where that cannot be told from what is here: a secret of its entry was struck out. */
+  readonly fingerprint?: string;
+}
+
 /**
  * What rejects, or takes longer than 10 s, leaves every tool of the server held, and is told as a `diagnostic`. Where
  * several processes share a store, none may take away what another one wrote.
@@ -22,10 +28,10 @@ export interface ReviewStore {
    */
   baseline(
     server: ReviewedServer,
-    first: readonly ReviewedTool[],
-  ): Promise<readonly ReviewedTool[]> | readonly ReviewedTool[];
+    first: readonly RememberedTool[],
+  ): Promise<readonly RememberedTool[]> | readonly RememberedTool[];
   /** From here on these are the approved ones of their names. The other tools stay as they are. */
-  approve(server: ReviewedServer, tools: readonly ReviewedTool[]): Promise<void> | void;
+  approve(server: ReviewedServer, tools: readonly RememberedTool[]): Promise<void> | void;
   /**
    * Tells of approvals that came from elsewhere, with the hash of their server; ends with the function it gives back.
    * Without it they count for the next start.
@@ -35,8 +41,8 @@ export interface ReviewStore {
 
 /** Approvals that are forgotten with the process. */
 export function createMemoryReviewStore(): ReviewStore {
-  const servers = new Map<string, ReadonlyMap<string, ReviewedTool>>();
-  const put = (hash: string, before: Iterable<ReviewedTool>, tools: readonly ReviewedTool[]): void => {
+  const servers = new Map<string, ReadonlyMap<string, RememberedTool>>();
+  const put = (hash: string, before: Iterable<RememberedTool>, tools: readonly RememberedTool[]): void => {
     servers.set(hash, new Map([...before, ...tools].map((tool) => [tool.name, tool])));
   };
   return {

@@ -41,6 +41,8 @@ export interface ReviewsPorts {
   readonly clock: Clock;
   readonly publish: (event: LifecycleEventBody) => void;
   readonly mask: (server: string) => Mask;
+  /** Strikes out the secrets that cannot stand in a definition by chance. */
+  readonly echoMask: (server: string) => Mask;
   /** Whose tools those of a configured server are; undefined where it is no server that can be reached. */
   readonly target: (server: string) => ReviewedServer | undefined;
   readonly filter: (server: string) => ToolFilter;
@@ -52,16 +54,22 @@ export interface ReviewsPorts {
 export class Reviews {
   readonly #ports: ReviewsPorts;
   readonly #servers = new Map<string, ServerReview>();
-  #stopWatching: (() => void) | undefined;
+  /** What the store gave to end its watch with; undefined before it was asked. */
+  #watching: unknown;
   #isClosed = false;
 
   constructor(ports: ReviewsPorts) {
     this.#ports = ports;
   }
 
-  /** A server has listed its tools, or has none any more. */
-  listed(server: string, tools: readonly Tool[]): void {
-    if (this.#ports.mode !== 'off' && !this.#isClosed) this.#reviewOf(server)?.listed(tools);
+  /** A server has listed its tools, or has none any more. `of` is whose they are, where its entry may be another by now. */
+  listed(server: string, tools: readonly Tool[], of = this.target(server)): void {
+    if (this.#ports.mode !== 'off' && !this.#isClosed) this.#reviewOf(server, of)?.listed(tools);
+  }
+
+  /** Whose the tools are that the present entry of a server leads to. */
+  target(server: string): ReviewedServer | undefined {
+    return this.#ports.target(server);
   }
 
   /** The tools of a server that are kept from everybody; the same set until it changes. */
@@ -125,7 +133,7 @@ export class Reviews {
   /** Resolves when what was approved is kept, or was given enough time for it. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#stopWatching?.();
+    this.#endWatch();
     await doneWithin(this.#ports.clock, CLOSE_LIMIT_MS, this.settled());
     for (const review of this.#servers.values()) review.stop();
   }
@@ -135,27 +143,48 @@ export class Reviews {
   }
 
   /** Another entry of the same name begins anew. */
-  #reviewOf(server: string): ServerReview | undefined {
-    const target = this.#ports.target(server);
+  #reviewOf(server: string, target: ReviewedServer | undefined): ServerReview | undefined {
     const before = this.#servers.get(server);
     if (target === undefined || before?.server.hash === target.hash) return before;
     before?.stop();
-    this.#stopWatching ??= this.#watch();
-    const { store, clock } = this.#ports;
+    if (this.#watching === undefined) this.#watching = this.#watch();
+    const { store, clock, echoMask } = this.#ports;
     const review: ServerReview = new ServerReview(target, {
       store,
       clock,
+      mask: () => echoMask(server),
       moved: (told) => this.#moved(review, told),
     });
     this.#servers.set(server, review);
     return review;
   }
 
-  #watch(): () => void {
-    const stop = this.#ports.store.watch?.((hash) => {
-      for (const review of this.#servers.values()) if (review.server.hash === hash) review.storeChanged();
-    });
-    return stop ?? (() => {});
+  /** Without it approvals from elsewhere count for the next start. */
+  #watch(): unknown {
+    try {
+      const stop: unknown = this.#ports.store.watch?.((hash) => {
+        for (const review of this.#servers.values()) if (review.server.hash === hash) review.storeChanged();
+      });
+      return stop ?? null;
+    } catch (error) {
+      this.#tellWatch('could not be watched', error);
+      return null;
+    }
+  }
+
+  /** What the store gave to end its watch is the host's. */
+  #endWatch(): void {
+    try {
+      if (typeof this.#watching === 'function') this.#watching();
+    } catch (error) {
+      this.#tellWatch('could not end its watch', error);
+    }
+  }
+
+  #tellWatch(what: string, error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = cutText(`The store of approved tools ${what}: ${why}`);
+    this.#ports.publish({ type: 'diagnostic', kind: 'review-problem', message });
   }
 
   #moved(review: ServerReview, told: readonly ReviewEmitted[]): void {
@@ -201,7 +230,8 @@ export class Reviews {
   }
 
   #tellTrouble(server: string, why: string): void {
-    const message = `What was approved of the tools of '${server}' could not be read or kept: ${why}`;
+    const told = this.#ports.mask(server)(why);
+    const message = `What was approved of the tools of '${server}' could not be read or kept: ${told}`;
     this.#diagnose(server, 'review-problem', message);
   }
 

@@ -3,6 +3,7 @@
  *
  * V1. A tool that was not judged yet is held, and so is every tool once the chart has died of an error of ours.
  * V2. Whatever the store does, an answer comes: what takes too long has failed.
+ * V3. A fingerprint is that of the tool as its server has it; what is kept and shown holds no secret of its entry.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -20,12 +21,15 @@ import { verdict } from '../../machines/verdict.js';
 import { askReviewStore } from '../actors/ask-review-store.js';
 import { isObject } from '../config/read-shape.js';
 import type { Clock } from '../ports.js';
+import { maskJson, NO_MASK, type Mask } from '../secrets.js';
 import { fingerprint, toReviewed, type ReviewedTool } from './fingerprint.js';
-import type { ReviewedServer, ReviewStore } from './review-store.js';
+import type { RememberedTool, ReviewedServer, ReviewStore } from './review-store.js';
 
 export interface ServerReviewPorts {
   readonly store: ReviewStore;
   readonly clock: Clock;
+  /** Strikes out the secrets of the entry, which a server may repeat: they are neither kept nor shown. */
+  readonly mask: () => Mask;
   /** What the chart has told, once for each step of it. Called when the chart is at rest. */
   readonly moved: (told: readonly ReviewEmitted[]) => void;
 }
@@ -112,9 +116,10 @@ export class ServerReview {
     const judged = this.held.find(({ tool }) => tool === name);
     const tool = this.#tools?.find((each) => each.name === name);
     if (judged !== undefined || tool === undefined) return judged;
-    const listed = toReviewed(tool);
+    const print = this.#print(toReviewed(tool));
+    const listed = this.#definitions.get(print.fingerprint) ?? toReviewed(tool);
     const { server } = this.server;
-    return { ...this.#print(listed), server, reason: 'unknown', listed, approved: undefined };
+    return { ...print, server, reason: 'unknown', listed, approved: undefined };
   }
 
   /** Whether the approval counts: for what is held under that very fingerprint, or was approved before. */
@@ -164,7 +169,7 @@ export class ServerReview {
   async #recall({ first }: RecallBaselineInput): Promise<RecallBaselineOutput> {
     const tools: unknown = await this.#ports.store.baseline(this.server, this.#definitionsOf(first));
     if (!isToolList(tools)) throw new Error('the store gave something else than a list of tools');
-    return { approved: tools.map((tool) => this.#print(toReviewed(tool))) };
+    return { approved: tools.map((tool) => this.#print(toReviewed(tool), tool.fingerprint)) };
   }
 
   async #keep({ prints }: KeepApprovalsInput): Promise<KeepApprovalsOutput> {
@@ -172,14 +177,20 @@ export class ServerReview {
     return { kept: prints };
   }
 
-  #print(tool: ReviewedTool): ToolPrint {
-    const print = { tool: tool.name, fingerprint: fingerprint(tool) };
-    if (!this.#definitions.has(print.fingerprint)) this.#definitions.set(print.fingerprint, tool);
+  #print(tool: ReviewedTool, known?: string): ToolPrint {
+    const print = { tool: tool.name, fingerprint: known ?? fingerprint(tool) };
+    if (!this.#definitions.has(print.fingerprint)) {
+      this.#definitions.set(print.fingerprint, withoutSecrets(tool, this.#ports.mask()));
+    }
     return print;
   }
 
-  #definitionsOf(prints: readonly ToolPrint[]): readonly ReviewedTool[] {
-    return prints.flatMap((print) => this.#definitions.get(print.fingerprint) ?? []);
+  #definitionsOf(prints: readonly ToolPrint[]): readonly RememberedTool[] {
+    return prints.flatMap(({ fingerprint: print }) => {
+      const tool = this.#definitions.get(print);
+      if (tool === undefined) return [];
+      return fingerprint(tool) === print ? tool : { ...tool, fingerprint: print };
+    });
   }
 
   /** Those that no list names any more. What is being read is on no list yet. */
@@ -213,6 +224,11 @@ export class ServerReview {
   }
 }
 
-function isToolList(value: unknown): value is readonly ReviewedTool[] {
+/** The name stays: it is who the tool is. */
+function withoutSecrets(tool: ReviewedTool, mask: Mask): ReviewedTool {
+  return mask === NO_MASK ? tool : toReviewed({ ...maskJson(tool, mask), name: tool.name });
+}
+
+function isToolList(value: unknown): value is readonly RememberedTool[] {
   return Array.isArray(value) && value.every((tool) => isObject(tool) && typeof tool['name'] === 'string');
 }

@@ -23,7 +23,8 @@ export interface ServerRequestContext {
   readonly signal: AbortSignal;
   /**
    * What of ours made the server ask. Known where the server says so (the stream or the message it came on), and where
-   * only one request is in flight that can have been the cause. Undefined otherwise: never a guess.
+   * only one request can have been the cause: one that was given up (aborted, timed out) and never answered counts for ten
+   * minutes, since the server may be at it still. Undefined otherwise: never a guess.
    */
   readonly origin: RequestOrigin | undefined;
 }

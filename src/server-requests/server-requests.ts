@@ -4,9 +4,11 @@
  * Q1. Each request has one answer, and is told as one `server.request` when that is known; nothing of its content is.
  * Q2. A handler that throws, answers wrongly or never answers harms nobody: the server gets an error, or the request
  *     ends with its session or with the server's own cancellation.
- * Q3. While a person or a model is asked, the clocks of the calls over that session stand still.
+ * Q3. While a person or a model is asked, the clocks of the calls over that session stand still; but not of those that
+ *     are made to answer.
  * Q4. A server has a bounded number of requests in work.
  */
+import { answering } from '../answering.js';
 import { cutText } from '../cut-text.js';
 import type { LifecycleEventBody, ServerRequestOutcome } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
@@ -99,7 +101,8 @@ export class ServerRequests {
   ): Promise<Outcome> {
     const { name: server, generation } = session.key;
     try {
-      const responding = responder.respond(params, { server, generation, signal, origin });
+      const about = { server, generation, signal, origin };
+      const responding = answering(server, () => responder.respond(params, about));
       const { isRefused, answer } = await abortable(responding, signal);
       return { outcome: isRefused ? 'refused' : 'answered', answer };
     } catch (error) {

@@ -108,7 +108,7 @@ function quoted(wanted: unknown): string {
 /** What a keyword of the schema says, by the way that led to it. */
 function wantedAt(keywordLocation: string, { root, lookup }: SchemaTree): unknown {
   let node: unknown = root;
-  for (const token of tokensOf(keywordLocation.slice(1))) {
+  for (const token of tokensOf(toPointer(keywordLocation))) {
     if (!isJsonObject(node) && !Array.isArray(node)) return undefined;
     const target: unknown =
       token === '$ref' ? (node as Record<string, unknown>)['__absolute_ref__'] : undefined;
@@ -117,9 +117,9 @@ function wantedAt(keywordLocation: string, { root, lookup }: SchemaTree): unknow
   return node;
 }
 
-function valueAt(path: string, value: unknown): unknown {
+function valueAt(pointer: string, value: unknown): unknown {
   let node = value;
-  for (const token of tokensOf(path)) node = (node as Record<string, unknown>)[token];
+  for (const token of tokensOf(pointer)) node = (node as Record<string, unknown>)[token];
   return node;
 }
 
@@ -144,7 +144,7 @@ function tokensOf(pointer: string): readonly string[] {
   return pointer
     .split('/')
     .slice(1)
-    .map((token) => decoded(token).replaceAll('~1', '/').replaceAll('~0', '~'));
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function escaped(name: string): string {

@@ -334,6 +334,28 @@ describe.each(AGENTS)('$name', (agent) => {
     ]);
   });
 
+  it('does not call another tool than the one that the host was asked about.', async () => {
+    const world = await makeWorld();
+    const connection = world.troupe.connection('box');
+    const changed = tool('echo', { description: 'sends everything to everybody' });
+    const told = await toldOf(
+      agent,
+      world,
+      {},
+      {
+        approve: async () => {
+          world.server.script = { ...world.server.script, tools: [changed] };
+          await connection?.refresh();
+          return true;
+        },
+      },
+    );
+    expectError(agent, told);
+    expect(told.text).toMatch(/^MCP error: The tool has become another one .* nothing was sent\./);
+    expect(world.server.of('tools/call')).toEqual([]);
+    expect((await toldOf(agent, world, {}, { approve: () => true })).text).toBe(wrapped('echo {}'));
+  });
+
   it('works on a view, which sees and calls nothing else.', async () => {
     const { server, troupe } = await makeWorld({ tools: [tool('echo'), tool('other')] });
     const view = troupe.view({ tools: ['*echo'] });

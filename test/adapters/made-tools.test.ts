@@ -39,6 +39,17 @@ describe('tools that are made for a framework', () => {
     expect(source.all.get('b')).toBeUndefined();
   });
 
+  it('are not kept without end where a server renames its tools again and again.', () => {
+    const source = makeSource([]);
+    for (let n = 0; n < 3_000; n += 1) {
+      source.tools = [catalogTool(`t${n}`)];
+      expect(source.all.present.size).toBe(1);
+    }
+    expect(source.all.get('t0')).toBeUndefined();
+    expect(source.all.get('t2998')).toBe('made 2999');
+    expect(source.all.get('t2999')).toBe('made 3000');
+  });
+
   it('cost nothing for those that stayed, however many there are.', () => {
     const many = Array.from({ length: 10_000 }, (_, index) => catalogTool(`t${index}`));
     const source = makeSource(many);

@@ -91,6 +91,26 @@ describe('the schema that a model is given', () => {
     },
   );
 
+  it('has the properties whose names a provider refuses as words, and does not forbid them.', () => {
+    const $filter = { type: 'string' };
+    const made = forModels({
+      type: 'object',
+      properties: { $filter, '': {}, 'a b': {}, ['x'.repeat(65)]: {}, 'Top.1_a-b': { type: 'integer' } },
+      required: ['$filter', 'Top.1_a-b'],
+      additionalProperties: false,
+    });
+    expect(made).toEqual({
+      type: 'object',
+      description: expect.stringMatching(/^The arguments must also fit this JSON Schema: \{"properties":\{/),
+      properties: { 'Top.1_a-b': { type: 'integer' } },
+      required: ['Top.1_a-b'],
+    });
+    expect(made['description']).toContain('"$filter":{"type":"string"}');
+    expect(made['description']).toContain('"required":["$filter"]');
+    const nested = { type: 'object', properties: { a: { type: 'object', properties: { $filter } } } };
+    expect(forModels(nested)).toEqual(nested);
+  });
+
   it('says nothing of a choice that is too long for words.', () => {
     const anyOf = Array.from({ length: 500 }, (_, index) => ({ required: [`field-${index}`] }));
     expect(forModels({ type: 'object', anyOf, description: 'Long.' }).description).toBe('Long.');

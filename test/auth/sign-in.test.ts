@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { AuthorizationRequest } from '../../src/auth/auth-options.js';
-import { createMemoryTokenStore } from '../../src/auth/token-store.js';
+import { createMemoryTokenStore, type TokenStore } from '../../src/auth/token-store.js';
 import { AuthRequiredError, NotReadyError } from '../../src/errors.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -142,6 +142,27 @@ describe('signing in', () => {
     await ready();
     expect(troupe.status[0]).toMatchObject({ state: 'ready', error: null });
     expect(events.of('diagnostic').filter(({ kind }) => kind === 'sign-in-failed')).toEqual([]);
+  });
+
+  it('tells the browser that it worked, also where the store is faster to say so.', async () => {
+    const port = await servers.start();
+    const memory = createMemoryTokenStore();
+    const turns = { end: Promise.resolve() };
+    const store: TokenStore = {
+      ...memory,
+      exclusively: async (...turn) => {
+        const outcome = await memory.exclusively!(...turn);
+        await turns.end;
+        return outcome;
+      },
+    };
+    const { asked, ready } = troupes.start(port.url, { store });
+    const url = await asked();
+    turns.end = ready();
+    expect(await bounded(signInAt(url))).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('You are signed in'),
+    });
   });
 
   it('uses a code once, however often the browser loads the address.', async () => {

@@ -267,6 +267,17 @@ describe('progress of a call', () => {
     ]);
   });
 
+  it('may be heard by a callback that rejects: the call goes on, and it is told', async () => {
+    const { troupe, events } = await begin(working);
+    // What an async function of a host in JavaScript gives.
+    const boom = (): unknown => Promise.reject(new Error('boom'));
+    await expect(troupe.callTool(NAME, {}, { onProgress: boom })).resolves.toEqual(text('done'));
+    expect(events.of('diagnostic')).toMatchObject([
+      { kind: 'progress-callback', message: 'The progress callback of call 1 threw: boom' },
+      { kind: 'progress-callback' },
+    ]);
+  });
+
   it('may be watched by an observer that throws', async () => {
     const { troupe, events } = await begin(working);
     troupe.events$.subscribe(() => {

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -86,6 +95,14 @@ describe('a store in files', () => {
     await expect(store.get(KEY)).rejects.toThrow(join(folder, KEY));
     await store.put(KEY, LIST);
     expect(await store.get(KEY)).toEqual(LIST);
+  });
+
+  it('reads nothing but a file, since what waits for a writer would never end.', async () => {
+    const folder = fresh();
+    mkdirSync(join(folder, `${KEY}.json`), { recursive: true });
+    const store = createFileCatalogStore({ folder });
+    await expect(store.get(KEY)).rejects.toThrow(/is no file/);
+    await expect(store.get(KEY)).rejects.toThrow(join(folder, KEY));
   });
 
   it('keeps no list that is too long, nor the one before it.', async () => {

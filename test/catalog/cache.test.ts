@@ -3,7 +3,7 @@ import { CatalogCache } from '../../src/catalog/cache.js';
 import { createMemoryCatalogStore, OLDEST_MS, type CatalogStore } from '../../src/catalog/cache-store.js';
 import { Catalogs } from '../../src/catalog/catalogs.js';
 import type { LifecycleEventBody } from '../../src/lifecycle/event.js';
-import { createMask, NO_MASK } from '../../src/secrets.js';
+import { createMask, NO_MASK, type Mask } from '../../src/secrets.js';
 import { createControlledClock } from '../support/controlled-clock.js';
 import { createGate, never } from '../support/gate.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -30,11 +30,12 @@ class Bench {
   readonly keys = new Map<string, string>();
   isApproved: boolean;
   readonly cache: CatalogCache;
+  #mask: Mask;
 
   constructor({ store = createMemoryCatalogStore(), approved = true, secret }: BenchOptions = {}) {
     this.isApproved = approved;
     this.store = store;
-    const mask = secret === undefined ? NO_MASK : createMask([secret]);
+    this.#mask = secret === undefined ? NO_MASK : createMask([secret]);
     this.cache = new CatalogCache({
       store: {
         get: (key) => {
@@ -53,8 +54,8 @@ class Bench {
       servers: {
         cacheKey: (name) => this.keys.get(name) ?? `key-${name}`,
         isApproved: async () => this.isApproved,
-        mask: () => mask,
-        echoMask: () => mask,
+        mask: () => this.#mask,
+        echoMask: () => this.#mask,
       },
       catalogs: this.catalogs,
       clock: this.clock,
@@ -73,6 +74,11 @@ class Bench {
       names.map((name) => tool(name)),
     );
     this.cache.keep(server, this.keys.get(server) ?? `key-${server}`, catalog);
+  }
+
+  /** Nobody knows the secrets of an entry that was removed. */
+  forget(): void {
+    this.#mask = NO_MASK;
   }
 
   get problems(): string[] {
@@ -116,9 +122,22 @@ describe('a cached list', () => {
     expect(bench.events).toMatchObject([{ type: 'catalog.changed', connection: 'a' }]);
     await bench.cache.recall('unknown');
     await bench.cache.recall('unknown');
-    bench.catalogs.delete('a');
     await bench.cache.recall('a');
     expect(bench.asked).toEqual(['key-a', 'key-unknown']);
+  });
+
+  it('is found again by a server that comes back, whether it was read or written before.', async () => {
+    const bench = new Bench({ store: await kept(START, 'read') });
+    bench.cache.announce();
+    await bench.cache.recall('a');
+    await bench.cache.recall('b');
+    bench.list('b', 'write');
+    await bench.clock.advance(0);
+    for (const name of ['a', 'b']) {
+      bench.catalogs.delete(name);
+      await bench.cache.recall(name);
+    }
+    expect([bench.names('a'), bench.names('b')]).toEqual([['read'], ['write']]);
   });
 
   it('is not looked up where something newer is known, nor for an entry that nobody has approved.', async () => {
@@ -289,6 +308,20 @@ describe('a list that a server gave', () => {
     expect(bench.problems).toEqual([
       'The list of tools is not cached: the server repeats a secret of its entry in it.',
     ]);
+  });
+
+  it('and that repeats a secret is not kept where its server is forgotten before it is written.', async () => {
+    const bench = new Bench({ secret: 'key-12345678' });
+    bench.list('a', 'read');
+    await bench.clock.advance(0);
+    bench.cache.keep(
+      'a',
+      'key-a',
+      bench.catalogs.replace('a', [tool('x', { description: 'reads with key-12345678.' })]).catalog,
+    );
+    bench.forget();
+    await bench.cache.close();
+    expect(await bench.store.get('key-a')).toBeUndefined();
   });
 
   it('that cannot be written is told once until it can be again, and harms nobody.', async () => {

@@ -94,6 +94,34 @@ describe('a list of tools', () => {
       bad: tool('lamp_wish', { inputSchema: { ...INPUT, not: { $ref: '#/a' } } }),
       why: 'its inputSchema refers to "#/a", which does not exist',
     },
+    ...(
+      [
+        ['a type that nobody knows', { a: { type: 'strng' } }, 'type" that is none, at "#/properties/a"'],
+        ['a type that is no text', { a: { type: [null] } }, 'type" that is none, at "#/properties/a"'],
+        ['a property that is no schema', { a: 'string' }, 'properties" that are no schemas'],
+        [
+          'a flag for required',
+          { 'a/b': { type: 'string', required: true } },
+          'required" that is not a list, at "#/properties/a~1b"',
+        ],
+        ['items that are no schema', { a: { items: 'x' } }, 'items" that is no schema, at "#/properties/a"'],
+        [
+          'choices that are no list',
+          { a: { items: { anyOf: {} } } },
+          'anyOf" that is no list of schemas, at "#/properties/a/items"',
+        ],
+        ['an enum that is no list', { a: { enum: 'x' } }, 'enum" that is not a list, at "#/properties/a"'],
+      ] as const
+    ).map(([what, properties, why]) => ({
+      what: `${what} within the input schema`,
+      bad: tool('lamp_wish', { inputSchema: { ...INPUT, properties } }),
+      why: `its inputSchema has a "${why}`.replace('a "properties"', '"properties"'),
+    })),
+    {
+      what: 'required properties without names',
+      bad: tool('lamp_wish', { inputSchema: { ...INPUT, required: [1] } }),
+      why: 'its inputSchema has a "required" that is no list of names',
+    },
     {
       what: 'a tool that nests too deeply',
       bad: tool('lamp_wish', { _meta: nested(300) }),
@@ -152,6 +180,17 @@ describe('a list of tools', () => {
 
   it('takes a field that is undefined, as a server in this process may leave it, for absent', () => {
     const raw = tool('echo', { description: undefined, outputSchema: undefined });
+    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
+  });
+
+  it('takes data of a schema for no schema, and properties for no keywords', () => {
+    const properties = {
+      type: { type: ['string', 'null'], default: { type: 'strng' }, examples: [{ required: 1 }] },
+      required: { const: { items: 'x' } },
+      pair: { type: 'array', items: [{}, true] },
+      enum: { enum: [{ anyOf: 1 }] },
+    };
+    const raw = tool('echo', { inputSchema: { ...INPUT, properties } });
     expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
   });
 

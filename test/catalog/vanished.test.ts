@@ -71,6 +71,19 @@ describe('a tool that is gone', () => {
     expect(bench.vanished.get(X.name)).toEqual({ server: 'a', at: bench.clock.now(), why });
   });
 
+  it('and whose reason is none any more has the present one.', () => {
+    const { clock, catalogs, names, vanished } = begin();
+    const at = clock.now();
+    catalogs.replace('a', [tool('x')]);
+    vanished.note([X]);
+    expect(vanished.get(X.name)?.why).toBe('it is held back');
+    names.set('x', 'mcp__a__x_1');
+    expect(vanished.get(X.name)).toEqual({ server: 'a', at, why: "it is called 'mcp__a__x_1' now" });
+    names.clear();
+    catalogs.replace('a', []);
+    expect(vanished.get(X.name)).toEqual({ server: 'a', at, why: "'a' has changed its list of tools" });
+  });
+
   it('from a list is told apart by whether that is the first one of a session.', async () => {
     const { publisher, vanished } = begin();
     const after = async (generation: number): Promise<string | undefined> => {

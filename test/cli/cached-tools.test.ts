@@ -1,5 +1,5 @@
 /** The commands where tools are known from an earlier run. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -90,5 +90,17 @@ describe('a lazy server whose tools are cached', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/✗ lazy .*exited with code 3/);
     expect(await troupe('check')).toMatchObject({ code: 1 });
+  });
+
+  it('that does not start any more shows no tool where it has to, neither to a person nor to a program.', async () => {
+    const config = JSON.parse(readFileSync(path('servers.json'), 'utf8')) as {
+      mcpServers: { lazy: { start: string } };
+    };
+    config.mcpServers.lazy.start = 'eager';
+    writeFileSync(path('servers.json'), JSON.stringify(config));
+    writeFileSync(path('server.mjs'), 'process.exit(3)');
+    expect(await troupe('tools')).toMatchObject({ code: 1, stdout: '' });
+    const { code, stdout } = await troupe('tools', '--json');
+    expect([code, JSON.parse(stdout)]).toEqual([1, []]);
   });
 });

@@ -18,6 +18,7 @@ const LAMP: TrustRequest = {
   cwd: '../elsewhere',
   variables: ['KEY', 'TOKEN'],
   env: ['LD_PRELOAD', 'ROOM'],
+  asks: ['key', 'room'],
   inputs: { room: 'hall' },
   hash: 'a'.repeat(64),
 };
@@ -46,6 +47,7 @@ describe('the question whether a server may run', () => {
       '    in folder: ../elsewhere',
       '    reads of your variables: KEY, TOKEN',
       '    sets variables: LD_PRELOAD, ROOM',
+      '    asks you for: key, room',
       '    answers by itself: ${input:room} = hall',
     ]);
   });
@@ -80,7 +82,7 @@ describe('the question whether a server may run', () => {
       inputs: { [evil]: evil },
     });
     expect(text).not.toMatch(UNSEEN);
-    expect(text.split('\n')).toHaveLength(7);
+    expect(text.split('\n')).toHaveLength(8);
     expect(text).toContain('\\u{1b}[2J');
     expect(text).toContain('a\\u{200b}b\\u{a0}c\\u{2028}d\\u{a}e');
     // What only looks like an escape stands in quotes, with its backslash doubled.

@@ -31,7 +31,16 @@ const SIGN_IN_SERVER = join(SCOPE, 'sdk/dist/esm/examples/server/simpleStreamabl
 const SHOWN_HOME = '/home/ada';
 /** Where the MCP server and its authorization server are in the text, in this order. */
 const SHOWN_PLACES = ['localhost:3000', 'localhost:3001'];
-const PAGES = ['configuration', 'trust', 'sign-in', 'recovery', 'containment', 'testing', 'agent-loop'];
+const PAGES = [
+  'configuration',
+  'trust',
+  'sign-in',
+  'recovery',
+  'containment',
+  'testing',
+  'agent-loop',
+  'review',
+];
 /** What a reader has installed for them. */
 const FRAMEWORKS = ['ai', 'langchain', 'openai', '@anthropic-ai', 'xstate'];
 const PAGE_LIMIT_MS = 120_000;

@@ -1,6 +1,8 @@
 /**
  * The ways of the charts with a real child process at the other end, which is told what to do over a socket: whatever a
  * child can cause is caused once. What no child can cause is a list at the end, and nothing else may be missing.
+ *
+ * Longer than most files because its tests share one account of what was taken.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

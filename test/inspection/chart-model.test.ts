@@ -151,7 +151,14 @@ describe('a running machine', () => {
   it('names the transition it takes as its chart does.', () => {
     const taken: string[] = [];
     const actor = createActor(managerMachine, {
-      input: { startSlots: 1, slotHoldMs: 1, startGateMs: 1, cachedGateMs: 1, retryBurst: 1, retryEveryMs: 1 },
+      input: {
+        startSlots: 1,
+        slotHoldMs: 1,
+        startGateMs: 1,
+        cachedGateMs: 1,
+        retryBurst: 1,
+        retryEveryMs: 1,
+      },
       inspect: (event) => {
         if (event.type !== '@xstate.microstep') return;
         taken.push(...event._transitions.map(transitionId));

@@ -55,7 +55,10 @@ export class PageClient {
     return new WatchedStream(response);
   }
 
-  async #send(path: string, { method = 'GET', headers = {}, body, ...rest }: Asked): Promise<IncomingMessage> {
+  async #send(
+    path: string,
+    { method = 'GET', headers = {}, body, ...rest }: Asked,
+  ): Promise<IncomingMessage> {
     const token = 'token' in rest ? rest.token : this.token;
     const asking = request({
       host: '127.0.0.1',

@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LogSink } from '../../src/event-log/log-sink.js';
 import { FileSource } from '../../src/inspection/file-source.js';
-import { INSPECTION_PATHS, SHARE_PLACE, type SharedLog } from '../../src/inspection/protocol.js';
+import { LiveSource, type LiveParts } from '../../src/inspection/live-source.js';
+import { INSPECTION_PATHS, SHARE_PLACE } from '../../src/inspection/protocol.js';
 import { openInspectionServer, type InspectionServer } from '../../src/inspection/server.js';
 import type { ServerConfig } from '../../src/options.js';
 import { systemClock } from '../../src/ports.js';
@@ -27,6 +29,9 @@ const troupes = useTroupes();
 
 const PARROT = fileURLToPath(new URL('../secrets/anywhere-parrot.mjs', import.meta.url));
 const SAMPLE = toBytes(SAMPLE_LINES).toString();
+const SHARED = `<!doctype html><script type="application/x-ndjson" id="log">
+  ${SHARE_PLACE}
+</script><body></body>`;
 const API = Object.values(INSPECTION_PATHS);
 
 let folder: string;
@@ -36,7 +41,7 @@ beforeEach(() => {
   mkdirSync(join(folder, 'page', 'assets'), { recursive: true });
   writeFileSync(join(folder, 'outside.txt'), 'not for pages');
   writeFileSync(join(folder, 'page', 'index.html'), '<!doctype html><title>page</title>');
-  writeFileSync(join(folder, 'page', 'share.html'), `<!doctype html><body>${SHARE_PLACE}</body>`);
+  writeFileSync(join(folder, 'page', 'share.html'), SHARED);
   writeFileSync(join(folder, 'page', 'assets', 'page.js'), 'export {};');
   symlinkSync(join(folder, 'outside.txt'), join(folder, 'page', 'assets', 'link.txt'));
 });
@@ -62,6 +67,8 @@ async function inspected(servers: Record<string, ServerConfig> = {}) {
   const { url } = await test.troupe.inspect();
   return { ...test, page: new PageClient(url) };
 }
+
+const parsed = (line: string): unknown => (line === '' ? undefined : JSON.parse(line));
 
 /** Sends bytes as they are and gives what is answered until the end. */
 async function raw(port: number, bytes: string): Promise<string> {
@@ -103,12 +110,20 @@ describe('the inspection server answers', () => {
     const { page } = await inspected();
     const { port } = page;
     for (const path of ['/', ...API]) {
-      for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1:${port + 1}`, '127.0.0.1', '[::1]']) {
+      for (const host of [
+        'evil.example',
+        `evil.example:${port}`,
+        `127.0.0.1:${port + 1}`,
+        '127.0.0.1',
+        '[::1]',
+      ]) {
         const { status } = await page.ask(path, { headers: { host } });
         expect([path, host, status]).toEqual([path, host, 403]);
       }
     }
-    expect((await page.ask(INSPECTION_PATHS.tools, { headers: { host: `localhost:${port}` } })).status).toBe(200);
+    expect((await page.ask(INSPECTION_PATHS.tools, { headers: { host: `localhost:${port}` } })).status).toBe(
+      200,
+    );
     const without = await raw(port, `GET ${INSPECTION_PATHS.tools} HTTP/1.0\r\n\r\n`);
     expect(without).toMatch(/^HTTP\/1\.1 40[03] /);
   });
@@ -118,9 +133,18 @@ describe('the inspection server answers', () => {
     await troupe.start();
     const { port } = page;
     const body = JSON.stringify({ connection: 'files', command: 'connection.stop' });
-    const origins = ['https://evil.example', 'null', `http://127.0.0.1:${port + 1}`, `https://127.0.0.1:${port}`];
+    const origins = [
+      'https://evil.example',
+      'null',
+      `http://127.0.0.1:${port + 1}`,
+      `https://127.0.0.1:${port}`,
+    ];
     for (const origin of origins) {
-      const { status } = await page.ask(INSPECTION_PATHS.command, { method: 'POST', body, headers: { origin } });
+      const { status } = await page.ask(INSPECTION_PATHS.command, {
+        method: 'POST',
+        body,
+        headers: { origin },
+      });
       expect([origin, status]).toEqual([origin, 403]);
     }
     for (const site of ['cross-site', 'same-site', 'none']) {
@@ -134,7 +158,13 @@ describe('the inspection server answers', () => {
 
   it('everything with headers that let a browser do nothing else.', async () => {
     const page = await showing(SAMPLE);
-    for (const path of ['/', '/assets/page.js', '/nothing', INSPECTION_PATHS.stream, INSPECTION_PATHS.share]) {
+    for (const path of [
+      '/',
+      '/assets/page.js',
+      '/nothing',
+      INSPECTION_PATHS.stream,
+      INSPECTION_PATHS.share,
+    ]) {
       const { headers } = await page.ask(path);
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
@@ -179,7 +209,10 @@ describe('the inspection server answers', () => {
     for (const way of ways) {
       const { body } = await page.ask(way);
       expect([way, body.includes('not for pages')]).toEqual([way, false]);
-      const bytes = await raw(page.port, `GET ${way} HTTP/1.1\r\nHost: 127.0.0.1:${page.port}\r\nConnection: close\r\n\r\n`);
+      const bytes = await raw(
+        page.port,
+        `GET ${way} HTTP/1.1\r\nHost: 127.0.0.1:${page.port}\r\nConnection: close\r\n\r\n`,
+      );
       expect([way, bytes.includes('not for pages')]).toEqual([way, false]);
     }
   });
@@ -206,10 +239,15 @@ describe('the inspection server answers', () => {
     expect((await page.ask(INSPECTION_PATHS.command)).status).toBe(405);
     expect((await page.ask('/api/unknown')).status).toBe(404);
     expect((await page.ask('/', { method: 'POST' })).status).toBe(405);
-    for (const line of ['GET http://127.0.0.1/ HTTP/1.1', 'OPTIONS * HTTP/1.1', 'nonsense', 'CONNECT a:1 HTTP/1.1'])
-      expect(await raw(page.port, `${line}\r\nHost: 127.0.0.1:${page.port}\r\nConnection: close\r\n\r\n`)).not.toMatch(
-        /^HTTP\/1\.1 200/,
-      );
+    for (const line of [
+      'GET http://127.0.0.1/ HTTP/1.1',
+      'OPTIONS * HTTP/1.1',
+      'nonsense',
+      'CONNECT a:1 HTTP/1.1',
+    ])
+      expect(
+        await raw(page.port, `${line}\r\nHost: 127.0.0.1:${page.port}\r\nConnection: close\r\n\r\n`),
+      ).not.toMatch(/^HTTP\/1\.1 200/);
   });
 });
 
@@ -217,7 +255,10 @@ describe('the inspection server withstands', () => {
   it('requests that are larger than any question.', async () => {
     const { page, troupe } = await inspected();
     await troupe.start();
-    const told = await page.ask(INSPECTION_PATHS.command, { method: 'POST', body: Buffer.alloc(1 << 20, 'x') });
+    const told = await page.ask(INSPECTION_PATHS.command, {
+      method: 'POST',
+      body: Buffer.alloc(1 << 20, 'x'),
+    });
     expect(told.status).toBe(413);
     // Without a length that could be looked at first.
     const head = `POST ${INSPECTION_PATHS.command} HTTP/1.1\r\nHost: 127.0.0.1:${page.port}\r\nAuthorization: Bearer ${page.token}\r\n`;
@@ -234,7 +275,9 @@ describe('the inspection server withstands', () => {
     const streams = await Promise.all(Array.from({ length: 16 }, () => page.watch()));
     expect(await page.ask(INSPECTION_PATHS.stream)).toMatchObject({ status: 503 });
     await streams.pop()?.leave();
-    await expect.poll(async () => (await page.ask(INSPECTION_PATHS.stream, { method: 'HEAD' })).status).toBe(200);
+    await expect
+      .poll(async () => (await page.ask(INSPECTION_PATHS.stream, { method: 'HEAD' })).status)
+      .toBe(200);
     const another = await page.watch();
     for (const stream of [another, ...streams]) await stream.leave();
   });
@@ -261,23 +304,63 @@ describe('the inspection server withstands', () => {
     expect((await troupe.callTool('mcp__files__read')).isError).not.toBe(true);
   });
 
+  it('a page that reads nothing while a lot happens: it gets the rest, and nobody waits for it.', async () => {
+    let sink: LogSink | undefined;
+    const source = new LiveSource({
+      clock: systemClock,
+      title: 'busy',
+      record: (target) => {
+        sink = typeof target === 'object' && 'target' in target ? (target.target as LogSink) : undefined;
+        return Promise.resolve({ close: () => Promise.resolve() });
+      },
+      connections: () => [],
+      onchanged: () => () => {},
+      ...({} as Pick<LiveParts, 'system' | 'connection' | 'tools' | 'mask'>),
+    });
+    const server = await openInspectionServer({ source, clock: systemClock, port: 0 });
+    servers.push(server);
+    const page = new PageClient(server.url);
+    const [slow, fast] = [await page.watch(), await page.watch()];
+    await Promise.all([slow, fast].map((stream) => stream.until(({ messages }) => messages.length > 0)));
+    slow.pause();
+    const entry = `{"pad":"${'x'.repeat(64 * 1_024)}"}\n`;
+    for (let part = 1; part <= 8; part += 1) {
+      if (part > 1) await sink?.rotate?.();
+      await sink?.write(`{"header":${part}}\n`);
+      for (let count = 0; count < 100; count += 1) await sink?.write(entry);
+      await fast.until((seen) => seen.of('log').length === part * 101);
+    }
+    expect(fast.of('resync')).toEqual([]);
+    slow.resume();
+    await slow.until((seen) => {
+      const last = seen.messages.at(-1);
+      return seen.of('resync').length > 0 && last?.kind === 'log' && last.lines === entry;
+    });
+    const [resync] = slow.of('resync');
+    expect(resync?.missed).toBeGreaterThan(300);
+    expect(slow.messages[slow.messages.indexOf(resync as never) + 1]).toMatchObject({
+      lines: '{"header":8}\n',
+    });
+    await slow.leave();
+    await fast.leave();
+  });
+
   it('servers whose names and words are markup, in the page that is shared as well.', async () => {
     const markup = '</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> \u2028 ${x} $& $1';
     const name = '<b>files</b>';
     const server = new ScriptedServer({
       on: {
-        initialize: {
+        initialize: () => ({
           protocolVersion: '2025-06-18',
           capabilities: { tools: {} },
           serverInfo: { name: markup, version: markup },
-        },
+        }),
       },
       tools: [{ ...tool('read'), title: markup, description: markup }],
     });
     const { page, troupe } = await inspected({ [name]: inProcess(server) });
     await troupe.start();
     const stream = await page.watch();
-    console.log(troupe.status[1]);
     await stream.until((seen) => seen.log.includes('alert(2)') && seen.of('status').length > 0);
     expect(stream.of('status')[0]?.rows.find((row) => row.name === name)?.serverInfo?.name).toBe(markup);
     const tools = await page.ask(`${INSPECTION_PATHS.tools}?server=${encodeURIComponent(name)}`);
@@ -288,11 +371,9 @@ describe('the inspection server withstands', () => {
     expect(shared.headers['content-disposition']).toMatch(/^attachment; /);
     expect(shared.headers['content-security-policy']).toBe("default-src 'none'; sandbox");
     const [before, text = '', after, ...others] = shared.body.split(/<script[^>]*>|<\/script>/);
-    expect([before, after, others]).toEqual(['<!doctype html><body>', '</body>', []]);
+    expect([before, after, others]).toEqual(['<!doctype html>', '<body></body>', []]);
     expect(text).not.toContain('<');
-    const { hello, lines } = JSON.parse(text) as SharedLog;
-    expect(hello).toMatchObject({ kind: 'hello', mode: 'file', title: 'log.jsonl' });
-    expect(lines).toBe(stream.log);
+    expect(text.split('\n').map(parsed)).toEqual(stream.log.split('\n').map(parsed));
     await stream.leave();
   });
 
@@ -315,8 +396,14 @@ describe('the inspection server withstands', () => {
       const stream = await page.watch();
       await stream.until((seen) => seen.log !== '');
       await troupe.start();
-      await troupe.connection('parrot')?.callTool('refuse', {}).catch(() => {});
-      await troupe.connection('parrot')?.callTool('die', {}).catch(() => {});
+      await troupe
+        .connection('parrot')
+        ?.callTool('refuse', {})
+        .catch(() => {});
+      await troupe
+        .connection('parrot')
+        ?.callTool('die', {})
+        .catch(() => {});
       await stream.until((seen) => seen.log.includes('session.lost'));
       await page.command('parrot', 'connection.retry');
       const bodies = [JSON.stringify(stream.messages), stream.log];

@@ -1,8 +1,8 @@
 /** What the inspection server of a running troupe shows, and what it obeys. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { chartHash } from '../../src/inspection/chart-hash.js';
 import { INSPECTION_PATHS, INSPECTION_PROTOCOL, type InspectedTool } from '../../src/inspection/protocol.js';
 import type { TroupeOptions } from '../../src/options.js';
@@ -46,7 +46,7 @@ describe('the inspection of a running troupe', () => {
       title: `agent-host (${process.pid})`,
       at: clock.now(),
     });
-    const { charts } = stream.of('hello')[0] ?? { charts: {} };
+    const charts = stream.of('hello')[0]?.charts ?? {};
     expect(Object.keys(charts).toSorted()).toEqual(['connection', 'manager']);
     for (const { hash, model } of Object.values(charts)) expect(chartHash(model)).toBe(hash);
     const { header, entries } = readWhole(stream.log);
@@ -158,7 +158,9 @@ describe('the inspection of a running troupe', () => {
   });
 
   it('lists the tools of a server, or of all.', async () => {
-    const { troupe, page } = await inspected({ servers: { files: inProcess(files()), other: inProcess(files()) } });
+    const { troupe, page } = await inspected({
+      servers: { files: inProcess(files()), other: inProcess(files()) },
+    });
     await troupe.start();
     const answer = await page.ask(`${INSPECTION_PATHS.tools}?server=files`);
     const [shown, ...others] = parsed(answer.body) as InspectedTool[];
@@ -207,4 +209,3 @@ describe('the inspection of a running troupe', () => {
       await expect(troupe.inspect({ port })).rejects.toThrow("expected 'port' to be a whole number");
   });
 });
-

@@ -1,6 +1,8 @@
 /**
  * Everything that can happen to a connection, as commands of a random story: each happens to the real chart and to the
  * model, which then must agree, and must keep the invariants that neither of them states.
+ *
+ * Longer than most files because it is a list of all that can happen.
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';

@@ -3,6 +3,8 @@
  * each event. The moves are rows of that page; the words that stand in them are given their meaning here.
  *
  * Coarse where the page is: it tells whether a command is obeyed, not why it is not.
+ *
+ * Longer than most files because every word of the page has its meaning here.
  */
 import type { ConnectionCommand, StopIntent, TransportKind } from '../../machines/connection.events.js';
 import type { Verdict } from '../../machines/policy/failure.js';

@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Memory } from './memory.mjs';
-import { mutantsOf } from './mutate.mjs';
-import { reportOf } from './report.mjs';
+import { Memory, mutantsOf, reportOf } from './parts.js';
 
 const changesOf = (text: string): string[] => mutantsOf('a.ts', text).map(({ what }) => what);
 

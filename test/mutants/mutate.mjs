@@ -3,6 +3,8 @@
  *
  * Owns what counts as a mistake. What an element of an object or a list is replaced by when it is taken away
  * (`...{}`, `...[]`) keeps the text valid wherever it stands.
+ *
+ * Longer than most files because it is a list of mistakes.
  */
 import { parseSync } from 'oxc-parser';
 

@@ -9,6 +9,7 @@ const SDK_VALUE_FOLDERS = ['protocol', 'transports', 'auth', 'gateway', 'testing
 const SHOWN_BY_THE_VISUALIZER = [
   'machines/index.ts',
   'src/event-log/fold.ts',
+  'src/event-log/open-log.ts',
   'src/inspection/protocol.ts',
   'src/inspection/chart-model.ts',
 ];

@@ -23,6 +23,8 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       OutcomeUnknownError ServerError TroupeError TrustRequiredError UnknownToolError createTroupe
       discoverServers CONFIG_SCHEMA createFileApprovalStore createFileTokenStore createKeychainTokenStore
       createMemoryApprovalStore createMemoryTokenStore renderResult TOOL_OUTPUT_SYSTEM_PROMPT
+      InvalidArgumentsError NotOfferedError ToolHeldError createFileCatalogStore createFileReviewStore
+      createMemoryCatalogStore createMemoryReviewStore
     `),
     types: names(`
       BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionCommand
@@ -40,6 +42,14 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       TokenOwner TokenStore
       InjectionSignal InjectionSignalName MediaBlock RenderOptions RenderedResult ResultDiagnostic
       LogSink Recording ResultOptions SpillPort
+      ApproveOptions ArgumentProblem CachedCatalog CatalogList CatalogPrompt CatalogResource
+      CatalogResourceTemplate CatalogStore Completion CompletionArgument CompletionOptions CompletionRef
+      ElicitationHandler ElicitationHandlers FileCatalogStoreOptions FileReviewStoreOptions FormHandler
+      HeldReason HeldTool InspectOptions Inspection MachineInspector OfServer RecordOptions RecordTarget
+      RequestOptions RequestOrigin ResourceOptions Review ReviewMode ReviewOptions ReviewStore ReviewedField
+      ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
+      ServerRequestContext ServerRequestHandlers ServerRequestOutcome ToolInQuestion ToolToApprove
+      UrlHandler
     `),
   },
   {
@@ -48,6 +58,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     values: names(`
       CONNECTION_COMMANDS DEFAULT_POLICY FAILURE_CODES acceptedOf afterLoss backoffDelay classify
       connectionMachine grantStarts isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
+      heldOf reviewMachine
     `),
     types: names(`
       BackoffOptions BoundedSessionInput CatalogCounts ChildSpec ConnectionCommand ConnectionContext
@@ -58,6 +69,10 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       RestartIntensity RestartRecord RetryCalls ServerIdentity SessionKey Settled StopIntent StopPolicy TransitionVerdict
       TransportKind Unsettled Verdict WatchSessionInput
       ExhaustedPolicy Grants StartClaim Waiting
+      EnrichCatalogInput EntryTerms ExtraList ExtrasPlan HeldPrint HeldReason KeepApprovalsInput
+      KeepApprovalsOutput PrepareSessionInput PrepareSessionOutput PreparedSession RecallBaselineInput
+      RecallBaselineOutput RetireSessionInput ReviewContext ReviewEmitted ReviewEvent ReviewInput
+      ReviewTrouble ToolPrint
     `),
   },
   {
@@ -65,12 +80,14 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     target: 'src/event-log/index',
     values: names(`
       LOG_FORMAT LONGEST_LINE_BYTES POLICY_VERSION connectionName createLogFile readLog replayLog
+      openLog
     `),
     types: names(`
       CauseEntry CauseKind ConnectionSummary ContextDifference Delivery Divergence Failure FailureCode
       FailurePhase HttpRefusal JsonObject LogEntry LogFileOptions
       LogHeader LogPiece LogProblem LogProblemCode LogSink LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
       ReplayReport SnapshotEntry StateChange
+      Moment OpenLog RecordOptions RecordTarget Rejection Standing WireDirection WireNote
     `),
   },
   {

@@ -147,11 +147,15 @@ describe('the words that travel in events, logs and scripts', () => {
       'connection.stopped',
       'connection.trustRequired',
       'diagnostic',
+      'elicitation.completed',
       'manager.failed',
       'manager.started',
       'manager.stopped',
       'resource.updated',
       'server.log',
+      'server.request',
+      'tool.approved',
+      'tool.held',
     ]);
   });
 
@@ -199,11 +203,14 @@ describe('the words that travel in events, logs and scripts', () => {
       ConfigError: 'CONFIG',
       ConnectionLostError: 'CONNECTION_LOST',
       HandshakeError: 'HANDSHAKE',
+      InvalidArgumentsError: 'INVALID_ARGUMENTS',
       InvalidTransitionError: 'INVALID_TRANSITION',
       LaunchError: 'LAUNCH',
+      NotOfferedError: 'NOT_OFFERED',
       NotReadyError: 'NOT_READY',
       OutcomeUnknownError: 'OUTCOME_UNKNOWN',
       ServerError: 'SERVER_ERROR',
+      ToolHeldError: 'TOOL_HELD',
       TrustRequiredError: 'TRUST_REQUIRED',
       UnknownToolError: 'UNKNOWN_TOOL',
     });

@@ -65,4 +65,11 @@ describe('a tool', () => {
       expect(events.of('diagnostic')[0]?.message).toMatch(/neither true nor false/);
     },
   );
+
+  it('needs it where the policy gives a promise, and one that fails harms nobody.', async () => {
+    const { required } = await begin((async () => {
+      throw new Error('no rules');
+    }) as never);
+    expect(required).toEqual([true, true]);
+  });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type * as policy from '../../machines/policy/review.js';
 import { createMemoryReviewStore } from '../../src/review/review-store.js';
 import { ServerReview } from '../../src/review/server-review.js';
+import { NO_MASK } from '../../src/secrets.js';
 import { createControlledClock } from '../support/controlled-clock.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -32,6 +33,7 @@ describe('a review whose chart has died', () => {
       {
         store: createMemoryReviewStore(),
         clock: createControlledClock(),
+        mask: () => NO_MASK,
         moved: (events) => {
           for (const event of events) told.push(event.type === 'troubled' ? event.message : event.type);
         },

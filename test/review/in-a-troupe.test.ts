@@ -291,6 +291,41 @@ describe('a store that cannot be asked', () => {
     expect(names(world)).toEqual([]);
   });
 
+  it('that never answers is no fault of its server, however little time that has.', async () => {
+    const silent: ReviewStore = { baseline: () => new Promise(() => {}), approve: () => {} };
+    const server = new ScriptedServer({ tools: [tool('read')] });
+    const { troupe, clock } = make({
+      cache: false,
+      review: { mode: 'hold-changes', store: silent },
+      servers: { fs: inProcess(server, { timeout: 2_000, policy: { maxAttempts: 1 } }) },
+    });
+    await passTime(clock, troupe.settled());
+    expect(troupe.connection('fs')?.status).toMatchObject({ state: 'ready', error: null });
+    expect(troupe.review.held).toMatchObject([{ tool: 'read', reason: 'unknown' }]);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no watch');
+      },
+    ],
+    ['gives nothing to end it with', () => undefined as never],
+    [
+      'throws when it ends',
+      () => () => {
+        throw new Error('no end');
+      },
+    ],
+  ])('and whose watch %s is asked all the same.', async (_, watch) => {
+    const world = await begin('hold-changes', { ...createMemoryReviewStore(), watch });
+    expect(names(world)).toEqual(['read', 'write']);
+    await world.change(tool('read', EVIL), tool('write'));
+    expect(names(world)).toEqual(['write']);
+    await passTime(world.clock, world.troupe.close());
+  });
+
   it('that gives nonsense has failed.', async () => {
     const nonsense: ReviewStore = { baseline: () => [null] as never, approve: () => {} };
     const world = await begin('hold-changes', nonsense);

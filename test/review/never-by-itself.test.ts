@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { fingerprint, toReviewed } from '../../src/review/fingerprint.js';
 import type { ReviewStore } from '../../src/review/review-store.js';
 import { Reviews } from '../../src/review/reviews.js';
+import { NO_MASK } from '../../src/secrets.js';
 import { createControlledClock } from '../support/controlled-clock.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { tool } from '../support/scripted-server.js';
@@ -116,7 +117,8 @@ class World {
       store,
       clock: this.#clock,
       publish: () => {},
-      mask: () => (text) => text,
+      mask: () => NO_MASK,
+      echoMask: () => NO_MASK,
       target: (server) => ({ server, hash: HASH }),
       filter: () => ({}),
       generation: () => 1,

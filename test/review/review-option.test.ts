@@ -25,6 +25,7 @@ describe('the option review', () => {
     [{ mode: 'hold' }, /'hold-changes' as 'mode'/],
     [{ store: {} }, /'baseline' and 'approve'/],
     [{ store: 'files' }, /'baseline' and 'approve'/],
+    [{ store: { ...createMemoryReviewStore(), watch: true } }, /'watch'/],
     [{ mod: 'off' }, /found 'mod'/],
   ])('cannot be %j.', (review, why) => {
     const make = (): unknown => createTroupe({ review: review as never });

@@ -83,6 +83,18 @@ describe('a store in files', () => {
     for (const name of names) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
   });
 
+  it('keeps the fingerprint of a tool of which something was struck out, and takes no nonsense for one.', async () => {
+    const folder = newFolder();
+    const struck = { ...READ, description: '***', fingerprint: 'd'.repeat(64) };
+    const store = createFileReviewStore({ folder });
+    await store.baseline(FS, [struck]);
+    await store.approve(FS, [{ ...struck, name: 'write' }]);
+    const again = createFileReviewStore({ folder });
+    expect(await again.baseline(FS, [])).toEqual([struck, { ...struck, name: 'write' }]);
+    await store.approve(FS, [{ ...struck, fingerprint: 'nonsense' }]);
+    expect(await again.baseline(FS, [])).toEqual([{ ...struck, name: 'write' }]);
+  });
+
   it('keeps only what is reviewed of a tool.', async () => {
     const folder = newFolder();
     const more = { ...tool('read'), _meta: { note: 'never-kept' } };
@@ -193,6 +205,33 @@ describe('a store in files', () => {
     );
     stop();
     expect(new Set(onChange.mock.calls.flat())).toEqual(new Set([FS.hash]));
+  });
+
+  it('tells nobody of what he approved himself.', async () => {
+    const folder = newFolder();
+    const onChange = vi.fn<(hash: string) => void>();
+    const store = createFileReviewStore({ folder });
+    const stop = store.watch?.(onChange) ?? (() => {});
+    const other = createFileReviewStore({ folder });
+    // The watch begins some time after it was asked for.
+    await vi.waitFor(
+      async () => {
+        await other.approve(FS, [READ]);
+        expect(onChange).toHaveBeenCalled();
+      },
+      { timeout: 20_000 },
+    );
+    const own = { server: 'own', hash: 'c'.repeat(64) };
+    await other.approve(own, []);
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalledWith(own.hash), { timeout: 20_000 });
+    onChange.mockClear();
+    await store.approve(own, [READ]);
+    await other.approve(FS, [WRITE]);
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalledWith(FS.hash), { timeout: 20_000 });
+    expect(onChange).not.toHaveBeenCalledWith(own.hash);
+    await other.approve(own, [{ ...READ, description: 'another' }]);
+    await vi.waitFor(() => expect(onChange).toHaveBeenCalledWith(own.hash), { timeout: 20_000 });
+    stop();
   });
 
   it('is in the user’s configuration where the host names no folder.', async () => {

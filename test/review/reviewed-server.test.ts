@@ -3,6 +3,7 @@ import type { ServerSpec } from '../../src/config/merge.js';
 import { createMemoryReviewStore } from '../../src/review/review-store.js';
 import { Reviews } from '../../src/review/reviews.js';
 import { toReviewedServer } from '../../src/review/reviewed-server.js';
+import { NO_MASK } from '../../src/secrets.js';
 import { createControlledClock } from '../support/controlled-clock.js';
 import { tool } from '../support/scripted-server.js';
 
@@ -62,7 +63,8 @@ describe('another entry under the same name', () => {
       store: createMemoryReviewStore(),
       clock: createControlledClock(),
       publish: () => {},
-      mask: () => (text) => text,
+      mask: () => NO_MASK,
+      echoMask: () => NO_MASK,
       target: (server) => ({ server, hash }),
       filter: () => ({}),
       generation: () => 1,

@@ -5,9 +5,13 @@ import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { run } from '../../src/cli/program.js';
 import { discoverServers } from '../../src/discover.js';
+import type { InspectionCopy } from '../../src/inspection/inspection-copies.js';
+import { INSPECTION_PATHS } from '../../src/inspection/protocol.js';
+import { toStately } from '../../src/inspection/stately.js';
 import type { ServerConfig, TroupeOptions } from '../../src/options.js';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
 import { FakeStream } from '../cli/fake-stream.js';
+import { PageClient } from '../inspection/page-client.js';
 
 const LIMIT_MS = 15_000;
 const within = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
@@ -37,10 +41,13 @@ export async function toldByTroupe(
   const note = (where: string) => (value: unknown) => void told.push({ where, text: spelledOut(value) });
   const troupe = createTroupe({
     servers: { parrot: { ...config, timeout: LIMIT_MS, policy: { maxAttempts: 2, backoff: [10] } } },
+    inspector: (copy: InspectionCopy) => void told.push(toldToInspector(copy)),
     logger: { debug: note('logger'), warn: note('logger'), error: note('logger') },
     ...options,
   });
   try {
+    const page = new PageClient((await troupe.inspect()).url);
+    const stream = await page.watch();
     troupe.events$.subscribe(note('event'));
     troupe.events$.subscribe((event) => {
       throw new Error(JSON.stringify(event));
@@ -53,11 +60,22 @@ export async function toldByTroupe(
     await connection?.retry({ signal: within() }).catch(note('error'));
     await connection?.stop({ signal: within() }).catch(note('error'));
     await connection?.callTool('refuse', {}, { signal: within() }).catch(note('error'));
+    told.push({ where: 'page, tools', text: (await page.ask(INSPECTION_PATHS.tools)).body });
+    await troupe.close();
+    await stream.until(({ isOver }) => isOver);
+    told.push({ where: 'page', text: JSON.stringify(stream.messages) });
+    told.push({ where: 'page, log', text: stream.log });
   } finally {
     await troupe.close();
   }
   note('status')(troupe.status);
   return told;
+}
+
+/** Of charts it is told as well, but they are long and the same every time. */
+function toldToInspector(copy: InspectionCopy): Told {
+  const { type, ...message } = toStately(copy, 0);
+  return { where: 'inspector', text: type === '@xstate.actor' ? type : JSON.stringify(message) };
 }
 
 export async function toldByDiscovery(config: ServerConfig): Promise<readonly Told[]> {

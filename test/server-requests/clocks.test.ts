@@ -4,7 +4,7 @@ import { CallTimeoutError } from '../../src/errors.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { createGate } from '../support/gate.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { silent } from '../support/scripted-server.js';
+import { SILENCE, silent, text } from '../support/scripted-server.js';
 import { passTime, useTroupes } from '../support/test-troupe.js';
 import { callAsks, FORM, NAME, PROMPT, startAsking, type Asking } from './asking-server.js';
 
@@ -121,6 +121,41 @@ describe('a call whose server asks a person', () => {
     await clock.advance(1_000);
     await expect(call).rejects.toBeInstanceOf(CallTimeoutError);
   });
+
+  it.each([
+    ['is sent', {}, 'timed out'],
+    ['waits for its turn', { maxConcurrentCalls: 1 }, 'its turn did not come within 1000 ms'],
+  ])(
+    'and with which the answer is made %s with limits, for nobody else can end it',
+    async (_, settings, why) => {
+      const errors: unknown[] = [];
+      let calls = 0;
+      const asking: Asking = await startAsking(
+        make,
+        {
+          sampling: async () => {
+            await asking.troupe
+              .callTool(NAME, {}, { timeoutMs: 1_000 })
+              .catch((error: unknown) => errors.push(error));
+            return 'refused';
+          },
+        },
+        settings,
+        {
+          on: {
+            'tools/call': async () => {
+              calls += 1;
+              if (calls > 1) return SILENCE;
+              await asking.ask('sampling/createMessage', PROMPT);
+              return text('done');
+            },
+          },
+        },
+      );
+      await expect(passTime(asking.clock, asking.troupe.callTool(NAME))).resolves.toEqual(text('done'));
+      expect(errors).toMatchObject([{ message: expect.stringContaining(why) }]);
+    },
+  );
 
   it('can still be given up by its caller', async () => {
     const begun = createGate();

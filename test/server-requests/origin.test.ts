@@ -59,12 +59,76 @@ describe('a question', () => {
     for (const call of calls) call.catch(() => {});
     await server.whenReceived('tools/call', 2);
     await ask('elicitation/create', FORM);
-    controllers[0]?.abort();
-    await server.whenReceived('notifications/cancelled');
-    await ask('elicitation/create', FORM);
-    expect(origins).toMatchObject([undefined, undefined, { call: 2, context: 1 }]);
-    controllers[1]?.abort();
+    expect(origins).toEqual([undefined, undefined]);
+    for (const controller of controllers) controller.abort();
     await Promise.allSettled(calls);
+  });
+
+  it('beside a call that was given up belongs to nobody, until the server has answered that one', async () => {
+    const origins: unknown[] = [];
+    const first = createGate();
+    const asking: Asking = await startAsking(
+      make,
+      {
+        elicitation: (_, { origin }) => {
+          origins.push(origin?.context);
+          return { action: 'decline' };
+        },
+      },
+      {},
+      {
+        on: {
+          'tools/call': async ({ arguments: args }) => {
+            if ((args as { who: string }).who === 'Ada') await first.promise;
+            else await asking.ask('elicitation/create', FORM);
+            return text('done');
+          },
+        },
+      },
+    );
+    const { troupe, server } = asking;
+    const controller = new AbortController();
+    const call = troupe.callTool(NAME, { who: 'Ada' }, { signal: controller.signal, context: 'Ada' });
+    call.catch(() => {});
+    await server.whenReceived('tools/call');
+    controller.abort();
+    await expect(call).rejects.toThrow('aborted');
+    await troupe.callTool(NAME, { who: 'Bob' }, { context: 'Bob' });
+    expect(origins).toEqual([undefined]);
+    first.open();
+    await asking.ask('ping');
+    await troupe.callTool(NAME, { who: 'Bob' }, { context: 'Bob' });
+    expect(origins).toEqual([undefined, 'Bob']);
+  });
+
+  it('belongs to the only call again ten minutes after another was given up', async () => {
+    const origins: unknown[] = [];
+    const { ask, troupe, server, clock } = await startAsking(
+      make,
+      {
+        elicitation: (_, { origin }) => {
+          origins.push(origin?.context);
+          return { action: 'decline' };
+        },
+      },
+      {},
+      { on: { 'tools/call': silent } },
+    );
+    const call = troupe.callTool(NAME, {}, { timeoutMs: 10, context: 'Ada' });
+    call.catch(() => {});
+    await server.whenReceived('tools/call');
+    await clock.advance(10);
+    await expect(call).rejects.toThrow('timed out');
+    const controller = new AbortController();
+    const another = troupe.callTool(NAME, {}, { timeoutMs: 0, signal: controller.signal, context: 'Bob' });
+    another.catch(() => {});
+    await server.whenReceived('tools/call', 2);
+    await ask('elicitation/create', FORM);
+    await clock.advance(600_000);
+    await ask('elicitation/create', FORM);
+    expect(origins).toEqual([undefined, 'Bob']);
+    controller.abort();
+    await Promise.allSettled([another]);
   });
 
   it('of a server that says which request it belongs to is put to the right one of many', async () => {

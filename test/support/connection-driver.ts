@@ -169,11 +169,7 @@ export class ConnectionDriver {
     await turn();
   }
 
-  async fail(
-    slot: Slot,
-    failure: Verdict | Failure | Error,
-    details: Partial<Failure> = {},
-  ): Promise<void> {
+  async fail(slot: Slot, failure: Verdict | Failure | Error, details: Partial<Failure> = {}): Promise<void> {
     const isVerdict = typeof failure === 'string';
     this.#effects.fail(NAME, slot, isVerdict ? this.failure(failure, PHASES[slot], details) : failure);
     await turn();

@@ -204,6 +204,20 @@ describe('a lazy server', () => {
     expect(second.troupe.tools).toMatchObject([{ name: 'mcp__a__read', stale: true }]);
   });
 
+  it('rests also where it was removed and is added again, or disabled and enabled again.', async () => {
+    const one = server('read');
+    const { troupe } = await resting(one);
+    await troupe.remove('a');
+    await troupe.add('a', fakeProgram(one, LAZY));
+    await troupe.settled();
+    expect(troupe.connection('a')?.status).toMatchObject({ substate: 'dormant', toolCount: 1 });
+    await troupe.remove('a');
+    await troupe.reload({ a: fakeProgram(one, { ...LAZY, enabled: false }) });
+    await troupe.reload({ a: fakeProgram(one, LAZY) });
+    expect(troupe.connection('a')?.status).toMatchObject({ substate: 'dormant', toolCount: 1 });
+    expect(one.transports).toEqual([]);
+  });
+
   it('may be reached over the network as well.', async () => {
     const one = new FakeServer(() => ({ kind: 'http' }), { tools: [tool('read')] });
     const cache = await ranBefore({ a: fakeRemote(one) });

@@ -6,12 +6,7 @@ import { createTroupe, type Troupe } from '../../src/troupe.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { bounded } from '../auth/signing-troupes.js';
-import {
-  answer,
-  startServer,
-  type Seen,
-  type TestServer,
-} from '../transports/http/test-server.js';
+import { answer, startServer, type Seen, type TestServer } from '../transports/http/test-server.js';
 
 useLeakCheck();
 useCrashWatch();

@@ -1,12 +1,13 @@
 /** A reload of a server that is reached over a network, or in this process: the new session before the old one ends. */
 import { describe, expect, it, vi } from 'vitest';
+import { createMemoryReviewStore, type ReviewStore } from '../../src/review/review-store.js';
 import { TransportError } from '../../src/transports/session-transport.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { fake, fakeProgram, fakeRemote, FakeServer } from '../support/fake-server.js';
-import { never } from '../support/gate.js';
+import { createGate, never } from '../support/gate.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { silent, text, tool, type Script } from '../support/scripted-server.js';
-import { passTime, useTroupes, whenState, type TestTroupe } from '../support/test-troupe.js';
+import { passTime, useTroupes, whenEmits, whenState, type TestTroupe } from '../support/test-troupe.js';
 
 vi.mock(
   '../../src/transports/create-transport.js',
@@ -263,5 +264,64 @@ describe('the two sessions of a change', () => {
     answer(before, id, 'done');
     await call;
     expect(events.of('server.log').map(({ message }) => message)).toEqual(['*** ***']);
+  });
+});
+
+describe('the tools of the session that is prepared', () => {
+  /** Judges the lists of the first session, and those of the others when the gate opens. */
+  async function judgedSlowly(before: FakeServer) {
+    const store = createMemoryReviewStore();
+    const judging = createGate();
+    let lists = 0;
+    const slow: ReviewStore = {
+      ...store,
+      baseline: async (...asked) => {
+        lists += 1;
+        if (lists > 1) await judging.promise;
+        return store.baseline(...asked);
+      },
+    };
+    const review = { mode: 'hold-changes' as const, store: slow };
+    const test = make({ cache: false, review, servers: { a: fakeRemote(before) } });
+    await test.troupe.start();
+    return { ...test, judging };
+  }
+
+  it('are never those of the session in use, also where they are judged slowly and the entry changes again.', async () => {
+    const [before, second] = [remote(), remote({ tools: [tool('new')] })];
+    const { troupe, events, clock, judging } = await judgedSlowly(before);
+    const overtaken = troupe.reload({ a: fakeRemote(second) });
+    await second.peer.whenReceived('tools/list');
+    const report = await passTime(
+      clock,
+      troupe.reload({ a: fakeRemote(refusing('http-status', 403)) }),
+      5_000,
+    );
+    judging.open();
+    await passTime(clock, overtaken);
+    expect(report.outdated).toEqual(['a']);
+    expect(troupe.status).toMatchObject([{ state: 'ready', generation: 2 }]);
+    await passTime(
+      clock,
+      whenEmits(troupe.tools$, (tools) => tools.length > 0),
+    );
+    expect(troupe.tools.map((each) => each.tool)).toEqual(['new']);
+    await expect(troupe.callTool('mcp__a__new')).resolves.toBeDefined();
+    expect(second.peer.of('tools/call')).toHaveLength(1);
+    expect(events.of('connection.lost')).toEqual([]);
+  });
+
+  it('can be called at once by whoever is told of them, and that call goes to their session.', async () => {
+    const [before, after] = [remote(), remote({ tools: [tool('new')] })];
+    const { troupe } = await started(before);
+    const calls: Promise<unknown>[] = [];
+    troupe.events$.subscribe((event) => {
+      if (event.type !== 'catalog.changed' || !event.added.includes('new')) return;
+      calls.push(troupe.callTool('mcp__a__new'));
+    });
+    await troupe.reload({ a: fakeRemote(after) });
+    expect(calls).toHaveLength(1);
+    await expect(calls[0]).resolves.toEqual(text('new {}'));
+    expect(before.peer.of('tools/call')).toHaveLength(0);
   });
 });

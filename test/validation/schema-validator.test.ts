@@ -100,6 +100,18 @@ describe('a value', () => {
     expect(JSON.stringify(verdict)).not.toMatch(/hunter2|918273645/);
   });
 
+  it('may have names that look like an encoding, which are told and found as they are', () => {
+    const inner = { type: 'object', properties: { b: { type: 'object', required: ['x'] } } };
+    const schema = { type: 'object', additionalProperties: inner };
+    const value = { 'a%41': { b: {} }, '%': { b: {} }, 'c/d~e': { b: {} } };
+    expect(problems(validator.check(schema, value))).toEqual([
+      '/a%41/b/x is missing',
+      '/%/b/x is missing',
+      '/c~1d~0e/b/x is missing',
+    ]);
+    expect(problems(validator.check(schema, { z: { b: {} } }))).toEqual(['/z/b/x is missing']);
+  });
+
   it('has at most twenty problems told', () => {
     const schema = { type: 'object', additionalProperties: { type: 'string' } };
     const value = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, n]));

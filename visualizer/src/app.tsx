@@ -40,22 +40,24 @@ export function App() {
 function Stage({ page: { view } }: { page: Page }) {
   return (
     <>
-      <Tabs />
-      <div class={`stage stage-${view}`}>
-        <main id={`panel-${view}`} role="tabpanel" aria-labelledby={`tab-${view}`} class="main">
-          {view === 'fleet' && <FleetView />}
-          {view === 'chart' && <ChartView />}
-          {view === 'timeline' && <TimelineView />}
-          {view === 'events' && <EventsView />}
-          {view === 'sequence' && <SequenceView />}
-          {view === 'details' && <DetailsView />}
-        </main>
-        {view !== 'details' && (
-          <aside class="side" aria-label="Selected connection">
-            <DetailsView />
-          </aside>
-        )}
-      </div>
+      <main class="content">
+        <Tabs />
+        <div class={`stage stage-${view}`}>
+          <div id={`panel-${view}`} role="tabpanel" aria-labelledby={`tab-${view}`} class="panel">
+            {view === 'fleet' && <FleetView />}
+            {view === 'chart' && <ChartView />}
+            {view === 'timeline' && <TimelineView />}
+            {view === 'events' && <EventsView />}
+            {view === 'sequence' && <SequenceView />}
+            {view === 'details' && <DetailsView />}
+          </div>
+          {view !== 'details' && (
+            <div class="side">
+              <DetailsView />
+            </div>
+          )}
+        </div>
+      </main>
       <Scrubber />
     </>
   );
@@ -112,7 +114,8 @@ function When({ page }: { page: Page }) {
   if (source.kind === 'file')
     return (
       <p class="when recorded" role="status">
-        <span class="when-word">Recorded</span> {duration(book.lastAt - book.firstAt)}
+        <span class="when-word">{book.isWhole || book.problem !== null ? 'Recorded' : 'Reading…'}</span>{' '}
+        {duration(book.lastAt - book.firstAt)}
       </p>
     );
   return link.kind === 'open' ? (
@@ -133,20 +136,26 @@ function Banners({ page }: { page: Page }) {
       {link.kind === 'lost' && source.kind !== 'none' && (
         <p class="banner warn" role="alert">
           <strong>{link.mayReturn ? 'Disconnected.' : 'The troupe has ended.'}</strong> {link.why}{' '}
-          {link.mayReturn ? 'It is tried again; what you see is the last that came.' : 'You can still look around.'}
+          {link.mayReturn
+            ? 'It is tried again; what you see is the last that came.'
+            : 'You can still look around.'}
         </p>
       )}
       {book !== undefined && book.problem !== null && (
         <p class="banner bad" role="alert">
-          <strong>{book.problem.isNewer ? 'This log is from a newer version.' : 'The log ends early.'}</strong>{' '}
+          <strong>
+            {book.problem.isNewer ? 'This log is from a newer version.' : 'The log ends early.'}
+          </strong>{' '}
           {book.problem.message}{' '}
-          {book.problem.isNewer ? 'Open it with the version that wrote it.' : 'Everything before that line is shown.'}
+          {book.problem.isNewer
+            ? 'Open it with the version that wrote it.'
+            : 'Everything before that line is shown.'}
         </p>
       )}
       {book?.hasOtherCharts === true && book.problem?.isNewer !== true && (
         <p class="banner warn">
-          <strong>Recorded with other charts.</strong> {book.writtenBy} had other machines than this page: states are as
-          they were recorded, contexts between snapshots may differ.
+          <strong>Recorded with other charts.</strong> {book.writtenBy} had other machines than this page:
+          states are as they were recorded, contexts between snapshots may differ.
         </p>
       )}
       {book !== undefined && book.missed > 0 && (
@@ -192,7 +201,9 @@ function Waiting({ page: { link, source } }: { page: Page }) {
 function WaitingNote({ link, hasSource }: { link: Link; hasSource: boolean }) {
   switch (link.kind) {
     case 'idle':
-      return <Nothing title="See what your connections do">Live through time, or from a recorded log.</Nothing>;
+      return (
+        <Nothing title="See what your connections do">Live through time, or from a recorded log.</Nothing>
+      );
     case 'connecting':
       return (
         <div class="nothing" role="status">
@@ -231,7 +242,8 @@ function WaitingNote({ link, hasSource }: { link: Link; hasSource: boolean }) {
     case 'mismatch':
       return (
         <Nothing title="The page and the troupe are of different versions">
-          The troupe speaks version {link.theirs}, this page {link.ours}. Load the page again to get the one that fits.
+          The troupe speaks version {link.theirs}, this page {link.ours}. Load the page again to get the one
+          that fits.
         </Nothing>
       );
   }
@@ -241,6 +253,9 @@ function Tabs() {
   const { state } = useTheater();
   const { view } = usePage();
   const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector(`#tab-${view}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [view]);
   function go(index: number): void {
     const next = VIEWS[(index + VIEWS.length) % VIEWS.length] ?? 'fleet';
     state.change({ view: next });
@@ -339,7 +354,11 @@ function download(file: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-const THEME_WORDS: Readonly<Record<Theme, string>> = { system: 'like the system', light: 'light', dark: 'dark' };
+const THEME_WORDS: Readonly<Record<Theme, string>> = {
+  system: 'like the system',
+  light: 'light',
+  dark: 'dark',
+};
 
 function ThemeButton() {
   const [theme, setTheme] = useState(themeNow);
@@ -371,7 +390,9 @@ function useKeys(): void {
     function onKeyDown(event: KeyboardEvent): void {
       const { target, key } = event;
       const isTyping =
-        target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+        target instanceof HTMLInputElement ||
+        target instanceof HTMLSelectElement ||
+        target instanceof HTMLTextAreaElement;
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       const { page } = state;
       const length = page.book?.length ?? 0;

@@ -1,4 +1,3 @@
-declare module '*.css';
 declare module '*?worker' {
   const StartedWorker: new () => Worker;
   export default StartedWorker;

@@ -8,20 +8,24 @@ import { PageState } from './state/page.js';
 import { accessOf, Runtime } from './state/runtime.js';
 import { TheaterProvider } from './state/theater.js';
 import { applyTheme, themeNow } from './state/theme.js';
-import './styles/index.css';
 import { LogClient } from './worker/log-client.js';
 import { startElkWorker, startLogWorker } from './worker/start-workers.js';
 
 const state = new PageState();
 const log = new LogClient(startLogWorker(), hear);
+const layouts = new Layouts(startElkWorker);
 const access = accessOf(window.location);
 
 function hear(news: News): void {
   switch (news.news) {
-    case 'charts':
+    case 'charts': {
       // Those of a running troupe are its own.
-      if (state.page.hello === undefined) state.change({ charts: news.charts });
+      state.change({ charts: { ...news.charts, ...state.page.hello?.charts } });
+      // The one that is looked at most is there before somebody looks.
+      const { connection } = news.charts;
+      if (connection !== undefined) layouts.prepare(connection.hash, connection.model);
       break;
+    }
     case 'hello':
       greet(news.hello);
       break;
@@ -57,7 +61,7 @@ function greet(hello: Hello): void {
   }
   state.change({
     hello,
-    charts,
+    charts: { ...state.page.charts, ...charts },
     source: { kind: mode, title },
     link: { kind: 'open' },
     clockAhead: at - Date.now(),
@@ -95,7 +99,7 @@ if (root !== null)
       theater={{
         state,
         log,
-        layouts: new Layouts(startElkWorker),
+        layouts,
         runtime: access === undefined ? undefined : new Runtime(access),
         open,
       }}

@@ -38,9 +38,9 @@ export async function tools(
   return withTroupe(troupe, terminal, async (signal) => {
     await showingProgress(terminal, troupe, () => troupe.settled({ signal }));
     await troupe.review.settled();
-    const list = troupe.tools;
     const usable = troupe.status.filter(isUsable).map(({ name }) => name);
     const shown = asked.filter((name) => usable.includes(name));
+    const list = troupe.tools.filter((tool) => shown.includes(tool.server));
     if (flags.json) terminal.print(JSON.stringify(list.map(toJsonTool), null, 2));
     else if (shown.length > 0) terminal.print(renderTools(list, shown, terminal.colors));
     noteChanges(terminal);

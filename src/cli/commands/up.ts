@@ -14,10 +14,11 @@ import { makeTroupe } from '../make-troupe.js';
 import { oneLine } from '../safe-text.js';
 import { noteWarnings } from '../server-notes.js';
 import type { Terminal } from '../terminal.js';
+import { openUpInspection, type InspectionFlags } from '../up-inspection.js';
 import { openView } from '../up-view.js';
 import { withTroupe } from '../with-troupe.js';
 
-export interface UpFlags extends Flags {
+export interface UpFlags extends Flags, InspectionFlags {
   /** The file that the event log is written to. */
   readonly record?: string;
   /** Megabytes after which a new file begins. */
@@ -48,7 +49,14 @@ export async function up(
   const note = flags.verbose ? () => {} : (text: string) => terminal.note(oneLine(`troupe: ${text}`));
   const view = await openView(troupe, flags, terminal);
   try {
-    return await withTroupe(troupe, terminal, (signal) => untilStopped(troupe, signal, note));
+    return await withTroupe(troupe, terminal, async (signal) => {
+      const forget = await openUpInspection(troupe, flags, terminal);
+      try {
+        return await untilStopped(troupe, signal, note);
+      } finally {
+        await forget();
+      }
+    });
   } finally {
     view.close();
   }

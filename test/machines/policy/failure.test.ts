@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { classify, FAILURE_CODES, type Failure, type FailureCode } from '../../../machines/policy/failure.js';
+import {
+  classify,
+  FAILURE_CODES,
+  toFailure,
+  type Failure,
+  type FailureCode,
+} from '../../../machines/policy/failure.js';
 
 function failure(code: FailureCode, status?: number): Failure {
   const record: Failure = { code, message: 'It failed.', phase: 'launch', at: 0 };
@@ -78,5 +84,31 @@ describe('the verdict on a failure', () => {
     { code: 'connection-lost', status: 404, verdict: 'retry' },
   ] as const)('goes by the code before the status: "$verdict" for $code with HTTP $status', (row) => {
     expect(classify(failure(row.code, row.status))).toBe(row.verdict);
+  });
+});
+
+describe('what an effect rejected with', () => {
+  const record: Failure = { code: 'connection-lost', message: 'It is gone.', phase: 'session', at: 7 };
+
+  it('is taken as it is where it is a record.', () => {
+    expect(toFailure(record)).toBe(record);
+  });
+
+  it.each([
+    ['an error', new Error('boom'), 'boom'],
+    ['an error of the system', Object.assign(new Error('no file'), { code: 'ENOENT' }), 'no file'],
+    ['a record of a code that is none', { ...record, code: 'lost' }, 'object'],
+    ['a code without a message', { code: 'connection-lost' }, 'object'],
+    ['a message without a code', { message: 'It is gone.' }, 'object'],
+    ['nothing', null, 'object'],
+    ['a word', 'connection-lost', 'string'],
+    ['undefined', undefined, 'undefined'],
+  ])('is a bug of ours where it is %s.', (_, thrown, told) => {
+    expect(toFailure(thrown)).toStrictEqual({
+      code: 'internal',
+      message: `An effect failed without a record: ${told}`,
+      phase: 'session',
+      at: 0,
+    });
   });
 });

@@ -139,3 +139,12 @@ describe('the immediate retry', () => {
     expect(isImmediateRetry(lastLossAt, at, windowMs)).toBe(immediate);
   });
 });
+
+describe('a limit of no restarts', () => {
+  it('is none: nothing is exceeded, and nothing remembered.', () => {
+    expect(recordRestart([1, 2, 3], 4, { restarts: 0, periodMs: 30_000 })).toStrictEqual({
+      times: [],
+      exceeded: false,
+    });
+  });
+});

@@ -66,7 +66,7 @@ const LAYERED = {
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
   'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
-  'elk.layered.thoroughness': '60',
+  'elk.layered.thoroughness': '10',
 };
 
 /** Space above the picture for what is so in every state. */
@@ -131,11 +131,16 @@ export async function layoutChart(
   if (hasRows) keepRows(graph, rows, rowOf);
   const placed = await layout(graph);
   const across = hasRows ? straightLines(content.lines.filter(isWithinRow), placed.children ?? []) : [];
-  const start = hasRows ? startAbove((placed.children ?? []).find(({ id }) => id === root.initial)) : undefined;
+  const start = hasRows
+    ? startAbove((placed.children ?? []).find(({ id }) => id === root.initial))
+    : undefined;
   return moved(model, content, placed, [...across, ...(start === undefined ? [] : [start])]);
 }
 
-function sizeOf(state: ChartState, content: ChartContent): { width: number; height: number; columns: TextColumn[] } {
+function sizeOf(
+  state: ChartState,
+  content: ChartContent,
+): { width: number; height: number; columns: TextColumn[] } {
   const texts = content.rows.get(state.id) ?? [];
   const columns = inColumns(texts, state.states.length > 0 && texts.length > 4 ? 2 : 1);
   return {

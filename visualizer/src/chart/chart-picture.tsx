@@ -61,8 +61,15 @@ export const ChartPicture = memo(({ chart, marks, onPoint }: ChartPictureProps) 
         const isTaken = known.lines.has(line.id);
         const tone = isTaken ? 'taken' : lineTone(line);
         return line.paths.map((points, index) => (
-          <g key={`${line.id}${index}${isTaken ? known.step : ''}`} class={isTaken ? 'chart-way taken' : 'chart-way'}>
-            <path class={`chart-line tone-${tone}`} marker-end={`url(#head-${tone})`} d={roundedPath(points)} />
+          <g
+            key={`${line.id}${index}${isTaken ? known.step : ''}`}
+            class={isTaken ? 'chart-way taken' : 'chart-way'}
+          >
+            <path
+              class={`chart-line tone-${tone}`}
+              marker-end={`url(#head-${tone})`}
+              d={roundedPath(points)}
+            />
             {isTaken && <path class="chart-flow" d={roundedPath(points)} />}
           </g>
         ));
@@ -72,7 +79,13 @@ export const ChartPicture = memo(({ chart, marks, onPoint }: ChartPictureProps) 
           <g key={`${id}-${index}`}>
             <rect class="chart-label" {...rect} rx={6} />
             {line?.labels.map((text, row) => (
-              <TextLine key={row} text={text} x={rect.x + 7} y={rect.y + 15 + row * SIZE.label} marks={known} />
+              <TextLine
+                key={row}
+                text={text}
+                x={rect.x + 7}
+                y={rect.y + 15 + row * SIZE.label}
+                marks={known}
+              />
             ))}
           </g>
         )),
@@ -81,12 +94,26 @@ export const ChartPicture = memo(({ chart, marks, onPoint }: ChartPictureProps) 
   );
 });
 
-function Box({ box, marks, onPoint }: { box: PlacedBox; marks: Marks; onPoint: ChartPictureProps['onPoint'] }) {
+function Box({
+  box,
+  marks,
+  onPoint,
+}: {
+  box: PlacedBox;
+  marks: Marks;
+  onPoint: ChartPictureProps['onPoint'];
+}) {
   const { state, x, y, width, height, depth, isRegion, columns } = box;
   const isActive = marks.active.has(state.id);
   const isOuter = depth === 0;
   const tone = isOuter ? toneOf(state.key) : 'plain';
-  const classes = ['chart-box', isOuter && 'outer', isRegion && 'region', isActive && 'active', `tone-${tone}`];
+  const classes = [
+    'chart-box',
+    isOuter && 'outer',
+    isRegion && 'region',
+    isActive && 'active',
+    `tone-${tone}`,
+  ];
   const visits = marks.visits.get(state.id) ?? 0;
   const said = [state.key, isActive && 'active', visits > 0 && `entered ${visits} times`, state.description];
   return (
@@ -102,7 +129,14 @@ function Box({ box, marks, onPoint }: { box: PlacedBox; marks: Marks; onPoint: C
       onFocus={() => onPoint(box)}
       onBlur={() => onPoint(undefined)}
     >
-      <rect class={classes.filter((name) => name !== false).join(' ')} x={x} y={y} width={width} height={height} rx={8} />
+      <rect
+        class={classes.filter((name) => name !== false).join(' ')}
+        x={x}
+        y={y}
+        width={width}
+        height={height}
+        rx={8}
+      />
       {state.type === 'final' && (
         <rect class="chart-final" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={6} />
       )}
@@ -119,12 +153,28 @@ function Box({ box, marks, onPoint }: { box: PlacedBox; marks: Marks; onPoint: C
   );
 }
 
-function Texts({ columns, x, y, marks }: { columns: readonly TextColumn[]; x: number; y: number; marks: Marks }) {
+function Texts({
+  columns,
+  x,
+  y,
+  marks,
+}: {
+  columns: readonly TextColumn[];
+  x: number;
+  y: number;
+  marks: Marks;
+}) {
   return (
     <>
       {columns.map((column) =>
         column.texts.map((text, row) => (
-          <TextLine key={`${column.x} ${row}`} text={text} x={x + column.x} y={y + row * SIZE.row} marks={marks} />
+          <TextLine
+            key={`${column.x} ${row}`}
+            text={text}
+            x={x + column.x}
+            y={y + row * SIZE.row}
+            marks={marks}
+          />
         )),
       )}
     </>
@@ -138,7 +188,7 @@ function TextLine({ text, x, y, marks }: { text: ChartText; x: number; y: number
   const kind = transition === undefined ? 'chart-runs' : isTaken ? 'taken' : isPossible ? 'possible' : 'idle';
   return (
     <text class={`chart-text ${kind}`} x={x} y={y} data-transition={transition?.id}>
-      {transition?.description != null && <title>{transition.description}</title>}
+      {typeof transition?.description === 'string' && <title>{transition.description}</title>}
       {spans.map((span, index) => (
         <tspan key={index} class={classOf(span)}>
           {span[1]}

@@ -13,6 +13,11 @@ export class Layouts {
     this.#startWorker = startWorker;
   }
 
+  /** Begins it, for whoever asks later; that one also hears what went wrong. */
+  prepare(hash: string, model: ChartModel): void {
+    this.of(hash, model).catch(() => {});
+  }
+
   of(hash: string, model: ChartModel): Promise<PlacedChart> {
     const known = this.#placed.get(hash);
     if (known !== undefined) return known;

@@ -6,7 +6,15 @@ import type { Lens } from './use-camera.js';
 
 const WIDTH = 168;
 
-export function Minimap({ chart, lens, active }: { chart: PlacedChart; lens: Lens; active: ReadonlySet<string> }) {
+export function Minimap({
+  chart,
+  lens,
+  active,
+}: {
+  chart: PlacedChart;
+  lens: Lens;
+  active: ReadonlySet<string>;
+}) {
   const { camera, size } = lens;
   const scale = WIDTH / chart.width;
   const sight = {

@@ -1,6 +1,11 @@
 /** Which of a chart's transitions are possible where an actor stands, and which one brought it there. */
 import type { StateValue } from 'xstate';
-import { allStates, stateIdsOf, transitionsOf, type ChartBranch } from '../../../src/inspection/chart-lookup.js';
+import {
+  allStates,
+  stateIdsOf,
+  transitionsOf,
+  type ChartBranch,
+} from '../../../src/inspection/chart-lookup.js';
 import type { ChartModel } from '../../../src/inspection/chart-model.js';
 
 /** Transitions of every active state. Guards are not asked: a person reads them. */

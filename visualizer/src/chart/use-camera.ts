@@ -1,6 +1,7 @@
 /** Where a person looks at a picture from: pan, zoom, fit; by pointer, wheel, two fingers and keys. */
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Rect } from './chart-layout.js';
 
 export interface Camera {
   /** Of the picture's corner, in pixels of the box. */
@@ -13,7 +14,10 @@ export interface Lens {
   readonly camera: Camera;
   /** Of the box, pixels. */
   readonly size: { readonly width: number; readonly height: number };
+  /** Whether it shows the whole picture, or goes where the focus goes: until a person looks elsewhere. */
+  readonly mode: 'fit' | 'follow' | 'free';
   readonly fit: () => void;
+  readonly follow: () => void;
   readonly zoomBy: (factor: number, x?: number, y?: number) => void;
   readonly panBy: (x: number, y: number) => void;
   /** Brings that place of the picture to the middle. */
@@ -23,30 +27,46 @@ export interface Lens {
 const SMALLEST = 0.08;
 const LARGEST = 4;
 const MARGIN = 24;
+/** Smaller than this, what is written in a chart cannot be read. */
+const READABLE = 0.66;
 
+/** `focus` is what is to be in sight: the active state. */
 export function useCamera(
   box: RefObject<HTMLElement>,
   picture: { readonly width: number; readonly height: number } | undefined,
+  focus: Rect | undefined,
 ): Lens {
   const [camera, setCamera] = useState<Camera>({ x: 0, y: 0, zoom: 1 });
   const [size, setSize] = useState({ width: 0, height: 0 });
-  const isFitted = useRef(true);
+  const [mode, setMode] = useState<Lens['mode']>('follow');
 
   const clamp = (zoom: number): number => Math.min(LARGEST, Math.max(SMALLEST, zoom));
-  function fit(): void {
+  /** The whole picture, or at least `smallest` times as large as it is, around the focus. */
+  function show(smallest: number): void {
     if (picture === undefined || size.width === 0) return;
-    const zoom = clamp(
-      Math.min(1.4, (size.width - 2 * MARGIN) / picture.width, (size.height - 2 * MARGIN) / picture.height),
+    const whole = Math.min(
+      1.3,
+      (size.width - 2 * MARGIN) / picture.width,
+      (size.height - 2 * MARGIN) / picture.height,
     );
+    const zoom = clamp(Math.max(whole, smallest));
+    const { x, y, width, height } = focus ?? { x: 0, y: 0, ...picture };
     setCamera({
       zoom,
-      x: (size.width - picture.width * zoom) / 2,
-      y: (size.height - picture.height * zoom) / 2,
+      x: placed(size.width, picture.width * zoom, (x + width / 2) * zoom),
+      y: placed(size.height, picture.height * zoom, (y + height / 2) * zoom),
     });
-    isFitted.current = true;
+  }
+  function fit(): void {
+    setMode('fit');
+    show(0);
+  }
+  function follow(): void {
+    setMode('follow');
+    show(READABLE);
   }
   function zoomBy(factor: number, x = size.width / 2, y = size.height / 2): void {
-    isFitted.current = false;
+    setMode('free');
     setCamera((before) => {
       const zoom = clamp(before.zoom * factor);
       const ratio = zoom / before.zoom;
@@ -54,11 +74,11 @@ export function useCamera(
     });
   }
   function panBy(x: number, y: number): void {
-    isFitted.current = false;
+    setMode('free');
     setCamera((before) => ({ ...before, x: before.x + x, y: before.y + y }));
   }
   function lookAt(x: number, y: number, zoom = camera.zoom): void {
-    isFitted.current = false;
+    setMode('free');
     setCamera({ zoom, x: size.width / 2 - x * zoom, y: size.height / 2 - y * zoom });
   }
 
@@ -72,10 +92,10 @@ export function useCamera(
     return () => observer.disconnect();
   }, [box]);
   useEffect(() => {
-    if (isFitted.current) fit();
-  }, [size.width, size.height, picture]);
+    if (mode !== 'free') show(mode === 'fit' ? 0 : READABLE);
+  }, [size.width, size.height, picture, focus?.x, focus?.y]);
 
-  const lens = { camera, size, fit, zoomBy, panBy, lookAt };
+  const lens = { camera, size, mode, fit, follow, zoomBy, panBy, lookAt };
   const latest = useRef(lens);
   latest.current = lens;
   useEffect(() => {
@@ -83,6 +103,12 @@ export function useCamera(
     return element === null ? undefined : followPointers(element, () => latest.current);
   }, [box]);
   return lens;
+}
+
+/** Where a picture begins so that the place of it is in the middle, with no more than a margin beside it. */
+function placed(room: number, picture: number, place: number): number {
+  if (picture + 2 * MARGIN <= room) return (room - picture) / 2;
+  return Math.min(MARGIN, Math.max(room - picture - MARGIN, room / 2 - place));
 }
 
 function followPointers(element: HTMLElement, lens: () => Lens): () => void {
@@ -111,7 +137,9 @@ function followPointers(element: HTMLElement, lens: () => Lens): () => void {
       lens().panBy(now.x - before.x, now.y - before.y);
     } else {
       const { left, top } = corner();
-      const factor = Math.hypot(now.x - other.x, now.y - other.y) / Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
+      const factor =
+        Math.hypot(now.x - other.x, now.y - other.y) /
+        Math.max(1, Math.hypot(before.x - other.x, before.y - other.y));
       lens().zoomBy(factor, (now.x + other.x) / 2 - left, (now.y + other.y) / 2 - top);
     }
     pointers.set(event.pointerId, now);

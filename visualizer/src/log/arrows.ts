@@ -59,7 +59,10 @@ function wordsOf(type: string): Pick<Arrow, 'text' | 'tone'> {
 
 type Base = Pick<Arrow, 'position' | 'seq' | 'at' | 'isDerived'>;
 
-function noteArrows(base: Base, note: Readonly<Record<string, unknown>> & { readonly type: string }): Arrow[] {
+function noteArrows(
+  base: Base,
+  note: Readonly<Record<string, unknown>> & { readonly type: string },
+): Arrow[] {
   const { type, connection } = note;
   if (typeof connection !== 'string') return [];
   const [line, server] = [connection, serverOf(connection)];

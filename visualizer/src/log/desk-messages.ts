@@ -1,5 +1,6 @@
 /** What the page and the worker that reads the log tell each other. */
 import type { StateValue } from 'xstate';
+import type { Standing } from '../../../src/event-log/folded-actor.js';
 import type { ChartModel } from '../../../src/inspection/chart-model.js';
 import type { Hello, InspectedStatus } from '../../../src/inspection/protocol.js';
 import type { Arrow } from './arrows.js';
@@ -89,8 +90,8 @@ export interface EntryView extends EntryLine {
   /** As it was written. */
   readonly json: unknown;
   /** Where the actor stood; undefined for a note. */
-  readonly before: unknown;
-  readonly after: unknown;
+  readonly before: Standing | undefined;
+  readonly after: Standing | undefined;
 }
 
 export interface BookSummary {

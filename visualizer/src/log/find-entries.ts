@@ -1,6 +1,7 @@
 /** Positions of the entries that a person looks for. A million are gone through in pieces, so others get a turn. */
 import type { Category } from './labels.js';
 import type { LogBook } from './log-book.js';
+import { Numbers } from './numbers.js';
 
 export interface EntryQuery {
   /** Name of a connection, empty for the manager; undefined for all. */
@@ -12,33 +13,35 @@ export interface EntryQuery {
 }
 
 /** What is looked at between two turns. */
-const AT_ONCE = 20_000;
+const AT_ONCE = 5_000;
 
-/** Undefined where `isOver` says that nobody wants it any more. */
-export async function findEntries(
-  book: LogBook,
-  query: EntryQuery,
-  turn: () => Promise<void>,
-  isOver: () => boolean,
-): Promise<Int32Array<ArrayBuffer> | undefined> {
-  const fits = matcher(book, query);
-  const length = book.length;
-  const found = new Int32Array(length);
-  let count = 0;
-  for (let position = 0; position < length; position += 1) {
-    if (position % AT_ONCE === AT_ONCE - 1) {
-      await turn();
-      if (isOver()) return undefined;
-    }
-    if (fits(position)) {
-      found[count] = position;
-      count += 1;
-    }
+/** One search, which goes on where it was when the log has grown. */
+export class Search {
+  readonly #found = new Numbers();
+  readonly #fits: (position: number) => boolean;
+  readonly #book: LogBook;
+  #next = 0;
+
+  constructor(book: LogBook, query: EntryQuery) {
+    this.#book = book;
+    this.#fits = matcher(book, query);
   }
-  return found.slice(0, count);
+
+  /** Gives what there is up to the end; undefined where `isOver` says that nobody wants it any more. */
+  async go(turn: () => Promise<void>, isOver: () => boolean): Promise<Int32Array<ArrayBuffer> | undefined> {
+    for (; this.#next < this.#book.length; this.#next += 1) {
+      if (this.#next % AT_ONCE === AT_ONCE - 1) await turn();
+      if (isOver()) return undefined;
+      if (this.#fits(this.#next)) this.#found.add(this.#next);
+    }
+    return Int32Array.from({ length: this.#found.length }, (_, index) => this.#found.at(index));
+  }
 }
 
-export function matcher(book: LogBook, { lane, categories, text }: EntryQuery): (position: number) => boolean {
+export function matcher(
+  book: LogBook,
+  { lane, categories, text }: EntryQuery,
+): (position: number) => boolean {
   const number = lane === undefined ? undefined : book.lanes.findIndex(({ name }) => name === lane);
   const wanted = categories === undefined ? undefined : new Set(categories);
   const words = text?.trim().toLowerCase() ?? '';

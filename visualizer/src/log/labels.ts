@@ -7,7 +7,16 @@
  */
 
 /** What a person looks for in a long log. */
-export const CATEGORIES = ['rejection', 'failure', 'call', 'list', 'command', 'timer', 'wire', 'other'] as const;
+export const CATEGORIES = [
+  'rejection',
+  'failure',
+  'call',
+  'list',
+  'command',
+  'timer',
+  'wire',
+  'other',
+] as const;
 export type Category = (typeof CATEGORIES)[number];
 
 export interface Label {
@@ -20,12 +29,12 @@ export interface Label {
 }
 
 const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const KIND = toBytes('"kind":"');
-const TYPE = toBytes('"type":"');
 const CONNECTION = toBytes(',"connection":"');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SNAPSHOT_START = toBytes('snapshot"');
+const KIND = patternOf('"kind":"');
+const TYPE = patternOf('"type":"');
 
 export class Labels {
   readonly all: Label[] = [];
@@ -76,13 +85,30 @@ function isAhead(expected: Uint8Array, bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** Where what follows it begins; the end where it does not come. */
-function after(expected: Uint8Array, bytes: Uint8Array, start: number, end: number): number {
-  const second = expected[1];
-  for (let at = start; at < end - expected.length; at += 1)
-    if (bytes[at] === QUOTE && bytes[at + 1] === second && isAhead(expected, bytes, at))
-      return at + expected.length;
+/** Where what follows it begins; the end where it does not come. After Horspool: most bytes are never looked at. */
+function after({ bytes: expected, skips }: Pattern, bytes: Uint8Array, start: number, end: number): number {
+  const last = expected.length - 1;
+  for (let at = start; at + last < end;) {
+    const byte = bytes[at + last] ?? 0;
+    if (byte === QUOTE && isAhead(expected, bytes, at)) return at + expected.length;
+    at += skips[byte] ?? 1;
+  }
   return end;
+}
+
+interface Pattern {
+  readonly bytes: Uint8Array;
+  /** How far to go on where that byte stands below the last of the pattern. */
+  readonly skips: Uint8Array;
+}
+
+/** It has to end with a quote. */
+function patternOf(text: string): Pattern {
+  const bytes = toBytes(text);
+  const skips = new Uint8Array(256).fill(bytes.length);
+  for (let index = 0; index < bytes.length - 1; index += 1)
+    skips[bytes[index] ?? 0] = bytes.length - 1 - index;
+  return { bytes, skips };
 }
 
 /** Of a text that begins there, without its quote. */

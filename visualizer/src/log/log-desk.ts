@@ -19,7 +19,7 @@ import type {
   Questions,
   StretchView,
 } from './desk-messages.js';
-import { findEntries, matcher } from './find-entries.js';
+import { matcher, Search, type EntryQuery } from './find-entries.js';
 import type { Lane } from './lane.js';
 import { LogBook } from './log-book.js';
 import { addressOf, rowsOf } from './rows.js';
@@ -35,20 +35,19 @@ export class LogDesk {
   #book = new LogBook();
   #isWhole = false;
   #visits = new Map<Lane, Visits>();
-  /** Of the search that is wanted last. */
-  #search = 0;
+  /** The one that is wanted last, by its words. */
+  #search: { readonly key: string; readonly search: Search } | undefined;
   readonly #answers: Answers = {
     moment: ({ position }) => this.#moment(position),
     actor: ({ name, position }) => this.#actor(name, position),
     stretches: ({ names, window }): StretchView => ({
-      stretches: names.flatMap((name) => this.#book.lane(name) ?? []).map((lane) => stretchOf(this.#book, lane, window)),
+      stretches: names
+        .flatMap((name) => this.#book.lane(name) ?? [])
+        .map((lane) => stretchOf(this.#book, lane, window)),
       values: this.#book.values,
     }),
     overview: ({ columns }) => this.#overview(columns),
-    find: (query) => {
-      const search = (this.#search += 1);
-      return findEntries(this.#book, query, this.turn, () => search !== this.#search);
-    },
+    find: (query) => this.#find(query),
     lines: ({ positions }) => positions.flatMap((position) => this.#line(position) ?? []),
     entry: ({ position }) => this.#entry(position),
     arrows: ({ name, upTo, most }) => this.#arrows(name, upTo, most),
@@ -62,7 +61,10 @@ export class LogDesk {
     private readonly turn: () => Promise<void>,
   ) {}
 
-  answer<Q extends Question>(question: Q, ask: Questions[Q]['ask']): Questions[Q]['answer'] | Promise<Questions[Q]['answer']> {
+  answer<Q extends Question>(
+    question: Q,
+    ask: Questions[Q]['ask'],
+  ): Questions[Q]['answer'] | Promise<Questions[Q]['answer']> {
     return this.#answers[question](ask) as Questions[Q]['answer'];
   }
 
@@ -71,7 +73,7 @@ export class LogDesk {
     this.#book = new LogBook();
     this.#isWhole = false;
     this.#visits = new Map();
-    this.#search += 1;
+    this.#search = undefined;
   }
 
   append(bytes: Uint8Array): void {
@@ -184,6 +186,13 @@ export class LogDesk {
     return { entries, troubles };
   }
 
+  #find(query: EntryQuery): Promise<Int32Array<ArrayBuffer> | undefined> {
+    const key = JSON.stringify(query);
+    if (this.#search?.key !== key) this.#search = { key, search: new Search(this.#book, query) };
+    const { search } = this.#search;
+    return search.go(this.turn, () => this.#search?.search !== search);
+  }
+
   #line(position: number): EntryLine | undefined {
     const label = this.#book.labelOf(position);
     const entry = this.#book.entry(position);
@@ -252,7 +261,8 @@ function wordsOf(entry: LogEntry): string {
 
 function noteWords(note: Readonly<Record<string, unknown>>): string {
   const { type, event, state, reason, tool, outcome, durationMs, direction, method, ms } = note;
-  if (type === 'connection.rejected') return `${String(event)} is not accepted in ${String(state)} (${String(reason)})`;
+  if (type === 'connection.rejected')
+    return `${String(event)} is not accepted in ${String(state)} (${String(reason)})`;
   if (type === 'call.started') return String(tool);
   if (type === 'call.finished') return `${String(tool)}: ${String(outcome)} after ${String(durationMs)} ms`;
   if (type === 'wire')

@@ -54,5 +54,5 @@ function rowOf(name: string, address: string, { state, context }: Standing): Row
 
 function errorOf(failure: ConnectionContext['failure'] | undefined): Row['error'] {
   if (failure === null || failure === undefined) return null;
-  return { code: String(failure.code), message: String(failure.message) };
+  return { code: failure.code, message: failure.message };
 }

@@ -21,8 +21,7 @@ export class Visits {
   }
 
   #count(change: number, by: number): void {
-    for (const path of this.#enteredBy(change))
-      this.#counts.set(path, (this.#counts.get(path) ?? 0) + by);
+    for (const path of this.#enteredBy(change)) this.#counts.set(path, (this.#counts.get(path) ?? 0) + by);
   }
 
   #enteredBy(change: number): readonly string[] {

@@ -1,6 +1,14 @@
 /** A value of JSON that is opened and closed piece by piece. */
 
-export function JsonTree({ value, name, isOpen = true }: { value: unknown; name?: string; isOpen?: boolean }) {
+export function JsonTree({
+  value,
+  name,
+  isOpen = true,
+}: {
+  value: unknown;
+  name?: string;
+  isOpen?: boolean;
+}) {
   if (typeof value !== 'object' || value === null)
     return (
       <div class="json-leaf">
@@ -8,7 +16,7 @@ export function JsonTree({ value, name, isOpen = true }: { value: unknown; name?
         <JsonValue value={value} />
       </div>
     );
-  const entries = Object.entries(value);
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
   const [start, end] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
   if (entries.length === 0)
     return (

@@ -4,6 +4,7 @@ import {
   type CommandAnswer,
   type CommandRequest,
   type InspectedTool,
+  type Refusal,
 } from '../../../src/inspection/protocol.js';
 
 export interface Access {
@@ -14,9 +15,15 @@ export interface Access {
 
 /** The key is in the fragment, which no server is told. Undefined where there is none. */
 export function accessOf(location: { readonly href: string; readonly hash: string }): Access | undefined {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (token === null || token === '') return undefined;
+  const token = location.hash.slice(1);
+  if (token === '') return undefined;
   return { address: new URL('.', location.href.replace(/#.*$/, '')).href, token };
+}
+
+/** The sentence that a refusal comes with. */
+async function refusalOf(response: Response): Promise<string> {
+  const { error } = ((await response.json().catch(() => ({}))) ?? {}) as Partial<Refusal>;
+  return error ?? `The runtime answered ${response.status}.`;
 }
 
 export class Runtime {
@@ -43,9 +50,10 @@ export class Runtime {
 
   /** Rejects where it does not answer as it should. */
   async #fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { ...init.headers, authorization: `Bearer ${this.access.token}` };
+    const headers = new Headers(init.headers);
+    headers.set('authorization', `Bearer ${this.access.token}`);
     const response = await fetch(new URL(`.${path}`, this.access.address), { ...init, headers });
-    if (!response.ok) throw new Error(`The runtime answered ${response.status}.`);
+    if (!response.ok) throw new Error(await refusalOf(response));
     return response;
   }
 }

@@ -15,6 +15,8 @@ import { Nothing } from './fleet-view.js';
 import { Icon } from './scrubber.js';
 
 const PAN = 60;
+/** Smaller than this, only the names of the large states are written. */
+const FAR = 0.42;
 
 export function ChartView() {
   const { state, layouts } = useTheater();
@@ -23,19 +25,17 @@ export function ChartView() {
   const ownName = selected === '' ? 'manager' : 'connection';
   const name = chart ?? ownName;
   const known = charts[name];
-  const [placed, setPlaced] = useState<PlacedChart | undefined>(undefined);
+  const [laidOut, setLaidOut] = useState<{ hash: string; chart: PlacedChart } | undefined>(undefined);
   const [trouble, setTrouble] = useState('');
   const [pointed, setPointed] = useState<PlacedBox | undefined>(undefined);
   const box = useRef<HTMLDivElement>(null);
-  const lens = useCamera(box, placed);
-  const { camera } = lens;
 
   useEffect(() => {
     if (known === undefined) return;
     let isOver = false;
     layouts.of(known.hash, known.model).then(
-      (found) => {
-        if (!isOver) setPlaced(found);
+      (chart) => {
+        if (!isOver) setLaidOut({ hash: known.hash, chart });
       },
       (error: unknown) => setTrouble(error instanceof Error ? error.message : 'It cannot be laid out.'),
     );
@@ -44,11 +44,16 @@ export function ChartView() {
     };
   }, [known?.hash]);
 
-  const isShown = placed !== undefined && placed.model === known?.model;
+  const placed = laidOut?.hash === known?.hash ? laidOut?.chart : undefined;
   const marks = useMemo(
-    () => (isShown && actor !== undefined && name === ownName ? marksOf(placed, actor) : undefined),
-    [placed, actor, name, ownName, isShown],
+    () =>
+      placed !== undefined && actor !== undefined && name === ownName ? marksOf(placed, actor) : undefined,
+    [placed, actor, name, ownName],
   );
+
+  const focus = placed !== undefined && marks !== undefined ? innermost(placed, marks) : undefined;
+  const lens = useCamera(box, placed, focus);
+  const { camera } = lens;
 
   function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLDivElement>): void {
     const keys: Record<string, () => void> = {
@@ -56,6 +61,7 @@ export function ChartView() {
       '=': () => lens.zoomBy(1.25),
       '-': () => lens.zoomBy(0.8),
       0: lens.fit,
+      f: lens.follow,
       ArrowLeft: () => lens.panBy(PAN, 0),
       ArrowRight: () => lens.panBy(-PAN, 0),
       ArrowUp: () => lens.panBy(0, PAN),
@@ -104,20 +110,42 @@ export function ChartView() {
             ? name === ownName
               ? ''
               : 'The chart alone: no log tells where such an actor stands.'
-            : lastStep(marks)}
+            : lastStep(known?.model, marks)}
         </p>
         <div class="button-group">
-          <button type="button" class="icon" aria-label="Zoom in" title="Zoom in (+)" onClick={() => lens.zoomBy(1.25)}>
+          <button
+            type="button"
+            class="icon"
+            aria-label="Zoom in"
+            title="Zoom in (+)"
+            onClick={() => lens.zoomBy(1.25)}
+          >
             <Icon path="M8 3v10M3 8h10" />
           </button>
-          <button type="button" class="icon" aria-label="Zoom out" title="Zoom out (−)" onClick={() => lens.zoomBy(0.8)}>
+          <button
+            type="button"
+            class="icon"
+            aria-label="Zoom out"
+            title="Zoom out (−)"
+            onClick={() => lens.zoomBy(0.8)}
+          >
             <Icon path="M3 8h10" />
           </button>
-          <button type="button" title="Fit (0)" onClick={lens.fit}>
+          <button
+            type="button"
+            title="The whole chart (0)"
+            aria-pressed={lens.mode === 'fit'}
+            onClick={lens.fit}
+          >
             Fit
           </button>
-          <button type="button" disabled={marks === undefined} onClick={() => lookAtActive(placed, marks)}>
-            Find active
+          <button
+            type="button"
+            title="Goes where the active state goes (f)"
+            aria-pressed={lens.mode === 'follow'}
+            onClick={lens.follow}
+          >
+            Follow
           </button>
         </div>
       </div>
@@ -130,15 +158,24 @@ export function ChartView() {
         onKeyDown={onKeyDown}
       >
         {trouble !== '' && <Nothing title="The chart cannot be drawn">{trouble}</Nothing>}
-        {trouble === '' && !isShown && <p class="loading" role="status">The chart is being laid out…</p>}
-        {isShown && (
+        {trouble === '' && placed === undefined && (
+          <p class="loading" role="status">
+            The chart is being laid out…
+          </p>
+        )}
+        {placed !== undefined && (
           <>
             <svg class="chart-svg" width="100%" height="100%" role="group" aria-label={`The ${name} machine`}>
-              <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.zoom})`}>
+              <g
+                class={`camera ${lens.mode}${camera.zoom < FAR ? ' far' : ''}`}
+                style={{ transform: `translate(${camera.x}px, ${camera.y}px) scale(${camera.zoom})` }}
+              >
                 <ChartPicture chart={placed} marks={marks} onPoint={setPointed} />
               </g>
             </svg>
-            {pointed !== undefined && <StateNote box={pointed} marks={marks} camera={camera} size={lens.size} />}
+            {pointed !== undefined && (
+              <StateNote box={pointed} marks={marks} camera={camera} size={lens.size} />
+            )}
             <Minimap chart={placed} lens={lens} active={marks?.active ?? NONE} />
             {marks !== undefined && <Legend />}
           </>
@@ -146,12 +183,13 @@ export function ChartView() {
       </div>
     </section>
   );
+}
 
-  function lookAtActive(chart: PlacedChart | undefined, now: Marks | undefined): void {
-    const active = chart?.boxes.filter(({ state }) => now?.active.has(state.id)) ?? [];
-    const inner = active.toSorted((a, b) => b.depth - a.depth)[0];
-    if (inner !== undefined) lens.lookAt(inner.x + inner.width / 2, inner.y + inner.height / 2, 1.1);
-  }
+/** Where the actor is; of a state with regions the whole. */
+function innermost({ boxes }: PlacedChart, { active }: Marks): PlacedBox | undefined {
+  const found = boxes.filter(({ state }) => active.has(state.id));
+  const parallel = found.find(({ state }) => state.type === 'parallel');
+  return parallel ?? found.toSorted((a, b) => b.depth - a.depth)[0];
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -161,8 +199,11 @@ function marksOf(chart: PlacedChart, actor: ActorView): Marks {
   const { state, change, visits } = actor;
   const active = new Set(stateIdsOf(model, state));
   const from = change?.from ?? null;
-  const taken = change === null || from === null ? [] : takenBy(model, { from, to: state, events: change.events });
-  const lines = taken.flatMap(({ source, targets }) => targets.map((target) => content.lineOf(source, target)));
+  const taken =
+    change === null || from === null ? [] : takenBy(model, { from, to: state, events: change.events });
+  const lines = taken.flatMap(({ source, targets }) =>
+    targets.map((target) => content.lineOf(source, target)),
+  );
   return {
     active,
     possible: new Set(actor.status === 'active' ? possibleFrom(model, active).map(({ id }) => id) : []),
@@ -177,9 +218,9 @@ function visitsById(model: ChartModel, visits: ReadonlyMap<string, number>): Map
   return new Map([...visits].map(([path, count]) => [`${model.root.id}.${path}`, count]));
 }
 
-function lastStep({ taken }: Marks): string {
-  const words = [...taken].map((id) => id.split('|')[1] ?? '').map((event) => (event === '' ? 'always' : event));
-  return words.length === 0 ? '' : `Last transition: ${words.join(', ')}`;
+function lastStep(model: ChartModel | undefined, { taken }: Marks): string {
+  const words = new Set(model?.edges.filter(({ id }) => taken.has(id)).map(({ text }) => text));
+  return words.size === 0 ? '' : `Last transition: ${[...words].join(', ')}`;
 }
 
 function StateNote(props: {

@@ -1,6 +1,6 @@
 /** What a person can tell a connection. One that its chart does not accept can be sent all the same, to see why. */
 import { useEffect, useState } from 'preact/hooks';
-import type { CommandAnswer } from '../../../src/inspection/protocol.js';
+import type { CommandAnswer, CommandRequest } from '../../../src/inspection/protocol.js';
 import { isCommandable } from '../state/page.js';
 import { usePage, useTheater } from '../state/theater.js';
 
@@ -15,11 +15,18 @@ const COMMANDS: readonly (readonly [command: string, words: string])[] = [
 ];
 
 type Outcome = { readonly command: string } & (
-  | { readonly answer: CommandAnswer }
-  | { readonly trouble: string }
+  { readonly answer: CommandAnswer } | { readonly trouble: string }
 );
 
-export function Commands({ name, allowed }: { name: string; allowed: readonly string[] | null }) {
+export interface CommandsProps {
+  readonly name: string;
+  /** Null where nobody can tell. */
+  readonly allowed: readonly string[] | null;
+  /** Of what is asked to be trusted, as it was shown. */
+  readonly hash: string | undefined;
+}
+
+export function Commands({ name, allowed, hash }: CommandsProps) {
   const { runtime } = useTheater();
   const page = usePage();
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
@@ -33,10 +40,15 @@ export function Commands({ name, allowed }: { name: string; allowed: readonly st
   async function send(command: string): Promise<void> {
     if (runtime === undefined) return;
     try {
-      setOutcome({ command, answer: await runtime.send({ connection: name, command }) });
+      setOutcome({ command, answer: await runtime.send(requestOf(command)) });
     } catch (error) {
       setOutcome({ command, trouble: error instanceof Error ? error.message : 'It could not be sent.' });
     }
+  }
+
+  function requestOf(command: string): CommandRequest {
+    const isApproval = command === 'trust.granted' && hash !== undefined;
+    return { connection: name, command, ...(isApproval && { hash }) };
   }
 
   if (page.source.kind === 'file') return null;

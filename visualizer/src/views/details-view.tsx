@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ConnectionContext, PhaseTimings } from '../../../machines/connection.events.js';
 import { stateText } from '../../../src/event-log/divergence.js';
 import type { InspectedStatus, InspectedTool } from '../../../src/inspection/protocol.js';
+import type { TrustRequest } from '../../../src/options.js';
 import type { ActorView } from '../log/desk-messages.js';
 import { JsonTree } from '../parts/json-tree.js';
 import { StateBadge } from '../parts/state-badge.js';
@@ -28,6 +29,7 @@ export function DetailsView() {
   const row = useFleet().find(({ name }) => name === selected);
   const status = isPast(page) ? undefined : statuses.get(selected);
   const context = (actor?.context ?? {}) as unknown as Partial<ConnectionContext>;
+  const error = row?.error ?? null;
   const path = actor === undefined ? undefined : statePath(actor.state);
   return (
     <section class="details" aria-label="Details">
@@ -40,11 +42,14 @@ export function DetailsView() {
         ) : null}
       </header>
       <div class="details-body">
-        {selected !== '' && <Commands name={selected} allowed={row?.allowed ?? null} />}
+        {selected !== '' && (
+          <Commands name={selected} allowed={row?.allowed ?? null} hash={status?.trustRequest?.hash} />
+        )}
         {actor === undefined && row === undefined && (
           <Nothing title="Not there">At this moment there is no actor of that name.</Nothing>
         )}
-        {status?.authUrl != null && (
+        {isAsked(status) && <TrustNote request={status.trustRequest} />}
+        {typeof status?.authUrl === 'string' && (
           <p class="note warn">
             The server wants somebody to sign in.{' '}
             <a href={status.authUrl} target="_blank" rel="noreferrer noopener">
@@ -52,8 +57,10 @@ export function DetailsView() {
             </a>
           </p>
         )}
-        {row?.error != null && <ErrorNote row={row.error} hint={context.failure?.hint ?? status?.error?.hint} />}
-        {selected !== '' && <Facts context={context} status={status} actor={actor} nextAt={row?.nextAttemptAt ?? null} />}
+        {error !== null && <ErrorNote error={error} hint={context.failure?.hint ?? status?.error?.hint} />}
+        {selected !== '' && (
+          <Facts context={context} status={status} actor={actor} nextAt={row?.nextAttemptAt ?? null} />
+        )}
         {context.timings !== undefined && <Timings timings={context.timings} />}
         <Stderr lines={status?.stderrTail ?? context.failure?.stderrTail ?? []} />
         {selected !== '' && <ServerCard server={context.server ?? null} />}
@@ -68,11 +75,51 @@ export function DetailsView() {
   );
 }
 
-function ErrorNote({ row, hint }: { row: { code: string; message: string }; hint: string | undefined }) {
+type Asking = InspectedStatus & { readonly trustRequest: TrustRequest };
+
+function isAsked(status: InspectedStatus | undefined): status is Asking {
+  return status !== undefined && status.trustRequest !== null;
+}
+
+/** What somebody is to approve or deny, as it is written. */
+function TrustNote({ request }: { request: TrustRequest }) {
+  const { source, command, args = [], cwd, url, headers = [], variables, env } = request;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Named by', source],
+    ['Command', command === undefined ? undefined : [command, ...args].join(' ')],
+    ['Folder', cwd],
+    ['Address', url],
+    ['Headers', headers.join(', ')],
+    ['Reads', variables.join(', ')],
+    ['Sets', env.join(', ')],
+  ];
+  return (
+    <div class="note warn">
+      <p>
+        <strong>It waits for approval.</strong> This is what would be run:
+      </p>
+      <dl class="facts">
+        {facts.map(
+          ([name, value]) =>
+            value !== undefined &&
+            value !== '' && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd class="mono">{value}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+    </div>
+  );
+}
+
+function ErrorNote(props: { error: { code: string; message: string }; hint: string | undefined }) {
+  const { error, hint } = props;
   return (
     <div class="note bad">
       <p>
-        <code>{row.code}</code> {row.message}
+        <code>{error.code}</code> {error.message}
       </p>
       {hint !== undefined && <p class="small">{hint}</p>}
     </div>
@@ -92,9 +139,17 @@ function Facts(props: {
     ['Address', status?.url ?? context.url],
     ['Process', status?.pid ?? context.pid],
     ['Session', context.generation === 0 ? null : context.generation],
-    ['Attempt', context.attempt === undefined || context.attempt === 0 ? null : `${context.attempt} of ${context.policy?.maxAttempts ?? '?'}`],
+    [
+      'Attempt',
+      context.attempt === undefined || context.attempt === 0
+        ? null
+        : `${context.attempt} of ${context.policy?.maxAttempts ?? '?'}`,
+    ],
     ['Next try', nextAt === null ? null : <NextTry at={nextAt} />],
-    ['Ready since', context.readyAt === null || context.readyAt === undefined ? null : clockTime(context.readyAt)],
+    [
+      'Ready since',
+      context.readyAt === null || context.readyAt === undefined ? null : clockTime(context.readyAt),
+    ],
     ['Source', status?.source],
     [
       'Last change',
@@ -140,7 +195,7 @@ function Timings({ timings }: { timings: PhaseTimings }) {
               <tr key={phase}>
                 <th scope="row">{words}</th>
                 <td class="phase-bar">
-                  <span style={{ width: `${((ms ?? 0) / longest) * 100}%` }} />
+                  {ms !== null && <span style={{ width: `${(ms / longest) * 100}%` }} />}
                 </td>
                 <td class="number">{ms === null ? '–' : duration(ms)}</td>
               </tr>
@@ -225,7 +280,9 @@ function Tools({ name, count }: { name: string; count: number }) {
               For a model: <code>{tool.name}</code>
             </p>
             <JsonTree name="input" value={tool.inputSchema} />
-            {tool.outputSchema !== undefined && <JsonTree name="output" value={tool.outputSchema} isOpen={false} />}
+            {tool.outputSchema !== undefined && (
+              <JsonTree name="output" value={tool.outputSchema} isOpen={false} />
+            )}
             {tool.annotations !== undefined && <JsonTree name="annotations" value={tool.annotations} />}
           </details>
         ))

@@ -1,12 +1,12 @@
 /** Every entry of the log, and of the one that is read everything. */
 import { useMemo, useState } from 'preact/hooks';
 import { stateText } from '../../../src/event-log/divergence.js';
-import { isState } from '../../../src/event-log/entry.js';
+import type { Standing } from '../../../src/event-log/folded-actor.js';
 import type { EntryLine, EntryView } from '../log/desk-messages.js';
 import { CATEGORIES } from '../log/labels.js';
 import { JsonTree, JsonValue } from '../parts/json-tree.js';
 import { VirtualList } from '../parts/virtual-list.js';
-import { differences } from '../state/difference.js';
+import { differences, type Difference } from '../state/difference.js';
 import { positionOf, type EventFilter } from '../state/page.js';
 import { useAnswer, usePage, useTheater } from '../state/theater.js';
 import { clockTime, count } from '../state/times.js';
@@ -32,7 +32,8 @@ export function EventsView() {
   const positionAt = (index: number): number => (isOpen ? index : (found?.[index] ?? -1));
   const positions = useMemo(() => {
     const wanted: number[] = [];
-    for (let index = range[0]; index <= Math.min(total - 1, range[1]); index += 1) wanted.push(positionAt(index));
+    for (let index = range[0]; index <= Math.min(total - 1, range[1]); index += 1)
+      wanted.push(positionAt(index));
     return wanted;
   }, [range, total, found, isOpen]);
   const lines = useAnswer('lines', positions.length === 0 ? undefined : { positions })?.answer ?? [];
@@ -59,7 +60,9 @@ export function EventsView() {
             <Nothing title="No entries yet">What the machines are told is listed here.</Nothing>
           ) : (
             <Nothing title={found === undefined && !isOpen ? 'Searching…' : 'Nothing fits'}>
-              {found === undefined && !isOpen ? 'The log is being looked through.' : 'No entry fits the filter.'}
+              {found === undefined && !isOpen
+                ? 'The log is being looked through.'
+                : 'No entry fits the filter.'}
             </Nothing>
           )
         ) : (
@@ -139,7 +142,13 @@ function Filters(props: { filter: EventFilter; total: number; length: number; se
 function EventRow({ line, isRead, onRead }: { line: EntryLine; isRead: boolean; onRead: () => void }) {
   const { at, category, kind, type, lane, words, seq } = line;
   return (
-    <button type="button" class={`event-row kind-${category}`} aria-pressed={isRead} onClick={onRead} data-seq={seq}>
+    <button
+      type="button"
+      class={`event-row kind-${category}`}
+      aria-pressed={isRead}
+      onClick={onRead}
+      data-seq={seq}
+    >
       <span class="mono event-time">{clockTime(at)}</span>
       <span class="event-kind">{category === 'other' ? kind : category}</span>
       <span class="event-lane">{lane === '' ? 'manager' : (lane ?? '')}</span>
@@ -171,7 +180,12 @@ function Reading({ position }: { position: number }) {
         <button
           type="button"
           onClick={() =>
-            state.change({ ...(entry.lane !== undefined && { selected: entry.lane }), view: 'chart', chart: null, cursor: position })
+            state.change({
+              ...(entry.lane !== undefined && { selected: entry.lane }),
+              view: 'chart',
+              chart: null,
+              cursor: position,
+            })
           }
         >
           Show in chart
@@ -179,13 +193,18 @@ function Reading({ position }: { position: number }) {
         <button type="button" onClick={() => look(state, position, book?.length ?? 0)}>
           Go to this moment
         </button>
-        <button type="button" class="icon" aria-label="Close the entry" onClick={() => state.change({ reading: null })}>
+        <button
+          type="button"
+          class="icon"
+          aria-label="Close the entry"
+          onClick={() => state.change({ reading: null })}
+        >
           ✕
         </button>
       </header>
       <div class="reading-body">
         {entry.category === 'rejection' && <p class="note bad">{entry.words}</p>}
-        <Difference entry={entry} />
+        <Changes entry={entry} />
         <h3>As it is in the log</h3>
         <JsonTree value={entry.json} />
       </div>
@@ -193,10 +212,10 @@ function Reading({ position }: { position: number }) {
   );
 }
 
-function Difference({ entry }: { entry: EntryView }) {
+function Changes({ entry }: { entry: EntryView }) {
   const { before, after } = entry;
   if (after === undefined) return <p class="muted">A note: it changed nothing.</p>;
-  const found = differences(before ?? {}, after);
+  const found = changesOf(before, after);
   return (
     <>
       <h3>What it changed</h3>
@@ -216,13 +235,13 @@ function Difference({ entry }: { entry: EntryView }) {
               {found.map(({ path, before: was, after: is }) => (
                 <tr key={path}>
                   <th scope="row" class="mono">
-                    {path.replace(/^context\./, '')}
+                    {path}
                   </th>
                   <td class="diff-before">
-                    <Shown path={path} value={was} />
+                    <Shown value={was} />
                   </td>
                   <td class="diff-after">
-                    <Shown path={path} value={is} />
+                    <Shown value={is} />
                   </td>
                 </tr>
               ))}
@@ -234,8 +253,19 @@ function Difference({ entry }: { entry: EntryView }) {
   );
 }
 
-function Shown({ path, value }: { path: string; value: unknown }) {
-  if (path === 'state' && isState(value)) return <span>{stateText(value)}</span>;
+/** The state as one, and every field of the context. */
+function changesOf(before: Standing | undefined, after: Standing): readonly Difference[] {
+  const states = [before?.state, after.state].map((state) =>
+    state === undefined ? undefined : stateText(state),
+  );
+  return [
+    ...differences(states[0], states[1], 'state'),
+    ...differences(before?.status, after.status, 'status'),
+    ...differences(before?.context ?? {}, after.context),
+  ];
+}
+
+function Shown({ value }: { value: unknown }) {
   return typeof value === 'object' && value !== null ? (
     <JsonTree value={value} isOpen={false} />
   ) : (

@@ -14,7 +14,10 @@ export function useFleet(): readonly FleetRow[] {
   const moment = useMoment();
   const { source, cursor, statuses } = usePage();
   const isNow = source.kind === 'live' && cursor === null;
-  return useMemo(() => fleetRows(moment?.rows ?? [], isNow ? statuses : undefined), [moment, statuses, isNow]);
+  return useMemo(
+    () => fleetRows(moment?.rows ?? [], isNow ? statuses : undefined),
+    [moment, statuses, isNow],
+  );
 }
 
 export function FleetView() {
@@ -152,7 +155,9 @@ export function NextTry({ at }: { at: number | null }) {
   if (at === null) return <span aria-hidden="true">–</span>;
   if (!isCounting) return <span>at {clockTime(at).slice(0, 8)}</span>;
   const left = at - now;
-  return <span class="countdown">{left <= 0 ? 'now' : `in ${duration(Math.ceil(left / 1_000) * 1_000)}`}</span>;
+  return (
+    <span class="countdown">{left <= 0 ? 'now' : `in ${duration(Math.ceil(left / 1_000) * 1_000)}`}</span>
+  );
 }
 
 export function Nothing({ title, children }: { title: string; children: preact.ComponentChildren }) {

@@ -51,7 +51,12 @@ export function Scrubber() {
         </button>
       </div>
       <div class="scrubber-strip">
-        <svg class="scrubber-overview" viewBox={`0 0 ${COLUMNS} 24`} preserveAspectRatio="none" aria-hidden="true">
+        <svg
+          class="scrubber-overview"
+          viewBox={`0 0 ${COLUMNS} 24`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
           {overview}
         </svg>
         <input
@@ -105,7 +110,14 @@ function useOverview() {
     const height = 3 + 19 * (Math.log1p(value) / Math.log1p(most));
     const isTrouble = (troubles[index] ?? 0) > 0;
     return [
-      <rect key={index} class={isTrouble ? 'trouble' : ''} x={index} y={24 - height} width={0.8} height={height} />,
+      <rect
+        key={index}
+        class={isTrouble ? 'trouble' : ''}
+        x={index}
+        y={24 - height}
+        width={0.8}
+        height={height}
+      />,
     ];
   });
 }

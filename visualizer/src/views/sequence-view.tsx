@@ -9,7 +9,7 @@ import { Nothing } from './fleet-view.js';
 
 const ROW = 30;
 const TIME = 104;
-const LINE = 150;
+const LINE = 132;
 const MOST = 400;
 
 export function SequenceView() {
@@ -34,11 +34,19 @@ export function SequenceView() {
     <section class="view sequence" aria-label="Sequence">
       <div class="toolbar">
         <label class="check">
-          <input type="checkbox" checked={isNarrow} onChange={({ currentTarget }) => setNarrow(currentTarget.checked)} />
+          <input
+            type="checkbox"
+            checked={isNarrow}
+            onChange={({ currentTarget }) => setNarrow(currentTarget.checked)}
+          />
           Only {selected === '' ? 'manager' : selected}
         </label>
         <label class="check">
-          <input type="checkbox" checked={hasWire} onChange={({ currentTarget }) => setWire(currentTarget.checked)} />
+          <input
+            type="checkbox"
+            checked={hasWire}
+            onChange={({ currentTarget }) => setWire(currentTarget.checked)}
+          />
           Wire
         </label>
         <p class="toolbar-note" role="status">
@@ -55,7 +63,11 @@ export function SequenceView() {
           <div class="sequence-sheet" style={{ width: `${width}px` }}>
             <div class="sequence-head" aria-hidden="true">
               {lines.map((name, index) => (
-                <span key={name} style={{ left: `${TIME + index * LINE}px`, width: `${LINE}px` }} title={name}>
+                <span
+                  key={name}
+                  style={{ left: `${TIME + index * LINE}px`, width: `${LINE}px` }}
+                  title={name}
+                >
                   <b>{name}</b>
                 </span>
               ))}
@@ -94,10 +106,12 @@ function ArrowRow({ arrow, lines, width }: { arrow: Arrow; lines: readonly strin
       type="button"
       class={`sequence-row tone-${arrow.tone}${arrow.isDerived ? ' derived' : ''}`}
       aria-pressed={arrow.position === reading}
-      aria-label={`${clockTime(arrow.at)} ${arrow.from} to ${arrow.to}: ${words}`}
       onClick={() => state.change({ reading: arrow.position, view: 'events' })}
     >
-      <span class="mono sequence-time">{arrow.isDerived ? '' : clockTime(arrow.at)}</span>
+      <span class="sr-only">{`${clockTime(arrow.at)} ${arrow.from} to ${arrow.to}: ${words}`}</span>
+      <span class="mono sequence-time" aria-hidden="true">
+        {arrow.isDerived ? '' : clockTime(arrow.at)}
+      </span>
       <svg width={width} height={ROW} aria-hidden="true">
         {lines.map((name) => (
           <line key={name} class="life-line" x1={middle(name)} x2={middle(name)} y1={0} y2={ROW} />

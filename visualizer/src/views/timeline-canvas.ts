@@ -22,8 +22,8 @@ export interface Scene {
 }
 
 const STEPS = [
-  1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3, 1_800e3,
-  3_600e3, 7_200e3, 14_400e3, 43_200e3, 86_400e3, 604_800e3,
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3,
+  1_800e3, 3_600e3, 7_200e3, 14_400e3, 43_200e3, 86_400e3, 604_800e3,
 ];
 
 export function drawTimeline(canvas: HTMLCanvasElement, scene: Scene): void {

@@ -76,7 +76,8 @@ export function TimelineView() {
   });
   useEffect(() => {}, [theme]);
 
-  const timeOf = (x: number): number => window.from + (x / Math.max(1, size.width)) * (window.to - window.from);
+  const timeOf = (x: number): number =>
+    window.from + (x / Math.max(1, size.width)) * (window.to - window.from);
   const laneOf = (y: number): string | undefined => names[Math.floor((y - AXIS + top) / LANE)];
 
   async function goTo(time: number): Promise<void> {
@@ -164,18 +165,38 @@ export function TimelineView() {
           ))}
         </ul>
         <div class="button-group">
-          <button type="button" class="icon" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoom(0.5)}>
+          <button
+            type="button"
+            class="icon"
+            aria-label="Zoom in"
+            title="Zoom in (+)"
+            onClick={() => zoom(0.5)}
+          >
             <Icon path="M8 3v10M3 8h10" />
           </button>
-          <button type="button" class="icon" aria-label="Zoom out" title="Zoom out (−)" onClick={() => zoom(2)}>
+          <button
+            type="button"
+            class="icon"
+            aria-label="Zoom out"
+            title="Zoom out (−)"
+            onClick={() => zoom(2)}
+          >
             <Icon path="M3 8h10" />
           </button>
-          <button type="button" disabled={page.window === null} onClick={() => state.change({ window: null })}>
+          <button
+            type="button"
+            disabled={page.window === null}
+            onClick={() => state.change({ window: null })}
+          >
             All
           </button>
         </div>
       </div>
-      <div class="timeline-scroll" ref={scroll} onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}>
+      <div
+        class="timeline-scroll"
+        ref={scroll}
+        onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
+      >
         <div class="timeline-space" style={{ height: `${names.length * LANE + AXIS}px` }}>
           <div class="timeline-frame">
             <div class="timeline-names">
@@ -213,7 +234,11 @@ export function TimelineView() {
           </div>
         </div>
       </div>
-      <ol id="lane-story" class="sr-only" aria-label={`States of ${selected === '' ? 'the manager' : selected} in sight`}>
+      <ol
+        id="lane-story"
+        class="sr-only"
+        aria-label={`States of ${selected === '' ? 'the manager' : selected} in sight`}
+      >
         {stretch?.bars.slice(-40).map((bar) => (
           <li key={bar.from}>
             {stateText(values[bar.value])} from {clockTime(bar.from)}, {duration(bar.to - bar.from)}
@@ -238,7 +263,11 @@ export function TimelineView() {
     const mark = lane.marks.find(({ at: markAt }) => Math.abs(markAt - time) < near);
     const bar = lane.bars.find(({ from, to }) => from <= time && time <= to);
     const said = bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
-    return [name, said, mark === undefined ? '' : `${mark.category}${mark.count > 1 ? ` ×${mark.count}` : ''}`]
+    return [
+      name,
+      said,
+      mark === undefined ? '' : `${mark.category}${mark.count > 1 ? ` ×${mark.count}` : ''}`,
+    ]
       .filter((each) => each !== '')
       .join('\n');
   }
@@ -247,7 +276,9 @@ export function TimelineView() {
 function HoverNote(props: { hover: { x: number; y: number }; width: number; time: number; words: string }) {
   const { hover, width, time, words } = props;
   const isRight = hover.x > width / 2;
-  const x = isRight ? { right: `${width - hover.x + 12}px` } : { left: `calc(var(--names) + ${hover.x + 12}px)` };
+  const x = isRight
+    ? { right: `${width - hover.x + 12}px` }
+    : { left: `calc(var(--names) + ${hover.x + 12}px)` };
   return (
     <div class="tooltip" style={{ ...x, top: `${hover.y + 14}px` }} aria-hidden="true">
       <span class="mono">{clockTime(time)}</span>

@@ -23,7 +23,8 @@ export class LogClient {
   ask<Q extends Question>(question: Q, ask: Questions[Q]['ask']): Promise<Questions[Q]['answer']> {
     this.#lastId += 1;
     const id = this.#lastId;
-    this.#worker.postMessage({ id, question, ask } satisfies Asked<Q>);
+    const asked: Asked<Q> = { id, question, ask };
+    this.#worker.postMessage(asked, []);
     return new Promise((resolve) => this.#waiting.set(id, resolve));
   }
 }

@@ -3,12 +3,12 @@ import type { InspectionMessage } from '../../../src/inspection/protocol.js';
 import type { Answered, Asked, News, Order } from '../log/desk-messages.js';
 import { LogDesk } from '../log/log-desk.js';
 import { ownCharts } from '../log/own-charts.js';
-import { followStream } from './follow-stream.js';
+import { followStream, readLines } from './follow-stream.js';
 
 /** The page is told of growth so often at most, milliseconds. */
 const TELL_EVERY = 16;
 
-const port = globalThis as unknown as Pick<DedicatedWorkerGlobalScope, 'postMessage' | 'addEventListener'>;
+const port = globalThis as unknown as Pick<MessagePort, 'postMessage' | 'addEventListener'>;
 const tell = (message: News | Answered): void => port.postMessage(message);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const turns = new MessageChannel();
@@ -22,6 +22,7 @@ const turn = (): Promise<void> =>
 const charts = ownCharts();
 const desk = new LogDesk(charts, turn);
 const encoder = new TextEncoder();
+let following = new AbortController();
 let growth: ReturnType<typeof setTimeout> | undefined;
 
 function tellBook(): void {
@@ -57,26 +58,45 @@ function hear(message: InspectionMessage): void {
   }
 }
 
-async function obey(order: Order): Promise<void> {
-  if (order.order === 'follow') {
-    await followStream(
-      order.address,
-      order.token,
-      {
-        message: hear,
-        lost: (why, mayReturn) => tell({ news: 'lost', why, mayReturn }),
-        refused: (status, why) => tell({ news: 'refused', status, why }),
-      },
-      wait,
-    );
-    return;
+const lost = (why: string, mayReturn: boolean): void => tell({ news: 'lost', why, mayReturn });
+
+async function follow(address: string, token: string): Promise<void> {
+  const { signal } = following;
+  const message = (heard: InspectionMessage): void => {
+    hear(heard);
+    if (heard.kind !== 'hello' || heard.mode !== 'file') return;
+    // A file is read faster as the lines that it is.
+    following.abort();
+    following = new AbortController();
+    void readFile(address, token, following.signal);
+  };
+  const refused = (status: number, why: string): void => tell({ news: 'refused', status, why });
+  await followStream(address, token, { message, lost, refused }, wait, signal);
+}
+
+async function readFile(address: string, token: string, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const bytes of readLines(address, token, signal)) {
+      desk.append(bytes);
+      noteGrowth();
+    }
+    desk.end();
+    tellBook();
+  } catch (error) {
+    if (!signal.aborted) lost(error instanceof Error ? error.message : 'It cannot be read.', false);
   }
+}
+
+async function obey(order: Order): Promise<void> {
+  following.abort();
+  following = new AbortController();
+  if (order.order === 'follow') return follow(order.address, order.token);
   await desk.read(new Uint8Array(order.bytes), (share) => tell({ news: 'progress', share }));
   tellBook();
 }
 
 async function answer({ id, question, ask }: Asked): Promise<void> {
-  tell({ id, answer: await desk.answer(question, ask as never) });
+  tell({ id, answer: await desk.answer(question, ask) });
 }
 
 port.addEventListener('message', ({ data }: MessageEvent<Order | Asked>) => {

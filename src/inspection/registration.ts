@@ -1,0 +1,156 @@
+/**
+ * Where running inspections are found by other processes of the same user: a file for each, in a folder that is the
+ * user's alone.
+ *
+ * G1. The files hold the token, so nobody else can read them: mode 0600 from the first byte, in a folder of mode 0700 that
+ *     belongs to the user, or there are none.
+ * G2. A browser is sent to a file that leads on to the page, since everybody can see what a program is started with.
+ * G3. What a process that was killed has left is removed by whoever looks next.
+ */
+import { chmod, lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { isAbsolute, join } from 'node:path';
+import process from 'node:process';
+import { writePrivately } from '../write-privately.js';
+import { INSPECTION_PATHS } from './protocol.js';
+
+export interface RegisteredInspection {
+  readonly pid: number;
+  /** The address of the page, with its token. */
+  readonly url: string;
+  /** What it shows, for the person who has to choose. */
+  readonly title: string;
+  readonly mode: 'live' | 'file';
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+export interface FoundInspection extends RegisteredInspection {
+  /** The file that leads to the page. */
+  readonly door: string;
+}
+
+export interface Registration {
+  readonly door: string;
+  /** Removes it; never rejects. */
+  remove(): Promise<void>;
+}
+
+/** The version of the format that is written, and the only one that is read. */
+const FORMAT = 1;
+const FILE = /^([1-9]\d*)\.json$/;
+const ADDRESS = /^http:\/\/127\.0\.0\.1:\d{1,5}\/#[\w-]{20,100}$/;
+const LARGEST = 64 * 1_024;
+/** How long one that lives may take to say so, milliseconds. */
+const PROBE_MS = 2_000;
+const FOR_OTHERS = 0o077;
+
+/** The folder of this user: in the runtime folder, which goes with the user's session, else among the user's states. */
+export async function inspectionFolder(env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const runtime = env['XDG_RUNTIME_DIR'] ?? '';
+  if (isAbsolute(runtime)) return join(runtime, 'troupe');
+  const { default: envPaths } = await import('env-paths');
+  return join(envPaths('troupe', { suffix: '' }).log, 'inspections');
+}
+
+/** Rejects where the folder cannot be made, or is not the user's alone. */
+export async function registerInspection(
+  inspection: RegisteredInspection,
+  folder: string,
+): Promise<Registration> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const stats = await lstat(folder);
+  if (!stats.isDirectory() || !isOurs(stats)) throw new Error(`'${folder}' is not this user's own folder`);
+  if ((stats.mode & FOR_OTHERS) !== 0) await chmod(folder, 0o700);
+  const [file, door] = filesOf(folder, inspection.pid);
+  await writePrivately(door, leadingTo(inspection.url));
+  await writePrivately(file, JSON.stringify({ troupeInspection: FORMAT, ...inspection }));
+  return { door, remove: () => removeAll([file, door]) };
+}
+
+/** Those that run, the newest first. What was left of others is removed. */
+export async function runningInspections(folder: string): Promise<readonly FoundInspection[]> {
+  const names = await readdir(folder).catch(() => []);
+  const found = await Promise.all(names.map((name) => lookAt(folder, name)));
+  return found.flatMap((one) => one ?? []).toSorted((a, b) => b.startedAt - a.startedAt);
+}
+
+async function lookAt(folder: string, name: string): Promise<FoundInspection | undefined> {
+  const pid = Number(FILE.exec(name)?.[1] ?? NaN);
+  if (Number.isNaN(pid)) return undefined;
+  const files = filesOf(folder, pid);
+  const inspection = await readRegistration(files[0]).catch(() => undefined);
+  if (inspection === undefined || inspection.pid !== pid) return undefined;
+  if (isAlive(pid) && (await answers(inspection.url))) return { ...inspection, door: files[1] };
+  await removeAll(files);
+  return undefined;
+}
+
+/** Undefined where it is none, or where somebody else may have written it. */
+async function readRegistration(file: string): Promise<RegisteredInspection | undefined> {
+  const stats = await lstat(file);
+  const isPrivate = process.platform === 'win32' || (stats.mode & FOR_OTHERS) === 0;
+  if (!stats.isFile() || !isOurs(stats) || !isPrivate || stats.size > LARGEST) return undefined;
+  const value = JSON.parse(await readFile(file, 'utf8')) as Partial<Record<string, unknown>> | null;
+  const { troupeInspection, pid, url, title, mode, startedAt } = value ?? {};
+  if (troupeInspection !== FORMAT || !Number.isSafeInteger(pid) || !Number.isFinite(startedAt))
+    return undefined;
+  if (typeof url !== 'string' || !ADDRESS.test(url) || typeof title !== 'string') return undefined;
+  if (mode !== 'live' && mode !== 'file') return undefined;
+  return { pid: pid as number, url, title, mode, startedAt: startedAt as number };
+}
+
+function filesOf(folder: string, pid: number): readonly [file: string, door: string] {
+  return [join(folder, `${pid}.json`), join(folder, `${pid}.html`)];
+}
+
+async function removeAll(files: readonly string[]): Promise<void> {
+  await Promise.allSettled(files.map((file) => rm(file, { force: true })));
+}
+
+function isOurs({ uid }: { readonly uid: number }): boolean {
+  return process.getuid === undefined || uid === process.getuid();
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether that inspection is at the address; another process may have the number, and another program the port. */
+function answers(url: string): Promise<boolean> {
+  const { hostname, port, hash } = new URL(url);
+  return new Promise((resolve) => {
+    const asking = request({
+      hostname,
+      port,
+      path: INSPECTION_PATHS.stream,
+      method: 'HEAD',
+      agent: false,
+      timeout: PROBE_MS,
+      headers: { authorization: `Bearer ${hash.slice(1)}` },
+    });
+    asking.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    // It has taken the question and is busy.
+    asking.on('timeout', () => {
+      resolve(true);
+      asking.destroy();
+    });
+    asking.on('error', () => resolve(false));
+    asking.end();
+  });
+}
+
+function leadingTo(url: string): string {
+  return (
+    '<!doctype html><meta charset="utf-8"><title>Troupe</title><meta name="referrer" content="no-referrer">' +
+    `<meta http-equiv="refresh" content="0; url=${url}"><p><a href="${url}">Troupe</a></p>`
+  );
+}

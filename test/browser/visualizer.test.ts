@@ -1,0 +1,353 @@
+/** The page with a recorded log: every view, the past, files that are dropped, small screens, and people who see less. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FileSource } from '../../src/inspection/file-source.js';
+import { openInspectionServer, type InspectionServer } from '../../src/inspection/server.js';
+import { systemClock } from '../../src/ports.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import {
+  expectAccessible,
+  expectActive,
+  expectText,
+  useVisualizer,
+  type Look,
+  type Visualizer,
+} from './visualizer-page.js';
+import { makeScene, playScene } from './visualizer-scene.js';
+
+useLeakCheck();
+useCrashWatch();
+const visualizer = useVisualizer();
+
+let folder: string;
+let file: string;
+let server: InspectionServer;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'troupe-page-'));
+  file = join(folder, 'morning.jsonl');
+  const scene = makeScene();
+  await playScene(scene);
+  writeFileSync(file, scene.log());
+  const closing = scene.troupe.close();
+  await scene.clock.advance(10_000);
+  await closing;
+  const source = new FileSource([file], 'morning.jsonl', systemClock);
+  server = await openInspectionServer({ source, clock: systemClock, port: 0 });
+}, 60_000);
+
+afterAll(async () => {
+  await server.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function recorded(look: Look = {}): Promise<Visualizer> {
+  const page = await visualizer.open(server.url, look);
+  await expectText(page, '.fleet-row', (text) => text.includes('calendar'));
+  await expectText(page, '.when', (text) => text.startsWith('Recorded'));
+  return page;
+}
+
+const VIEWS = ['Fleet', 'Chart', 'Timeline', 'Events', 'Sequence'];
+
+describe('the page with a recorded log', () => {
+  it('lists every connection, finds some, and tells everything about one.', async () => {
+    const page = await recorded();
+    expect(await page.texts('.fleet-name strong')).toEqual([
+      'files',
+      'search',
+      'git',
+      'weather',
+      'memory',
+      'calendar',
+    ]);
+    expect(await page.text('.source')).toBe('morning.jsonl');
+    await page.page.locator('.chip ::-p-text(failed)').click();
+    await expectText(page, '.toolbar-note', (text) => text === '1 of 6 connections');
+    expect(await page.texts('.fleet-name strong')).toEqual(['weather']);
+    await page.page.locator('.chip ::-p-text(failed)').click();
+    await page.page.type('input[type=search]', 'port is taken');
+    await expectText(page, '.toolbar-note', (text) => text === '1 of 6 connections');
+    await page.select('search');
+    await expectText(page, '.side', (text) => text.includes('4 of 5'));
+    const details = await page.text('.side');
+    expect(details).toContain('spawn-failed');
+    expect(details).toContain('Time per phase');
+    expect(details).toContain('search 0.9.1');
+  });
+
+  it('shows where an actor stands in its chart, what was taken last and how often it was where.', async () => {
+    const page = await recorded();
+    await page.select('search');
+    await page.show('Chart');
+    await expectActive(page, 'connection.reconnecting.backingOff');
+    expect(await page.active()).toEqual(['connection.reconnecting', 'connection.reconnecting.backingOff']);
+    expect(await page.text('.chart-view .toolbar-note')).toBe('Last transition: releaseSession done');
+    const state = await page.page.waitForSelector('[data-state="connection.reconnecting.backingOff"]');
+    const said = await state?.evaluate((element) => element.getAttribute('aria-label'));
+    expect(said).toMatch(/^backingOff, active, entered [3-9] times/);
+    expect(await page.texts('.chart-text.possible')).not.toEqual([]);
+    expect(await page.page.$$('.chart-way.taken')).toHaveLength(1);
+    await page.rest();
+    await state?.hover();
+    await expectText(page, '.chart-tooltip', (text) => text.startsWith('backingOff'));
+  });
+
+  it('zooms, pans, fits and follows with pointer and keys, and draws the other charts.', async () => {
+    const page = await recorded();
+    await page.show('Chart');
+    await expectActive(page, 'manager.running');
+    const camera = async (): Promise<string> =>
+      String(await page.page.evaluate('document.querySelector(".camera").style.transform'));
+    const start = await camera();
+    await page.page.focus('.chart-canvas');
+    await page.page.keyboard.press('+');
+    await page.page.keyboard.press('ArrowLeft');
+    expect(await camera()).not.toBe(start);
+    await page.click('Fit');
+    const fitted = await camera();
+    await page.page.mouse.move(400, 400);
+    await page.page.mouse.wheel({ deltaY: -300 });
+    await page.page.mouse.down();
+    await page.page.mouse.move(460, 430);
+    await page.page.mouse.up();
+    expect(await camera()).not.toBe(fitted);
+    expect(await page.page.$$('.minimap-sight')).toHaveLength(1);
+    await page.page.select('.choice:nth-of-type(2) select', 'review');
+    await page.page.waitForSelector('[data-state="review.judged"]');
+    expect(await page.active()).toEqual([]);
+    expect(await page.text('.chart-view .toolbar-note')).toContain('The chart alone');
+    await page.page.select('.choice select', 'git');
+    await expectActive(page, 'connection.ready');
+    expect(await page.active()).toContain('connection.ready.catalog.current');
+  });
+
+  it('draws a lane for each connection, tells what is in it, and zooms to what is chosen.', async () => {
+    const page = await recorded();
+    await page.select('search');
+    await page.show('Timeline');
+    await expectText(page, '#lane-story li', (text) => text.startsWith('failure at'));
+    expect(await page.texts('.lane-name')).toHaveLength(6);
+    const story = await page.texts('#lane-story li');
+    expect(story.some((line) => line.startsWith('reconnecting.backingOff from'))).toBe(true);
+    const colors = (await page.page.evaluate(`{
+      const canvas = document.querySelector('.timeline-canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 26, canvas.width, 180);
+      new Set(new Uint32Array(data.buffer)).size;
+    }`)) as number;
+    expect(colors).toBeGreaterThan(6);
+    const whole = await page.text('.timeline .toolbar-note');
+    const box = await (await page.page.$('.timeline-canvas'))?.boundingBox();
+    const { x = 0, y = 0, width = 0 } = box ?? {};
+    await page.page.mouse.move(x + width * 0.6, y + 100);
+    await page.page.mouse.down();
+    await page.page.mouse.move(x + width * 0.8, y + 110, { steps: 4 });
+    await page.page.mouse.up();
+    await expectText(page, '.timeline .toolbar-note', (text) => text !== whole && text.includes('2.8 s'));
+    await page.click('All');
+    await expectText(page, '.timeline .toolbar-note', (text) => text === whole);
+    await page.page.focus('.timeline-canvas');
+    await page.page.keyboard.press('ArrowUp');
+    await expectText(page, '.side h2', (text) => text === 'files');
+  });
+
+  it('moves as a whole to any moment, says so, and comes back.', async () => {
+    const page = await recorded();
+    await page.select('weather');
+    await page.scrubTo(0);
+    await expectText(page, '.when', (text) => text.startsWith('Past'));
+    await expectText(
+      page,
+      '.fleet-row',
+      (text) => text.startsWith('weather') && text.includes('reconnecting'),
+    );
+    await expectText(page, '.side .state-badge', (text) => text.startsWith('reconnecting'));
+    await page.show('Chart');
+    await expectActive(page, 'connection.reconnecting');
+    await page.show('Timeline');
+    await page.page.focus('.timeline-canvas');
+    const time = await page.text('.scrubber-time');
+    await page.page.keyboard.down('Shift');
+    await page.page.keyboard.press('ArrowRight');
+    await page.page.keyboard.up('Shift');
+    await expectText(page, '.scrubber-time', (text) => text !== time);
+    await page.page.keyboard.press(',');
+    await page.click('To the end');
+    await expectText(page, '.when', (text) => text.startsWith('Recorded'));
+    await page.show('Fleet');
+    await expectText(page, '.fleet-row', (text) => text.startsWith('weather') && text.includes('failed'));
+  });
+
+  it('lists entries, makes rejections stand out, and tells what one has changed.', async () => {
+    const page = await recorded();
+    await page.show('Events');
+    await expectText(page, '.events .toolbar-note', (text) => /^\d+ entries$/.test(text));
+    await page.page.locator('.chip.kind-rejection').click();
+    await expectText(page, '.events .toolbar-note', (text) => text.startsWith('1 of '));
+    await expectText(page, '.event-row.kind-rejection', (text) => text.includes('is not accepted in ready'));
+    await page.page.locator('.event-row').click();
+    await expectText(
+      page,
+      '.reading',
+      (text) => text.includes('As it is in the log') && text.includes('unhandled'),
+    );
+    await page.page.locator('.chip.kind-rejection').click();
+    await page.page.type('input[type=search]', 'session.lost');
+    await expectText(page, '.events .toolbar-note', (text) => text.startsWith('2 of '));
+    await page.page.locator('.event-row').click();
+    await expectText(page, '.diff tbody tr', (text) =>
+      /state\s+"ready.*\s+"reconnecting\.releasing/.test(text),
+    );
+    await page.click('Go to this moment');
+    await expectText(page, '.when', (text) => text.startsWith('Past'));
+    await page.click('Show in chart');
+    await expectActive(page, 'connection.reconnecting.releasing');
+  });
+
+  it('draws who told whom what, and how long answers took.', async () => {
+    const page = await recorded();
+    await page.select('files');
+    await page.show('Sequence');
+    await page.page.waitForSelector('.sequence-row');
+    await page.page.evaluate('document.querySelector(".sequence .virtual-list").scrollTop = 0');
+    await expectText(page, '.sequence-row', (text) =>
+      text.includes('files · effects to files: openTransport done'),
+    );
+    const rows = await page.texts('.sequence-row');
+    expect(rows.some((row) => /files · server to files: initialize ↩ · \d+ ms/.test(row))).toBe(true);
+    await page.page.locator('.sequence-row').click();
+    await page.page.waitForSelector('.reading');
+  });
+
+  it('does everything by keys alone.', async () => {
+    const page = await recorded();
+    const { keyboard } = page.page;
+    await keyboard.press('/');
+    await keyboard.type('git');
+    await expectText(page, '.toolbar-note', (text) => text === '1 of 6 connections');
+    await page.page.focus('.virtual-list');
+    await keyboard.press('ArrowDown');
+    await expectText(page, '.side h2', (text) => text === 'git');
+    await keyboard.press('2');
+    await expectActive(page, 'connection.ready');
+    await page.page.focus('#tab-chart');
+    await keyboard.press('ArrowRight');
+    await page.page.waitForSelector('#panel-timeline');
+    await keyboard.press('4');
+    await page.page.focus('.virtual-list');
+    await keyboard.press('Home');
+    await expectText(page, '.reading h2', (text) => text.startsWith('Entry 1'));
+    await keyboard.press('PageDown');
+    await expectText(page, '.reading h2', (text) => !text.startsWith('Entry 1 '));
+    await keyboard.press(',');
+    await expectText(page, '.when', (text) => text.startsWith('Past'));
+    await keyboard.press('l');
+    await expectText(page, '.when', (text) => text.startsWith('Recorded'));
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has nothing that axe finds serious, in every view, %s.',
+    async (theme) => {
+      const page = await recorded({ theme });
+      await page.select('search');
+      for (const view of VIEWS) {
+        await page.show(view);
+        if (view === 'Chart') await expectActive(page, 'connection.reconnecting');
+        if (view === 'Events') await page.page.locator('.event-row').click();
+        if (view === 'Events') await page.page.waitForSelector('.reading-body');
+        await expectAccessible(page, `${view}, ${theme}`);
+      }
+      await page.scrubTo(0.5);
+      await expectText(page, '.when', (text) => text.startsWith('Past'));
+      await expectAccessible(page, `past, ${theme}`);
+    },
+    60_000,
+  );
+
+  it('fits a phone: nothing is wider than it, and the details are a view of their own.', async () => {
+    const page = await recorded({ width: 390, height: 844 });
+    await page.page.locator('.fleet-row ::-p-text(search)').click();
+    for (const view of [...VIEWS, 'Details']) {
+      await page.show(view);
+      const wider = await page.page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect([view, wider]).toEqual([view, 0]);
+    }
+    expect(await page.text('#panel-details')).toContain('spawn-failed');
+    await expectAccessible(page, 'phone');
+  }, 60_000);
+
+  it('does not move for those who want no motion.', async () => {
+    const page = await recorded({ reducedMotion: true });
+    await page.select('search');
+    await page.show('Chart');
+    await expectActive(page, 'connection.reconnecting');
+    expect(
+      await page.page.evaluate('getComputedStyle(document.querySelector(".chart-flow")).animationName'),
+    ).toBe('none');
+    expect(await page.page.evaluate('document.getAnimations().length')).toBe(0);
+  });
+
+  it('changes its colors when it is told to, and remembers that.', async () => {
+    const page = await recorded({ theme: 'light' });
+    const color = async (): Promise<unknown> =>
+      page.page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const light = await color();
+    await page.click('Colors: like the system');
+    expect(await color()).toBe(light);
+    await page.click('Colors: light');
+    const dark = await color();
+    expect(dark).not.toBe(light);
+    await page.page.reload({ waitUntil: 'load' });
+    expect(await color()).toBe(dark);
+  });
+});
+
+describe('the page without a log', () => {
+  const empty = async (): Promise<Visualizer> => {
+    const page = await visualizer.open(new URL('/', server.url).href);
+    await expectText(page, 'h2', (text) => text === 'See what your connections do');
+    return page;
+  };
+
+  async function give(page: Visualizer, name: string, text: string): Promise<void> {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    const input = await page.page.$('input[type=file]');
+    await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(path);
+  }
+
+  it('says what it is for, and opens a log that it is given.', async () => {
+    const page = await empty();
+    await expectAccessible(page, 'empty');
+    const input = await page.page.$('input[type=file]');
+    await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(file);
+    await expectText(page, '.fleet-row', (text) => text.includes('calendar'));
+    expect(await page.text('.source')).toBe('morning.jsonl');
+  });
+
+  it('says where a log is not right, and that it is of a newer version.', async () => {
+    const page = await empty();
+    const { readFileSync } = await import('node:fs');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    await give(page, 'broken.jsonl', [...lines.slice(0, 30), '{"seq":', ...lines.slice(30)].join('\n'));
+    await expectText(page, '.banner', (text) => text.includes('Line 31 is not JSON.'));
+    await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
+    await expectAccessible(page, 'broken');
+    await give(page, 'newer.jsonl', lines.join('\n').replace('"troupeLog":1', '"troupeLog":7'));
+    await expectText(page, '.banner', (text) => text.includes('newer version'));
+    await give(page, 'none.jsonl', 'This is no log.\n');
+    await expectText(page, '.banner', (text) => text.includes('is not the header of an event log'));
+    await give(page, 'empty.jsonl', '');
+    await expectText(page, '.nothing h2', (text) => text === 'No connections yet');
+  });
+
+  it('says that an address has the key of another run.', async () => {
+    const page = await visualizer.open(new URL('/#another', server.url).href);
+    await expectText(page, 'h2', (text) => text === 'This address is not valid any more');
+    await expectAccessible(page, 'refused');
+    page.complaints.splice(0, 1);
+  });
+});

@@ -1,0 +1,112 @@
+/** The page's log: every moment is the one that a replay comes to, however the bytes arrive. */
+import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openLog } from '../../src/event-log/open-log.js';
+import type { LogEntry } from '../../src/event-log/entry.js';
+import { LogBook } from '../../visualizer/src/log/log-book.js';
+import { readWhole } from '../event-log/memory-log.js';
+import { recordRandomRun, step } from '../event-log/random-run.js';
+import { fuzz } from '../fuzz/fuzz.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { bookOf, longLog, toBytes } from './sample-book.js';
+
+useLeakCheck();
+
+const flapping = readFileSync(new URL('../replay/corpus/flaps-forever.jsonl', import.meta.url), 'utf8');
+
+describe('the log of the page', () => {
+  let text: string;
+  let entries: readonly LogEntry[];
+
+  beforeAll(async () => {
+    const { parts } = await recordRandomRun(fc.sample(step, { numRuns: 800, seed: 11 }), {
+      partSize: 120_000,
+    });
+    text = parts.join('');
+    entries = parts.flatMap((part) => readWhole(part).entries);
+  });
+
+  it('holds every entry of every part, whatever pieces the bytes come in.', async () => {
+    const bytes = toBytes(text);
+    await fuzz(
+      20,
+      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 12 }), (cuts) => {
+        const book = new LogBook();
+        const places = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
+        places.slice(1).forEach((end, index) => book.append(bytes.slice(places[index], end)));
+        book.end();
+        expect(book.problem).toBeUndefined();
+        expect(book.length).toBe(entries.length);
+        expect(book.entry(entries.length - 1)).toEqual(entries.at(-1));
+      }),
+    );
+  });
+
+  it('tells how everything stood as the reader of files does, forwards and backwards.', async () => {
+    const book = bookOf(text);
+    const log = openLog(toBytes(text.slice(0, text.indexOf('{"troupeLog"', 10))));
+    await fuzz(
+      60,
+      fc.property(fc.nat(log.last - log.first), (position) => {
+        expect(book.standings(position)).toEqual(log.at(log.first + position).machines);
+      }),
+    );
+  });
+
+  it('knows what each entry is about without reading it whole.', () => {
+    const book = bookOf(text);
+    entries.forEach((entry, position) => {
+      const label = book.labelOf(position);
+      expect(label?.kind).toBe(entry.kind);
+      if (entry.kind === 'note') expect(label?.type).toBe(entry.note.type);
+      else if (entry.kind !== 'snapshot') expect(label?.type).toBe(entry.event.type);
+      expect(book.seqOf(position)).toBe(entry.seq);
+      expect(book.timeOf(position)).toBe(entry.at);
+    });
+  });
+
+  it('goes on after entries that it was not sent, and says how many are missing.', () => {
+    const [header = '', ...lines] = flapping.trimEnd().split('\n');
+    const snapshot = lines[0] ?? '';
+    const later = `${header.replace('"firstSeq":1', '"firstSeq":100')}\n${snapshot.replace('"seq":1,', '"seq":100,')}\n`;
+    const book = bookOf(`${header}\n${snapshot}\n${lines[1] ?? ''}\n${later}`);
+    expect(book.problem).toBeUndefined();
+    expect(book.length).toBe(3);
+    expect(book.missed).toBe(97);
+    expect(book.standings(2).get('$')?.state).toBe('idle');
+  });
+
+  it('ends with a sentence at the line that is not right, and shows what came before.', () => {
+    const lines = flapping.trimEnd().split('\n');
+    const broken = bookOf(`${lines.slice(0, 4).join('\n')}\nnot json\n${lines[4] ?? ''}\n`);
+    expect(broken.problem).toMatchObject({ line: 5, message: 'Line 5 is not JSON.', isNewer: false });
+    expect(broken.length).toBe(3);
+    expect(bookOf(flapping.slice(0, -20)).problem?.message).toMatch(/^Line \d+ was cut off\.$/);
+    expect(bookOf('hello\n').problem?.message).toBe('Line 1 is not the header of an event log.');
+    const newer = bookOf(flapping.replace('"troupeLog":1', '"troupeLog":2'));
+    expect(newer.problem).toMatchObject({ isNewer: true });
+  });
+
+  it('never throws, whatever it is given.', async () => {
+    const lines = text.split('\n').slice(0, 60);
+    const anything = fc.oneof(fc.constantFrom(...lines), fc.json(), fc.string());
+    await fuzz(
+      150,
+      fc.property(fc.array(anything, { maxLength: 12 }), (given) => {
+        const book = bookOf(`${lines[0] ?? ''}\n${given.join('\n')}\n`);
+        for (let position = 0; position < book.length; position += 1) book.standings(position);
+        expect(book.length).toBeLessThanOrEqual(given.join('\n').split('\n').length);
+      }),
+    );
+  });
+
+  it('opens a hundred thousand entries without reading them, and finds any moment of them.', () => {
+    const book = new LogBook();
+    book.append(longLog(flapping, 100_000));
+    expect(book.length).toBe(100_000);
+    expect(book.positionAt(1_700_000_000_000 + 55_555 * 10 + 3)).toBe(55_555);
+    expect(book.standings(77_777).size).toBeGreaterThan(0);
+    expect(book.lane('files')?.changes.length).toBeGreaterThan(1_000);
+  });
+});

@@ -1,0 +1,109 @@
+/** The small rules of the page: rows, differences, durations, addresses. */
+import { describe, expect, it } from 'vitest';
+import type { InspectedStatus } from '../../src/inspection/protocol.js';
+import type { Row } from '../../visualizer/src/log/rows.js';
+import { differences } from '../../visualizer/src/state/difference.js';
+import { chosenRows, fleetRows } from '../../visualizer/src/state/fleet.js';
+import { accessOf } from '../../visualizer/src/state/runtime.js';
+import { count, duration } from '../../visualizer/src/state/times.js';
+import { useLeakCheck } from '../support/leak-check.js';
+
+useLeakCheck();
+
+const row = (name: string, more: Partial<Row> = {}): Row => ({
+  name,
+  address: `$/${name}#1`,
+  state: 'ready',
+  substate: '',
+  transport: 'stdio',
+  tools: 1,
+  attempt: 1,
+  maxAttempts: 5,
+  nextAttemptAt: null,
+  error: null,
+  ...more,
+});
+
+const status = (name: string, more: Partial<InspectedStatus> = {}): InspectedStatus =>
+  ({
+    ...row(name),
+    toolCount: 3,
+    url: null,
+    pid: 7,
+    authUrl: null,
+    allowed: ['connection.stop'],
+    ...more,
+  }) as InspectedStatus;
+
+describe('the fleet of the page', () => {
+  it('takes the state from the log and the rest from the troupe, while it runs.', () => {
+    const rows = fleetRows(
+      [row('files', { state: 'reconnecting' }), row('gone')],
+      new Map([
+        ['files', status('files')],
+        ['off', status('off', { state: 'stopped' })],
+      ]),
+    );
+    expect(rows).toMatchObject([
+      { name: 'files', state: 'reconnecting', tools: 3, pid: 7, allowed: ['connection.stop'] },
+      { name: 'off', state: 'stopped' },
+    ]);
+  });
+
+  it('shows what the log knows, and offers nothing, in the past.', () => {
+    expect(fleetRows([row('files')], undefined)).toMatchObject([{ name: 'files', tools: 1, allowed: null }]);
+  });
+
+  it('is searched by name and by error, and narrowed to states.', () => {
+    const rows = fleetRows(
+      [
+        row('files'),
+        row('web', { state: 'failed', error: { code: 'http-status', message: 'It answers 500.' } }),
+      ],
+      undefined,
+    );
+    const names = (text: string, states: readonly string[] = []): string[] =>
+      chosenRows(rows, text, new Set(states)).map(({ name }) => name);
+    expect(names('FIL')).toEqual(['files']);
+    expect(names('answers 500')).toEqual(['web']);
+    expect(names('', ['ready'])).toEqual(['files']);
+    expect(names('web', ['ready'])).toEqual([]);
+  });
+});
+
+describe('what differs between two snapshots', () => {
+  it('is told field by field, also where it is new or gone.', () => {
+    const found = differences({ a: 1, b: { c: [1], d: 2 }, e: 5 }, { a: 1, b: { c: [1, 2], d: 2 }, f: null });
+    expect(found).toEqual([
+      { path: 'b.c', before: [1], after: [1, 2] },
+      { path: 'e', before: 5, after: undefined },
+      { path: 'f', before: undefined, after: null },
+    ]);
+    expect(differences({ a: [{ b: 1 }] }, { a: [{ b: 1 }] })).toEqual([]);
+  });
+});
+
+describe('times and numbers', () => {
+  it('are short.', () => {
+    expect([0, 999, 4_230, 59_400, 200_000, 7_500_000, 273_600_000].map(duration)).toEqual([
+      '0 ms',
+      '999 ms',
+      '4.2 s',
+      '59 s',
+      '3 min 20 s',
+      '2 h 5 min',
+      '3 d 4 h',
+    ]);
+    expect(count(1_234_567)).toBe('1,234,567');
+  });
+});
+
+describe('the key of the page', () => {
+  it('is its fragment, and the rest of the address is where it asks.', () => {
+    expect(accessOf(new URL('http://127.0.0.1:5000/index.html#abc'))).toEqual({
+      address: 'http://127.0.0.1:5000/',
+      token: 'abc',
+    });
+    expect(accessOf(new URL('file:///tmp/troupe.html'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,23 @@
+/** Books for tests, and logs of any length to fill them with. */
+import { LogBook } from '../../visualizer/src/log/log-book.js';
+
+export const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+export function bookOf(text: string): LogBook {
+  const book = new LogBook();
+  book.append(toBytes(text));
+  book.end();
+  return book;
+}
+
+/** A log of that many entries, made of the causes of a real one, over and over; it begins with its snapshot. */
+export function longLog(text: string, length: number): Uint8Array {
+  const [header = '', ...lines] = text.trimEnd().split('\n');
+  const bodies = lines.map((line) => line.replace(/^\{"seq":\d+,"at":\d+,/, ''));
+  const pieces = [header];
+  for (let index = 0; index < length; index += 1)
+    pieces.push(
+      `{"seq":${index + 1},"at":${1_700_000_000_000 + index * 10},${bodies[index % bodies.length] ?? ''}`,
+    );
+  return toBytes(`${pieces.join('\n')}\n`);
+}

@@ -779,7 +779,7 @@ export const connectionMachine = connection.createMachine({
                 onDone: { target: 'none', actions: 'forgetRetired' },
                 onError: { target: 'none', actions: 'forgetRetired' },
               },
-              on: { 'connection.reload': prepareSuccessor },
+              on: { 'connection.reload': prepareSuccessor, 'session.idle': {} },
             },
           },
         },

@@ -16,9 +16,8 @@ import type { ServerConfig, TroupeOptions } from './options.js';
 
 export type Servers = NonNullable<TroupeOptions['servers']>;
 
-/** The one name that an actor cannot have: in the record of an actor's children it is no ordinary key. */
-const NOBODYS_NAME = '__proto__';
-const NOT_A_NAME = `No server can be called '${NOBODYS_NAME}'.`;
+/** The one name that an actor cannot have, not even to tell why: in the record of children it is no ordinary key. */
+export const NOBODYS_NAME = '__proto__';
 
 /** An entry that can be used. */
 export interface ReadEntry {
@@ -69,9 +68,7 @@ export class ConfigReading {
 
   /** Reads one entry of the host. Rejects with a `ConfigError` where it cannot be used. */
   async readEntry(name: string, config: ServerConfig): Promise<ReadEntry> {
-    const { problems, servers } = withoutNobody(
-      await loadConfig({ servers: { [name]: config }, cwd: process.cwd() }),
-    );
+    const { problems, servers } = await loadConfig({ servers: { [name]: config }, cwd: process.cwd() });
     const [spec] = servers;
     if (spec !== undefined) return { config, spec, warnings: problems };
     throw new ConfigError(problems.map(describeProblem).join('; '), { server: name, problems });
@@ -116,14 +113,5 @@ export class ConfigReading {
 }
 
 function withoutNobody<T extends LoadedConfig>(loaded: T): T {
-  const rows = [...loaded.servers, ...loaded.refused];
-  const nobody = rows.find(({ name }) => name === NOBODYS_NAME);
-  if (nobody === undefined) return loaded;
-  const problem: ConfigProblem = { source: nobody.source, server: NOBODYS_NAME, message: NOT_A_NAME };
-  return {
-    ...loaded,
-    servers: loaded.servers.filter(({ name }) => name !== NOBODYS_NAME),
-    refused: loaded.refused.filter(({ name }) => name !== NOBODYS_NAME),
-    problems: [...loaded.problems, problem],
-  };
+  return { ...loaded, refused: loaded.refused.filter(({ name }) => name !== NOBODYS_NAME) };
 }

@@ -2,9 +2,9 @@
 import type { Failure } from '../machines/policy/failure.js';
 import type { ConfigDiff } from './config/diff.js';
 import type { LoadedConfig } from './config/load.js';
+import type { RefusedServer, ServerSpec } from './config/merge.js';
 import type { SourceReport } from './config/sources.js';
 import type { ConfigProblem } from './errors.js';
-import type { ServerRow } from './server-table.js';
 
 /** What a reload came to: names of servers, each in one of the first four lists. */
 export interface ReloadReport {
@@ -27,7 +27,7 @@ export interface ReloadReport {
 }
 
 export interface Outdated {
-  readonly row: ServerRow;
+  readonly row: ServerSpec | RefusedServer;
   readonly failure: Failure;
 }
 

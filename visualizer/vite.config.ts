@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { inOneFile } from './in-one-file.js';
+import { notices } from './notices.js';
 
 const inFolder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -10,7 +11,7 @@ export default defineConfig(({ mode }) => {
   return {
     root: inFolder('.'),
     base: './',
-    plugins: isShared ? [inOneFile()] : [],
+    plugins: isShared ? [inOneFile()] : [notices()],
     build: {
       outDir: inFolder('../dist/visualizer'),
       emptyOutDir: !isShared,
@@ -21,6 +22,6 @@ export default defineConfig(({ mode }) => {
       assetsInlineLimit: isShared ? Number.MAX_SAFE_INTEGER : 0,
       rolldownOptions: { input: inFolder(isShared ? 'share.html' : 'index.html') },
     },
-    worker: { format: 'iife' },
+    worker: { format: 'iife', rolldownOptions: { output: { name: 'worker' } } },
   };
 });

@@ -15,7 +15,7 @@ import { createServer } from 'vite';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const IMAGES = join(ROOT, 'docs/images');
-const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--use-gl=angle', '--use-angle=swiftshader'];
+const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
 const SIZE = { width: 1280, height: 720 };
 const PHONE = { width: 390, height: 844, deviceScaleFactor: 1 };
 

@@ -1,6 +1,6 @@
 /**
- * The whole list of tools, checked, kept, and told where it differs from the last one. That it is judged
- * is waited for as well, but not at the cost of the server: its time is over with its answer.
+ * The whole list of tools, checked, kept, and told where it differs from the last one. Whoever is told that the
+ * connection is ready finds its tools judged; the time which that takes is not the server's, whose ends with its answer.
  */
 import { fromPromise } from 'xstate';
 import type {
@@ -20,7 +20,6 @@ import { tellChange, tellProblems } from './tell-list.js';
 /** A server that declares no tools is not asked for any (MCP specification, "Tools", capabilities). */
 const NO_TOOLS: WholeList = { items: [], problem: undefined };
 
-/** Whoever is told that the connection is ready finds its tools in the list. */
 export function listTools(ports: EffectPorts) {
   return fromPromise<Unsettled<ListToolsOutput> & Settled, BoundedSessionInput>(async ({ input, signal }) => {
     const listed = await runEffect(ports, listing(ports), input, signal);
@@ -30,8 +29,8 @@ export function listTools(ports: EffectPorts) {
 }
 
 function listing(ports: EffectPorts): EffectSpec<Unsettled<ListToolsOutput>, BoundedSessionInput> {
-  const { run, ...reading } = readingList(ports);
-  return { ...reading, run: async (key, signal) => takeList(ports, key, await run(key, signal)) };
+  const reading = readingList(ports);
+  return { ...reading, run: async (key, signal) => takeList(ports, key, await reading.run(key, signal)) };
 }
 
 /** The list as it can be used; it is nobody's yet. */

@@ -8,7 +8,7 @@
  * F3. What nobody has written for as long as lists are used is removed with the first list that is written.
  */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { isAbsence } from '../config/sources.js';
 import { systemClock } from '../ports.js';
 import { writePrivately } from '../write-privately.js';
@@ -54,7 +54,10 @@ export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): C
 
 async function defaultFolder(): Promise<string> {
   const { default: envPaths } = await import('env-paths');
-  return join(envPaths('troupe', { suffix: '' }).cache, 'catalogs');
+  const { cache } = envPaths('troupe', { suffix: '' });
+  if (isAbsolute(cache)) return join(cache, 'catalogs');
+  // A project could bring lists of its own.
+  throw new Error("the user's cache has no absolute path; TROUPE_CACHE can name a folder");
 }
 
 function fileName(key: string): string {

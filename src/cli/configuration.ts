@@ -5,9 +5,11 @@
  * C1. An unreadable file that was given, a wrong `--add`, or no server at all ends the command before anything is
  *     started. An unreadable file that was only found is noted.
  * C2. One wrong entry of a file is that server's failure and nobody else's.
+ * C3. A server by a name that none can have is in no status: it is noted, and ends a command that is about no other.
  */
+import { NOBODYS_NAME } from '../config-reading.js';
 import { createFileApprovalStore } from '../config/file-approval-store.js';
-import { isError } from '../config/problem.js';
+import { describeProblem, isError } from '../config/problem.js';
 import { discoverServers, type Discovery } from '../discover.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
@@ -36,10 +38,16 @@ export async function readConfiguration(flags: Flags): Promise<Configuration> {
   if (unreadable.length > 0 && !options.discover) throw new ConfigError(unreadable.join('; '));
   const names = [...servers.map(({ name }) => name), ...refused];
   if (names.length === 0) throw nothingConfigured(flags, options, unreadable);
+  const unnamed = problems.filter(({ server }) => server === NOBODYS_NAME);
+  if (names.every((name) => name === NOBODYS_NAME)) {
+    throw new ConfigError(unnamed.map(describeProblem).join('; '));
+  }
   return {
     names,
     disabled: servers.filter(({ enabled }) => !enabled).map(({ name }) => name),
-    warnings: problems.filter((problem) => !isError(problem) || problem.server === undefined),
+    warnings: problems.filter(
+      (problem) => !isError(problem) || problem.server === undefined || unnamed.includes(problem),
+    ),
     discovery,
   };
 }

@@ -50,9 +50,10 @@ async function isEverybodys(folder: string): Promise<boolean> {
   return (mode & STICKY) !== 0 && (mode & WRITABLE_BY_OTHERS) !== 0;
 }
 
+/** What cannot be read for its links is there all the same. */
 async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
-    () => false,
+    (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ELOOP',
   );
 }

@@ -40,6 +40,8 @@ export interface ValidatedEntry {
 }
 
 const LONGEST_NAME = 128;
+/** Names that look the same would be taken for each other. The two that join letters or pictures change what is seen. */
+const UNSEEN = /(?![\u200c\u200d])\p{Cf}/u;
 
 export function validateEntry(name: string, value: unknown, place: EntryPlace): ValidatedEntry {
   const problems: ConfigProblem[] = [];
@@ -64,6 +66,9 @@ function checkName(name: string, report: Report): void {
   if (name === '') report([], 'the name of a server must not be empty');
   if (name.length > LONGEST_NAME) report([], `the name is longer than ${LONGEST_NAME} characters`);
   if (UNPRINTABLE.test(name)) report([], 'the name must not contain control characters');
+  else if (UNSEEN.test(name)) report([], 'the name must not contain characters that cannot be seen');
+  if (name.trim() !== name) report([], 'the name must not begin or end with a blank');
+  if (name === '__proto__') report([], 'the server needs another name: objects of JavaScript cannot hold it');
 }
 
 function readEntry(entry: unknown, report: Report, isRefused: () => boolean): ServerConfig | undefined {

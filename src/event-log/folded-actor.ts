@@ -25,7 +25,7 @@ type Context = Readonly<Record<string, unknown>>;
 export interface Standing {
   readonly status: AnyMachineSnapshot['status'];
   readonly state: StateValue;
-  readonly context: Context;
+  readonly context: Readonly<Record<string, unknown>>;
 }
 
 /** A chart that machines are folded by. */

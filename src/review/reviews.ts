@@ -55,7 +55,7 @@ export class Reviews {
   readonly #ports: ReviewsPorts;
   readonly #servers = new Map<string, ServerReview>();
   /** What the store gave to end its watch with; undefined before it was asked. */
-  #watching: unknown;
+  #watching: (() => void) | null | undefined;
   #isClosed = false;
 
   constructor(ports: ReviewsPorts) {
@@ -160,12 +160,12 @@ export class Reviews {
   }
 
   /** Without it approvals from elsewhere count for the next start. */
-  #watch(): unknown {
+  #watch(): (() => void) | null {
     try {
-      const stop: unknown = this.#ports.store.watch?.((hash) => {
+      const stop = this.#ports.store.watch?.((hash) => {
         for (const review of this.#servers.values()) if (review.server.hash === hash) review.storeChanged();
       });
-      return stop ?? null;
+      return typeof stop === 'function' ? stop : null;
     } catch (error) {
       this.#tellWatch('could not be watched', error);
       return null;
@@ -175,7 +175,7 @@ export class Reviews {
   /** What the store gave to end its watch is the host's. */
   #endWatch(): void {
     try {
-      if (typeof this.#watching === 'function') this.#watching();
+      this.#watching?.();
     } catch (error) {
       this.#tellWatch('could not end its watch', error);
     }

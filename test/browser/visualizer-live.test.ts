@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PageFiles } from '../../src/inspection/page-files.js';
 import { tool } from '../../src/testing/ordinary-answers.js';
 import { ScriptedServer } from '../../src/testing/scripted-server.js';
@@ -23,6 +23,8 @@ import {
 useLeakCheck();
 useCrashWatch();
 const visualizer = useVisualizer();
+// A chart is drawn without a graphics card, on a machine that may do other things besides.
+vi.setConfig({ testTimeout: 60_000 });
 
 /** As a hostile server would call itself. */
 const MARKUP = '<img src=x onerror="document.title=1">';

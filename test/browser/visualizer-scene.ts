@@ -117,8 +117,18 @@ export async function playScene({ troupe, clock, servers }: Scene): Promise<void
     await pass(400);
     await result;
   };
-  const starting = troupe.start();
-  for (let step = 0; step < 40; step += 1) await pass(50);
+  // What is loaded when it is first needed would take time while the clock goes on.
+  await Promise.all([
+    import('../../src/protocol/sdk-v1.js'),
+    import('../../src/transports/in-process.js'),
+    import('../../src/validation/json-schema.js'),
+    import('../../src/event-log/make-recorder.js'),
+  ]);
+  const wait = { isOver: false };
+  const starting = troupe.start().finally(() => {
+    wait.isOver = true;
+  });
+  for (let step = 0; step < 1_000 && !wait.isOver; step += 1) await pass(20);
   await starting;
   await call('mcp__files__read_file', { path: 'notes.txt' });
   await call('mcp__git__log');
@@ -145,6 +155,6 @@ export async function playScene({ troupe, clock, servers }: Scene): Promise<void
   await stopping;
   for (let turn = 0; turn < 4; turn += 1) {
     await call('mcp__files__list_directory', { path: '.' });
-    await pass(700);
+    await pass(250);
   }
 }

@@ -147,6 +147,17 @@ describe('the place of the lists', () => {
     expect(readFileSync(join(cache, 'troupe', 'catalogs', `${KEY}.json`), 'utf8')).toContain('"read"');
   });
 
+  it('is never in the working directory, where the user has no cache.', async () => {
+    vi.stubEnv('XDG_CACHE_HOME', 'relative');
+    try {
+      const store = createFileCatalogStore();
+      await expect(store.get(KEY)).rejects.toThrow(/TROUPE_CACHE/);
+      await expect(store.put(KEY, LIST)).rejects.toThrow(/TROUPE_CACHE/);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
   it('is where the environment says, and what the host says wins.', async () => {
     const folder = fresh();
     await toCatalogStore(undefined, { TROUPE_CACHE: folder })?.put(KEY, LIST);

@@ -46,6 +46,29 @@ describe('the command line', () => {
     }
   });
 
+  it.each(['check', 'tools', 'up'])(
+    'never makes a success of a server that cannot be named so: %s.',
+    async (command) => {
+      writeFileSync(
+        file('nobody.json'),
+        '{ "mcpServers": { "__proto__": { "command": "no-such-command" } } }',
+      );
+      const { code, stderr } = await troupe(command, '--config', file('nobody.json'));
+      expect(code).toBe(2);
+      expect(stderr).toContain('needs another name');
+    },
+  );
+
+  it('fails a check that leaves out a server that cannot be named so, and tells why.', async () => {
+    writeFileSync(
+      file('beside.json'),
+      '{ "mcpServers": { "__proto__": { "command": "no-such-command" }, "off": { "command": "x", "disabled": true } } }',
+    );
+    const { code, stderr } = await troupe('check', '--config', file('beside.json'));
+    expect(code).toBe(1);
+    expect(stderr).toContain('needs another name');
+  });
+
   it('without a command is help on stderr.', async () => {
     const nothing = await troupe();
     expect(nothing).toMatchObject({ code: 2, stdout: '' });

@@ -61,7 +61,7 @@ describe('a configuration text', () => {
   });
 
   it('may name servers after what objects inherit', () => {
-    const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
+    const names = ['constructor', 'toString', 'hasOwnProperty'];
     const text = `{ "mcpServers": { ${names.map((name) => `"${name}": ${LAMP}`).join(', ')} } }`;
     expect(parse(text).entries.map(({ name }) => name)).toEqual(names);
     expect({}).not.toHaveProperty('command');

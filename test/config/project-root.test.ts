@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,6 +27,12 @@ describe('the folder of the project', () => {
     expect(await findProjectRoot(at('repo', 'packages', 'one', 'src'), MARKS, home)).toBe(
       at('repo', 'packages', 'one'),
     );
+  });
+
+  it('is one whose mark is a link in a circle, so that somebody is told of it.', async () => {
+    await mkdir(at('circle'));
+    await symlink('.mcp.json', at('circle', '.mcp.json'));
+    expect(await findProjectRoot(at('circle'), MARKS, home)).toBe(at('circle'));
   });
 
   it('is never the home folder, nor one above it.', async () => {

@@ -291,6 +291,11 @@ describe('the name of a server', () => {
     ['a\u202Eb', 'control characters'],
     ['a\u2028b', 'control characters'],
     ['\ud800', 'control characters'],
+    ['a\u200b', 'cannot be seen'],
+    ['a\ufeffb', 'cannot be seen'],
+    ['a ', 'begin or end with a blank'],
+    ['\u00a0', 'begin or end with a blank'],
+    ['__proto__', 'another name'],
   ])('may not be %j', (name, message) => {
     const { config, problems } = validate({ command: 'x' }, name);
     expect(config).toBeUndefined();

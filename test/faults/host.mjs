@@ -44,7 +44,13 @@ class Host {
     if (this.isOpen) throw new Error('it is open already');
     const shared = sharedOptions(this.kase, this.url, this.#tokens);
     this.#rssAtStart = rss();
-    this.troupe = createTroupe({ cache: false, ...options, ...shared, seed: SEED, logger: this.watch.logger });
+    this.troupe = createTroupe({
+      cache: false,
+      ...options,
+      ...shared,
+      seed: SEED,
+      logger: this.watch.logger,
+    });
     this.isOpen = true;
     this.watch.follow(this.troupe);
     void this.troupe.start().then(

@@ -163,7 +163,7 @@ describe('a configuration file', () => {
     expect(parseConfigText(source, 'a.json').entries).toEqual([]);
   });
 
-  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+  it.each(['constructor', 'toString', 'hasOwnProperty'])(
     'may call a server %s without touching any other',
     async (name) => {
       const source = `{"mcpServers":{${JSON.stringify(name)}:{"command":"odd"},"plain":{"url":"https://mcp.example/"}}}`;
@@ -172,4 +172,12 @@ describe('a configuration file', () => {
       expect(({} as { command?: unknown }).command).toBeUndefined();
     },
   );
+
+  it('may not call a server __proto__, which would be lost on its way, and no other is touched.', async () => {
+    const source = '{"mcpServers":{"__proto__":{"command":"odd"},"plain":{"url":"https://mcp.example/"}}}';
+    const { servers, refused } = await loadConfig({ cwd: '/', config: 'a.json' }, async () => source);
+    expect(servers.map((server) => server.name)).toEqual(['plain']);
+    expect(refused.map((server) => server.name)).toEqual(['__proto__']);
+    expect(({} as { command?: unknown }).command).toBeUndefined();
+  });
 });

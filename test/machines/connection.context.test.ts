@@ -251,7 +251,7 @@ describe('the context of a connection whose entry has changed', () => {
 
 describe('the arithmetic of a context', () => {
   it('lets a first change wait, and a later one as long as the limit allows.', () => {
-    expect(canWaitLonger(NEW, null, 5)).toBe(true);
+    expect(canWaitLonger(NEW, null, 1_000_000)).toBe(true);
     expect(canWaitLonger(NEW, 0, 1_700)).toBe(true);
     expect(canWaitLonger(NEW, 0, 1_701)).toBe(false);
   });

@@ -82,6 +82,14 @@ describe('a reload of a connection that is reached over a network', () => {
     expect(driver.started.map(({ slot }) => slot)).not.toContain('closeSession');
   });
 
+  it('does not go to rest while the calls of the old session are not finished.', async () => {
+    const driver = await replaced();
+    await expect(driver.watcher('session.idle')).resolves.toBe('ignored');
+    await driver.settle('retireSession');
+    await driver.watcher('session.idle');
+    expect(driver.path).toBe('shuttingDown.draining');
+  });
+
   it('is ready without an end where the old session does not end: whoever ends the connection ends it, too.', async () => {
     const driver = await replaced();
     await driver.fail('retireSession', 'permanent');

@@ -1,5 +1,12 @@
 /** The whole context of a review, field by field, and what its effects are asked. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { createActor, fromPromise } from 'xstate';
+import {
+  reviewMachine,
+  type KeepApprovalsInput,
+  type RecallBaselineInput,
+} from '../../machines/review.machine.js';
 import { print, prints, ReviewDriver } from './review-driver.js';
 
 describe('the context of a review', () => {
@@ -11,6 +18,7 @@ describe('the context of a review', () => {
       held: [],
       unkept: [],
       outdated: false,
+      due: false,
     });
   });
 
@@ -28,6 +36,64 @@ describe('the context of a review', () => {
       held: [{ ...print('read:2'), reason: 'changed' }],
       unkept: [],
       outdated: false,
+      due: false,
     });
+  });
+
+  it('is judged by each list, though something is still to be kept.', async () => {
+    const driver = new ReviewDriver();
+    await driver.list('read:1');
+    await driver.recall();
+    await driver.list('read:2');
+    await driver.approve('read:2');
+    await driver.fail();
+    await driver.list('read:3');
+    expect(driver.path).toBe('keeping');
+    expect(driver.held).toBe('read:3');
+  });
+
+  it('tells of a trouble in keeping also where the store is asked again.', async () => {
+    const driver = new ReviewDriver();
+    await driver.list('read:1');
+    await driver.recall();
+    await driver.list('read:2');
+    await driver.approve('read:2');
+    await driver.changeStore();
+    expect(driver.told).toContain('approved read:2');
+    await driver.fail('no disk');
+    expect(driver.path).toBe('recalling');
+    expect(driver.told).toEqual(['troubled: no disk']);
+  });
+});
+
+describe('the effects of a review', () => {
+  it('know of which server they are.', async () => {
+    const asked: object[] = [];
+    const actor = createActor(
+      reviewMachine.provide({
+        actors: {
+          recallBaseline: fromPromise(async ({ input }: { input: RecallBaselineInput }) => {
+            asked.push(input);
+            return { approved: input.first };
+          }),
+          keepApprovals: fromPromise(async ({ input }: { input: KeepApprovalsInput }) => {
+            asked.push(input);
+            return { kept: input.prints };
+          }),
+        },
+      }),
+      { input: { server: 'fs' } },
+    );
+    actor.start();
+    actor.send({ type: 'tools.listed', tools: prints('read:1') });
+    await turn();
+    actor.send({ type: 'tools.listed', tools: prints('read:2') });
+    actor.send({ type: 'tool.approve', ...print('read:2') });
+    await turn();
+    expect(asked).toStrictEqual([
+      { server: 'fs', first: prints('read:1') },
+      { server: 'fs', prints: prints('read:2') },
+    ]);
+    actor.stop();
   });
 });

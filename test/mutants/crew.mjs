@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const RUNNER = fileURLToPath(new URL('runner.mjs', import.meta.url));
 const START_LIMIT_MS = 120_000;
 /** No test of the machines waits for anything real: a mutant that needs longer than this turns in circles. */
-const MUTANT_LIMIT_MS = 600_000;
+const MUTANT_LIMIT_MS = 300_000;
 
 /** Gives every job to whoever is free, and tells each result. */
 export async function runAll(jobs, tell, size) {

@@ -65,12 +65,17 @@ function filesBelow(folder: string, suffix: string): string[] {
     .toSorted();
 }
 
-/** Builds the graph of files given as path to text. `.js` in a specifier means the `.ts` or `.d.ts` beside it. */
+/** Builds the graph of files given as path to text. `.js` in a specifier means the `.ts`, `.tsx` or `.d.ts` beside it. */
 export function graphOf(files: ReadonlyMap<string, string>): ImportGraph {
   const resolve = (from: string, specifier: string): string => {
     if (!specifier.startsWith('.')) return specifier;
     const path = posix.join(posix.dirname(from), specifier);
-    const candidates = [path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.d.ts'), path];
+    const candidates = [
+      path.replace(/\.js$/, '.ts'),
+      path.replace(/\.js$/, '.tsx'),
+      path.replace(/\.js$/, '.d.ts'),
+      path,
+    ];
     return candidates.find((candidate) => files.has(candidate)) ?? specifier;
   };
   return new Map(

@@ -50,6 +50,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome ToolInQuestion ToolToApprove
       UrlHandler
+      RememberedTool
     `),
   },
   {

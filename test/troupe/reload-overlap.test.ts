@@ -87,6 +87,22 @@ describe('a changed entry of a remote server', () => {
     expect(before.transport.asked).toEqual(['start', 'close']);
   });
 
+  it('lets them finish there also where nobody uses the new session, which would go to rest otherwise.', async () => {
+    const [before, after] = [remote({ on: { 'tools/call': silent } }), remote()];
+    const settings = { policy: { idleStopMs: 5_000 } };
+    const test = make({ servers: { a: fakeRemote(before, settings) } });
+    const { troupe, clock } = test;
+    await troupe.start();
+    const call = troupe.callTool('mcp__a__echo', {}, { timeoutMs: 0 });
+    const { id } = await before.peer.whenReceived('tools/call');
+    await troupe.reload({ a: fakeRemote(after, settings) });
+    for (let passed = 0; passed < 12; passed += 1) await clock.advance(1_000);
+    answer(before, id, 'old');
+    await expect(passTime(clock, call)).resolves.toEqual(text('old'));
+    const resting = whenEmits(troupe.status$, ([row]) => row?.substate === 'dormant');
+    await passTime(clock, resting);
+  });
+
   it('ends the old session after a minute, and tells its calls that nobody knows what became of them.', async () => {
     const [before, after] = [remote({ on: { 'tools/call': silent } }), remote()];
     const { troupe, clock } = await started(before);

@@ -86,7 +86,7 @@ const enclosed = document.querySelector<HTMLScriptElement>('script#log')?.textCo
 
 applyTheme(themeNow());
 if (enclosed !== undefined && enclosed.startsWith('{'))
-  void read(new Blob([enclosed, '\n']).arrayBuffer(), document.title);
+  void read(new Blob([enclosed, '\n']).arrayBuffer(), 'shared log');
 else if (access !== undefined) {
   state.change({ link: { kind: 'connecting' } });
   log.order({ order: 'follow', ...access });

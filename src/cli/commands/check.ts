@@ -35,7 +35,8 @@ export async function check(
     terminal.print(
       flags.json ? JSON.stringify({ servers: status }, null, 2) : renderCheck(status, terminal.colors),
     );
-    return status.every(isFine) ? EXIT.fine : EXIT.failed;
+    const areTold = configuration.names.every((name) => status.some((row) => row.name === name));
+    return areTold && status.every(isFine) ? EXIT.fine : EXIT.failed;
   });
 }
 

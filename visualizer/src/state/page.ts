@@ -116,3 +116,8 @@ export function isPast({ cursor }: Page): boolean {
 export function isCommandable({ source, link, cursor }: Page): boolean {
   return source.kind === 'live' && link.kind === 'open' && cursor === null;
 }
+
+/** At its end the page follows what comes. */
+export function look(state: PageState, position: number, length: number): void {
+  state.change({ cursor: position >= length - 1 ? null : Math.max(0, position) });
+}

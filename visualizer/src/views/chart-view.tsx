@@ -11,8 +11,8 @@ import { useCamera } from '../chart/use-camera.js';
 import type { ActorView } from '../log/desk-messages.js';
 import { usePage, useTheater } from '../state/theater.js';
 import { useActor } from './details-view.js';
-import { Nothing } from './fleet-view.js';
-import { Icon } from './scrubber.js';
+import { Nothing } from '../parts/nothing.js';
+import { Icon } from '../parts/icon.js';
 
 const PAN = 60;
 /** Smaller than this, only the names of the large states are written. */

@@ -1,18 +1,21 @@
 /** Everything about one actor at the moment that is shown. */
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
 import type { ConnectionContext, PhaseTimings } from '../../../machines/connection.events.js';
 import { stateText } from '../../../src/event-log/divergence.js';
-import type { InspectedStatus, InspectedTool } from '../../../src/inspection/protocol.js';
+import type { InspectedStatus } from '../../../src/inspection/protocol.js';
 import type { TrustRequest } from '../../../src/options.js';
 import type { ActorView } from '../log/desk-messages.js';
+import { Fold } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
 import { StateBadge } from '../parts/state-badge.js';
 import { statePath } from '../../../src/lifecycle/state-path.js';
 import { isPast, positionOf } from '../state/page.js';
-import { useAnswer, usePage, useTheater } from '../state/theater.js';
+import { useAnswer, usePage } from '../state/theater.js';
 import { clockTime, duration } from '../state/times.js';
 import { Commands } from './commands.js';
-import { Nothing, NextTry, useFleet } from './fleet-view.js';
+import { Tools } from './tools.js';
+import { NextTry, useFleet } from './fleet-view.js';
+import { Nothing } from '../parts/nothing.js';
 
 /** What is selected, as it stands at the moment that is shown. */
 export function useActor(name: string): ActorView | undefined {
@@ -134,7 +137,7 @@ function Facts(props: {
 }) {
   const { context, status, actor, nextAt } = props;
   const change = actor?.change ?? null;
-  const facts: [string, preact.ComponentChildren][] = [
+  const facts: [string, ComponentChildren][] = [
     ['Transport', context.transport ?? status?.transport],
     ['Address', status?.url ?? context.url],
     ['Process', status?.pid ?? context.pid],
@@ -241,63 +244,5 @@ function ServerCard({ server }: { server: ConnectionContext['server'] }) {
       </dl>
       {instructions !== null && <p class="instructions">{instructions}</p>}
     </Fold>
-  );
-}
-
-function Tools({ name, count }: { name: string; count: number }) {
-  const { runtime } = useTheater();
-  const [tools, setTools] = useState<readonly InspectedTool[] | string>([]);
-  useEffect(() => {
-    let isOver = false;
-    setTools([]);
-    if (runtime === undefined || count === 0) return;
-    runtime.tools(name).then(
-      (found) => {
-        if (!isOver) setTools(found);
-      },
-      (error: unknown) => {
-        if (!isOver) setTools(error instanceof Error ? error.message : 'They cannot be read.');
-      },
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [runtime, name, count]);
-  if (count === 0) return null;
-  return (
-    <Fold title={`Tools (${count})`}>
-      {typeof tools === 'string' ? (
-        <p class="note bad">{tools}</p>
-      ) : (
-        tools.map((tool) => (
-          <details key={tool.name} class="tool">
-            <summary>
-              <code>{tool.tool}</code> {tool.stale && <span class="tag">stale</span>}
-              <span class="muted">{tool.title ?? ''}</span>
-            </summary>
-            <p class="tool-text">{tool.description ?? 'It has no description.'}</p>
-            <p class="small muted">
-              For a model: <code>{tool.name}</code>
-            </p>
-            <JsonTree name="input" value={tool.inputSchema} />
-            {tool.outputSchema !== undefined && (
-              <JsonTree name="output" value={tool.outputSchema} isOpen={false} />
-            )}
-            {tool.annotations !== undefined && <JsonTree name="annotations" value={tool.annotations} />}
-          </details>
-        ))
-      )}
-    </Fold>
-  );
-}
-
-function Fold(props: { title: string; isOpen?: boolean; children: preact.ComponentChildren }) {
-  return (
-    <details class="fold" open={props.isOpen ?? false}>
-      <summary>
-        <h3>{props.title}</h3>
-      </summary>
-      <div class="fold-body">{props.children}</div>
-    </details>
   );
 }

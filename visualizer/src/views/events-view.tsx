@@ -7,11 +7,10 @@ import { CATEGORIES } from '../log/labels.js';
 import { JsonTree, JsonValue } from '../parts/json-tree.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { differences, type Difference } from '../state/difference.js';
-import { positionOf, type EventFilter } from '../state/page.js';
+import { look, positionOf, type EventFilter } from '../state/page.js';
 import { useAnswer, usePage, useTheater } from '../state/theater.js';
 import { clockTime, count } from '../state/times.js';
-import { Nothing } from './fleet-view.js';
-import { look } from './scrubber.js';
+import { Nothing } from '../parts/nothing.js';
 
 const ROW = 34;
 
@@ -179,14 +178,14 @@ function Reading({ position }: { position: number }) {
         </h2>
         <button
           type="button"
-          onClick={() =>
+          onClick={() => {
+            look(state, position, book?.length ?? 0);
             state.change({
-              ...(entry.lane !== undefined && { selected: entry.lane }),
               view: 'chart',
               chart: null,
-              cursor: position,
-            })
-          }
+              ...(entry.lane !== undefined && { selected: entry.lane }),
+            });
+          }}
         >
           Show in chart
         </button>

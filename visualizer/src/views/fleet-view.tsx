@@ -7,6 +7,7 @@ import { chosenRows, fleetRows, type FleetRow } from '../state/fleet.js';
 import { useMoment, usePage, useTheater } from '../state/theater.js';
 import { useNow } from '../state/tick.js';
 import { clockTime, count, duration } from '../state/times.js';
+import { Nothing } from '../parts/nothing.js';
 
 const ROW = 52;
 
@@ -155,16 +156,11 @@ export function NextTry({ at }: { at: number | null }) {
   if (at === null) return <span aria-hidden="true">–</span>;
   if (!isCounting) return <span>at {clockTime(at).slice(0, 8)}</span>;
   const left = at - now;
-  return (
-    <span class="countdown">{left <= 0 ? 'now' : `in ${duration(Math.ceil(left / 1_000) * 1_000)}`}</span>
-  );
+  return <span class="countdown">{left <= 0 ? 'now' : `in ${countdown(left)}`}</span>;
 }
 
-export function Nothing({ title, children }: { title: string; children: preact.ComponentChildren }) {
-  return (
-    <div class="nothing">
-      <h2>{title}</h2>
-      <p>{children}</p>
-    </div>
-  );
+/** Whole seconds, since it is told anew every second. */
+function countdown(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  return seconds < 60 ? `${seconds} s` : duration(seconds * 1_000);
 }

@@ -1,8 +1,9 @@
 /** The whole log as a strip; wherever its handle is, the whole page is. */
 import { useRef } from 'preact/hooks';
-import { isPast, positionOf } from '../state/page.js';
+import { look, isPast, positionOf } from '../state/page.js';
 import { useAnswer, usePage, useTheater } from '../state/theater.js';
 import { clockTime, count, duration } from '../state/times.js';
+import { Icon } from '../parts/icon.js';
 
 const COLUMNS = 240;
 
@@ -90,11 +91,6 @@ export function Scrubber() {
   );
 }
 
-/** At its end the page follows what comes. */
-export function look(state: ReturnType<typeof useTheater>['state'], position: number, length: number): void {
-  state.change({ cursor: position >= length - 1 ? null : Math.max(0, position) });
-}
-
 function useOverview() {
   const { book } = usePage();
   // A strip that is redrawn with every entry tells nothing more.
@@ -120,12 +116,4 @@ function useOverview() {
       />,
     ];
   });
-}
-
-export function Icon({ path }: { path: string }) {
-  return (
-    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" class="icon-picture">
-      <path d={path} />
-    </svg>
-  );
 }

@@ -5,7 +5,7 @@ import { VirtualList } from '../parts/virtual-list.js';
 import { positionOf } from '../state/page.js';
 import { useAnswer, usePage, useTheater } from '../state/theater.js';
 import { clockTime, duration } from '../state/times.js';
-import { Nothing } from './fleet-view.js';
+import { Nothing } from '../parts/nothing.js';
 
 const ROW = 30;
 const TIME = 104;

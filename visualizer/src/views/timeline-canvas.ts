@@ -1,4 +1,7 @@
-/** Draws lanes, bars and marks. Owns colors and shapes; does not know what a click means. */
+/**
+ * Draws lanes, bars and marks, and on a canvas above them what moves: the moment that is shown and what is being chosen.
+ * Owns colors and shapes; does not know what a click means.
+ */
 import { toneOf } from '../chart/arrangements.js';
 import type { Category } from '../log/labels.js';
 import type { StretchView } from '../log/desk-messages.js';
@@ -15,6 +18,10 @@ export interface Scene {
   readonly names: readonly string[];
   readonly top: number;
   readonly selected: string;
+}
+
+export interface Overlay {
+  readonly window: TimeWindow;
   /** Time of the moment that is shown; null where it is the end. */
   readonly cursor: number | null;
   /** What is being chosen, as times. */
@@ -27,8 +34,30 @@ const STEPS = [
 ];
 
 export function drawTimeline(canvas: HTMLCanvasElement, scene: Scene): void {
-  const context = canvas.getContext('2d');
-  if (context === null) return;
+  const pen = penFor(canvas, scene.window);
+  if (pen === undefined) return;
+  const { context, width, height } = pen;
+  drawGrid(pen, scene);
+  context.save();
+  context.beginPath();
+  context.rect(0, AXIS, width, height - AXIS);
+  context.clip();
+  scene.names.forEach((name, index) => drawLane(pen, scene, name, AXIS + scene.top + index * LANE));
+  context.restore();
+}
+
+export function drawOverlay(canvas: HTMLCanvasElement, overlay: Overlay): void {
+  const pen = penFor(canvas, overlay.window);
+  if (pen === undefined) return;
+  drawBrush(pen, overlay);
+  drawCursor(pen, overlay);
+}
+
+/** For an empty canvas. Undefined where there is none to be had. */
+function penFor(canvas: HTMLCanvasElement, { from, to }: TimeWindow): Pen | undefined {
+  // Small shapes are drawn sooner by the processor than by a graphics card that does not exist.
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  if (context === null) return undefined;
   const scale = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
@@ -39,18 +68,8 @@ export function drawTimeline(canvas: HTMLCanvasElement, scene: Scene): void {
   context.clearRect(0, 0, width, height);
   const style = getComputedStyle(canvas);
   const color = (name: string): string => style.getPropertyValue(`--${name}`).trim();
-  const xOf = (at: number): number =>
-    ((at - scene.window.from) / Math.max(1e-6, scene.window.to - scene.window.from)) * width;
-  const pen = { context, width, height, color, xOf };
-  drawGrid(pen, scene);
-  context.save();
-  context.beginPath();
-  context.rect(0, AXIS, width, height - AXIS);
-  context.clip();
-  scene.names.forEach((name, index) => drawLane(pen, scene, name, AXIS + scene.top + index * LANE));
-  context.restore();
-  drawBrush(pen, scene);
-  drawCursor(pen, scene);
+  const xOf = (at: number): number => ((at - from) / Math.max(1e-6, to - from)) * width;
+  return { context, width, height, color, xOf };
 }
 
 interface Pen {
@@ -149,14 +168,14 @@ function drawMark({ context, color }: Pen, category: Category, count: number, x:
   context.lineWidth = 1;
 }
 
-function drawBrush({ context, height, color, xOf }: Pen, { brush }: Scene): void {
+function drawBrush({ context, height, color, xOf }: Pen, { brush }: Overlay): void {
   if (brush === null) return;
   const [from, to] = [xOf(brush.from), xOf(brush.to)];
   context.fillStyle = color('brush');
   context.fillRect(Math.min(from, to), AXIS, Math.abs(to - from), height - AXIS);
 }
 
-function drawCursor({ context, width, height, color, xOf }: Pen, { cursor, window: { to } }: Scene): void {
+function drawCursor({ context, width, height, color, xOf }: Pen, { cursor, window: { to } }: Overlay): void {
   const x = Math.min(width - 1, Math.round(xOf(cursor ?? to)));
   if (x < 0) return;
   context.fillStyle = color(cursor === null ? 'live' : 'past');

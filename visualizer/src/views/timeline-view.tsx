@@ -1,15 +1,15 @@
 /** One lane for each connection: its states as bars, what went wrong and what was asked as marks. */
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { stateText } from '../../../src/event-log/divergence.js';
 import { StateMark } from '../parts/state-badge.js';
-import type { TimeWindow } from '../state/page.js';
+import { look, type TimeWindow } from '../state/page.js';
 import { useAnswer, useMoment, usePage, useTheater } from '../state/theater.js';
 import { useNow } from '../state/tick.js';
 import { clockTime, duration } from '../state/times.js';
-import { Nothing } from './fleet-view.js';
-import { Icon, look } from './scrubber.js';
-import { AXIS, drawTimeline, LANE } from './timeline-canvas.js';
+import { AXIS, drawOverlay, drawTimeline, LANE } from './timeline-canvas.js';
+import { Nothing } from '../parts/nothing.js';
+import { Icon } from '../parts/icon.js';
 
 /** A drag shorter than this is a click, pixels. */
 const CLICK = 5;
@@ -25,6 +25,7 @@ export function TimelineView() {
   const names = book?.names ?? [];
   const scroll = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
+  const overlay = useRef<HTMLCanvasElement>(null);
   const [size, setSize] = useState({ width: 800, height: 400 });
   const [top, setTop] = useState(0);
   const [brush, setBrush] = useState<TimeWindow | null>(null);
@@ -39,11 +40,15 @@ export function TimelineView() {
       setSize({ width: picture.clientWidth, height: picture.clientHeight }),
     );
     observer.observe(picture);
-    const themes = new MutationObserver(() => setTheme((value) => value + 1));
+    const repaint = (): void => setTheme((value) => value + 1);
+    const themes = new MutationObserver(repaint);
     themes.observe(document.documentElement, { attributes: true });
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    system.addEventListener('change', repaint);
     return () => {
       observer.disconnect();
       themes.disconnect();
+      system.removeEventListener('change', repaint);
     };
   }, [isEmpty]);
 
@@ -70,11 +75,11 @@ export function TimelineView() {
       names: inSight,
       top: first * LANE - top,
       selected,
-      cursor: cursorAt,
-      brush,
     });
+  }, [given, window.from, window.to, inSight.join('\n'), first, top, selected, size, theme]);
+  useLayoutEffect(() => {
+    if (overlay.current !== null) drawOverlay(overlay.current, { window, cursor: cursorAt, brush });
   });
-  useEffect(() => {}, [theme]);
 
   const timeOf = (x: number): number =>
     window.from + (x / Math.max(1, size.width)) * (window.to - window.from);
@@ -228,6 +233,7 @@ export function TimelineView() {
               onWheel={onWheel}
               onKeyDown={onKeyDown}
             />
+            <canvas ref={overlay} class="timeline-overlay" aria-hidden="true" />
             {hover !== null && brush === null && (
               <HoverNote hover={hover} width={size.width} time={timeOf(hover.x)} words={wordsAt(hover)} />
             )}

@@ -1,0 +1,30 @@
+/** Writes `notices.txt`: whose work is in the page, and under which terms. */
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'vite';
+
+const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
+const BUNDLED = ['preact', 'xstate', 'elkjs'];
+
+export function notices(): Plugin {
+  return {
+    name: 'notices',
+    async generateBundle() {
+      const texts = await Promise.all(BUNDLED.map(noticeOf));
+      this.emitFile({ type: 'asset', fileName: 'notices.txt', source: texts.join('\n\n') });
+    },
+  };
+}
+
+async function noticeOf(name: string): Promise<string> {
+  const folder = join(MODULES, name);
+  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Readonly<
+    Record<'version' | 'license' | 'homepage', string | undefined>
+  >;
+  const files = await readdir(folder);
+  const license = files.find((file) => /^licen[cs]e/i.test(file));
+  const { version = '', license: terms = '', homepage = `https://www.npmjs.com/package/${name}` } = manifest;
+  const text = license === undefined ? '' : await readFile(join(folder, license), 'utf8');
+  return `${name} ${version}, ${terms}; its source is at ${homepage}\n\n${text.trim()}\n`;
+}

@@ -1,0 +1,164 @@
+/** Where what is shown comes from, when it was, and what can be done with the whole of it. */
+import { useRef, useState } from 'preact/hooks';
+import { isPast, type Page } from '../state/page.js';
+import { useMoment, usePage, useTheater } from '../state/theater.js';
+import { nextTheme, themeNow, type Theme } from '../state/theme.js';
+import { clockTime, duration } from '../state/times.js';
+import { Icon } from '../parts/icon.js';
+
+export function Header() {
+  const page = usePage();
+  const { source, hello, book } = page;
+  const title = source.kind === 'none' ? '' : source.title;
+  return (
+    <header class="header">
+      <h1 class="brand">
+        <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
+          <circle cx="6" cy="7" r="3.2" class="brand-a" />
+          <circle cx="18" cy="7" r="3.2" class="brand-b" />
+          <circle cx="12" cy="17.5" r="3.2" class="brand-c" />
+          <path d="M9 8.5l2 5.6M15 8.5l-2 5.6M9.4 7h5.2" class="brand-line" />
+        </svg>
+        Troupe
+      </h1>
+      {title !== '' && (
+        <p class="source" title={book?.writtenBy ?? hello?.package.version ?? ''}>
+          {title}
+        </p>
+      )}
+      <When page={page} />
+      <div class="header-actions">
+        <OpenButton />
+        <ShareButton />
+        <ThemeButton />
+      </div>
+    </header>
+  );
+}
+
+/** Whether what is shown is now. */
+function When({ page }: { page: Page }) {
+  const { state } = useTheater();
+  const { source, link, book } = page;
+  const moment = useMoment();
+  if (source.kind === 'none' || book === undefined || book.length === 0) return null;
+  if (isPast(page)) {
+    const at = moment?.at ?? book.lastAt;
+    return (
+      <p class="when past" role="status">
+        <span class="when-word">Past</span>
+        <span class="mono">{clockTime(at)}</span>
+        <button type="button" class="link" onClick={() => state.change({ cursor: null })}>
+          {source.kind === 'live' ? 'Back to live' : 'To the end'}
+        </button>
+      </p>
+    );
+  }
+  if (source.kind === 'file')
+    return (
+      <p class="when recorded" role="status">
+        <span class="when-word">{book.isWhole || book.problem !== null ? 'Recorded' : 'Reading…'}</span>{' '}
+        {duration(book.lastAt - book.firstAt)}
+      </p>
+    );
+  return link.kind === 'open' ? (
+    <p class="when live" role="status">
+      <span class="when-word">Live</span>
+    </p>
+  ) : (
+    <p class="when lost" role="status">
+      <span class="when-word">Disconnected</span>
+    </p>
+  );
+}
+
+export function OpenButton() {
+  const { open } = useTheater();
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" onClick={() => input.current?.click()}>
+        Open a log
+      </button>
+      <input
+        ref={input}
+        type="file"
+        accept=".jsonl,.ndjson,.json"
+        class="sr-only"
+        tabIndex={-1}
+        aria-label="Log file"
+        onChange={({ currentTarget }) => {
+          const file = currentTarget.files?.[0];
+          if (file !== undefined) open(file);
+          currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}
+
+function ShareButton() {
+  const { runtime } = useTheater();
+  const { link, source } = usePage();
+  const [trouble, setTrouble] = useState('');
+  if (runtime === undefined || source.kind === 'none' || link.kind !== 'open') return null;
+  async function share(): Promise<void> {
+    try {
+      const file = await runtime?.share();
+      if (file !== undefined) download(file, 'troupe.html');
+      setTrouble('');
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : 'It cannot be exported.');
+    }
+  }
+  return (
+    <>
+      <button type="button" title="One HTML file with this page and the log" onClick={() => void share()}>
+        Export
+      </button>
+      {trouble !== '' && (
+        <span role="alert" class="small bad-words">
+          {trouble}
+        </span>
+      )}
+    </>
+  );
+}
+
+function download(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+const THEME_WORDS: Readonly<Record<Theme, string>> = {
+  system: 'like the system',
+  light: 'light',
+  dark: 'dark',
+};
+
+function ThemeButton() {
+  const [theme, setTheme] = useState(themeNow);
+  return (
+    <button
+      type="button"
+      class="icon"
+      aria-label={`Colors: ${THEME_WORDS[theme]}`}
+      title={`Colors: ${THEME_WORDS[theme]}`}
+      onClick={() => setTheme(nextTheme())}
+    >
+      <Icon
+        path={
+          theme === 'system'
+            ? 'M2 3h12v8H2zM6 14h4M8 11v3'
+            : theme === 'light'
+              ? 'M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM8 1v2M8 13v2M1 8h2M13 8h2M3 3l1.5 1.5M11.5 11.5L13 13M13 3l-1.5 1.5M4.5 11.5L3 13'
+              : 'M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5z'
+        }
+      />
+    </button>
+  );
+}

@@ -1,0 +1,88 @@
+/** What is there instead of the views while there is nothing to show, and why. */
+import type { Link, Page } from '../state/page.js';
+import { useTheater } from '../state/theater.js';
+import { OpenButton } from './header.js';
+import { Nothing } from '../parts/nothing.js';
+import { Icon } from '../parts/icon.js';
+
+export function Waiting({ page: { link, source } }: { page: Page }) {
+  const { state } = useTheater();
+  return (
+    <main class="waiting">
+      <WaitingNote link={link} hasSource={source.kind !== 'none'} />
+      {link.kind === 'idle' && (
+        <div class="drop-zone">
+          <Icon path="M8 11V3M5 6l3-3 3 3M3 10v3h10v-3" />
+          <p>
+            Drop an event log (<code>.jsonl</code>) here
+          </p>
+          <OpenButton />
+          <p class="muted small">
+            It stays on this computer. Record one with <code>troupe up --record FILE</code>.
+          </p>
+        </div>
+      )}
+      {link.kind === 'mismatch' && (
+        <button type="button" class="primary" onClick={() => window.location.reload()}>
+          Load the page again
+        </button>
+      )}
+      {(link.kind === 'refused' || (link.kind === 'lost' && !link.mayReturn)) && (
+        <button type="button" onClick={() => state.begin({})}>
+          Open a log instead
+        </button>
+      )}
+    </main>
+  );
+}
+
+function WaitingNote({ link, hasSource }: { link: Link; hasSource: boolean }) {
+  switch (link.kind) {
+    case 'idle':
+      return (
+        <Nothing title="See what your connections do">Live through time, or from a recorded log.</Nothing>
+      );
+    case 'connecting':
+      return (
+        <div class="nothing" role="status">
+          <span class="spinner" aria-hidden="true" />
+          <h2>Connecting…</h2>
+          <p>The running troupe is being asked for its charts and its log.</p>
+        </div>
+      );
+    case 'reading':
+      return (
+        <div class="nothing">
+          <h2>Reading the log…</h2>
+          <progress aria-label="Share of the log that is read" max={1} value={link.share} />
+        </div>
+      );
+    case 'open':
+      return (
+        <div class="nothing" role="status">
+          <span class="spinner" aria-hidden="true" />
+          <h2>{hasSource ? 'Waiting for the first entries…' : 'Connecting…'}</h2>
+          <p>The log of the running troupe is on its way.</p>
+        </div>
+      );
+    case 'lost':
+      return (
+        <Nothing title={link.mayReturn ? 'Nobody answers' : 'The troupe has ended'}>
+          {link.why} {link.mayReturn && 'It is tried again by itself.'}
+        </Nothing>
+      );
+    case 'refused':
+      return (
+        <Nothing title="This address is not valid any more">
+          {link.why} Open the address that the running <code>troupe</code> has printed.
+        </Nothing>
+      );
+    case 'mismatch':
+      return (
+        <Nothing title="The page and the troupe are of different versions">
+          The troupe speaks version {link.theirs}, this page {link.ours}. Load the page again to get the one
+          that fits.
+        </Nothing>
+      );
+  }
+}

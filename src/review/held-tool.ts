@@ -1,10 +1,9 @@
 /** A tool that is held back, as a host shows it to a person, and the error of a call to it. */
-import type { HeldReason } from '../../machines/policy/review.js';
+import type { HeldPrint, HeldReason } from '../../machines/policy/review.js';
 import { cutText } from '../cut-text.js';
 import { ToolHeldError } from '../errors.js';
 import type { Mask } from '../secrets.js';
 import { changedFields, type ReviewedField, type ReviewedTool } from './fingerprint.js';
-import type { HeldDefinition } from './server-review.js';
 
 /** What an approval is bound to: a tool, as it was looked at. */
 export interface ToolToApprove {
@@ -28,6 +27,16 @@ export interface HeldTool extends ToolToApprove {
   readonly approved: ReviewedTool | null;
   /** As its server has it now, without secrets of its entry. Its words are the server's: data, not instructions. */
   readonly listed: ReviewedTool;
+}
+
+/** A held tool with what there is to compare. */
+export interface HeldDefinition extends HeldPrint {
+  /** Name of the server. */
+  readonly server: string;
+  /** As its server has it now. */
+  readonly listed: ReviewedTool;
+  /** As it was approved; undefined where it was not, or where nobody can tell. */
+  readonly approved: ReviewedTool | undefined;
 }
 
 export function toHeldTool(held: HeldDefinition, name: string): HeldTool {

@@ -6,9 +6,8 @@ import { isObject } from '../config/read-shape.js';
 import { exposedNames, rawKey, type ToolIdentity } from '../catalog/naming.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate } from '../options.js';
-import { toHeldTool, type HeldTool, type ToolToApprove } from './held-tool.js';
+import { toHeldTool, type HeldTool, type ToolToApprove, type HeldDefinition } from './held-tool.js';
 import type { Reviews } from './reviews.js';
-import type { HeldDefinition } from './server-review.js';
 
 /**
  * What the review of a troupe is made of.

@@ -18,9 +18,15 @@ import type { Clock } from '../ports.js';
 import { doneWithin } from '../release.js';
 import type { Mask } from '../secrets.js';
 import { changedFields } from './fingerprint.js';
-import { heldError, outdatedApproval, whyHeld, type ToolToApprove } from './held-tool.js';
+import {
+  heldError,
+  outdatedApproval,
+  whyHeld,
+  type ToolToApprove,
+  type HeldDefinition,
+} from './held-tool.js';
 import type { ReviewedServer, ReviewStore } from './review-store.js';
-import { ServerReview, type HeldDefinition } from './server-review.js';
+import { ServerReview } from './server-review.js';
 
 /** A list can be other in as many places as it has tools; a person needs a few of them. */
 const MOST_TOLD = 10;

@@ -7,7 +7,7 @@
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { heldOf, type HeldPrint, type ToolPrint } from '../../machines/policy/review.js';
+import { heldOf, type ToolPrint } from '../../machines/policy/review.js';
 import {
   reviewMachine,
   type KeepApprovalsInput,
@@ -23,6 +23,7 @@ import { isObject } from '../config/read-shape.js';
 import type { Clock } from '../ports.js';
 import { maskJson, NO_MASK, type Mask } from '../secrets.js';
 import { fingerprint, toReviewed, type ReviewedTool } from './fingerprint.js';
+import type { HeldDefinition } from './held-tool.js';
 import type { RememberedTool, ReviewedServer, ReviewStore } from './review-store.js';
 
 export interface ServerReviewPorts {
@@ -32,16 +33,6 @@ export interface ServerReviewPorts {
   readonly mask: () => Mask;
   /** What the chart has told, once for each step of it. Called when the chart is at rest. */
   readonly moved: (told: readonly ReviewEmitted[]) => void;
-}
-
-/** A held tool with what there is to compare. */
-export interface HeldDefinition extends HeldPrint {
-  /** Name of the server. */
-  readonly server: string;
-  /** As its server has it now. */
-  readonly listed: ReviewedTool;
-  /** As it was approved; undefined where it was not, or where nobody can tell. */
-  readonly approved: ReviewedTool | undefined;
 }
 
 const NONE: ReadonlySet<string> = new Set();

@@ -18,7 +18,7 @@ export function useBrowser(): { window(): Promise<Page> } {
   const profiles: BrowserContext[] = [];
   beforeAll(async () => {
     browser = await puppeteer.launch({
-      executablePath: await chromium.executablePath(),
+      executablePath: process.env['CHROME_PATH'] ?? (await chromium.executablePath()),
       args: ARGS,
       headless: 'shell',
       timeout: START_MS,

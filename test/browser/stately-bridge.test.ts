@@ -95,9 +95,9 @@ describe("the bridge to Stately's inspector", () => {
     await expect
       .poll(async () => (await shownBy(page).catch(() => undefined))?.actors, LIMIT)
       .toContain('manager');
-    await troupe.close();
-    await expect.poll(() => page.$eval('p', (line) => line.textContent), LIMIT).toBe('It has ended.');
     expect(errors).toEqual([]);
+    await troupe.close();
+    await expect.poll(() => page.$eval('p', (line) => line.textContent), LIMIT).toMatch(/^It has ended/);
   });
 
   it('hands nothing to a page that it was not told of.', async () => {

@@ -249,9 +249,10 @@ describe('a page that is not understood, or hears nothing', () => {
     const page = await visualizer.open(address());
     await expectText(page, 'h2', (text) => text === 'Connecting…');
     await expectAccessible(page, 'connecting');
-    answers = (write) => write(hello);
+    answers = (_write, stop) => stop();
     end();
     await expectText(page, 'h2', (text) => text === 'Nobody answers');
+    answers = (write) => write(hello);
     await expectText(page, 'h2', (text) => text === 'Waiting for the first entries…');
   });
 });

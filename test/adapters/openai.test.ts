@@ -108,19 +108,23 @@ describe('tools for OpenAI', () => {
 
   it('throw what the host throws, once every other call is over.', async () => {
     let over = 0;
+    let tellThrown = (): void => {};
+    const thrown = new Promise<void>((resolve) => (tellThrown = resolve));
     const { troupe } = await makeWorld({
       tools: [tool('echo'), tool('slow')],
       on: {
         'tools/call': async () => {
-          await new Promise((resolve) => setTimeout(resolve, 30));
+          await thrown;
+          await new Promise((resolve) => setImmediate(resolve));
           over += 1;
           return text('done');
         },
       },
     });
     const approve = ({ name }: { name: string }): boolean => {
-      if (name === NAME) throw new RangeError('a mistake of the host');
-      return true;
+      if (name !== NAME) return true;
+      tellThrown();
+      throw new RangeError('a mistake of the host');
     };
     const calls = [chatCall('a', '{}'), chatCall('b', '{}', 'mcp__box__slow')];
     await expect(runChatToolCalls(troupe, calls, { approve })).rejects.toThrow(RangeError);

@@ -6,7 +6,7 @@
  */
 import { resolve } from 'node:path';
 import type { Approvals } from './approvals.js';
-import { loadConfig, type LoadedConfig } from './config/load.js';
+import type { loadConfig, LoadedConfig } from './config/load.js';
 import type { ServerSpec } from './config/merge.js';
 import { describeProblem } from './config/problem.js';
 import { isObject, kindOf } from './config/read-shape.js';
@@ -34,7 +34,13 @@ export class ConfigReading {
   #servers: Servers | undefined;
   #told: ReadonlySet<string> = new Set();
 
-  constructor(options: TroupeOptions, approvals: Approvals, publish: (event: LifecycleEventBody) => void) {
+  /** `load` stands between the sources and who reads them. */
+  constructor(
+    options: TroupeOptions,
+    approvals: Approvals,
+    publish: (event: LifecycleEventBody) => void,
+    private readonly load: (read: () => Promise<LoadedConfig>) => Promise<LoadedConfig> = (read) => read(),
+  ) {
     this.#options = options;
     this.#approvals = approvals;
     this.#publish = publish;
@@ -43,14 +49,7 @@ export class ConfigReading {
 
   /** Reads every source. Never rejects. */
   async read(): Promise<LoadedConfig> {
-    const servers = this.#hostServers();
-    const loaded = await loadConfig({
-      ...this.#options,
-      ...(servers === undefined ? {} : { servers }),
-      isApproved: await this.#approvals.snapshot(),
-      cwd: process.cwd(),
-    });
-    const named = withoutNobody(loaded);
+    const named = withoutNobody(await this.load(() => this.#loadSources()));
     this.#tell(named.problems.filter((problem) => !this.#told.has(describeProblem(problem))));
     this.#told = new Set(named.problems.map(describeProblem));
     return named;
@@ -68,7 +67,7 @@ export class ConfigReading {
 
   /** Reads one entry of the host. Rejects with a `ConfigError` where it cannot be used. */
   async readEntry(name: string, config: ServerConfig): Promise<ReadEntry> {
-    const { problems, servers } = await loadConfig({ servers: { [name]: config }, cwd: process.cwd() });
+    const { problems, servers } = await load({ servers: { [name]: config }, cwd: process.cwd() });
     const [spec] = servers;
     if (spec !== undefined) return { config, spec, warnings: problems };
     throw new ConfigError(problems.map(describeProblem).join('; '), { server: name, problems });
@@ -94,6 +93,16 @@ export class ConfigReading {
     this.#servers = servers;
   }
 
+  async #loadSources(): Promise<LoadedConfig> {
+    const servers = this.#hostServers();
+    return load({
+      ...this.#options,
+      ...(servers === undefined ? {} : { servers }),
+      isApproved: await this.#approvals.snapshot(),
+      cwd: process.cwd(),
+    });
+  }
+
   #hostServers(): Servers | undefined {
     const servers = this.#servers;
     if (this.#kept.size === 0 || (servers !== undefined && !isObject(servers))) return servers;
@@ -110,6 +119,12 @@ export class ConfigReading {
       });
     }
   }
+}
+
+/** Reading a configuration takes files that nobody needs before. */
+async function load(...given: Parameters<typeof loadConfig>): Promise<LoadedConfig> {
+  const { loadConfig } = await import('./config/load.js');
+  return loadConfig(...given);
 }
 
 function withoutNobody<T extends LoadedConfig>(loaded: T): T {

@@ -4,7 +4,7 @@
  *
  * Longer than most because it is what a host holds, with its documentation: mechanism is elsewhere.
  */
-import { distinctUntilChanged, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type {
   CallToolResult,
   GetPromptResult,
@@ -12,13 +12,14 @@ import type {
   ReadResourceResult,
   Tool,
 } from '@modelcontextprotocol/sdk/types.js';
+import { distinctUntilChanged } from './lifecycle/rx.js';
 import { CONNECTION_COMMANDS, type ConnectionCommand } from '../machines/connection.events.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { Failure } from '../machines/policy/failure.js';
 import { acceptedOf, verdict, type TransitionVerdict } from '../machines/verdict.js';
 import { isCommand } from './actors/door.js';
 import { callProblem } from './calls/call-problem.js';
-import { makeCall, type CallOptions, type CallPorts } from './calls/call.js';
+import { makeCall, type CallOptions, type CallPorts, type InternalCallOptions } from './calls/call.js';
 import { InvalidTransitionError, NotReadyError, TrustRequiredError } from './errors.js';
 import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
 import type { ConnectionRef } from './lifecycle/follow.js';
@@ -274,7 +275,7 @@ export class Connection {
   callOffered(
     tool: string,
     args: object,
-    options: CallOptions,
+    options: InternalCallOptions,
     refusal: () => Error | undefined,
   ): Promise<CallToolResult> {
     const problem = callProblem(args, options);

@@ -1,7 +1,6 @@
 /** What is configured where, without starting or expanding anything. */
 import { Approvals } from './approvals.js';
 import type { DroppedEntry } from './config/drop-filtered.js';
-import { loadConfig } from './config/load.js';
 import { maskConfig } from './config/mask.js';
 import type { ServerSpec } from './config/merge.js';
 import type { Scope, SourceReport } from './config/sources.js';
@@ -47,6 +46,7 @@ export interface Discovery {
 
 /** Loads and merges the given sources. Never rejects for an unreadable one: `sources` and `problems` tell. */
 export async function discoverServers(options: DiscoverOptions = {}): Promise<Discovery> {
+  const { loadConfig } = await import('./config/load.js');
   const unread: ConfigProblem[] = [];
   const approvals = new Approvals(options.approvals, (message) =>
     unread.push({ severity: 'warning', source: 'approvals', message }),

@@ -19,6 +19,7 @@ export { createKeychainTokenStore, type KeychainTokenStoreOptions } from './auth
 export { createMemoryTokenStore } from './auth/token-store.js';
 export type { StoredSignIn, TokenOwner, TokenStore } from './auth/token-store.js';
 export type {
+  AssertionRequest,
   AuthOption,
   AuthOptions,
   AuthorizationRequest,
@@ -40,7 +41,7 @@ export type {
 } from './server-requests/handlers.js';
 export type { InjectionSignalName } from './calls/result/injection-patterns.js';
 export type { InjectionSignal } from './calls/result/injection-signals.js';
-export { renderResult } from './calls/result/render.js';
+export { renderResult } from './calls/result/results.js';
 export type { RenderedResult, RenderOptions, ResultDiagnostic } from './calls/result/render.js';
 export type { ResultOptions } from './calls/result/results.js';
 export type { SpillPort } from './calls/result/spill.js';
@@ -85,6 +86,7 @@ export type {
   HttpServerConfig,
   InProcessServerConfig,
   InputRequest,
+  Isolation,
   MachineInspector,
   NamingTemplate,
   PolicyOverrides,

@@ -29,6 +29,10 @@ export interface MembershipParts {
   /** The start of the troupe; undefined before it was asked for. */
   readonly started: () => Promise<unknown> | undefined;
   readonly isClosed: () => boolean;
+  /** Stands between the sources and who reads them. */
+  readonly load?: ((read: () => Promise<LoadedConfig>) => Promise<LoadedConfig>) | undefined;
+  /** Hears that the entries may have become others. */
+  readonly onchanged?: (() => void) | undefined;
 }
 
 export class Membership {
@@ -42,7 +46,7 @@ export class Membership {
   constructor(options: TroupeOptions, parts: MembershipParts) {
     this.#parts = parts;
     const { approvals, publisher, clock } = parts;
-    this.#reading = new ConfigReading(options, approvals, publisher.publish);
+    this.#reading = new ConfigReading(options, approvals, publisher.publish, parts.load);
     this.#reloads = new Reloads({
       ...parts,
       reading: this.#reading,
@@ -71,6 +75,11 @@ export class Membership {
     return loaded;
   }
 
+  /** Resolves when the sources have been read for the first time, where `open` was called. */
+  async whenRead(): Promise<void> {
+    await this.#opened;
+  }
+
   /** See `Troupe.add`. */
   async add(name: string, config: ServerConfig): Promise<Connection> {
     const [entry] = await Promise.all([this.#reading.readEntry(name, config), this.#opened]);
@@ -82,6 +91,7 @@ export class Membership {
     this.#reading.keep(entry);
     const connection = roster.enroll(entry.spec);
     if (started() !== undefined) roster.startOne(name);
+    this.#parts.onchanged?.();
     return connection;
   }
 
@@ -90,12 +100,19 @@ export class Membership {
     const { roster } = this.#parts;
     this.#reading.drop(name);
     const connection = roster.connection(name);
-    if (connection !== undefined) await roster.remove(connection);
+    if (connection === undefined) return;
+    await roster.remove(connection);
+    this.#parts.onchanged?.();
   }
 
   /** See `Troupe.reload`. */
   reload(servers?: Servers, options: WaitOptions = {}): Promise<ReloadReport> {
-    return this.#reloads.reload(servers, options);
+    const reloading = this.#reloads.reload(servers, options);
+    reloading.then(
+      () => this.#parts.onchanged?.(),
+      () => {},
+    );
+    return reloading;
   }
 
   /** Ends the watch of the files; resolves when every approval is kept, too. */

@@ -16,6 +16,9 @@ import type { Clock, Logger } from './ports.js';
 import type { ReviewStore } from './review/review-store.js';
 import type { ServerRequestHandlers } from './server-requests/handlers.js';
 
+/** Which clients of a gateway have a connection to a server in common. */
+export type Isolation = 'per-session' | 'shared';
+
 /** Troupe's own settings, allowed in every entry beside what `.mcp.json` files hold. */
 export interface ServerSettings {
   /** `false` makes no connection; the status row reads stopped, reason `disabled`. Default true. */
@@ -37,6 +40,12 @@ export interface ServerSettings {
   readonly maxConcurrentCalls?: number;
   /** Whether calls that were lost with their connection are repeated. Default: `retryCalls` of the troupe. */
   readonly retryCalls?: RetryCalls;
+  /**
+   * Of a gateway with several clients: `per-session` gives each a connection of its own, `shared` one to all of them, and
+   * what the server asks goes to the client whose call was the cause, or is refused. Default: a client that answers what
+   * servers ask has a connection of its own, the others share one.
+   */
+  readonly isolation?: Isolation;
   /** Overrides of single numbers of the connection policy. */
   readonly policy?: PolicyOverrides;
 }

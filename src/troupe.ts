@@ -4,13 +4,14 @@
  *
  * Longer than most because it is the façade with its documentation.
  */
-import { distinctUntilChanged, filter, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type {
   CallToolResult,
   GetPromptResult,
   LoggingLevel,
   ReadResourceResult,
 } from '@modelcontextprotocol/sdk/types.js';
+import { distinctUntilChanged, filter } from './lifecycle/rx.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import type { CallOptions } from './calls/call.js';
 import { CallCheck } from './calls/call-check.js';
@@ -59,9 +60,10 @@ import { ServerTable } from './server-table.js';
 import { toStartReport, type StartReport } from './start-report.js';
 import { NO_MASK, type Mask } from './secrets.js';
 import { clientCapabilities } from './server-requests/capabilities.js';
-import { tellRootsChanged } from './server-requests/roots.js';
-import { ServerRequests } from './server-requests/server-requests.js';
+import { ServerRequests, toResponders } from './server-requests/server-requests.js';
+import type { TroupeInside, TroupeSeams } from './seams.js';
 import { Sessions } from './sessions.js';
+import { tellSessions } from './server-requests/tell-sessions.js';
 import { atExit } from './exit-hook.js';
 import type {
   Completion,
@@ -116,12 +118,17 @@ export class Troupe {
   readonly #signIns: SignIns | undefined;
   readonly #clock: Clock;
   readonly #hasRoots: boolean;
+  /** @internal */
+  readonly inside: TroupeInside;
   #started: Promise<StartReport> | undefined;
   #closed: Promise<void> | undefined;
   #forgetExit: (() => void) | undefined;
   readonly #forgetInspector: (() => void) | undefined;
 
-  constructor(options: TroupeOptions) {
+  constructor(options: TroupeOptions);
+  /** @internal */
+  constructor(options: TroupeOptions, seams: TroupeSeams);
+  constructor(options: TroupeOptions, seams: TroupeSeams = {}) {
     const clock = options.clock ?? systemClock;
     this.#clock = clock;
     this.#hasRoots = options.handlers?.roots !== undefined;
@@ -167,6 +174,7 @@ export class Troupe {
     });
     catalogs.onlisted = (...listed) => this.#reviews.listed(...listed);
     const wire = new Wire(clock, mask);
+    const responders = toResponders(options.handlers ?? {});
     const effects: EffectPorts = {
       clock,
       sessions: this.#sessions,
@@ -179,14 +187,16 @@ export class Troupe {
       publish,
       createTransport,
       signIns: this.#signIns,
-      createClient: () =>
+      createClient: (server) =>
         createClient({
           clientInfo: options.clientInfo ?? PACKAGE,
-          capabilities: clientCapabilities(options.handlers, options.capabilities),
+          capabilities:
+            seams.declares?.(server) ?? clientCapabilities(options.handlers, options.capabilities),
           clock,
         }),
       wire,
-      serverRequests: new ServerRequests(options.handlers ?? {}, { clock, publish, mask }),
+      onnotification: seams.onnotification,
+      serverRequests: new ServerRequests(seams.responders ?? (() => responders), { clock, publish, mask }),
     };
     const naming = options.naming ?? DEFAULT_NAMING;
     const requiresApproval = toApprovalPolicy(options.requiresApproval, { publish, mask });
@@ -235,6 +245,7 @@ export class Troupe {
       connection: (name) => this.#roster.connection(name),
       tools: () => this.tools,
       mask,
+      review: (server) => this.#reviews.state(server),
       onchanged: (fn) => publisher.onflushed(fn),
     });
     if (options.inspector !== undefined) {
@@ -255,7 +266,24 @@ export class Troupe {
       judged: () => this.#reviews.ready(),
       started: () => this.#started,
       isClosed: () => this.#closed !== undefined,
+      load: seams.load,
+      onchanged: seams.onchanged,
     });
+    this.inside = {
+      get rows() {
+        return table.rows;
+      },
+      whenRead: () => this.#members.whenRead(),
+      offer: (server) => ({
+        tools: this.#registry.definitions(server),
+        resources: extras.get(server, 'resources'),
+        resourceTemplates: extras.get(server, 'resourceTemplates'),
+        prompts: extras.get(server, 'prompts'),
+      }),
+      until: (isTrue, signal) => publisher.until(isTrue, signal),
+      onflushed: (fn) => publisher.onflushed(fn),
+      tellServers: (method) => tellSessions(this.#sessions.usable, method),
+    };
     this.events$ = publisher.events$;
     this.diagnostics$ = this.events$.pipe(filter((event) => event.type === 'diagnostic'));
     this.tools$ = publisher.live(() => this.tools).pipe(distinctUntilChanged());
@@ -455,7 +483,7 @@ export class Troupe {
    */
   async rootsChanged(): Promise<void> {
     if (!this.#hasRoots) throw new TypeError("rootsChanged() needs the option 'handlers.roots'.");
-    await tellRootsChanged(this.#sessions.usable);
+    await tellSessions(this.#sessions.usable, 'notifications/roots/list_changed');
   }
 
   /** A part of this troupe, for a sub-agent. It cannot start, stop or close anything. */
@@ -523,6 +551,8 @@ export class Troupe {
   }
 
   async #close(): Promise<void> {
+    // Nobody will ask what has gone: the list need not be made anew for every server that stops.
+    this.#registry.ongone = undefined;
     this.#roster.close();
     const { supervisor } = this.#roster;
     const isOver = (): boolean => supervisor.state === 'stopped' || supervisor.failure !== undefined;

@@ -2,8 +2,9 @@
  * A part of a troupe, for a sub-agent: some servers, some tools. It reads and calls; it cannot start, stop, close, or
  * change what is told of.
  */
-import { distinctUntilChanged, filter, map, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import { distinctUntilChanged, filter, map } from './lifecycle/rx.js';
 import type { CallOptions } from './calls/call.js';
 import type { RenderedResult } from './calls/result/render.js';
 import type { ResultOptions } from './calls/result/results.js';

@@ -5,7 +5,7 @@
 import Elk from 'elkjs/lib/elk.bundled.js';
 import { chartContent, wordsOf } from './chart-content.mjs';
 import { keepRows, placeInRow, rowsByState, startAbove, straightLines } from './chart-rows.mjs';
-import { textWidth } from './text-width.mjs';
+import { textWidth } from '../../dist/src/inspection/text-width.js';
 
 export const SIZE = { title: 14, text: 12, row: 18, label: 16, pad: 14, titleBaseline: 21, firstRow: 41 };
 

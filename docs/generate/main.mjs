@@ -35,7 +35,15 @@ async function generate() {
   };
   const reference = {
     'options.md': optionsPage(
-      { options: await read('src/options.ts'), policy: await read('machines/policy/policy.ts') },
+      {
+        options: await read('src/options.ts'),
+        policy: await read('machines/policy/policy.ts'),
+        gateway: await Promise.all(
+          ['gateway-options', 'serve-http-options', 'serve-stdio', 'drain'].map((name) =>
+            read(`src/gateway/${name}.ts`),
+          ),
+        ),
+      },
       DEFAULT_POLICY,
     ),
     'errors.md': errorsPage(

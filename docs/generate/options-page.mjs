@@ -6,16 +6,23 @@ import { aliasBlock, cell, code, memberTable, page, table } from './markdown.mjs
 import { readDeclarations } from './source-reader.mjs';
 
 /**
- * @param {{ options: string, policy: string }} sources
+ * @param {{ options: string, policy: string, gateway: readonly string[] }} sources `gateway`: those of `mcp-troupe/gateway`
  * @param {object} defaultPolicy the value of `DEFAULT_POLICY`
  */
 export function optionsPage(sources, defaultPolicy) {
   const options = [...readDeclarations(sources.options).values()].filter(({ isExported }) => isExported);
   const policy = readDeclarations(sources.policy);
+  const gateway = sources.gateway.flatMap((text) =>
+    [...readDeclarations(text).values()].filter(
+      ({ name, kind }) => name.endsWith('Options') && kind === 'interface',
+    ),
+  );
   const isInterface = ({ kind }) => kind === 'interface';
   const settings = flattened(policy, 'ConnectionPolicy');
   failOn([
-    ...options.filter(isInterface).flatMap(({ name, members }) => undocumented(name, members)),
+    ...[...options.filter(isInterface), ...gateway].flatMap(({ name, members }) =>
+      undocumented(name, members),
+    ),
     ...undocumented('ConnectionPolicy', settings),
     ...differences(
       settings.map(({ name }) => name),
@@ -27,14 +34,19 @@ export function optionsPage(sources, defaultPolicy) {
     const value = JSON.stringify(valueAt(defaultPolicy, name)).replaceAll('"', '');
     return [code(name), cell(code(type)), code(value.replace(/([:,])(?=\S)/g, '$1 ')), cell(doc)];
   });
+  const told = [...options, ...gateway].map(({ name }) => name);
+  const blocksOf = (declaration) => interfaceBlocks(declaration, told);
   const constants = options.filter(({ kind }) => kind === 'const');
   const aliases = [...options, ...policy.values()].filter(({ kind }) => kind === 'type');
-  return page('Options', '`src/options.ts` and `machines/policy/policy.ts`', [
+  return page('Options', '`src/options.ts`, `machines/policy/policy.ts` and `src/gateway`', [
     'Durations are milliseconds. An option marked `?` may be left out.',
-    ...options.filter(isInterface).toSorted(troupeOptionsFirst).flatMap(interfaceBlocks),
+    ...options.filter(isInterface).toSorted(troupeOptionsFirst).flatMap(blocksOf),
     '## Connection policy',
     'Each number can be overridden by `policy`, for all servers or in one entry.',
     table(['Setting', 'Type', 'Default', 'Meaning'], policyRows),
+    '## The gateway',
+    'Of `mcp-troupe/gateway`: see [the guide](../guide/gateway.md).',
+    ...gateway.flatMap(blocksOf),
     '## Other types',
     ...aliases.map(aliasBlock),
     '## Constants',
@@ -49,11 +61,12 @@ function troupeOptionsFirst(a, b) {
   return Number(b.name === 'TroupeOptions') - Number(a.name === 'TroupeOptions');
 }
 
-function interfaceBlocks({ name, parent, doc, members }) {
+/** What it extends is named where the page tells of it. */
+function interfaceBlocks({ name, parent, doc, members }, told) {
   return [
     `## ${name}`,
     ...(doc === '' ? [] : [doc]),
-    ...(parent === null ? [] : [`And everything of [${parent}](#${parent.toLowerCase()}).`]),
+    ...(!told.includes(parent) ? [] : [`And everything of [${parent}](#${parent.toLowerCase()}).`]),
     memberTable('Option', members),
   ];
 }

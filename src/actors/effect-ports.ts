@@ -11,7 +11,7 @@ import type { Wire } from '../event-log/wire.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { ServerConfig } from '../options.js';
 import type { Clock } from '../ports.js';
-import type { ProtocolClient } from '../protocol/protocol-client.js';
+import type { JsonObject, ProtocolClient, RequestOrigin } from '../protocol/protocol-client.js';
 import type { Reviews } from '../review/reviews.js';
 import type { Wishes } from '../requests/wishes.js';
 import type { Mask } from '../secrets.js';
@@ -56,6 +56,15 @@ export interface SignInPort {
   finish(name: string, answer: string): Promise<void>;
 }
 
+/** A notification of a server, untouched. */
+export interface ServerNotice {
+  readonly server: string;
+  readonly method: string;
+  readonly params: JsonObject;
+  /** Of our request in whose course it came, where that is sure. */
+  readonly origin: RequestOrigin | undefined;
+}
+
 export interface EffectPorts {
   readonly clock: Clock;
   readonly sessions: Sessions;
@@ -71,9 +80,11 @@ export interface EffectPorts {
   readonly createTransport: CreateTransport;
   /** Default: nobody signs in; a server that wants it waits for other headers and a retry. */
   readonly signIns?: SignInPort | undefined;
-  readonly createClient: () => Promise<ProtocolClient>;
+  readonly createClient: (server: string) => Promise<ProtocolClient>;
   /** Hears the messages of every session. Default: nobody does. */
   readonly wire?: Pick<Wire, 'ear'>;
+  /** Hears what a server tells, as it came, before anything is made of it. Default: nobody does. */
+  readonly onnotification?: ((notice: ServerNotice) => void) | undefined;
   /** Answers what servers ask. Default: every request but a ping is refused. */
   readonly serverRequests?: Pick<ServerRequests, 'answer'>;
 }

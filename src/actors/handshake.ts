@@ -36,10 +36,13 @@ export function shakingHands(
     details: lastWords(ports),
     run: async (key, signal) => {
       const { session, transport } = requireTransport(ports, key);
-      const client = await ports.createClient();
+      const client = await ports.createClient(key.name);
       signal.throwIfAborted();
       session.client = client;
-      client.onnotification = (method, params) => hear(ports, key, session, method, params);
+      client.onnotification = (method, params, origin) => {
+        ports.onnotification?.({ server: key.name, method, params, origin });
+        hear(ports, key, session, method, params);
+      };
       client.onoddity = atMost(MOST_ODDITIES_TOLD, (message) =>
         diagnose(ports, key, 'protocol-oddity', message),
       );

@@ -22,6 +22,17 @@ export interface AuthorizationRequest {
   readonly url: string;
 }
 
+/** An authorization server wants to know on whose word it gives a token. */
+export interface AssertionRequest {
+  readonly server: AuthServer;
+  /** The authorization server: the audience of the assertion. */
+  readonly issuer: string;
+  /** What the token will be for (RFC 8707), where the server says so. */
+  readonly resource?: string;
+  /** The scopes that are asked for, separated by spaces. */
+  readonly scope?: string;
+}
+
 /** A client that is registered with an authorization server already. */
 export interface OAuthClient {
   readonly clientId: string;
@@ -32,13 +43,23 @@ export interface OAuthClient {
   /** Of the signature, such as `ES256`. Default `RS256`. */
   readonly algorithm?: string;
   /**
-   * Address of the authorization server that the secret or the key is meant for: they are used nowhere else, whatever a
-   * server says. Default: whichever the server names, which is enough for a client without either.
+   * Address of the authorization server that the secret, the key or the assertion is meant for: they are used nowhere
+   * else, whatever a server says. Default: whichever the server names, which is enough for a client without either.
    */
   readonly issuer?: string;
-  /** `client-credentials` asks no person (RFC 6749 section 4.4). Default `authorization-code`. */
-  readonly grant?: 'authorization-code' | 'client-credentials';
+  /**
+   * `client-credentials` (RFC 6749 section 4.4) and `jwt-bearer` (RFC 7523 section 2.1) ask no person. Default
+   * `authorization-code`.
+   */
+  readonly grant?: (typeof GRANTS)[number];
+  /**
+   * Gives the JWT of `jwt-bearer`, each time another token is needed: what an identity provider says of a signed-in
+   * employee (cross-app access, SEP-990) or of a workload. Needs `issuer`.
+   */
+  readonly assertion?: (request: AssertionRequest) => Promise<string> | string;
 }
+
+const GRANTS = ['authorization-code', 'client-credentials', 'jwt-bearer'] as const;
 
 /** The options of Troupe's own provider. */
 export interface AuthOptions {
@@ -116,12 +137,17 @@ export function clientProblems(client: Readonly<Record<string, unknown>>): reado
     { field: `auth.client.${field}`, message },
   ];
   if (!isText(client['clientId'])) return problem('clientId', 'expected a string');
+  const { grant = 'authorization-code', assertion } = client;
+  if (!GRANTS.some((known) => known === grant)) return problem('grant', `expected ${GRANTS.join(', ')}`);
   const hasSecret = client['clientSecret'] !== undefined || client['privateKey'] !== undefined;
-  if (hasSecret && !isAddress(client['issuer'])) {
+  if ((hasSecret || assertion !== undefined) && !isAddress(client['issuer'])) {
     return problem('issuer', 'expected the address of the authorization server that the secret is meant for');
   }
-  if (client['grant'] === 'client-credentials' && !hasSecret) {
+  if (grant === 'client-credentials' && !hasSecret) {
     return problem('grant', "'client-credentials' needs a clientSecret or a privateKey");
+  }
+  if ((grant === 'jwt-bearer') !== isFunction(assertion)) {
+    return problem('assertion', "expected a function, with the grant 'jwt-bearer' and no other");
   }
   return [];
 }

@@ -12,6 +12,7 @@ import { openBrowser } from './open-browser.js';
 import { remembering } from './remembering.js';
 import { ownerOf, type TokenOwner, type TokenStore } from './token-store.js';
 import { Turns } from './turns.js';
+import { unattendedRequest } from './unattended-request.js';
 
 export interface AccountSurroundings {
   readonly clock: Clock;
@@ -38,6 +39,7 @@ export async function ownAccount(
     redirectUrl,
     clientName: options.clientName ?? PACKAGE.name,
     addClientAuthentication: await signerOf(client),
+    unattendedRequest: unattendedRequest(server, client),
     onUnsaved: (error) => diagnose('sign-in-not-stored', notStored(server, error)),
   });
   const secrets = new KnownSecrets(secretsOf(client));

@@ -6,7 +6,11 @@
  * O3. Where the store cannot be used, what it should hold is kept in memory, and that is told once.
  */
 import { randomBytes } from 'node:crypto';
-import type { AddClientAuthentication, OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import type {
+  AddClientAuthentication,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+} from '@modelcontextprotocol/sdk/client/auth.js';
 import type {
   OAuthClientInformationMixed,
   OAuthClientMetadata,
@@ -26,11 +30,19 @@ export interface StoredProviderOptions {
   readonly scope: string | undefined;
   /** The signature of a client that has a key. */
   readonly addClientAuthentication: AddClientAuthentication | undefined;
+  /** Gives the form of a request for tokens that needs no person, by a client of that kind. */
+  readonly unattendedRequest: UnattendedRequest | undefined;
   /** Where the browser comes back to; undefined for a listener that each sign-in opens. */
   readonly redirectUrl: string | undefined;
   /** The store cannot be used. */
   readonly onUnsaved: (error: unknown) => void;
 }
+
+/** Undefined state: nothing was discovered. */
+export type UnattendedRequest = (
+  scope: string | undefined,
+  state: OAuthDiscoveryState | undefined,
+) => Promise<URLSearchParams> | URLSearchParams;
 
 /** Stands for "a person comes back somewhere" while no sign-in is under way. */
 const SOMEWHERE = 'http://127.0.0.1/callback';
@@ -40,20 +52,22 @@ export class StoredOAuthProvider implements OAuthClientProvider {
   redirectUrl: string | undefined;
   declare readonly clientMetadataUrl?: string;
   declare readonly addClientAuthentication?: AddClientAuthentication;
-  declare readonly prepareTokenRequest?: (scope?: string) => URLSearchParams;
+  declare readonly prepareTokenRequest?: (scope?: string) => Promise<URLSearchParams> | URLSearchParams;
   readonly #options: StoredProviderOptions;
   #verifier: string | undefined;
+  #discovered: OAuthDiscoveryState | undefined;
   /** What the store could not take. */
   #unsaved: StoredSignIn | undefined;
 
   constructor(options: StoredProviderOptions) {
     this.#options = options;
-    const isMachine = options.client?.grant === 'client-credentials';
-    this.redirectUrl = isMachine ? undefined : (options.redirectUrl ?? SOMEWHERE);
+    const { unattendedRequest } = options;
+    this.redirectUrl = unattendedRequest === undefined ? (options.redirectUrl ?? SOMEWHERE) : undefined;
     if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
     if (options.addClientAuthentication !== undefined)
       this.addClientAuthentication = options.addClientAuthentication;
-    if (isMachine) this.prepareTokenRequest = clientCredentials;
+    if (unattendedRequest !== undefined)
+      this.prepareTokenRequest = (scope) => unattendedRequest(scope, this.#discovered);
   }
 
   get clientMetadata(): OAuthClientMetadata {
@@ -106,6 +120,10 @@ export class StoredOAuthProvider implements OAuthClientProvider {
     const { expiresAt: _, ...kept } = await this.#read();
     const expiresAt = this.#options.clock.now() + (seconds ?? 0) * 1_000;
     await this.#write({ ...kept, tokens, ...(isLifetime(seconds) ? { expiresAt } : {}) });
+  }
+
+  saveDiscoveryState(state: OAuthDiscoveryState): void {
+    this.#discovered = state;
   }
 
   /** Whoever began the sign-in has the address already. */
@@ -183,12 +201,4 @@ function isExpired({ client_secret_expires_at: at = 0 }: OAuthClientInformationM
 
 function isLifetime(seconds: number | undefined): boolean {
   return seconds !== undefined && Number.isFinite(seconds) && seconds > 0;
-}
-
-/** RFC 6749 section 4.4.2. */
-function clientCredentials(scope?: string): URLSearchParams {
-  return new URLSearchParams({
-    grant_type: 'client_credentials',
-    ...(scope === undefined ? {} : { scope }),
-  });
 }

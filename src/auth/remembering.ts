@@ -13,16 +13,22 @@ export function remembering(provider: OAuthClientProvider, secrets: KnownSecrets
     if (given !== undefined) secrets.remember(tokenSecrets(given));
     return given;
   };
+  const request = <T extends URLSearchParams | undefined>(given: T): T => {
+    secrets.remember([given?.get('assertion') ?? undefined]);
+    return given;
+  };
   const verifier = (given: string): string => {
     secrets.remember([given]);
     return given;
   };
   const save = provider.saveClientInformation?.bind(provider);
+  const prepare = provider.prepareTokenRequest?.bind(provider);
   return viewOf(provider, {
     tokens: async () => tokens(await provider.tokens()),
     saveTokens: (given) => provider.saveTokens(tokens(given)),
     clientInformation: async () => client(await provider.clientInformation()),
     ...(save !== undefined && { saveClientInformation: (given) => save(client(given)) }),
+    ...(prepare !== undefined && { prepareTokenRequest: async (scope) => request(await prepare(scope)) }),
     codeVerifier: async () => verifier(await provider.codeVerifier()),
     saveCodeVerifier: (given) => provider.saveCodeVerifier(verifier(given)),
   });

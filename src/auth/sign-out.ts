@@ -73,5 +73,6 @@ const NOTHING = {
   scope: undefined,
   redirectUrl: undefined,
   addClientAuthentication: undefined,
+  unattendedRequest: undefined,
   onUnsaved: () => {},
 };

@@ -120,6 +120,7 @@ async function fetchUnattended(ports: RenewalPorts, { scopes }: StaleToken): Pro
   try {
     const place = await ports.place();
     const { issuer } = place;
+    await provider.saveDiscoveryState?.(place.state);
     const clientMetadata = { ...provider.clientMetadata, scope: scopes.join(' ') };
     const asking = scopes.length === 0 ? provider : viewOf(provider, { clientMetadata });
     const fresh = await fetchToken(asking, issuer, tokenRequest(place, ports.fetch));

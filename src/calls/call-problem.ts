@@ -1,8 +1,8 @@
 /** Mistakes of the caller: trying again cannot help, so they are a `TypeError` and not one of the call's outcomes. */
-import type { CallOptions } from './call.js';
+import type { InternalCallOptions } from './call.js';
 
 /** What is wrong with the arguments or options of a call, as far as a look can tell; undefined where nothing is. */
-export function callProblem(args: unknown, options: CallOptions): TypeError | undefined {
+export function callProblem(args: unknown, options: InternalCallOptions): TypeError | undefined {
   const { signal, timeoutMs, totalTimeoutMs, retryCalls } = options;
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
     return new TypeError('The arguments of a call must be an object.');

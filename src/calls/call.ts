@@ -11,7 +11,7 @@ import { afterLoss, type RetryCalls } from '../../machines/policy/call-safety.js
 import { isAnswering } from '../answering.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
-import type { Progress } from '../protocol/protocol-client.js';
+import type { GiveUpSignal, Progress } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
 import { pause } from '../transports/http/abortable.js';
@@ -38,11 +38,18 @@ export interface CallOptions {
   /** Whether the call is repeated where its connection is lost. Default: the `retryCalls` of the server, else of the troupe. */
   readonly retryCalls?: RetryCalls;
   readonly onProgress?: (progress: Progress) => void;
+  /** Sent as `_meta` of the request, for what host and server have agreed on. Default: nothing. */
+  readonly meta?: Readonly<Record<string, unknown>>;
   /**
    * Anything that tells for whom the call is made. Sent nowhere: the host's `handlers` get it back, as `origin.context` of
    * what the server asks in the course of the call.
    */
   readonly context?: unknown;
+}
+
+/** The same for whoever calls very often. */
+export interface InternalCallOptions extends Omit<CallOptions, 'signal'> {
+  readonly signal?: GiveUpSignal;
 }
 
 export interface CallPorts {
@@ -76,7 +83,7 @@ export interface Call {
   readonly args: object;
   readonly timeoutMs: number;
   readonly retryCalls: RetryCalls;
-  readonly options: CallOptions;
+  readonly options: InternalCallOptions;
   /** Why it may not be sent any more: what is offered can change while it waits. Undefined where it may. */
   readonly refusal?: () => Error | undefined;
 }
@@ -87,9 +94,9 @@ export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): 
   const patience = new Patience(ports.clock, { idleMs: call.timeoutMs, totalMs }, signal);
   let hasTurn = route.turns.tryTake();
   try {
-    const told = { ...call, tool: ports.mask(route.server)(call.tool) };
-    if (!hasTurn) hasTurn = await turn(route, told, patience);
-    const present = async (): Promise<Session> => nextSession(ports.clock, route, told, patience);
+    if (!hasTurn) hasTurn = await turn(route, toTold(ports, route, call), patience);
+    const present = (): Promise<Session> =>
+      nextSession(ports.clock, route, toTold(ports, route, call), patience);
     let session = route.session() ?? (await present());
     const loading = ports.check.loading(route.tools(), call.tool);
     if (loading !== undefined) {
@@ -102,7 +109,7 @@ export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): 
     const first = await send(ports, session, call, patience);
     if ('result' in first) return heeded(ports, session, tools, call, first.result);
     if (!mayRepeat(first, call, tools)) throw first.error;
-    const next = await nextSession(ports.clock, route, told, patience, first);
+    const next = await nextSession(ports.clock, route, toTold(ports, route, call), patience, first);
     if (!mayRepeat(first, call, route.tools())) throw first.error;
     const toolsNow = route.tools();
     const change = refusalOf(ports, next, toolsNow, call);
@@ -115,6 +122,11 @@ export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): 
     patience.end();
     if (hasTurn) route.turns.leave();
   }
+}
+
+/** The call as its errors tell of it. */
+function toTold(ports: CallPorts, route: CallRoute, call: Call): Call {
+  return { ...call, tool: ports.mask(route.server)(call.tool) };
 }
 
 /** Waits for its turn, which is no silence of the server. One that is made for a call would wait for that for ever. */

@@ -4,6 +4,8 @@
  */
 import { LONGEST_DELAY_MS } from '../../machines/policy/backoff.js';
 import type { Clock } from '../ports.js';
+import { LightAbort } from '../light-abort.js';
+import type { GiveUpListener, GiveUpSignal } from '../protocol/protocol-client.js';
 
 /** Nothing was heard in time. */
 export class TimedOut extends Error {
@@ -27,11 +29,12 @@ export interface Limits {
   readonly totalMs: number;
 }
 
-export class Patience {
+/** Aborts with `TimedOut` or `GivenUp` when it is over. */
+export class Patience extends LightAbort {
   readonly #clock: Clock;
   readonly #limits: Limits;
-  readonly #caller: AbortSignal | undefined;
-  readonly #over = new AbortController();
+  readonly #caller: GiveUpSignal | undefined;
+  readonly #giveUp: GiveUpListener = { handleEvent: () => this.abort(new GivenUp()) };
   #idle: unknown;
   #total: unknown;
   /** What is left of the time in all. */
@@ -41,19 +44,15 @@ export class Patience {
   #isEnded = false;
 
   /** Whoever makes one calls `end`. */
-  constructor(clock: Clock, limits: Limits, caller: AbortSignal | undefined) {
+  constructor(clock: Clock, limits: Limits, caller: GiveUpSignal | undefined) {
+    super();
     this.#clock = clock;
     this.#limits = limits;
     this.#caller = caller;
     this.#leftMs = limits.totalMs;
-    if (caller?.aborted === true) this.#giveUp();
+    if (caller?.aborted === true) this.#giveUp.handleEvent();
     caller?.addEventListener('abort', this.#giveUp, { once: true });
     this.#run();
-  }
-
-  /** Aborts with `TimedOut` or `GivenUp` when patience is over. */
-  get signal(): AbortSignal {
-    return this.#over.signal;
   }
 
   /** Something was heard: the time of hearing nothing begins anew. */
@@ -105,12 +104,10 @@ export class Patience {
   #timer(isTotal: boolean, delayMs: number): unknown {
     const limitMs = isTotal ? this.#limits.totalMs : this.#limits.idleMs;
     const isNone = !Number.isFinite(limitMs) || limitMs <= 0;
-    if (isNone || this.#isEnded || this.#over.signal.aborted) return undefined;
+    if (isNone || this.#isEnded || this.aborted) return undefined;
     return this.#clock.setTimeout(
-      () => this.#over.abort(new TimedOut(limitMs, isTotal)),
+      () => this.abort(new TimedOut(limitMs, isTotal)),
       Math.min(delayMs, LONGEST_DELAY_MS),
     );
   }
-
-  readonly #giveUp = (): void => this.#over.abort(new GivenUp());
 }

@@ -10,7 +10,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { FailureCode } from '../../machines/policy/failure.js';
 import type { CallOutcome } from '../lifecycle/event.js';
-import { RequestLostError, RpcError, type Progress } from '../protocol/protocol-client.js';
+import { RequestLostError, RpcError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
 import { maskFailure, maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
 import type { Call, CallPorts } from './call.js';
@@ -42,17 +42,26 @@ export async function send(
   const { name: connection, generation } = session.key;
   const number = ports.nextCall();
   const mask = ports.mask(connection);
-  const told = { ...call, tool: mask(call.tool) };
-  const about = { connection, generation, call: number, tool: told.tool };
+  const tool = mask(call.tool);
   const startedAt = ports.clock.now();
-  ports.publish({ type: 'call.started', ...about, ...(repeats === undefined ? {} : { repeats }) });
-  const finish = (outcome: CallOutcome): void =>
-    ports.publish({ type: 'call.finished', ...about, durationMs: ports.clock.now() - startedAt, outcome });
+  // Written out each time: these are the events that come in masses, and a spread costs more than the rest of them.
+  if (repeats === undefined) {
+    ports.publish({ type: 'call.started', connection, generation, call: number, tool });
+  } else {
+    ports.publish({ type: 'call.started', connection, generation, call: number, tool, repeats });
+  }
+  const finish = (outcome: CallOutcome): void => {
+    const durationMs = ports.clock.now() - startedAt;
+    ports.publish({ type: 'call.finished', connection, generation, call: number, tool, durationMs, outcome });
+  };
   const tellProgress = (progress: Progress): void => {
     const { total } = progress;
     ports.publish({
       type: 'call.progress',
-      ...about,
+      connection,
+      generation,
+      call: number,
+      tool,
       progress: progress.progress,
       ...(total === undefined ? {} : { total }),
     });
@@ -69,7 +78,7 @@ export async function send(
     finish(result.isError === true ? 'tool-error' : 'answered');
     return { result };
   } catch (error) {
-    const unanswered = whyUnanswered(error, session, mask, told, ports.clock.now());
+    const unanswered = whyUnanswered(error, session, mask, { ...call, tool }, ports.clock.now());
     finish(unanswered.outcome);
     return { ...unanswered, number };
   } finally {
@@ -78,7 +87,7 @@ export async function send(
   }
 }
 
-async function request(
+function request(
   { client }: Session,
   call: Call,
   number: number,
@@ -86,20 +95,19 @@ async function request(
   tellProgress: (progress: Progress) => void,
 ): Promise<CallToolResult> {
   if (client === undefined) {
-    throw new RequestLostError(
-      { code: 'connection-lost', message: 'There is no session to send it on.' },
-      false,
-    );
+    const failure = { code: 'connection-lost', message: 'There is no session to send it on.' } as const;
+    return Promise.reject(new RequestLostError(failure, false));
   }
   const onProgress = (progress: Progress): void => {
     patience.renew();
     tellProgress(progress);
   };
   const method = 'tools/call';
-  const params = { name: call.tool, arguments: call.args };
+  const { meta } = call.options;
+  const params = { name: call.tool, arguments: call.args, ...(meta === undefined ? {} : { _meta: meta }) };
   const origin = { method, name: call.tool, call: number, context: call.options.context };
-  const result = await client.request(method, params, { signal: patience.signal, onProgress, origin });
-  return result as CallToolResult;
+  const answer = client.request(method, params, { signal: patience, onProgress, origin });
+  return answer as Promise<JsonObject & CallToolResult>;
 }
 
 /** What became of a request over that session which failed with `error`, told without secrets. */

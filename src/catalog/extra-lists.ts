@@ -69,7 +69,7 @@ export class ExtraLists {
 
   /** Keeps the lists up to date from the events of a publisher. */
   follow(publisher: Publisher): void {
-    publisher.events$.subscribe((event) => {
+    publisher.onevent((event) => {
       this.#isStale ||= ToolRegistry.concerns(event);
     });
   }

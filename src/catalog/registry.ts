@@ -45,6 +45,7 @@ export interface ServerFacts {
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
+const NO_TOOLS: readonly Tool[] = [];
 
 export class ToolRegistry {
   #tools: readonly CatalogTool[] = Object.freeze([]);
@@ -84,14 +85,20 @@ export class ToolRegistry {
     return this.#counts.get(server) ?? 0;
   }
 
+  /** What one server shows, as it was listed; the same list until that changes. */
+  definitions(server: string): readonly Tool[] {
+    this.#bringUpToDate();
+    return this.#shares.find((share) => share.server === server)?.definitions ?? NO_TOOLS;
+  }
+
   /** Keeps the list up to date from the events of a publisher: once for every batch of them. */
   follow(publisher: Publisher): void {
-    publisher.events$.subscribe((event) => {
+    publisher.onevent((event) => {
       this.#isStale ||= ToolRegistry.concerns(event);
       this.#mayShrink ||= ToolRegistry.canTakeAway(event);
     });
     publisher.onflushed(() => {
-      if (this.#mayShrink) this.#bringUpToDate();
+      if (this.#mayShrink && this.ongone !== undefined) this.#bringUpToDate();
     });
   }
 

@@ -46,8 +46,8 @@ export class VanishedTools {
 
   constructor(private readonly parts: VanishedParts) {}
 
-  follow({ events$ }: Pick<Publisher, 'events$'>): void {
-    events$.subscribe((event) => {
+  follow(publisher: Pick<Publisher, 'onevent'>): void {
+    publisher.onevent((event) => {
       if (event.type === 'connection.ready') this.#ready.set(event.connection, event.generation);
       if (event.type === 'catalog.changed') {
         const isFirst = this.#ready.get(event.connection) !== event.generation;

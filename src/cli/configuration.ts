@@ -3,7 +3,8 @@
  * files of the project, the user and other hosts.
  *
  * C1. An unreadable file that was given, a wrong `--add`, or no server at all ends the command before anything is
- *     started. An unreadable file that was only found is noted.
+ *     started; but where servers may be configured later, there may be none yet. An unreadable file that was only found is
+ *     noted.
  * C2. One wrong entry of a file is that server's failure and nobody else's.
  * C3. A server by a name that none can have is in no status: it is noted, and ends a command that is about no other.
  */
@@ -28,8 +29,11 @@ export interface Configuration {
 
 export type Sources = Required<Pick<TroupeOptions, 'config' | 'servers' | 'discover'>>;
 
-/** Throws a `UsageError` or a `ConfigError`. */
-export async function readConfiguration(flags: Flags): Promise<Configuration> {
+/** Throws a `UsageError` or a `ConfigError`; with `mayBeEmpty`, not because there is no server. */
+export async function readConfiguration(
+  flags: Flags,
+  { mayBeEmpty = false }: { readonly mayBeEmpty?: boolean } = {},
+): Promise<Configuration> {
   await checkAdded(flags);
   const options = sourcesOf(flags);
   const discovery = await discoverServers({ ...options, approvals: createFileApprovalStore() });
@@ -37,9 +41,10 @@ export async function readConfiguration(flags: Flags): Promise<Configuration> {
   const unreadable = sources.flatMap(({ ok, message }) => (ok ? [] : [message ?? 'a file cannot be read']));
   if (unreadable.length > 0 && !options.discover) throw new ConfigError(unreadable.join('; '));
   const names = [...servers.map(({ name }) => name), ...refused];
-  if (names.length === 0) throw nothingConfigured(flags, options, unreadable);
+  if (names.length === 0 && !(mayBeEmpty && unreadable.length === 0))
+    throw nothingConfigured(flags, options, unreadable);
   const unnamed = problems.filter(({ server }) => server === NOBODYS_NAME);
-  if (names.every((name) => name === NOBODYS_NAME)) {
+  if (names.length > 0 && names.every((name) => name === NOBODYS_NAME)) {
     throw new ConfigError(unnamed.map(describeProblem).join('; '));
   }
   return {

@@ -49,6 +49,15 @@ export function collectServer(text: string, before: readonly AddedServer[] = [])
   return [...before, added];
 }
 
+export function toUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text;
+  throw new InvalidArgumentError('Expected an address that begins with https:// or http://.');
+}
+
+export function collectUrl(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, toUrl(text)];
+}
+
 export function toMilliseconds(text: string): number {
   return wholeNumber(text, 0, LONGEST_TIMER_MS, 'milliseconds');
 }

@@ -32,16 +32,27 @@ export interface TroupeChoice {
 /** With `--verbose`, notes every detail of what happens to it. */
 export function makeTroupe(
   flags: Flags,
-  { names }: Pick<Configuration, 'names'>,
+  configuration: Pick<Configuration, 'names'>,
   terminal: Terminal,
   choice: TroupeChoice = {},
 ): Troupe {
+  const troupe = createTroupe(toTroupeOptions(flags, configuration, choice));
+  if (flags.verbose) noteDetails(troupe, terminal);
+  return troupe;
+}
+
+/** What the flags and the choice come to. */
+export function toTroupeOptions(
+  flags: Flags,
+  { names }: Pick<Configuration, 'names'>,
+  choice: TroupeChoice = {},
+): Omit<TroupeOptions, 'handlers' | 'capabilities'> {
   const { maxAttempts, only = names, watch = false, auth = { interactive: false } } = choice;
   const { askInput, record, review: mode = 'report' } = choice;
   const { config, servers, discover } = sourcesOf(flags);
   const { timeout } = flags;
   const unneeded = names.filter((name) => !only.includes(name));
-  const troupe = createTroupe({
+  return {
     config,
     discover,
     servers: { ...servers, ...takenOut(unneeded) },
@@ -53,9 +64,7 @@ export function makeTroupe(
     ...(record === undefined ? {} : { record }),
     ...(timeout === undefined ? {} : { env: { ...process.env, [TIMEOUT_VARIABLE]: String(timeout) } }),
     ...(maxAttempts === undefined ? {} : { policy: { maxAttempts } }),
-  });
-  if (flags.verbose) noteDetails(troupe, terminal);
-  return troupe;
+  };
 }
 
 /** What the host names wins over every file, so a disabled entry of the same name takes a server out. */

@@ -2,6 +2,8 @@
  * The command line as a whole: which commands and flags there are, and what an error comes to. The code of a command
  * is loaded when it is called.
  *
+ * Longer than most because every command and every flag is here, with its help.
+ *
  * P1. Every error is one line that says why, `troupe: …`; a wrong command line is followed by where help is.
  */
 import { Argument, Command, CommanderError, Option } from 'commander';
@@ -14,6 +16,7 @@ import type { InspectFlags } from './commands/inspect.js';
 import type { MachineFlags } from './commands/machine.js';
 import type { ReplayFlags } from './commands/replay.js';
 import type { ReviewFlags } from './commands/review.js';
+import type { ServeFlags } from './commands/serve.js';
 import type { ToolsFlags } from './commands/tools.js';
 import type { TrustFlags } from './commands/trust.js';
 import type { UpFlags } from './commands/up.js';
@@ -22,6 +25,7 @@ import {
   CHART_FORMATS,
   collectFile,
   collectServer,
+  collectUrl,
   DEFAULT_FLAGS,
   MACHINE_NAMES,
   toAttempts,
@@ -31,6 +35,7 @@ import {
   toMoment,
   toPid,
   toPort,
+  toUrl,
   type Flags,
   type MachineName,
 } from './flags.js';
@@ -59,6 +64,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   };
   const program = makeProgram(host);
   addUp(program, act, host.stdin);
+  addServe(program, act, host.stdin);
   addCheck(program, act, host.stdin);
   addTools(program, act, host.stdin);
   addCall(program, act, host.stdin);
@@ -132,6 +138,23 @@ function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
     .action(async (_, command: Command) => {
       const { up } = await import('./commands/up.js');
       await act<UpFlags>(command, (flags, terminal) => up(flags, terminal, stdin));
+    });
+}
+
+function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
+  addCommand(program, 'serve', 'be one MCP server that has what all servers have, on stdin and stdout')
+    .option('--http [port]', 'on HTTP instead, for many clients; default: any port that is free', toPort)
+    .option('--host <address>', 'listen there; one that others reach needs a token or an issuer')
+    .option('--token <token>', 'what HTTP clients must bring; default: the variable TROUPE_SERVE_TOKEN')
+    .option('--oauth-issuer <url>', 'take the tokens of this authorization server (repeatable)', collectUrl)
+    .option('--public-url <url>', 'where HTTP clients reach it, if that is behind a proxy', toUrl)
+    .option('--bare', 'there is one server, and nothing of it is renamed')
+    .option('--fail-closed', 'refuse clients while a server has failed')
+    .option('--admin-tools', 'add tools to see the status of servers, and to retry or restart one')
+    .option('--drain <ms>', 'how long calls in flight may go on at the end', toMilliseconds, 10_000)
+    .action(async (_, command: Command) => {
+      const { serve } = await import('./commands/serve.js');
+      await act<ServeFlags>(command, (flags, terminal) => serve(flags, terminal, stdin));
     });
 }
 

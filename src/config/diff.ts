@@ -98,6 +98,7 @@ const SETTINGS: ReadonlySet<string> = new Set([
   'maxConcurrentCalls',
   'policy',
   'retryCalls',
+  'isolation',
 ] satisfies (keyof ServerSettings)[]);
 const DEFAULTS = {
   enabled: true,

@@ -44,6 +44,7 @@ export function toSettings(fields: EntryFields): ServerSettings {
     ...unlessIdle({ callTimeout: fields.callTimeout }),
     ...unlessIdle({ maxConcurrentCalls: fields.maxConcurrentCalls }),
     ...unlessIdle({ retryCalls: fields.retryCalls }),
+    ...unlessIdle({ isolation: fields.isolation }),
     ...unlessIdle({ policy: fields.policy }),
   };
 }

@@ -28,6 +28,8 @@ const DESCRIPTIONS: Readonly<Record<keyof typeof ENTRY_SCHEMA.properties, string
   maxConcurrentCalls:
     'Tool calls the server gets at the same time; further ones wait in order. Default 0: no limit.',
   retryCalls: 'Which calls may be repeated after a lost connection.',
+  isolation:
+    'Of a gateway: per-session gives each client a connection of its own, shared one to all. Default: by what a client answers.',
   policy: 'Single numbers of the connection policy.',
 };
 

@@ -6,7 +6,7 @@
  */
 import type { RetryCalls } from '../../machines/policy/call-safety.js';
 import type { BackoffOptions, ConnectionPolicy } from '../../machines/policy/policy.js';
-import type { NamingTemplate, ServerSettings, TroupeOptions } from '../options.js';
+import type { Isolation, NamingTemplate, ServerSettings, TroupeOptions } from '../options.js';
 
 /** The part of JSON Schema that `readShape` obeys. `title` is what a person is told was expected. */
 export interface Schema {
@@ -72,6 +72,11 @@ const RETRY_CALLS: Schema = {
   type: 'string',
   enum: ['safe', 'never'] satisfies readonly RetryCalls[],
   title: "'safe' or 'never'",
+};
+const ISOLATION: Schema = {
+  type: 'string',
+  enum: ['per-session', 'shared'] satisfies readonly Isolation[],
+  title: "'per-session' or 'shared'",
 };
 const COMMAND: Schema = {
   anyOf: [SOME_TEXT, { type: 'array', items: TEXT, minItems: 1, title: 'a list of strings' }],
@@ -152,6 +157,7 @@ const SETTINGS = {
   callTimeout: DURATION,
   maxConcurrentCalls: { type: 'integer', minimum: 0 },
   retryCalls: RETRY_CALLS,
+  isolation: ISOLATION,
   policy: POLICY,
 } satisfies Record<keyof ServerSettings, Schema>;
 

@@ -16,13 +16,14 @@ export class AddressBook {
   of(ref: AnyActorRef): Place {
     const known = this.#places.get(ref);
     if (known !== undefined) return known;
-    const address = this.#newAddress(ref);
+    const address = this.next(ref);
     const place = { address, isMachine: isMachineAddress(address), incarnations: undefined };
     this.#places.set(ref, place);
     return place;
   }
 
-  #newAddress({ id, _parent: parent }: AnyActorRef): string {
+  /** The address of an actor that has none yet, and of which nobody will ask again. */
+  next({ id, _parent: parent }: AnyActorRef): string {
     if (parent === undefined) return MANAGER;
     const place = this.of(parent);
     place.incarnations ??= new Map();

@@ -61,8 +61,10 @@ export class Digest {
   }
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 function hexOf(half: number): string {
-  return (half >>> 0).toString(16).padStart(8, '0');
+  return `${HEX[half >>> 24]}${HEX[(half >>> 16) & 255]}${HEX[(half >>> 8) & 255]}${HEX[half & 255]}`;
 }
 
 /** One machine, as it stands. */
@@ -95,60 +97,59 @@ export class StandingDigests {
   }
 }
 
-interface Field {
-  value: unknown;
-  digest: Digest;
-}
-
 /**
  * Of the context of one machine, as JSON. What a machine has put into its context never changes, so only what is
  * another value than the last time is read again.
  */
 class ContextDigest {
-  readonly #fields = new Map<string, Field>();
-  readonly #all = new Digest();
-  #last: object | undefined;
+  readonly #fields = new Map<string, Digest>();
+  #all = new Digest();
+  #last: Standing['context'] = {};
+  #names: readonly string[] = [];
+  #values: readonly unknown[] = [];
 
   of(context: Standing['context']): Digest {
     if (context === this.#last) return this.#all;
-    this.#last = context;
-    let count = 0;
-    for (const name of Object.keys(context)) {
-      const value = context[name];
-      if (value === undefined) continue;
-      count += 1;
-      const field = this.#fields.get(name);
-      if (field === undefined || field.value !== value) this.#set(name, value, field);
+    const names = Object.keys(context);
+    if (!isSameList(names, this.#names)) this.#forget();
+    const values = Object.values(context);
+    for (const [index, value] of values.entries()) {
+      if (value !== this.#values[index]) this.#set(names[index] ?? '', value);
     }
-    if (count < this.#fields.size) this.#drop(context);
+    this.#last = context;
+    this.#names = names;
+    this.#values = values;
     return this.#all;
   }
 
-  #set(name: string, value: unknown, field: Field | undefined): void {
-    const digest = new Digest().add(name).add(JSON.stringify(value));
-    if (field === undefined) this.#fields.set(name, { value, digest });
-    else {
-      this.#all.heap(field.digest, -1);
-      field.value = value;
-      field.digest = digest;
-    }
-    this.#all.heap(digest);
+  #forget(): void {
+    this.#fields.clear();
+    this.#all = new Digest();
+    this.#values = [];
   }
 
-  /** Fields that the context has no more. */
-  #drop(context: Standing['context']): void {
-    for (const [name, { digest }] of this.#fields) {
-      if (context[name] !== undefined) continue;
-      this.#fields.delete(name);
-      this.#all.heap(digest, -1);
-    }
+  /** A field without a value is none, as in JSON. */
+  #set(name: string, value: unknown): void {
+    const before = this.#fields.get(name);
+    if (before !== undefined) this.#all.heap(before, -1);
+    this.#fields.delete(name);
+    if (value === undefined) return;
+    const digest = new Digest().add(name).add(JSON.stringify(value));
+    this.#fields.set(name, digest);
+    this.#all.heap(digest);
   }
+}
+
+function isSameList(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((each, index) => each === others[index]);
 }
 
 /** The same for a state however its regions are ordered. */
 export function textOf(state: StateValue): string {
   if (typeof state === 'string') return state;
+  const names = Object.keys(state);
+  if (names.length > 1) names.sort();
   let text = '';
-  for (const name of Object.keys(state).sort()) text += `(${name} ${textOf(state[name] ?? '')})`;
+  for (const name of names) text += `(${name} ${textOf(state[name] ?? '')})`;
   return text;
 }

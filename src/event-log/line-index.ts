@@ -23,6 +23,9 @@ export interface Glance {
   /** Number of its `ActorState`; -1 for a note. */
   readonly place: number;
   readonly moved: Readonly<Record<string, StateValue>> | undefined;
+  /** Where its kind begins, behind the quote, and where what was seen ends; -1 for a line that had to be parsed. */
+  readonly kindAt: number;
+  readonly seenTo: number;
 }
 
 const LINE_FEED = 0x0a;
@@ -58,11 +61,25 @@ export function linesOf(bytes: Uint8Array): { readonly starts: Float64Array; rea
   return { starts, isLastWhole };
 }
 
+/** An address, `,"state":` and a state, as bytes. */
+interface Place {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+  /** Where its actor went from here the last time. */
+  next: Place | undefined;
+}
+
+/** Those of one actor. */
+interface Places {
+  readonly all: Place[];
+  last: Place | undefined;
+}
+
 export class LineScanner {
   readonly places: ActorState[] = [];
   readonly #decoder = new TextDecoder();
-  /** By hash of the bytes: numbers of places. */
-  readonly #byHash = new Map<number, { readonly number: number; readonly bytes: Uint8Array }[]>();
+  /** By hash of the address. */
+  readonly #byHash = new Map<number, Places>();
   #bytes: Uint8Array = new Uint8Array();
   #end = 0;
   #cursor = 0;
@@ -85,19 +102,17 @@ export class LineScanner {
     if (!this.#skip(AT)) return undefined;
     const at = this.#digits();
     if (!(seq >= 0) || !(at >= 0) || !this.#skip(KIND)) return undefined;
-    if (this.#skip(NOTE)) return { seq, at, isSnapshot: false, place: -1, moved: undefined };
+    const kindAt = this.#cursor;
+    if (this.#skip(NOTE))
+      return { seq, at, isSnapshot: false, place: -1, moved: undefined, kindAt, seenTo: this.#cursor };
     const isSnapshot = this.#isAhead(SNAPSHOT);
     if (!this.#seek(QUOTE) || !this.#skip(TO)) return undefined;
-    const from = this.#cursor;
-    if (!this.#value() || !this.#isAhead(STATE)) return undefined;
-    const between = this.#cursor;
-    this.#cursor += STATE.length;
-    if (!this.#value()) return undefined;
-    const place = this.#placeOf(from, between, this.#cursor);
+    const place = this.#place();
     const hasMoved = this.#skip(MOVED);
     const moved = hasMoved ? this.#moved() : undefined;
     if (place === undefined || (hasMoved && moved === undefined)) return undefined;
-    return this.#bytes[this.#cursor] === COMMA ? { seq, at, isSnapshot, place, moved } : undefined;
+    if (this.#bytes[this.#cursor] !== COMMA) return undefined;
+    return { seq, at, isSnapshot, place, moved, kindAt, seenTo: this.#cursor };
   }
 
   #slow(start: number, end: number): Glance | string {
@@ -108,16 +123,19 @@ export class LineScanner {
     if (problem !== undefined) return problem;
     const entry = value as unknown as LogEntry;
     const { seq, at } = entry;
-    if (entry.kind === 'note') return { seq, at, isSnapshot: false, place: -1, moved: undefined };
+    const unseen = { kindAt: -1, seenTo: -1 };
+    if (entry.kind === 'note') return { seq, at, isSnapshot: false, place: -1, moved: undefined, ...unseen };
     const { to, state, kind } = entry;
-    const place = this.#placeFor(toBytes(JSON.stringify([to, state])), () => ({ to, state })) ?? -1;
-    return {
-      seq,
-      at,
-      isSnapshot: kind === 'snapshot',
-      place,
-      moved: 'moved' in entry ? entry.moved : undefined,
-    };
+    const place = this.#numberOf(to, state);
+    const moved = 'moved' in entry ? entry.moved : undefined;
+    return { seq, at, isSnapshot: kind === 'snapshot', place, moved, ...unseen };
+  }
+
+  #numberOf(to: string, state: StateValue): number {
+    const bytes = toBytes(`${JSON.stringify(to)},"state":${JSON.stringify(state)}`);
+    const known = this.#knownBy(hashOf(bytes, 0));
+    const found = known.all.find((each) => isAt(each.bytes, bytes, 0));
+    return found?.number ?? this.#add(known, bytes, { to, state });
   }
 
   #isAhead(expected: Uint8Array): boolean {
@@ -185,37 +203,73 @@ export class LineScanner {
     return isMoved(value) ? value : undefined;
   }
 
-  /** The bytes should hold an address, `,"state":` and a state. */
-  #placeOf(from: number, between: number, end: number): number | undefined {
-    return this.#placeFor(this.#bytes.subarray(from, end), () => {
-      const to = parsed(this.text(this.#bytes, from, between));
-      const state = parsed(this.text(this.#bytes, between + STATE.length, end));
-      return isAddress(to) && isState(state) ? { to, state } : undefined;
-    });
+  /** Past an address, `,"state":` and a state. No JSON begins with another, so what was seen before is not read again. */
+  #place(): number | undefined {
+    const from = this.#cursor;
+    const known = this.#knownBy(hashOf(this.#bytes, from));
+    const found = this.#find(known, from);
+    if (found === undefined) return this.#newPlace(from, known);
+    this.#cursor += found.bytes.length;
+    return found.number;
   }
 
-  #placeFor(bytes: Uint8Array, make: () => ActorState | undefined): number | undefined {
-    let hash = 0;
-    for (let index = 0; index < bytes.length; index += 1)
-      hash = Math.imul(hash ^ (bytes[index] ?? 0), 2_654_435_761);
-    let known = this.#byHash.get(hash);
-    if (known === undefined) {
-      known = [];
-      this.#byHash.set(hash, known);
+  /** An actor goes to and fro between few states: what came next before is tried first. */
+  #find(known: Places, from: number): Place | undefined {
+    const { all, last } = known;
+    let found = last?.next;
+    if (found === undefined || !isAt(found.bytes, this.#bytes, from)) {
+      found = undefined;
+      for (let index = 0; index < all.length && found === undefined; index += 1) {
+        const place = all[index];
+        if (place !== undefined && isAt(place.bytes, this.#bytes, from)) found = place;
+      }
     }
-    for (const each of known) if (isEqual(each.bytes, bytes)) return each.number;
-    const place = make();
-    if (place === undefined) return undefined;
-    const number = this.places.length;
-    this.places.push(place);
-    known.push({ number, bytes });
+    if (last !== undefined) last.next = found;
+    known.last = found;
+    return found;
+  }
+
+  #newPlace(from: number, known: Places): number | undefined {
+    if (!this.#value() || !this.#isAhead(STATE)) return undefined;
+    const between = this.#cursor;
+    this.#cursor += STATE.length;
+    if (!this.#value()) return undefined;
+    const to = parsed(this.text(this.#bytes, from, between));
+    const state = parsed(this.text(this.#bytes, between + STATE.length, this.#cursor));
+    if (!isAddress(to) || !isState(state)) return undefined;
+    // A copy, for what it is of may be let go.
+    return this.#add(known, this.#bytes.slice(from, this.#cursor), { to, state });
+  }
+
+  #knownBy(hash: number): Places {
+    let known = this.#byHash.get(hash);
+    if (known === undefined) this.#byHash.set(hash, (known = { all: [], last: undefined }));
+    return known;
+  }
+
+  #add(known: Places, bytes: Uint8Array, place: ActorState): number {
+    const number = this.places.push(place) - 1;
+    known.last = { number, bytes, next: undefined };
+    known.all.push(known.last);
     return number;
   }
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false;
+/** Of the text that begins there. */
+function hashOf(bytes: Uint8Array, from: number): number {
+  let hash = 0;
+  let at = from + 1;
+  for (let byte = bytes[at]; byte !== undefined && byte !== QUOTE; byte = bytes[at]) {
+    hash = Math.imul(hash ^ byte, 2_654_435_761);
+    at += byte === BACKSLASH ? 2 : 1;
+  }
+  return hash;
+}
+
+function isAt(expected: Uint8Array, bytes: Uint8Array, from: number): boolean {
+  // From the end: where one is longer than the other, they differ there.
+  for (let index = expected.length - 1; index >= 0; index -= 1)
+    if (expected[index] !== bytes[from + index]) return false;
   return true;
 }
 

@@ -51,14 +51,22 @@ export class LogWriter {
   /** Resolves when everything is written and the sink is closed; as long as the sink takes. Never rejects. */
   async close(): Promise<void> {
     while (this.#work !== undefined) await this.#work;
-    await this.#guarded(async () => this.#sink.close());
+    try {
+      await this.#sink.close();
+    } catch (error) {
+      this.#break(error);
+    }
     this.#isBroken = true;
   }
 
   async #pump(): Promise<void> {
     // The lines of one turn are one batch.
     await Promise.resolve();
-    while (this.#waiting.length > 0) await this.#guarded(() => this.#next());
+    try {
+      while (this.#waiting.length > 0) await this.#next();
+    } catch (error) {
+      this.#break(error);
+    }
     this.#work = undefined;
   }
 
@@ -84,15 +92,11 @@ export class LogWriter {
     return this.#waiting.splice(0, end).join('');
   }
 
-  async #guarded(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#waiting = [];
-      this.#size = 0;
-      if (this.#isBroken) return;
-      this.#isBroken = true;
-      this.#onFailed(error);
-    }
+  #break(error: unknown): void {
+    this.#waiting = [];
+    this.#size = 0;
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    this.#onFailed(error);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Hears everything that the machines of one system are told, and makes entries of it. All contact with XState's
- * inspection is here; it serves the recorder and the replayer, so both see alike.
+ * Hears everything that the machines of a running system are told, and makes entries of it. All contact with XState's
+ * inspection is here.
  *
  * O1. A cause is an event that no machine sent: from outside, from an effect, or from a timer. Whatever a machine sends
  *     to a machine follows from the latest cause. What effects are told is no part of it.
@@ -8,17 +8,12 @@
  *     in between they are on the way.
  * O3. What is sent to an actor that has ended is left out: it does nothing.
  */
-import type {
-  AnyActorRef,
-  AnyMachineSnapshot,
-  InspectedEventEvent,
-  InspectionEvent,
-  StateValue,
-} from 'xstate';
+import type { AnyActorRef, AnyMachineSnapshot, InspectedEventEvent, InspectionEvent } from 'xstate';
 import { AddressBook } from './address-book.js';
 import { StandingDigests, textOf, type Digest } from './digest.js';
 import type { CauseKind, Delivery, LoggedEvent } from './entry.js';
 import { toLogged } from './logged-event.js';
+import { machineState, machineStates, type MachineState } from './machine-state.js';
 import type { NumberedClock } from './numbered-clock.js';
 
 /** The actors that are observed. */
@@ -32,19 +27,11 @@ export interface ObservableSystem {
 export interface Cause {
   readonly at: number;
   readonly to: string;
-  readonly from?: string;
+  readonly from: string | undefined;
   readonly kind: CauseKind;
   readonly event: LoggedEvent;
-  readonly timer?: number;
+  readonly timer: number | undefined;
   readonly derived: Delivery[];
-}
-
-/** A machine, as it stands. */
-export interface MachineState {
-  readonly to: string;
-  readonly status: AnyMachineSnapshot['status'];
-  readonly state: StateValue;
-  readonly context: Readonly<Record<string, unknown>>;
 }
 
 /** Causes, and where everything they touched has come to rest. */
@@ -61,9 +48,7 @@ export interface Group {
 /** What is done with what is heard. All of it is called while the machines are at work. */
 export interface Listener {
   /** A group begins. */
-  readonly first?: () => void;
-  /** There is another actor, machine or effect. */
-  readonly actor?: (ref: AnyActorRef, address: string) => void;
+  readonly first: () => void;
   /** An error in here. */
   readonly error: (error: unknown) => void;
 }
@@ -107,7 +92,7 @@ export class ObservedSystem {
     const machines: MachineState[] = [];
     const moved = new Set<string>();
     for (const [to, ref] of refs) {
-      const machine = stateOf(to, ref);
+      const machine = machineState(to, ref);
       machines.push(machine);
       if (this.#hasMoved(machine)) moved.add(to);
     }
@@ -116,8 +101,7 @@ export class ObservedSystem {
 
   /** Every machine, the manager first. */
   machines(): MachineState[] {
-    const { children } = this.#manager.getSnapshot() as { readonly children: Record<string, AnyActorRef> };
-    return [this.#manager, ...Object.values(children)].map((ref) => stateOf(this.#book.of(ref).address, ref));
+    return machineStates(this.#manager, this.#book);
   }
 
   #hasMoved({ to, status, state }: MachineState): boolean {
@@ -132,11 +116,7 @@ export class ObservedSystem {
   #hear(event: InspectionEvent): void {
     try {
       if (event.type === '@xstate.event') this.#note(event);
-      else if (event.type === '@xstate.actor') {
-        const ref = event.actorRef as AnyActorRef;
-        const { address } = this.#book.of(ref);
-        this.#listener.actor?.(ref, address);
-      }
+      else if (event.type === '@xstate.actor') this.#book.of(event.actorRef as AnyActorRef);
     } catch (error) {
       this.#listener.error(error);
     }
@@ -157,10 +137,10 @@ export class ObservedSystem {
       this.#causes.at(-1)?.derived.push(delivery);
       return;
     }
-    if (this.#causes.length === 0) this.#listener.first?.();
+    if (this.#causes.length === 0) this.#listener.first();
+    const { from } = delivery;
     const kind = kindOf(delivery, timer);
-    const at = this.#timers.now();
-    this.#causes.push({ at, kind, ...delivery, ...(timer !== undefined && { timer }), derived: [] });
+    this.#causes.push({ at: this.#timers.now(), to, from, kind, event: told, timer, derived: [] });
   }
 }
 
@@ -168,20 +148,4 @@ function kindOf({ from, event: { type } }: Delivery, timer: number | undefined):
   if (timer !== undefined) return 'timer';
   if (from === undefined) return 'send';
   return type.startsWith('xstate.done.') || type.startsWith('xstate.error.') ? 'settle' : 'callback';
-}
-
-/** What is read of a machine's snapshot. One that died of its very first state has no more than a status. */
-interface Standing {
-  readonly status: AnyMachineSnapshot['status'];
-  readonly value: StateValue;
-  readonly context: Readonly<Record<string, unknown>>;
-}
-
-function stateOf(to: string, ref: AnyActorRef): MachineState {
-  const {
-    status,
-    value = '',
-    context = {},
-  } = ref.getSnapshot() as Partial<Standing> & Pick<Standing, 'status'>;
-  return { to, status, state: value, context };
 }

@@ -147,22 +147,22 @@ export class Recorder {
     this.#write(toLine(last, this.#chain.check));
   }
 
+  /** Written in this order, which lets a reader see the most of a line at a glance; what is undefined is left out. */
   #bodiesOf(group: Group): string[] {
     const { causes, machines } = group;
     return causes.map(({ at, kind, to, from, event, timer, derived }, index) => {
-      const moved = index === causes.length - 1 ? movedBeside(group) : undefined;
-      const entry: Unchecked<CauseEntry> = {
+      const entry = {
         seq: this.#nextSeq + index,
         at,
         kind,
         to,
         state: machines.find((machine) => machine.to === to)?.state ?? '',
-        ...(moved !== undefined && { moved }),
-        ...(from !== undefined && { from }),
-        ...(timer !== undefined && { timer }),
+        moved: index === causes.length - 1 ? movedBeside(group) : undefined,
+        from,
+        timer,
         event,
-        ...(derived.length > 0 && { derived }),
-      };
+        derived: derived.length > 0 ? derived : undefined,
+      } satisfies { readonly [Name in keyof Unchecked<CauseEntry>]-?: CauseEntry[Name] | undefined };
       return JSON.stringify(entry);
     });
   }
@@ -227,6 +227,7 @@ export class Recorder {
 
 /** The states of those that came to another one without being told by the causes themselves. */
 function movedBeside({ causes, machines, moved }: Group): CauseEntry['moved'] {
+  if (moved.size === 0) return undefined;
   const beside = machines.filter(({ to }) => moved.has(to) && !causes.some((cause) => cause.to === to));
   return beside.length === 0 ? undefined : Object.fromEntries(beside.map(({ to, state }) => [to, state]));
 }

@@ -29,6 +29,11 @@ export interface ReplayReport {
   readonly at: number | undefined;
   /** What is wrong with the log; everything else is about what stands before it. */
   readonly problem: LogProblem | undefined;
+  /**
+   * Whether the last entry that was played says that the recording was ended. Where it does not, and there is no
+   * problem, the process that wrote it was killed or is still at it, or the end is missing.
+   */
+  readonly isEnded: boolean;
   /** The log was recorded with other charts than those that it was played with. */
   readonly hasOtherCharts: boolean;
   /** Why the actors were not run again, so that only the fold was; undefined where they were. */
@@ -68,6 +73,7 @@ class Play {
   #nextSeq: number | undefined;
   #at: number | undefined;
   #isBeyond = false;
+  #isEnded = false;
 
   constructor(options: ReplayOptions) {
     this.#options = options;
@@ -102,6 +108,7 @@ class Play {
       parts: this.#parts,
       at: this.#at,
       problem: this.#problem,
+      isEnded: this.#isEnded,
       hasOtherCharts: this.#header !== undefined && hasOtherCharts(this.#header),
       whyNoRerun: replayer?.whyNoRerun,
       divergences: replayer?.divergences ?? [],
@@ -140,6 +147,7 @@ class Play {
     if (this.#isBeyond) return;
     this.#at = entry.at;
     this.#nextSeq = entry.seq + 1;
+    this.#isEnded = entry.kind === 'note' && entry.note.type === 'end';
     replayer.take(entry, bodyIn(text, entry));
     this.#summary.end(entry, (address) => replayer.fold.standing(address));
     if (replayer.entries % PROGRESS_EVERY === 0) this.#options.progress?.(replayer.entries);

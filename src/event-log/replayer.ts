@@ -24,8 +24,8 @@ import {
 } from './divergence.js';
 import type { CauseEntry, Delivery, LogEntry, LogHeader, SnapshotEntry } from './entry.js';
 import { Fold } from './fold.js';
-import type { Group, MachineState } from './observed-system.js';
-import { Rerun } from './rerun.js';
+import type { MachineState } from './machine-state.js';
+import { Rerun, type Consequences } from './rerun.js';
 
 /** More of them are counted and not kept. */
 const MOST_DIVERGENCES = 100;
@@ -173,7 +173,7 @@ export class Replayer {
   #compareGroup(group: readonly CauseEntry[], last: CauseEntry, check: string): void {
     const touched = touchedBy(group);
     const outcomes: Outcome[] = [this.#foldOutcome(touched)];
-    const rerun = this.#rerun?.takeGroup();
+    const rerun = this.#rerun?.takeConsequences();
     if (this.#rerun !== undefined) outcomes.push(toOutcome(rerun));
     const odd = outcomes.filter(({ digest }) => this.#chain.checkAfter(digest) !== check);
     this.#chain.resume(check);
@@ -212,11 +212,11 @@ export class Replayer {
   }
 
   /** What each machine was told by the others, and in which order, has to be the same. */
-  #compareDerived(group: readonly CauseEntry[], rerun: Group): void {
+  #compareDerived(group: readonly CauseEntry[], rerun: Consequences): void {
     const isQuiet = group.every(({ derived }) => derived === undefined);
-    if (isQuiet && rerun.causes.every(({ derived }) => derived.length === 0)) return;
+    if (isQuiet && rerun.derived.length === 0) return;
     const expected = byReceiver(group.flatMap(({ derived = [] }) => derived));
-    const found = byReceiver(rerun.causes.flatMap(({ derived }) => derived));
+    const found = byReceiver(rerun.derived);
     for (const actor of new Set([...expected.keys(), ...found.keys()])) {
       const [wanted = [], got = []] = [expected.get(actor), found.get(actor)];
       if (this.#parted.has(`rerun ${actor}`)) continue;
@@ -287,6 +287,6 @@ export class Replayer {
 
 const NOTHING_HEARD = new Digest();
 
-function toOutcome(group: Group | undefined): Outcome {
-  return { method: 'rerun', machines: group?.machines ?? [], digest: group?.digest ?? NOTHING_HEARD };
+function toOutcome(heard: Consequences | undefined): Outcome {
+  return { method: 'rerun', machines: heard?.machines ?? [], digest: heard?.digest ?? NOTHING_HEARD };
 }

@@ -1,24 +1,20 @@
 /**
  * Plays a log through the real actors: the effects do nothing until the log says what came of them, and a timer fires
  * when the log says that it did. Needs a log from the start.
+ *
+ * It hears what the machines are told where they are told it, in their logic. XState's inspection would tell of every
+ * action and every step besides, at a sixth of the whole cost.
  */
-import {
-  createActor,
-  fromCallback,
-  type ActorLogic,
-  type AnyActorRef,
-  type EventObject,
-  type Snapshot,
-} from 'xstate';
+import { createActor, type ActorLogic, type AnyActorRef, type EventObject, type Snapshot } from 'xstate';
 import { connectionMachine } from '../../machines/connection.machine.js';
 import { managerMachine, type ManagerInput } from '../../machines/manager.machine.js';
 import { withDoor } from '../actors/door.js';
 import type { Clock } from '../ports.js';
-import { MANAGER } from './address.js';
-import type { CauseEntry, LogHeader } from './entry.js';
-import { fromLogged } from './logged-event.js';
-import { NumberedClock } from './numbered-clock.js';
-import { ObservedSystem, type Group, type MachineState } from './observed-system.js';
+import { AddressBook } from './address-book.js';
+import { StandingDigests, type Digest } from './digest.js';
+import type { CauseEntry, Delivery, LogHeader } from './entry.js';
+import { fromLogged, toLogged } from './logged-event.js';
+import { machineState, machineStates, type MachineState } from './machine-state.js';
 
 /** Timers that fire by their number and never by themselves. */
 class CommandedClock implements Clock {
@@ -48,55 +44,47 @@ class CommandedClock implements Clock {
   }
 }
 
+/** What came of some causes. */
+export interface Consequences {
+  /** What the machines were told by each other, in order. */
+  readonly derived: readonly Delivery[];
+  /** Where every machine stands that was told anything. */
+  readonly machines: readonly MachineState[];
+  /** Over `machines`. */
+  readonly digest: Digest;
+}
+
 export class Rerun {
   readonly #clock = new CommandedClock();
   readonly #manager: AnyActorRef;
-  readonly #observed: ObservedSystem;
+  readonly #book = new AddressBook();
+  readonly #digests = new StandingDigests();
   /** The machines and effects that came last, by the address without its incarnation. */
   readonly #actors = new Map<string, { readonly address: string; readonly ref: AnyActorRef }>();
-  #error: unknown;
+  #told = new Map<string, AnyActorRef>();
+  #derived: Delivery[] = [];
+  /** What a machine is told next is the cause itself. */
+  #isCauseDue = false;
 
   /** Throws where the header's input is none. */
   constructor({ input }: LogHeader) {
-    const timers = new NumberedClock(this.#clock);
     this.#manager = createActor(stubbed, {
       input: input as unknown as ManagerInput,
-      clock: timers,
+      clock: this.#clock,
     });
     this.#manager.subscribe({ error: () => {} });
-    this.#observed = new ObservedSystem(
-      { manager: this.#manager, timers },
-      { actor: (ref, address) => this.#know(ref, address), error: (error) => (this.#error = error) },
-    );
     this.#manager.start();
-    this.#know(this.#manager, MANAGER);
-    this.#observed.attach();
+    this.meet(this.#manager);
+    reruns.set(this.#manager.system, this);
   }
 
   machines(): readonly MachineState[] {
-    return this.#observed.machines();
+    return machineStates(this.#manager, this.#book);
   }
 
   /** Does what the entry says was done. Gives the reason where that cannot be done here. */
-  play(entry: CauseEntry): string | undefined {
-    const why = this.#play(entry);
-    if (this.#error === undefined) return why;
-    const error = this.#error;
-    this.#error = undefined;
-    return `made the replay fail: ${error instanceof Error ? error.message : 'without an error'}`;
-  }
-
-  /** What followed from everything that was played since the last time. */
-  takeGroup(): Group | undefined {
-    return this.#observed.takeGroup();
-  }
-
-  stop(): void {
-    this.#observed.detach();
-    this.#manager.stop();
-  }
-
-  #play({ kind, to, from, event, timer }: CauseEntry): string | undefined {
+  play({ kind, to, from, event, timer }: CauseEntry): string | undefined {
+    this.#isCauseDue = true;
     if (kind === 'timer')
       return this.#clock.fire(timer ?? 0) ? undefined : `names timer ${timer}, which is not set`;
     const receiver = this.#find(to);
@@ -112,13 +100,47 @@ export class Rerun {
     return undefined;
   }
 
+  /** What followed from everything that was played since the last time; undefined where no machine heard of it. */
+  takeConsequences(): Consequences | undefined {
+    if (this.#told.size === 0) return undefined;
+    const machines: MachineState[] = [];
+    for (const [to, ref] of this.#told) machines.push(machineState(to, ref));
+    const derived = this.#derived;
+    this.#told = new Map();
+    this.#derived = [];
+    return { derived, machines, digest: this.#digests.of(machines) };
+  }
+
+  stop(): void {
+    reruns.delete(this.#manager.system);
+    this.#manager.stop();
+  }
+
+  /** There is another machine. */
+  meet(ref: AnyActorRef): void {
+    this.#keep(this.#book.of(ref).address, ref);
+  }
+
+  /** There is another effect. */
+  meetEffect(ref: AnyActorRef): void {
+    this.#keep(this.#book.next(ref), ref);
+  }
+
+  /** A machine is told something. */
+  hear(ref: AnyActorRef, event: EventObject): void {
+    const to = this.#book.of(ref).address;
+    this.#told.set(to, ref);
+    if (this.#isCauseDue) this.#isCauseDue = false;
+    else this.#derived.push({ to, event: toLogged(event) });
+  }
+
+  #keep(address: string, ref: AnyActorRef): void {
+    this.#actors.set(withoutIncarnation(address), { address, ref });
+  }
+
   #find(address: string): AnyActorRef | undefined {
     const latest = this.#actors.get(withoutIncarnation(address));
     return latest?.address === address ? latest.ref : undefined;
-  }
-
-  #know(ref: AnyActorRef, address: string): void {
-    this.#actors.set(withoutIncarnation(address), { address, ref });
   }
 }
 
@@ -127,48 +149,64 @@ function withoutIncarnation(address: string): string {
   return address.slice(0, address.lastIndexOf('#'));
 }
 
+/** Who is to hear of the actors of a system. */
+const reruns = new WeakMap<AnyActorRef['system'], Rerun>();
+
+/** The same machine, of which the replay hears. */
+function heard<T extends typeof connectionMachine | typeof managerMachine>(machine: T): T {
+  const logic = Object.create(machine) as typeof connectionMachine;
+  const heardOf = machine as typeof connectionMachine;
+  logic.getInitialSnapshot = (scope, input) => {
+    const rerun = reruns.get(scope.system);
+    rerun?.meet(scope.self);
+    const snapshot = heardOf.getInitialSnapshot(scope, input);
+    rerun?.hear(scope.self, { type: 'xstate.init', input } as EventObject);
+    return snapshot;
+  };
+  logic.transition = (snapshot, event, scope) => {
+    if (!isStop(event)) reruns.get(scope.system)?.hear(scope.self, event);
+    return heardOf.transition(snapshot, event, scope);
+  };
+  return logic as T;
+}
+
+/** What is sent may be no event at all, as only a bug sends it. */
+function isStop(event: EventObject | null): boolean {
+  return event?.type === 'xstate.stop';
+}
+
 /** Tells an effect what came of it. */
 const OUTCOME = 'replay.outcome';
 
 interface Outcome extends EventObject {
-  readonly event: EventObject & { readonly output?: unknown; readonly error?: unknown };
+  readonly event: (EventObject & { readonly output?: unknown; readonly error?: unknown }) | null;
 }
 
-/** An effect that settles when it is told to. */
-const settling: ActorLogic<Snapshot<unknown>, EventObject> = {
-  getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined }),
+const AT_WORK: Snapshot<unknown> = { status: 'active', output: undefined, error: undefined };
+const STOPPED: Snapshot<unknown> = { status: 'stopped', output: undefined, error: undefined };
+
+/** An effect that settles, or says something, when it is told to. */
+const stub: ActorLogic<Snapshot<unknown>, EventObject> = {
+  getInitialSnapshot: ({ self, system }) => {
+    reruns.get(system)?.meetEffect(self);
+    return AT_WORK;
+  },
   getPersistedSnapshot: (snapshot) => snapshot,
-  transition: (snapshot, told) => {
-    if (told.type === 'xstate.stop') return { status: 'stopped', output: undefined, error: undefined };
+  transition: (snapshot, told, { self }) => {
+    if (isStop(told)) return STOPPED;
     if (told.type !== OUTCOME) return snapshot;
     const { event } = told as Outcome;
-    return event.type.startsWith('xstate.error.')
-      ? { status: 'error', output: undefined, error: event.error }
-      : { status: 'done', output: event.output, error: undefined };
+    if (event?.type.startsWith('xstate.done.') === true)
+      return { status: 'done', output: event.output, error: undefined };
+    if (event?.type.startsWith('xstate.error.') === true)
+      return { status: 'error', output: undefined, error: event.error };
+    self._parent?.send(event);
+    return snapshot;
   },
 };
 
-/** An effect that says what it is told to say. */
-const saying = fromCallback<EventObject>(({ receive, sendBack }) => {
-  receive((told) => sendBack((told as Outcome).event));
-});
-
-const STUBS = {
-  resolveConfig: settling as never,
-  openTransport: settling as never,
-  handshake: settling as never,
-  listTools: settling as never,
-  enrichCatalog: settling as never,
-  authorize: settling as never,
-  probe: settling as never,
-  releaseSession: settling as never,
-  drainCalls: settling as never,
-  closeSession: settling as never,
-  killSession: settling as never,
-  prepareSession: settling as never,
-  retireSession: settling as never,
-  watchSession: saying as never,
-};
-
-const connection = withDoor(connectionMachine.provide({ actors: STUBS }), () => {});
-const stubbed = managerMachine.provide({ actors: { connection } });
+const stubs = Object.fromEntries(
+  Object.keys(connectionMachine.implementations.actors).map((slot) => [slot, stub as never]),
+);
+const connection = heard(withDoor(connectionMachine.provide({ actors: stubs }), () => {}));
+const stubbed = heard(managerMachine.provide({ actors: { connection } }));

@@ -6,6 +6,7 @@
  * S2. One recorder serves all pages, and none of them can make it wait (`log-history.ts`, `live-page.ts`).
  */
 import type { Writable } from 'node:stream';
+import type { StateValue } from 'xstate';
 import type { ConnectionCommand } from '../../machines/connection.events.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { MASK } from '../config/mask.js';
@@ -38,6 +39,8 @@ export interface LiveParts {
   readonly connection: (name: string) => Connection | undefined;
   readonly tools: () => readonly CatalogTool[];
   readonly mask: (server: string) => Mask;
+  /** Where the chart of a server's review stands. */
+  readonly review: (server: string) => StateValue | undefined;
   /** Something may have changed; gives the function that ends the listening. */
   readonly onchanged: (fn: () => void) => () => void;
 }
@@ -129,12 +132,13 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   }
 
   #attach(): Attachment {
-    const { clock, connections, onchanged, record } = this.#parts;
+    const { clock, connections, onchanged, record, review } = this.#parts;
     const pump = (): void => {
       for (const page of this.#pages) page.pump();
     };
     const history = new LogHistory({ added: pump, closed: () => this.#recordingEnded(attachment) });
-    const rows = (): readonly InspectedStatus[] => [...connections()].map(toRow);
+    const rows = (): readonly InspectedStatus[] =>
+      [...connections()].map((connection) => toRow(connection, review(connection.name)));
     const feed = new StatusFeed({ clock, rows, onchanged, onmade: pump });
     const attachment: Attachment = { history, feed, recording: undefined, isOver: false };
     feed.start();
@@ -173,8 +177,8 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   }
 }
 
-function toRow(connection: Connection): InspectedStatus {
-  return { ...connection.status, allowed: forPages(connection.allowed) };
+function toRow(connection: Connection, review: StateValue | undefined): InspectedStatus {
+  return { ...connection.status, allowed: forPages(connection.allowed), review: review ?? null };
 }
 
 function forPages(allowed: readonly string[]): readonly string[] {

@@ -8,6 +8,7 @@
  * I2. Only what no log holds has messages of its own: the charts, the present rows, the tools.
  * I3. Everything is redacted before it becomes a message. Call arguments and results are in none.
  */
+import type { StateValue } from 'xstate';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { ChartModel } from './chart-model.js';
 
@@ -30,15 +31,7 @@ export const INSPECTION_PATHS = {
    * A long file comes several times faster than by the stream.
    */
   log: '/api/log',
-  /** `GET`: the page and the log as one HTML file. */
-  share: '/api/share',
 } as const;
-
-/**
- * What stands in the element `<script type="application/x-ndjson" id="log">` of `share.html`, and what the server puts
- * there instead: the lines of the log and nothing around them, each `<` in them as `\u003c`, which is the same JSON.
- */
-export const SHARE_PLACE = 'TROUPE-LOG';
 
 /** The body of an answer that refuses: one sentence for a person. */
 export interface Refusal {
@@ -75,9 +68,11 @@ export interface StatusRows {
   readonly rows: readonly InspectedStatus[];
 }
 
-/** A row, and the commands that its connection accepts now. */
+/** A row, the commands that its connection accepts now, and what no log tells of it. */
 export interface InspectedStatus extends ServerStatus {
   readonly allowed: readonly string[];
+  /** Where the chart of its review stands; null where its tools are not reviewed, or not yet. */
+  readonly review: StateValue | null;
 }
 
 /** The page was too slow: what it missed is gone. A header and snapshots follow. */

@@ -1,8 +1,13 @@
 /** The body of a request that is short, or it is not read. */
 import type { IncomingMessage } from 'node:http';
 
-/** Undefined where it is longer than so many bytes. Rejects where the request breaks off. */
+/** As `readBytes`, as text. */
 export async function readBody(request: IncomingMessage, most: number): Promise<string | undefined> {
+  return (await readBytes(request, most))?.toString();
+}
+
+/** Undefined where it is longer than so many bytes. Rejects where the request breaks off. */
+export async function readBytes(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > most) return undefined;
   const chunks: Buffer[] = [];
   let length = 0;
@@ -12,5 +17,5 @@ export async function readBody(request: IncomingMessage, most: number): Promise<
     length += (chunk as Buffer).length;
     if (length > most) return undefined;
   }
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }

@@ -8,7 +8,6 @@ import { answerJson, beginAnswer, isRefused, LINES_TYPE, refuse, type Refused } 
 import type { PageFiles } from './page-files.js';
 import { INSPECTION_PATHS, type CommandRequest } from './protocol.js';
 import { readBody } from './read-body.js';
-import { sharePage } from './share-page.js';
 import type { InspectionSource } from './source.js';
 import { bridgeFiles, STATELY_STREAM } from './stately-bridge.js';
 
@@ -30,7 +29,6 @@ const NOT_BUILT: Refused = {
   status: 503,
   error: "The page is not built: 'npm run build' makes it, and the published package has it.",
 };
-const NO_TEMPLATE: Refused = { status: 503, error: 'The template of the shared page is not built.' };
 
 export interface Exchange {
   readonly request: IncomingMessage;
@@ -85,8 +83,6 @@ export class Routes {
         return this.#tools(exchange);
       case INSPECTION_PATHS.log:
         return this.#log(exchange);
-      case INSPECTION_PATHS.share:
-        return this.#share(exchange);
       default:
         return refuse(response, { status: 404, error: 'There is no such question.' });
     }
@@ -125,18 +121,6 @@ export class Routes {
   async #log({ response }: Exchange): Promise<void> {
     beginAnswer(response, LINES_TYPE);
     await pipeline(Readable.from(this.#source.log()), response);
-  }
-
-  async #share({ response }: Exchange): Promise<void> {
-    const template = await this.#files.get('/share.html');
-    const page = template && sharePage(template.bytes.toString(), this.#source.log());
-    if (page === undefined) return refuse(response, NO_TEMPLATE);
-    beginAnswer(response, 'text/html; charset=utf-8', {
-      'content-disposition': 'attachment; filename="troupe-inspection.html"',
-      // It is for the disk. Were it shown here, it could do nothing.
-      'content-security-policy': "default-src 'none'; sandbox",
-    });
-    await pipeline(Readable.from(page), response);
   }
 }
 

@@ -5,22 +5,32 @@
  * L2. Events are delivered from a microtask of their own, when no actor is processing, in the order of `seq`; an
  *     observer that sends a command sees settled state.
  *     Observers that answer every event with another one are served from the event loop after `MOST_BATCHES_IN_A_ROW`,
- *     so that timers and signals of the host are not starved.
+ *     so that timers and signals of the host are not starved. A host that does not let the loop turn itself is told
+ *     after every `MOST_WAITING` events, so that they do not pile up.
  * L3. `onflushed` runs after every batch: whoever waits for a state waits for its event to have been told.
  * L4. After `complete` nothing is delivered any more and nobody is left waiting.
  */
-import { Subject, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { NotReadyError } from '../errors.js';
 import type { Clock, Logger } from '../ports.js';
 import type { LifecycleEvent, LifecycleEventBody } from './event.js';
 import { SafeObservable } from './safe-observable.js';
 
 const MOST_BATCHES_IN_A_ROW = 1_000;
+const MOST_WAITING = 1_000;
+/** What waits for it has a microtask of its own, for less than `queueMicrotask` takes. */
+const NOW = Promise.resolve();
+
+/** Written into the body: a copy of every event would cost more than all the rest. */
+type Stamped = LifecycleEventBody & { at?: number; seq?: number };
+
+type EventListener = (event: LifecycleEvent) => void;
 
 export class Publisher {
   /** Hot; never replays. */
   readonly events$: Observable<LifecycleEvent>;
-  readonly #events = new Subject<LifecycleEvent>();
+  /** A new list for each change, so that a delivery goes on with those it began with. */
+  #listeners: readonly EventListener[] = [];
   readonly #flushed = new Set<() => void>();
   readonly #completed = new Set<() => void>();
   #isComplete = false;
@@ -35,18 +45,23 @@ export class Publisher {
     private readonly logger: Logger,
   ) {
     this.events$ = new SafeObservable(
-      (subscriber) =>
-        this.#events.subscribe({
-          next: (event) => this.#guard(() => subscriber.next(event)),
-          complete: () => this.#guard(() => subscriber.complete()),
-        }),
+      (subscriber) => {
+        subscriber.add(this.onevent((event) => subscriber.next(event)));
+        subscriber.add(this.#oncompleted(() => subscriber.complete()));
+      },
       (error) => this.#observerFailed(error),
     );
   }
 
+  /** Takes the event over: it becomes what is delivered. */
   readonly publish = (body: LifecycleEventBody): void => {
+    if (this.#isComplete) return;
     this.#seq += 1;
-    this.#queue.push({ ...body, at: this.clock.now(), seq: this.#seq });
+    const event: Stamped = body;
+    event.at = this.clock.now();
+    event.seq = this.#seq;
+    this.#queue.push(event as LifecycleEvent);
+    if (this.#queue.length === MOST_WAITING) void NOW.then(this.#flush);
     this.wake();
   };
 
@@ -56,8 +71,16 @@ export class Publisher {
     this.#isScheduled = true;
     if (this.#inARow === 0) setImmediate(() => (this.#inARow = 0));
     this.#inARow += 1;
-    if (this.#inARow < MOST_BATCHES_IN_A_ROW) queueMicrotask(() => this.#flush());
-    else setImmediate(() => this.#flush());
+    if (this.#inARow < MOST_BATCHES_IN_A_ROW) void NOW.then(this.#flush);
+    else setImmediate(this.#flush);
+  }
+
+  /** Calls `fn` for every event until the returned function is called. What it throws is told to the logger. */
+  onevent(fn: EventListener): () => void {
+    this.#listeners = [...this.#listeners, fn];
+    return () => {
+      this.#listeners = this.#listeners.filter((each) => each !== fn);
+    };
   }
 
   /** Calls `fn` after every delivered batch until the returned function is called. */
@@ -115,7 +138,7 @@ export class Publisher {
   complete(): void {
     this.#flush();
     this.#isComplete = true;
-    this.#events.complete();
+    this.#listeners = [];
     for (const fn of [...this.#completed]) this.#guard(fn);
   }
 
@@ -126,13 +149,23 @@ export class Publisher {
     return () => this.#completed.delete(fn);
   }
 
-  #flush(): void {
+  readonly #flush = (): void => {
     if (!this.#isScheduled) return;
     this.#isScheduled = false;
     const batch = this.#queue;
     this.#queue = [];
-    for (const event of batch) this.#events.next(event);
+    for (const event of batch) this.#deliver(event);
     for (const fn of [...this.#flushed]) this.#guard(fn);
+  };
+
+  #deliver(event: LifecycleEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#observerFailed(error);
+      }
+    }
   }
 
   #guard(notify: () => void): void {

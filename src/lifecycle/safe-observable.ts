@@ -4,14 +4,8 @@
  *
  * Pipelines built with `pipe` keep the protection, since `lift` does.
  */
-import {
-  Observable,
-  type Observer,
-  type Operator,
-  type Subscription,
-  type TeardownLogic,
-  type Subscriber,
-} from 'rxjs';
+import type { Observer, Operator, Subscription, TeardownLogic, Subscriber } from 'rxjs';
+import { Observable } from './rx.js';
 
 export type ObserverFailure = (error: unknown) => void;
 

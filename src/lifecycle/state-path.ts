@@ -12,9 +12,18 @@ const NOTHING = 'none';
 /** The region that reads what is beside the tools: best effort, and nobody waits for it. */
 const UNTOLD = 'extras';
 
+/** It is asked for at every call, and a state's value never changes. */
+const known = new WeakMap<object, StatePath>();
+
 /** The public state and the path below it, regions joined by `+`. */
 export function statePath(value: unknown): StatePath {
-  if (typeof value === 'string') return { state: value as ConnectionState, substate: '' };
+  if (typeof value !== 'object' || value === null) return { state: value as ConnectionState, substate: '' };
+  const path = known.get(value) ?? pathOf(value);
+  known.set(value, path);
+  return path;
+}
+
+function pathOf(value: object): StatePath {
   const [[state, below] = ['configuring', '']] = Object.entries(value as Record<string, unknown>);
   return { state: state as ConnectionState, substate: flatten(below) };
 }

@@ -2,6 +2,6 @@
 import type { ProtocolClient, ProtocolClientOptions } from './protocol-client.js';
 
 export async function createClient(options: ProtocolClientOptions): Promise<ProtocolClient> {
-  const { createSdkV1Client } = await import('./sdk-v1.js');
-  return createSdkV1Client(options);
+  const { createSessionClient } = await import('./session-client.js');
+  return createSessionClient(options);
 }

@@ -1,35 +1,85 @@
 /**
- * What a message of a server is, before anything of it is believed. Pure, and cheap for what may come in masses.
+ * What a message of a server is, before anything of it is believed. Pure, and cheap for what may come in masses: shapes
+ * are looked at by hand, since a schema library costs more than the call.
  */
-import {
-  isJSONRPCRequest,
-  type JSONRPCMessage,
-  type JSONRPCResponse,
-} from '@modelcontextprotocol/sdk/types.js';
-import type { JsonObject } from './protocol-client.js';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject } from '../catalog/json-object.js';
+import { RpcError, type JsonObject, type Progress } from './protocol-client.js';
+
+export interface InboundRequest {
+  readonly kind: 'request';
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: JsonObject;
+}
 
 export type Inbound =
-  | { readonly kind: 'request'; readonly message: JSONRPCMessage }
+  | InboundRequest
   | { readonly kind: 'notification'; readonly method: string; readonly params: JsonObject }
-  /** `id` is NaN where it cannot be one of ours. */
-  | { readonly kind: 'answer'; readonly id: number; readonly message: JSONRPCResponse }
+  /** `id` is NaN where it cannot be one of ours. Neither result nor error: it is not valid. */
+  | {
+      readonly kind: 'answer';
+      readonly id: number;
+      readonly result: JsonObject | undefined;
+      readonly error: RpcError | undefined;
+    }
   /** `what` repeats nothing of it. */
   | { readonly kind: 'odd'; readonly what: string };
 
 export function toInbound(message: unknown): Inbound {
-  if (!isObject(message)) return odd('Something came that is no message.');
-  if (!('method' in message)) {
-    return { kind: 'answer', id: toOwnId(message['id']), message: message as JSONRPCResponse };
-  }
-  if (message['id'] !== undefined) {
-    return isJSONRPCRequest(message)
-      ? { kind: 'request', message }
+  if (!isJsonObject(message)) return odd('Something came that is no message.');
+  const { id, method, params = {} } = message;
+  if (!('method' in message)) return toAnswer(message);
+  if (id !== undefined) {
+    const isWhole = isRequestId(id) && typeof method === 'string' && isWithMeta(params);
+    return isWhole && Object.keys(message).every((name) => REQUEST_MEMBERS.has(name))
+      ? { kind: 'request', id, method, params }
       : odd('A request came that is not valid JSON-RPC.');
   }
-  const { method, params = {} } = message;
-  return typeof method === 'string' && isObject(params)
+  return typeof method === 'string' && isJsonObject(params)
     ? { kind: 'notification', method, params }
     : odd('A notification came that is not valid JSON-RPC.');
+}
+
+/** JSON-RPC 2.0 section 4. */
+const REQUEST_MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
+
+/** MCP specification, "Progress". The token is one of ours where it is the id of a request. */
+export function toProgress(
+  params: JsonObject,
+): { readonly token: RequestId; readonly progress: Progress } | undefined {
+  const { progressToken: token, progress, total, message } = params;
+  if (!isRequestId(token) || typeof progress !== 'number') return undefined;
+  if (total !== undefined && typeof total !== 'number') return undefined;
+  if (message !== undefined && typeof message !== 'string') return undefined;
+  return { token, progress: { progress, total, message } };
+}
+
+/** MCP specification, "Cancellation". */
+export function toCancelled(
+  params: JsonObject,
+): { readonly requestId: RequestId | undefined; readonly reason: string | undefined } | undefined {
+  const { requestId, reason } = params;
+  if (requestId !== undefined && !isRequestId(requestId)) return undefined;
+  if (reason !== undefined && typeof reason !== 'string') return undefined;
+  return { requestId, reason };
+}
+
+function toAnswer({ id, result, error }: JsonObject): Extract<Inbound, { kind: 'answer' }> {
+  const isBoth = result !== undefined && error !== undefined;
+  return {
+    kind: 'answer',
+    id: toOwnId(id),
+    result: !isBoth && isWithMeta(result) ? result : undefined,
+    error: isBoth ? undefined : toRpcError(error),
+  };
+}
+
+function toRpcError(error: unknown): RpcError | undefined {
+  if (!isJsonObject(error)) return undefined;
+  const { code, message, data } = error;
+  if (!Number.isInteger(code) || typeof message !== 'string') return undefined;
+  return new RpcError(code as number, message, data);
 }
 
 /** Our ids are numbers. Some servers give them back as text, but only as they stand: `''` is not 0. */
@@ -38,10 +88,15 @@ function toOwnId(id: unknown): number {
   return typeof id === 'string' && String(Number(id)) === id ? Number(id) : NaN;
 }
 
-function odd(what: string): Inbound {
-  return { kind: 'odd', what };
+function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || Number.isInteger(value);
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** An object whose `_meta` is one too, where it has any (MCP specification, "General fields"). */
+function isWithMeta(value: unknown): value is JsonObject {
+  return isJsonObject(value) && (value['_meta'] === undefined || isJsonObject(value['_meta']));
+}
+
+function odd(what: string): Inbound {
+  return { kind: 'odd', what };
 }

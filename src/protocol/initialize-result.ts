@@ -1,28 +1,127 @@
-/** What a server answers to `initialize`: its shape, and whether one of our protocol versions is its own. */
-import {
-  InitializeResultSchema,
-  LATEST_PROTOCOL_VERSION,
-  SUPPORTED_PROTOCOL_VERSIONS,
-  type InitializeResult,
-} from '@modelcontextprotocol/sdk/types.js';
+/** What a server answers to `initialize`: what is known of it, and whether one of our protocol versions is its own. */
+import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { ServerIdentity } from '../../machines/connection.events.js';
+import { isJsonObject } from '../catalog/json-object.js';
 import { cutText } from '../cut-text.js';
 import { ProtocolFailure, type JsonObject } from './protocol-client.js';
 
+export const LATEST_PROTOCOL_VERSION = '2025-11-25';
+
+export const KNOWN_VERSIONS: readonly string[] = [
+  LATEST_PROTOCOL_VERSION,
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+  '2024-10-07',
+];
+
 /** Throws a `ProtocolFailure` for an answer that is not valid, or speaks no version that is known here. */
-export function parseInitializeResult(value: JsonObject): InitializeResult {
-  const parsed = InitializeResultSchema.safeParse(value);
-  if (!parsed.success) {
-    throw new ProtocolFailure({
-      code: 'protocol-error',
-      message: `The answer to initialize is not valid: ${parsed.error.issues[0]?.path.join('.') ?? 'it'} is wrong.`,
-    });
-  }
-  if (!SUPPORTED_PROTOCOL_VERSIONS.includes(parsed.data.protocolVersion)) {
+export function parseInitializeResult(value: JsonObject): ServerIdentity {
+  const read = readResult(value);
+  const { protocolVersion } = read;
+  if (!KNOWN_VERSIONS.includes(protocolVersion)) {
     throw new ProtocolFailure({
       code: 'protocol-version',
-      message: `The server speaks protocol version ${cutText(parsed.data.protocolVersion, 40)}; this client offered ${LATEST_PROTOCOL_VERSION} and knows ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,
+      message: `The server speaks protocol version ${cutText(protocolVersion, 40)}; this client offered ${LATEST_PROTOCOL_VERSION} and knows ${KNOWN_VERSIONS.join(', ')}.`,
       hint: 'Use a version of the server that speaks one of these.',
     });
   }
-  return parsed.data;
+  return {
+    info: read.serverInfo,
+    capabilities: read.capabilities,
+    protocolVersion,
+    instructions: read.instructions ?? null,
+  };
+}
+
+/** Reads a value of one kind, or throws where it is of another; `at` is where it stands. */
+type Reader = (value: unknown, at: string) => unknown;
+
+class Misfit extends Error {}
+
+function only(is: (value: unknown) => boolean): Reader {
+  return (value, at) => {
+    if (!is(value)) throw new Misfit(at);
+    return value;
+  };
+}
+
+/** Takes the fields it knows and leaves the others out: what nobody reads is not kept. */
+function fields(known: Readonly<Record<string, Reader>>, required: readonly string[] = []): Reader {
+  return (value, at) => {
+    if (!isJsonObject(value)) throw new Misfit(at);
+    const read: Record<string, unknown> = {};
+    for (const [name, reader] of Object.entries(known)) {
+      const found = value[name];
+      if (found !== undefined || required.includes(name)) {
+        read[name] = reader(found, at === '' ? name : `${at}.${name}`);
+      }
+    }
+    return read;
+  };
+}
+
+function listOf(reader: Reader): Reader {
+  return (value, at) => {
+    if (!Array.isArray(value)) throw new Misfit(at);
+    return value.map((item) => reader(item, at));
+  };
+}
+
+const text = only((value) => typeof value === 'string');
+const flag = only((value) => typeof value === 'boolean');
+/** A list counts, too: some servers say "nothing" with an empty one. */
+const isAnyObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const anyObject = only(isAnyObject);
+const objects = only((value) => isJsonObject(value) && Object.values(value).every(isAnyObject));
+const theme = only((value) => value === 'light' || value === 'dark');
+const icon = fields({ src: text, mimeType: text, sizes: listOf(text), theme }, ['src']);
+
+/** MCP specification 2025-11-25, schema: `Implementation`. */
+const implementation = fields(
+  {
+    name: text,
+    title: text,
+    version: text,
+    description: text,
+    websiteUrl: text,
+    icons: listOf(icon),
+  },
+  ['name', 'version'],
+);
+
+/** MCP specification 2025-11-25, schema: `ServerCapabilities`. */
+const capabilities = fields({
+  experimental: objects,
+  logging: anyObject,
+  completions: anyObject,
+  prompts: fields({ listChanged: flag }),
+  resources: fields({ subscribe: flag, listChanged: flag }),
+  tools: fields({ listChanged: flag }),
+  tasks: anyObject,
+  extensions: objects,
+});
+
+const result = fields(
+  { protocolVersion: text, capabilities, serverInfo: implementation, instructions: text },
+  ['protocolVersion', 'capabilities', 'serverInfo'],
+);
+
+interface InitializeResult {
+  readonly protocolVersion: string;
+  readonly capabilities: ServerCapabilities;
+  readonly serverInfo: Implementation;
+  readonly instructions?: string;
+}
+
+function readResult(value: JsonObject): InitializeResult {
+  try {
+    return result(value, '') as InitializeResult;
+  } catch (error) {
+    if (!(error instanceof Misfit)) throw error;
+    throw new ProtocolFailure({
+      code: 'protocol-error',
+      message: `The answer to initialize is not valid: ${error.message} is wrong.`,
+    });
+  }
 }

@@ -34,8 +34,20 @@ export interface RequestOrigin {
   readonly context: unknown;
 }
 
+export interface GiveUpListener {
+  handleEvent(): void;
+}
+
+/** Says when nobody waits for an answer any more: an `AbortSignal`, or what costs less than one for every call. */
+export interface GiveUpSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: GiveUpListener, options: { readonly once: true }): void;
+  removeEventListener(type: 'abort', listener: GiveUpListener): void;
+}
+
 export interface RequestOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: GiveUpSignal;
   readonly onProgress?: (progress: Progress) => void;
   /** Told to whoever answers what the server asks in the course of it. */
   readonly origin?: RequestOrigin;
@@ -47,7 +59,15 @@ export interface Asked {
   readonly signal: AbortSignal;
   /** Of our request that made the server ask; undefined where nobody can tell. */
   readonly origin: RequestOrigin | undefined;
+  /**
+   * Of each request of ours that may have made it ask: those in work, first, and those given up that it may be at still.
+   * Empty where none is in work.
+   */
+  readonly causes: readonly Cause[];
 }
+
+/** Where a request of ours came from; undefined where its sender did not say. */
+export type Cause = RequestOrigin | undefined;
 
 export interface ProtocolClient {
   /** Opens the exchange over a started transport. Rejects with a `ProtocolFailure`, `RpcError` or `RequestLostError`. */
@@ -58,7 +78,9 @@ export interface ProtocolClient {
   readonly pending: number;
   /** Rejects every pending request as lost. The transport is left alone. */
   abandon(failure: RawFailure): void;
-  onnotification?: ((method: string, params: JsonObject) => void) | undefined;
+  /** `origin` is of our request in whose course it came, where its transport says so. */
+  onnotification?:
+    ((method: string, params: JsonObject, origin: RequestOrigin | undefined) => void) | undefined;
   /**
    * Answers a request of the server; an `RpcError` is an answer too. Set before `open`. Unset, the server is told that
    * the method is unknown. A ping is answered without it.

@@ -111,6 +111,21 @@ export class ConnectionRequests {
     return answer['completion'] as Completion;
   }
 
+  /**
+   * Sends a request as it is and gives the whole answer, whatever it holds.
+   *
+   * @internal
+   */
+  async pass(
+    method: ServerRequest['method'],
+    params: JsonObject,
+    about: string,
+    options: RequestOptions,
+  ): Promise<JsonObject> {
+    const { answer } = await this.#ask({ method, params, about }, options);
+    return answer;
+  }
+
   /** Whether there is a subscription, or one is on its way. */
   isSubscribed(uri: string): boolean {
     return this.#subscribing.has(uri) || this.ports.wishes.isSubscribed(this.route.server, uri);

@@ -11,7 +11,7 @@ import type { ToldCall } from '../calls/outcome.js';
 import { Patience } from '../calls/patience.js';
 import { whyUnanswered, type Unanswered } from '../calls/send.js';
 import { cutText } from '../cut-text.js';
-import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
+import { RequestLostError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions.js';
 import { whyNotOffered, type RequestMethod } from './offers.js';
 
@@ -27,6 +27,8 @@ export interface RequestOptions {
   readonly totalTimeoutMs?: number;
   /** As the option of that name of a call. */
   readonly context?: unknown;
+  /** Hears how far the server is; each time, the wait for its answer begins anew. */
+  readonly onProgress?: (progress: Progress) => void;
 }
 
 export interface ServerRequest {
@@ -98,11 +100,15 @@ async function send(
   if (refusal !== undefined) throw refusal;
   session.beginCall();
   const letClocksGo = session.pauseDuringQuestions(patience);
-  const { signal } = patience;
   const origin = { method, name: about, context: options.context };
   try {
     if (session.client === undefined) throw lost('There is no session to send it on.', false);
-    const answer = await session.client.request(method, params, { signal, origin });
+    const onProgress = listenerOf(options, patience);
+    const answer = await session.client.request(method, params, {
+      signal: patience,
+      origin,
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
     const flaw = flawOf?.(answer);
     if (flaw !== undefined) throw new RequestLostError({ code: 'protocol-error', message: flaw }, true);
     return { answer, session };
@@ -112,6 +118,17 @@ async function send(
     letClocksGo();
     session.endCall(ports.clock.now());
   }
+}
+
+function listenerOf(
+  { onProgress }: RequestOptions,
+  patience: Patience,
+): ((progress: Progress) => void) | undefined {
+  if (onProgress === undefined) return undefined;
+  return (progress) => {
+    patience.renew();
+    onProgress(progress);
+  };
 }
 
 function lost(message: string, written: boolean): RequestLostError {

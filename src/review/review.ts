@@ -1,7 +1,8 @@
 /**
  * What a host sees of the review: the tools that are held back, and the way to approve them.
  */
-import { distinctUntilChanged, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { distinctUntilChanged } from '../lifecycle/rx.js';
 import { isObject } from '../config/read-shape.js';
 import { exposedNames, rawKey, type ToolIdentity } from '../catalog/naming.js';
 import type { Publisher } from '../lifecycle/publish.js';

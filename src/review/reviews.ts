@@ -5,6 +5,7 @@
  *     kept from anybody.
  * W2. What a filter of the entry keeps away is judged, but nobody is bothered with it.
  */
+import type { StateValue } from 'xstate';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ToolPrint } from '../../machines/policy/review.js';
 import type { ReviewEmitted } from '../../machines/review.machine.js';
@@ -78,6 +79,11 @@ export class Reviews {
     return this.#ports.target(server);
   }
 
+  /** Where the chart of a server's review stands; undefined before its first list, and where nothing is reviewed. */
+  state(server: string): StateValue | undefined {
+    return this.#servers.get(server)?.state;
+  }
+
   /** The tools of a server that are kept from everybody; the same set until it changes. */
   heldBack(server: string): ReadonlySet<string> {
     return this.#holds ? (this.#servers.get(server)?.names ?? NOTHING) : NOTHING;
@@ -124,8 +130,8 @@ export class Reviews {
   }
 
   /** From here on what is removed is forgotten. */
-  follow({ events$ }: Pick<Publisher, 'events$'>): void {
-    events$.subscribe((event) => {
+  follow(publisher: Pick<Publisher, 'onevent'>): void {
+    publisher.onevent((event) => {
       if (event.type === 'connection.removed') this.forget(event.connection);
     });
   }

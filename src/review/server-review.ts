@@ -5,7 +5,7 @@
  * V2. Whatever the store does, an answer comes: what takes too long has failed.
  * V3. A fingerprint is that of the tool as its server has it; what is kept and shown holds no secret of its entry.
  */
-import { createActor, type ActorRefFrom } from 'xstate';
+import { createActor, type ActorRefFrom, type AnyActorRef, type StateValue } from 'xstate';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { heldOf, type ToolPrint } from '../../machines/policy/review.js';
 import {
@@ -35,9 +35,26 @@ export interface ServerReviewPorts {
   readonly moved: (told: readonly ReviewEmitted[]) => void;
 }
 
+type ReviewSystem = AnyActorRef['system'];
+
 const NONE: ReadonlySet<string> = new Set();
 
 export class ServerReview {
+  /** One for all: a chart with its effects is larger than everything else that a connection has. */
+  static readonly #machine = reviewMachine.provide({
+    actors: {
+      recallBaseline: askReviewStore<RecallBaselineOutput, RecallBaselineInput>((system) => {
+        const review = ServerReview.#of(system);
+        return { clock: review.#ports.clock, ask: (input) => review.#recall(input) };
+      }),
+      keepApprovals: askReviewStore<KeepApprovalsOutput, KeepApprovalsInput>((system) => {
+        const review = ServerReview.#of(system);
+        return { clock: review.#ports.clock, ask: (input) => review.#keep(input) };
+      }),
+    },
+  });
+  static readonly #bySystem = new WeakMap<ReviewSystem, ServerReview>();
+
   readonly server: ReviewedServer;
   readonly #ports: ServerReviewPorts;
   readonly #actor: ActorRefFrom<typeof reviewMachine>;
@@ -52,20 +69,8 @@ export class ServerReview {
   constructor(server: ReviewedServer, ports: ServerReviewPorts) {
     this.server = server;
     this.#ports = ports;
-    const { clock } = ports;
-    this.#actor = createActor(
-      reviewMachine.provide({
-        actors: {
-          recallBaseline: askReviewStore<RecallBaselineOutput, RecallBaselineInput>(clock, (input) =>
-            this.#recall(input),
-          ),
-          keepApprovals: askReviewStore<KeepApprovalsOutput, KeepApprovalsInput>(clock, (input) =>
-            this.#keep(input),
-          ),
-        },
-      }),
-      { input: { server: server.server } },
-    );
+    this.#actor = createActor(ServerReview.#machine, { input: { server: server.server } });
+    ServerReview.#bySystem.set(this.#actor.system, this);
     const told: ReviewEmitted[] = [];
     this.#actor.on('*', (event) => told.push(event));
     const tell = (): void => {
@@ -87,6 +92,11 @@ export class ServerReview {
     this.#tools = tools;
     this.#actor.send({ type: 'tools.listed', tools: prints });
     this.#dropDefinitions();
+  }
+
+  /** Where its chart stands. */
+  get state(): StateValue {
+    return this.#actor.getSnapshot().value;
   }
 
   /** What is held, and judged so; the same list until it changes. */
@@ -155,6 +165,12 @@ export class ServerReview {
       this.#waiting.add(look);
       look();
     });
+  }
+
+  static #of(system: ReviewSystem): ServerReview {
+    const review = ServerReview.#bySystem.get(system);
+    if (review === undefined) throw new Error('this actor system belongs to no review');
+    return review;
   }
 
   async #recall({ first }: RecallBaselineInput): Promise<RecallBaselineOutput> {

@@ -1,5 +1,5 @@
 /** What answers one kind of request of a server, and how it says that it cannot. */
-import type { JsonObject, RpcError } from '../protocol/protocol-client.js';
+import type { Cause, JsonObject, RpcError } from '../protocol/protocol-client.js';
 import type { ServerRequestContext } from './handlers.js';
 
 export interface Response {
@@ -12,8 +12,11 @@ export interface Response {
 export interface Responder {
   /** A person or a model is asked: nobody knows how long that takes, and clocks stop meanwhile. */
   readonly isQuestion: boolean;
-  /** Rejects with a `BadRequest`, a `BadAnswer`, or with what the handler of the host threw. */
-  respond(params: JsonObject, about: ServerRequestContext): Promise<Response>;
+  /**
+   * `causes` are of every request of ours that may have made the server ask. Rejects with a `BadRequest`, a `BadAnswer`,
+   * or with what the handler of the host threw.
+   */
+  respond(params: JsonObject, about: ServerRequestContext, causes: readonly Cause[]): Promise<Response>;
 }
 
 /** The server asked for something that cannot be. The message is for the server. */

@@ -1,6 +1,5 @@
 /** Answers `roots/list` (MCP specification, "Roots"). */
 import { isJsonObject } from '../catalog/json-object.js';
-import type { Session } from '../sessions.js';
 import type { RootsHandler } from './handlers.js';
 import { BadAnswer, type Responder } from './responder.js';
 
@@ -14,13 +13,6 @@ export function answerRoots(handler: RootsHandler): Responder {
       return { isRefused: false, answer: { roots } };
     },
   };
-}
-
-/** What is told to a session that ends meanwhile is of no use to anybody. */
-export async function tellRootsChanged(sessions: readonly Session[]): Promise<void> {
-  const tell = async ({ client }: Session): Promise<void> =>
-    client?.notify('notifications/roots/list_changed');
-  await Promise.allSettled(sessions.map(tell));
 }
 
 /** The specification knows no other roots. */

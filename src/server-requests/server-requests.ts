@@ -34,6 +34,9 @@ import { answerSampling } from './sampling.js';
 const MOST_AT_ONCE = 32;
 const MOST_CHARACTERS_OF_A_METHOD = 100;
 
+/** What answers, by method. */
+export type Responders = ReadonlyMap<string, Responder>;
+
 export interface ServerRequestPorts {
   readonly clock: Clock;
   readonly publish: (event: LifecycleEventBody) => void;
@@ -49,12 +52,12 @@ interface Outcome {
 
 export class ServerRequests {
   readonly #ports: ServerRequestPorts;
-  readonly #responders: ReadonlyMap<string, Responder>;
+  readonly #responders: (server: string) => Responders;
   readonly #inWork = new WeakMap<Session, number>();
 
-  constructor(handlers: ServerRequestHandlers, ports: ServerRequestPorts) {
+  constructor(responders: (server: string) => Responders, ports: ServerRequestPorts) {
     this.#ports = ports;
-    this.#responders = toResponders(handlers);
+    this.#responders = responders;
   }
 
   /** Rejects with an `RpcError`, which is the answer then. */
@@ -78,7 +81,7 @@ export class ServerRequests {
   }
 
   async #outcome(session: Session, method: string, params: JsonObject, asked: Asked): Promise<Outcome> {
-    const responder = this.#responders.get(method);
+    const responder = this.#responders(session.key.name).get(method);
     if (responder === undefined) return rejected(METHOD_NOT_FOUND, 'Method not found');
     const inWork = this.#inWork.get(session) ?? 0;
     if (inWork >= MOST_AT_ONCE) return rejected(INTERNAL_ERROR, 'Too many requests at once');
@@ -97,12 +100,12 @@ export class ServerRequests {
     session: Session,
     method: string,
     params: JsonObject,
-    { signal, origin }: Asked,
+    { signal, origin, causes }: Asked,
   ): Promise<Outcome> {
     const { name: server, generation } = session.key;
     try {
       const about = { server, generation, signal, origin };
-      const responding = answering(server, () => responder.respond(params, about));
+      const responding = answering(server, () => responder.respond(params, about, causes));
       const { isRefused, answer } = await abortable(responding, signal);
       return { outcome: isRefused ? 'refused' : 'answered', answer };
     } catch (error) {
@@ -123,7 +126,8 @@ export class ServerRequests {
   }
 }
 
-function toResponders({ roots, sampling, elicitation }: ServerRequestHandlers): Map<string, Responder> {
+/** The handlers of a host, by the methods that they answer. */
+export function toResponders({ roots, sampling, elicitation }: ServerRequestHandlers): Responders {
   const responders = new Map<string, Responder>();
   if (roots !== undefined) responders.set('roots/list', answerRoots(roots));
   if (sampling !== undefined) responders.set('sampling/createMessage', answerSampling(sampling));

@@ -75,7 +75,8 @@ function patience(): Promise<void> {
 
 async function loadAll(): Promise<void> {
   await Promise.all([
-    import('../protocol/sdk-v1.js'),
+    import('../config/load.js'),
+    import('../protocol/session-client.js'),
     import('../transports/in-process.js'),
     import('../validation/json-schema.js'),
   ]);

@@ -4,8 +4,8 @@
  *
  * It refuses sessions, answers, falls silent and ends sessions as the log tells. Where messages were recorded
  * (`bodies`), it answers with them; where not, it has as many tools, resources and prompts as there were, of no use.
- * How its process or its address failed is told as the end of the session: this one has neither. So a session that
- * expired is one that was lost here, which counts as an attempt.
+ * It has no process and no address, so what became of those is told as it was recorded, as the reason of the end: an exit
+ * code, an expired session. Who has to sign in is not asked to: that session is only lost.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Failure } from '../../machines/policy/failure.js';
@@ -13,6 +13,7 @@ import { LogParser } from '../event-log/read-log.js';
 import type { LogEntry } from '../event-log/entry.js';
 import type { InProcessServerConfig } from '../options.js';
 import type { Clock } from '../ports.js';
+import { TransportError } from '../transports/session-transport.js';
 import { JumpingClock } from './jumping-clock.js';
 import { tool } from './ordinary-answers.js';
 import {
@@ -62,9 +63,16 @@ const USUAL_METHODS = ['initialize', 'ping', 'tools/list', 'tools/call', 'resour
 const TEMPLATES = 'resources/templates/list';
 const METHOD_NOT_FOUND = -32_601;
 
+/** The end of a session in this process can be told why. */
+interface Closable {
+  close(why?: Failure): Promise<void>;
+}
+
 class Player implements RecordedServer {
   readonly #recorded: RecordedConnection;
   readonly #server: ScriptedServer;
+  /** What carries the present session. */
+  #client: Closable | undefined;
   /** What has been used up of each session. */
   readonly #used = new Map<RecordedSession, Set<object>>();
 
@@ -99,6 +107,7 @@ class Player implements RecordedServer {
   }
 
   async connect(transport: Transport): Promise<void> {
+    this.#client = transport;
     await this.#server.connect(transport);
     const session = this.#recorded.sessions[this.#server.sessions - 1];
     if (session === undefined) return;
@@ -107,8 +116,9 @@ class Player implements RecordedServer {
         this.clock.setTimeout(() => this.#server.notify('notifications/tools/list_changed'), ms),
       ),
     ];
-    if (session.lost !== undefined && endsSession(session.lost.failure))
-      timers.push(this.clock.setTimeout(() => void this.#server.die(), session.lost.afterMs));
+    const { lost } = session;
+    if (lost !== undefined && endsSession(lost.failure))
+      timers.push(this.clock.setTimeout(() => void this.#end(lost.failure), lost.afterMs));
     const closed = transport.onclose;
     transport.onclose = () => {
       for (const timer of timers) this.clock.clearTimeout(timer);
@@ -121,7 +131,13 @@ class Player implements RecordedServer {
     if (opened === undefined)
       throw new Error(`No session ${number} of '${this.#recorded.name}' was recorded.`);
     await this.#wait(opened.afterMs);
-    if ('failure' in opened) throw new Error(opened.failure.message);
+    if (!('failure' in opened)) return;
+    const { failure } = opened;
+    throw isSignIn(failure) ? new Error(failure.message) : new TransportError(failure);
+  }
+
+  async #end(failure: Failure): Promise<void> {
+    await this.#client?.close(isSignIn(failure) ? undefined : failure);
   }
 
   async #answer(number: number, method: string, params: Params): Promise<unknown> {
@@ -152,12 +168,13 @@ class Player implements RecordedServer {
     return reply['result'];
   }
 
-  async #fail({ code, rpcCode, message }: Failure): Promise<unknown> {
+  async #fail(failure: Failure): Promise<unknown> {
+    const { code, rpcCode, message } = failure;
     if (rpcCode !== undefined) throw new RpcFault(rpcCode, message);
     if (code === 'protocol-version')
       return { protocolVersion: '1999-01-01', capabilities: {}, serverInfo: NOBODY };
     if (code === 'protocol-error') return 'no result of MCP';
-    if (endsSession({ code })) await this.#server.die();
+    if (endsSession(failure)) await this.#end(failure);
     return SILENCE;
   }
 
@@ -181,8 +198,12 @@ class Player implements RecordedServer {
 
 const NOBODY = { name: 'recorded', version: '0' };
 
+function isSignIn({ code }: Failure): boolean {
+  return code === 'auth-required';
+}
+
 /** The rest fell silent. */
-function endsSession({ code }: Pick<Failure, 'code'>): boolean {
+function endsSession({ code }: Failure): boolean {
   return !['handshake-timeout', 'list-timeout', 'launch-timeout', 'unresponsive'].includes(code);
 }
 

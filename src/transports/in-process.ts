@@ -28,6 +28,14 @@ interface Delivery {
   readonly context: MessageContext | undefined;
 }
 
+const CLOSED: RawFailure = {
+  code: 'connection-lost',
+  message: 'The in-process server closed the session.',
+};
+
+/** What waits for it has a microtask of its own, for less than `queueMicrotask` takes. */
+const NOW = Promise.resolve();
+
 class LinkedEnd implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -55,24 +63,26 @@ class LinkedEnd implements Transport {
     else this.#peer.#early.push({ message, context });
   }
 
-  async close(): Promise<void> {
+  /** `why` is what the other end is told of it. Default: that the session was closed. */
+  async close(why?: RawFailure): Promise<void> {
     const peer = this.#peer;
     if (peer === undefined) return;
     this.#peer = undefined;
     peer.#peer = undefined;
-    await Promise.all([this.#finish(false), peer.#finish(true)]);
+    await Promise.all([this.#finish(undefined), peer.#finish(why ?? CLOSED)]);
   }
 
   protected receive({ message, context }: Delivery): void {
     this.onmessage?.(message, context);
   }
 
-  protected finish(_byPeer: boolean): void {
+  /** `byPeer` is why the other end has closed it; undefined where this one has. */
+  protected finish(_byPeer: RawFailure | undefined): void {
     this.onclose?.();
   }
 
   #deliverSoon(delivery: Delivery): void {
-    queueMicrotask(() => {
+    void NOW.then(() => {
       try {
         this.receive(delivery);
       } catch (error) {
@@ -81,7 +91,7 @@ class LinkedEnd implements Transport {
     });
   }
 
-  async #finish(byPeer: boolean): Promise<void> {
+  async #finish(byPeer: RawFailure | undefined): Promise<void> {
     this.#early = [];
     await Promise.resolve();
     try {
@@ -148,11 +158,10 @@ class InProcessTransport extends LinkedEnd implements SessionTransport {
     super.receive(delivery);
   }
 
-  protected override finish(byPeer: boolean): void {
+  protected override finish(byPeer: RawFailure | undefined): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
-    if (byPeer)
-      this.#ended = { code: 'connection-lost', message: 'The in-process server closed the session.' };
+    this.#ended = byPeer;
     this.#abortStart(this.#ended === undefined ? notOpen() : new TransportError(this.#ended));
     super.finish(byPeer);
   }

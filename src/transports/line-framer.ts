@@ -4,11 +4,11 @@
  * Owns the bytes of the line that has not ended yet, and nothing else. It knows no JSON.
  *
  * F1. Work and memory are linear in the length of a line, however it is chunked: every byte is searched once, and
- *     an unfinished line lives in one buffer that doubles.
+ *     an unfinished line lives in one buffer that grows by a factor.
  * F2. A line longer than the limit is never held: its first and last bytes are kept, the rest is counted.
  * F3. Bytes become text only when a line is whole, so a character split over two chunks survives.
  */
-import { constants } from 'node:buffer';
+import { constants, isUtf8 } from 'node:buffer';
 
 export interface OversizeLine {
   readonly bytes: number;
@@ -21,6 +21,8 @@ export interface OversizeLine {
 export interface LineSink {
   /** A whole line without its line feed. Must not throw. */
   line(text: string): void;
+  /** Instead of `line` for one that is no UTF-8; without it, wrong bytes become U+FFFD. Must not throw. */
+  garbled?(bytes: number): void;
   /** A line beyond the limit, told when it has ended. Must not throw. */
   oversize(line: OversizeLine): void;
 }
@@ -29,7 +31,11 @@ const LINE_FEED = 0x0a;
 const EXCERPT_BYTES = 1024;
 /** A buffer up to this size is kept for the next line. */
 const KEPT_BYTES = 64 * 1024;
+/** Beyond it the buffer grows faster: bytes that were never written take no memory, and copying those that were does. */
+const LONG_BYTES = 256 * 1024;
 const EMPTY = Buffer.alloc(0);
+/** What wrong bytes become; a line may also have it of its own. */
+const REPLACEMENT = '\uFFFD';
 
 export class LineFramer {
   readonly #sink: LineSink;
@@ -54,7 +60,7 @@ export class LineFramer {
     let from = 0;
     for (let cut = chunk.indexOf(LINE_FEED); cut !== -1; cut = chunk.indexOf(LINE_FEED, from)) {
       if (this.#length === 0 && cut - from <= this.#maxBytes) {
-        this.#sink.line(chunk.toString('utf8', from, cut));
+        this.#tell(chunk, from, cut);
       } else {
         this.#hold(chunk.subarray(from, cut));
         this.#finish();
@@ -95,7 +101,8 @@ export class LineFramer {
 
   #reserve(length: number): void {
     if (length <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(length, Math.min(2 * this.#buffer.length, this.#maxBytes)));
+    const wanted = (length > LONG_BYTES ? 8 : 2) * this.#buffer.length;
+    const grown = Buffer.allocUnsafe(Math.max(length, Math.min(wanted, this.#maxBytes)));
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;
   }
@@ -110,8 +117,16 @@ export class LineFramer {
       this.#sink.oversize(line);
       return;
     }
-    const text = this.#buffer.toString('utf8', 0, length);
-    if (this.#buffer.length > KEPT_BYTES) this.#buffer = EMPTY;
-    this.#sink.line(text);
+    const buffer = this.#buffer;
+    if (buffer.length > KEPT_BYTES) this.#buffer = EMPTY;
+    this.#tell(buffer, 0, length);
+  }
+
+  #tell(buffer: Buffer, from: number, to: number): void {
+    const text = buffer.toString('utf8', from, to);
+    const sink = this.#sink;
+    const isGarbled = sink.garbled !== undefined && text.includes(REPLACEMENT);
+    if (isGarbled && !isUtf8(buffer.subarray(from, to))) sink.garbled?.(to - from);
+    else sink.line(text);
   }
 }

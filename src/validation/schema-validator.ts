@@ -9,6 +9,7 @@
 import { jsonSize } from '../catalog/json-size.js';
 import type { SchemaProblem } from './explain.js';
 import type { Check, prepareSchema } from './json-schema.js';
+import { plainSchema, type Fits } from './plain-schema.js';
 
 export type Verdict =
   | { readonly kind: 'fits' }
@@ -28,9 +29,14 @@ const UNKNOWN: Verdict = { kind: 'unknown' };
 /** Words that ask for nothing, beside `type: 'object'`. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(['$schema', '$comment', 'title', 'description', 'examples']);
 
+/** Whether a schema asks for anything: it is looked at for every call. */
+const asking = new WeakMap<object, boolean>();
+
 interface Entry {
   /** Undefined where the schema cannot be used. */
   check: Check | undefined;
+  /** For a plain schema, what can be said without it. */
+  readonly fits?: Fits | undefined;
   isTold: boolean;
   readonly why?: string;
 }
@@ -40,6 +46,8 @@ export class SchemaValidator {
   readonly #byText = new Map<string, Entry>();
   /** Schemas whose text need not be made again. */
   readonly #texts = new WeakMap<object, string>();
+  /** That of the schema used last, which is the last one to go. */
+  #latest: string | undefined;
   #kept = 0;
   #prepare: typeof prepareSchema | undefined;
   #loading: Promise<void> | undefined;
@@ -64,12 +72,16 @@ export class SchemaValidator {
 
   /** Whether a schema asks for nothing but an object, so that nobody has to be loaded for it. */
   static asksNothing(schema: object): boolean {
-    return Object.entries(schema).every(
+    const known = asking.get(schema);
+    if (known !== undefined) return !known;
+    const isNothing = Object.entries(schema).every(
       ([key, value]) =>
         ANNOTATIONS.has(key) ||
         (key === 'type' && value === 'object') ||
         (key === 'properties' && typeof value === 'object' && Object.keys(value as object).length === 0),
     );
+    asking.set(schema, !isNothing);
+    return isNothing;
   }
 
   /** Judges a value as it would be sent. Before `load` nobody can tell. */
@@ -79,6 +91,7 @@ export class SchemaValidator {
     const entry = this.#entry(schema, prepare);
     if (entry === undefined) return UNKNOWN;
     if (entry.check === undefined) return unknown(entry, entry.why);
+    if (entry.fits?.(value) === true) return FITS;
     if (jsonSize(value, LARGEST_VALUE) > LARGEST_VALUE) return unknown(entry, 'the value is too large');
     const json = toJson(value);
     if (json === undefined) return UNKNOWN;
@@ -96,6 +109,8 @@ export class SchemaValidator {
     if (text === undefined) return undefined;
     this.#texts.set(schema, text);
     const entry = this.#byText.get(text) ?? newEntry(text, prepare, this.#hasFormats);
+    if (text === this.#latest) return entry;
+    this.#latest = text;
     if (this.#byText.delete(text)) this.#kept -= text.length;
     this.#byText.set(text, entry);
     this.#kept += text.length;
@@ -111,7 +126,8 @@ export class SchemaValidator {
 function newEntry(text: string, prepare: typeof prepareSchema, hasFormats: boolean): Entry {
   if (text.length > LONGEST_SCHEMA) return { check: undefined, isTold: false, why: 'it is too long' };
   try {
-    return { check: prepare(text, hasFormats), isTold: false };
+    const check = prepare(text, hasFormats);
+    return { check, fits: plainSchema(JSON.parse(text), hasFormats), isTold: false };
   } catch (error) {
     return { check: undefined, isTold: false, why: reasonOf(error) };
   }

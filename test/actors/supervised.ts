@@ -8,7 +8,7 @@ import { Extras } from '../../src/catalog/extras.js';
 import type { Connection } from '../../src/connection.js';
 import { Publisher } from '../../src/lifecycle/publish.js';
 import { silentLogger } from '../../src/ports.js';
-import { createSdkV1Client } from '../../src/protocol/sdk-v1.js';
+import { createSessionClient } from '../../src/protocol/session-client.js';
 import { Wishes } from '../../src/requests/wishes.js';
 import { Roster } from '../../src/roster.js';
 import { ServerTable } from '../../src/server-table.js';
@@ -78,7 +78,7 @@ function supervise(
     publish: publisher.publish,
     createTransport: fakeTransports.createTransport,
     createClient: async () =>
-      createSdkV1Client({ clientInfo: { name: 'test', version: '0' }, capabilities: {} }),
+      createSessionClient({ clientInfo: { name: 'test', version: '0' }, capabilities: {} }),
     ...ports,
   };
   const manager = {

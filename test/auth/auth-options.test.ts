@@ -17,6 +17,17 @@ describe('the auth option', () => {
       'a secret with the issuer it is for',
       { client: { clientId: 'a', clientSecret: 'b', issuer: 'https://c.example' } },
     ],
+    [
+      'a client with an assertion for an issuer',
+      {
+        client: {
+          clientId: 'a',
+          issuer: 'https://c.example',
+          grant: 'jwt-bearer',
+          assertion: () => 'word',
+        },
+      },
+    ],
     ['a document', { clientMetadataUrl: 'https://host.example/client.json' }],
   ])('may be %s.', (_, auth) => {
     expect(authProblems(auth)).toEqual([]);
@@ -45,6 +56,30 @@ describe('the auth option', () => {
       { client: { clientId: 'a', grant: 'client-credentials' } },
       'auth.client.grant',
       /needs a clientSecret or a privateKey/,
+    ],
+    [
+      'a grant that is none',
+      { client: { clientId: 'a', grant: 'implicit' } },
+      'auth.client.grant',
+      /expected authorization-code, client-credentials, jwt-bearer/,
+    ],
+    [
+      'an assertion for anybody',
+      { client: { clientId: 'a', grant: 'jwt-bearer', assertion: () => 'word' } },
+      'auth.client.issuer',
+      /meant for/,
+    ],
+    [
+      'the grant of an assertion without one',
+      { client: { clientId: 'a', grant: 'jwt-bearer' } },
+      'auth.client.assertion',
+      /expected a function/,
+    ],
+    [
+      'an assertion with another grant',
+      { client: { clientId: 'a', issuer: 'https://c.example', assertion: () => 'word' } },
+      'auth.client.assertion',
+      /'jwt-bearer' and no other/,
     ],
   ])('may not be %s.', (_, auth, field, message) => {
     expect(authProblems(auth)).toEqual([{ field, message: expect.stringMatching(message) }]);

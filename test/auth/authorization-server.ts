@@ -27,6 +27,8 @@ export interface Bent {
   callScopes?: readonly string[];
   /** Clients that are registered already: secret by id. */
   secrets?: Readonly<Record<string, string>>;
+  /** Assertions that are believed (RFC 7523 section 2.1). */
+  assertions?: readonly string[];
   /** Waits before a token is given. */
   hold?: Promise<void>;
   /** The scope that is granted whatever was asked for. */
@@ -107,6 +109,11 @@ async function startAuthorizationServer(bent: Bent): Promise<AuthorizationServer
     if (grantType === 'client_credentials') {
       if (!isKnownClient(seen, form)) return json(res, 401, { error: 'invalid_client' });
       return give(res, form.get('scope') ?? undefined);
+    }
+    if (grantType === 'urn:ietf:params:oauth:grant-type:jwt-bearer') {
+      const assertion = form.get('assertion') ?? '';
+      if (bent.assertions?.includes(assertion) === true) return give(res, form.get('scope') ?? undefined);
+      return json(res, 400, { error: 'invalid_grant', error_description: `Not believed: ${assertion}` });
     }
     const grant = codes.get(form.get('code') ?? '');
     codes.delete(form.get('code') ?? '');

@@ -18,7 +18,7 @@ const vite = await createServer({
 });
 const { createTroupe, createFileTokenStore } = await vite.ssrLoadModule('/src/index.ts');
 await Promise.all(
-  ['/src/protocol/sdk-v1.ts', '/src/transports/streamable-http.ts', '/src/auth/make-account.ts'].map(
+  ['/src/protocol/session-client.ts', '/src/transports/streamable-http.ts', '/src/auth/make-account.ts'].map(
     (module) => vite.ssrLoadModule(module),
   ),
 );

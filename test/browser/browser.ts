@@ -1,46 +1,38 @@
 /**
- * A person with a browser: a real Chromium without a window. One for the file, one empty profile for each test; every
- * wait has a bound, and nothing of it is left when the file ends.
+ * A person with a browser: a real Chromium without a window. One for the file; every wait has a bound, and nothing of it is
+ * left when the file ends.
  */
-import chromium from '@sparticuz/chromium';
-import puppeteer, { type Browser, type BrowserContext, type HTTPResponse, type Page } from 'puppeteer-core';
+import type { Browser, BrowserContext, HTTPResponse, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import { ANSWER_MS, launchChromium, START_MS } from './chromium.js';
 
-const LIMIT_MS = 15_000;
-/** Those of the package would also turn off what a browser protects people with, and end it with its first profile. */
-const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--use-gl=angle', '--use-angle=swiftshader'];
-/** Unpacking and starting it, on a busy machine. */
-const START_MS = 60_000;
-
-/** Gives a new window. */
-export function useBrowser(): { window(): Promise<Page> } {
+/** Gives windows with an empty profile, which are gone with the test, and tabs of one profile for the whole file. */
+export function useBrowser(): { window(): Promise<Page>; tab(): Promise<Page> } {
   let browser: Browser | undefined;
   const profiles: BrowserContext[] = [];
   beforeAll(async () => {
-    browser = await puppeteer.launch({
-      executablePath: process.env['CHROME_PATH'] ?? (await chromium.executablePath()),
-      args: ARGS,
-      headless: 'shell',
-      timeout: START_MS,
-      protocolTimeout: LIMIT_MS,
-      handleSIGINT: false,
-      handleSIGTERM: false,
-      handleSIGHUP: false,
-    });
+    browser = await launchChromium();
   }, START_MS);
   afterEach(async () => {
     for (const profile of profiles.splice(0)) await profile.close();
   });
   afterAll(async () => browser?.close());
+  const running = (): Browser => {
+    if (browser === undefined) throw new Error('The browser does not run.');
+    return browser;
+  };
+  const pageOf = async (profile: BrowserContext): Promise<Page> => {
+    const page = await profile.newPage();
+    page.setDefaultTimeout(ANSWER_MS);
+    return page;
+  };
   return {
     window: async () => {
-      if (browser === undefined) throw new Error('The browser does not run.');
-      const profile = await browser.createBrowserContext();
+      const profile = await running().createBrowserContext();
       profiles.push(profile);
-      const page = await profile.newPage();
-      page.setDefaultTimeout(LIMIT_MS);
-      return page;
+      return pageOf(profile);
     },
+    tab: () => pageOf(running().defaultBrowserContext()),
   };
 }
 

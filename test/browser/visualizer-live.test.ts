@@ -1,10 +1,10 @@
 /** The page beside a running troupe: what happens is seen, commands are obeyed or refused, and the end is told. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PageFiles } from '../../src/inspection/page-files.js';
 import { tool } from '../../src/testing/ordinary-answers.js';
@@ -12,28 +12,35 @@ import { ScriptedServer } from '../../src/testing/scripted-server.js';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import {
-  expectAccessible,
-  expectActive,
-  expectText,
-  useVisualizer,
-  type Visualizer,
-} from './visualizer-page.js';
+import { createMemoryTokenStore } from '../../src/auth/token-store.js';
+import { useAuthorizationServers } from '../auth/authorization-server.js';
+import { useSigningTroupes } from '../auth/signing-troupes.js';
+import { asking } from './consent-page.js';
+import { expectAccessible, useVisualizer } from './use-visualizer.js';
+import { expectActive, expectText, type Visualizer } from './visualizer-page.js';
 
 useLeakCheck();
 useCrashWatch();
-const visualizer = useVisualizer();
 // A chart is drawn without a graphics card, on a machine that may do other things besides.
 vi.setConfig({ testTimeout: 60_000 });
 
 /** As a hostile server would call itself. */
 const MARKUP = '<img src=x onerror="document.title=1">';
 
+const REAL = fileURLToPath(
+  new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
+);
+const FLAPPING = new URL('../replay/corpus/flaps-forever.jsonl', import.meta.url);
+
+let folder: string;
 let troupe: Troupe;
 let search: ScriptedServer;
 let url: string;
+/** The same for every test, so that the page finds what it has kept. */
+let port = 0;
 
 beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'troupe-live-'));
   search = new ScriptedServer({ tools: [tool('find', { description: MARKUP })] });
   troupe = createTroupe({
     clientInfo: { name: 'harbor', version: '1' },
@@ -48,16 +55,35 @@ beforeEach(async () => {
           intensity: { restarts: 0, periodMs: 1 },
         },
       },
-      [MARKUP]: { type: 'in-process', server: new ScriptedServer() },
+      [MARKUP]: { type: 'in-process', server: hostile() },
     },
   });
   await troupe.start();
-  ({ url } = await troupe.inspect());
+  ({ url } = await troupe.inspect({ port }));
+  port = Number(new URL(url).port);
 });
 
+// Hooks that come later run first: the pages are closed before what they look at.
 afterEach(async () => {
   await troupe.close();
+  rmSync(folder, { recursive: true });
 });
+const authorization = useAuthorizationServers();
+const signing = useSigningTroupes();
+const visualizer = useVisualizer();
+
+function hostile(): ScriptedServer {
+  return new ScriptedServer({
+    on: {
+      initialize: () => ({
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        serverInfo: { name: MARKUP, version: MARKUP },
+        instructions: MARKUP,
+      }),
+    },
+  });
+}
 
 /** It dies, and cannot be begun again. */
 async function breakSearch(): Promise<void> {
@@ -72,10 +98,25 @@ async function live(): Promise<Visualizer> {
   return page;
 }
 
-const isEnabled = async ({ page }: Visualizer, command: string): Promise<boolean> =>
-  (await page.evaluate(
-    `[...document.querySelectorAll('.command')].some((each) => each.innerText === '${command}' && !each.disabled)`,
-  )) as boolean;
+const COMMANDS: Readonly<Record<string, string>> = {
+  'connection.start': 'Start',
+  'connection.stop': 'Stop',
+  'connection.retry': 'Retry',
+  'connection.restart': 'Restart',
+  'connection.refresh': 'Refresh',
+  'trust.granted': 'Approve',
+  'trust.denied': 'Deny',
+};
+
+/** Waits until the page offers what the chart of that connection accepts, and nothing else. */
+async function expectOffered(page: Visualizer, name: string, of = troupe): Promise<readonly string[]> {
+  const accepted = new Set(of.connection(name)?.allowed);
+  const words = Object.entries(COMMANDS).flatMap(([type, word]) =>
+    accepted.has(type as never) ? [word] : [],
+  );
+  await expect.poll(() => page.offered(), { timeout: 15_000 }).toEqual(words);
+  return words;
+}
 
 describe('the page beside a running troupe', () => {
   it('says what it shows, lists the tools with their schemas, and takes markup for text.', async () => {
@@ -86,6 +127,9 @@ describe('the page beside a running troupe', () => {
     await page.page.locator('.fold ::-p-text(Tools)').click();
     await page.page.locator('.tool summary').click();
     await expectText(page, '.tool', (text) => text.includes(MARKUP) && text.includes('mcp__search__find'));
+    await page.select(MARKUP);
+    await expectText(page, '.instructions', (text) => text === MARKUP);
+    expect(await page.text('.side')).toContain(`${MARKUP} ${MARKUP}`);
     expect(await page.page.title()).toBe('Troupe');
     expect(await page.page.$$('img')).toEqual([]);
     await expectAccessible(page, 'live');
@@ -112,15 +156,14 @@ describe('the page beside a running troupe', () => {
   it('offers what the chart accepts; the rest can be sent anyway and is seen to be rejected.', async () => {
     const page = await live();
     await page.select('files');
-    await expectText(page, '.command', (text) => text === 'Stop');
-    expect(await isEnabled(page, 'Stop')).toBe(true);
-    expect(await isEnabled(page, 'Retry')).toBe(false);
+    expect(await expectOffered(page, 'files')).toEqual(['Stop', 'Restart', 'Refresh']);
     await page.page.locator('.force input').click();
     await page.page.locator('.command ::-p-text(Retry)').click();
     await expectText(page, '.rejection', (text) =>
       text.includes('connection.retry is not accepted in ready'),
     );
     await expectAccessible(page, 'rejected');
+    await page.page.locator('.force input').click();
     await page.show('Events');
     await expectText(page, '.event-row.kind-rejection', (text) => text.includes('connection.retry'));
     await page.show('Fleet');
@@ -128,6 +171,116 @@ describe('the page beside a running troupe', () => {
     await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('stopped'));
     await expectText(page, '.note.good', (text) => text.includes('connection.stop is accepted'));
     expect(troupe.status.find(({ name }) => name === 'files')?.state).toBe('stopped');
+    expect(await expectOffered(page, 'files')).toEqual(['Start']);
+    await page.page.focus('.command:not(:disabled)');
+    await page.page.keyboard.press('Enter');
+    await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('ready'));
+    for (const [word, type] of [
+      ['Refresh', 'connection.refresh'],
+      ['Restart', 'connection.restart'],
+    ] as const) {
+      await expectOffered(page, 'files');
+      await page.page.locator(`.command ::-p-text(${word})`).click();
+      await expectText(page, '.note.good', (text) => text.includes(`${type} is accepted`));
+    }
+    await breakSearch();
+    await page.select('search');
+    await expectText(page, '.side .state-badge', (text) => text.startsWith('reconnecting'));
+    expect(await expectOffered(page, 'search')).toEqual(['Stop', 'Retry', 'Restart']);
+  });
+
+  it('asks whether an entry may be run, as it is written, and tells what was answered.', async () => {
+    const path = join(folder, '.mcp.json');
+    const mcpServers = {
+      theirs: { command: 'no-such-program', args: ['--of-theirs'] },
+      others: { command: 'no-such-program' },
+    };
+    writeFileSync(path, JSON.stringify({ mcpServers }));
+    await troupe.close();
+    troupe = createTroupe({ config: { path, scope: 'project' }, servers: {} });
+    await troupe.start();
+    ({ url } = await troupe.inspect({ port }));
+    const page = await visualizer.open(url);
+    await page.select('theirs');
+    await expectText(page, '.note.warn', (text) => text.includes('no-such-program --of-theirs'));
+    expect(await expectOffered(page, 'theirs')).toEqual(expect.arrayContaining(['Approve', 'Deny']));
+    await expectAccessible(page, 'approval');
+    await page.page.locator('.command ::-p-text(Approve)').click();
+    await expectText(page, '.note.bad', (text) => text.includes('command-not-found'));
+    expect(await expectOffered(page, 'theirs')).not.toContain('Approve');
+    await page.select('others');
+    await page.page.locator('.command ::-p-text(Deny)').click();
+    await expectText(
+      page,
+      '.fleet-row',
+      (text) => text.startsWith('others') && text.includes('trust-denied'),
+    );
+  });
+
+  it('leads a person to where a server wants them to sign in.', async () => {
+    const office = await authorization.start(asking());
+    const { troupe: signed, asked } = signing.start(office.url, { store: createMemoryTokenStore() });
+    await asked();
+    const { url: address } = await signed.inspect();
+    const page = await visualizer.open(address);
+    await page.select('port');
+    await expectText(page, '.note.warn', (text) => text.includes('The server wants somebody to sign in.'));
+    await expectAccessible(page, 'sign-in');
+    const coming = page.page
+      .browserContext()
+      .waitForTarget((target) => target.url().startsWith(office.origin), {
+        timeout: 15_000,
+      });
+    await page.page.locator('.note.warn a').click();
+    const person = await (await coming).page();
+    if (person === null) throw new Error('No window was opened.');
+    await person.locator('::-p-aria(Agree[role="button"])').click();
+    await expectText(page, '.fleet-row', (text) => text.startsWith('port') && text.includes('ready'));
+    await expectText(page, '.side', (text) => !text.includes('sign in'));
+    await person.close();
+  });
+
+  it('shows a real server in every view: what it says, when it is killed, and that it comes back.', async () => {
+    await troupe.close();
+    troupe = createTroupe({
+      servers: { everything: { type: 'stdio', command: process.execPath, args: [REAL, 'stdio'] } },
+      review: 'hold-changes',
+    });
+    await troupe.start();
+    ({ url } = await troupe.inspect({ port }));
+    const page = await visualizer.open(url);
+    await page.select('everything');
+    await expectText(page, '.stderr', (text) => text.includes('STDIO'));
+    await expectText(page, '.side', (text) => text.includes('mcp-servers/everything'));
+    await page.page.locator('.fold ::-p-text(Tools)').click();
+    await page.page.locator('.tool summary').click();
+    await expectText(page, '.tool', (text) => /mcp__everything__echo[^]*properties \{1\}/.test(text));
+    await page.show('Chart');
+    await page.page.select('.choice:nth-of-type(2) select', 'review');
+    await expectActive(page, 'review.judged');
+    await page.page.select('.choice:nth-of-type(2) select', 'connection');
+    await expectActive(page, 'connection.ready');
+    const before = await page.text('[data-state="connection.ready"] .chart-visits');
+    process.kill(troupe.connection('everything')?.status.pid ?? 0, 'SIGKILL');
+    await expectText(page, '[data-state="connection.ready"] .chart-visits', (text) => text !== before);
+    await expectActive(page, 'connection.ready');
+    await troupe.callTool('mcp__everything__echo', { message: 'again' });
+    await page.show('Timeline');
+    await expectText(page, '#lane-story li', (text) => text.startsWith('failure at'));
+    await expectText(page, '#lane-story li', (text) => text.startsWith('call at'));
+    await page.show('Sequence');
+    await expectText(page, '.sequence-row', (text) =>
+      /server to everything: tools\/call ↩ · \d+ ms/.test(text),
+    );
+    await page.show('Events');
+    await page.page.type('input[type=search]', 'session.lost');
+    await expectText(page, '.event-row', (text) => text.includes('session.lost'));
+    for (const view of ['Fleet', 'Chart', 'Timeline', 'Events', 'Sequence']) {
+      await page.show(view);
+      await expectAccessible(page, `${view}, live`);
+    }
+    await page.page.locator('.command ::-p-text(Stop)').click();
+    await expectText(page, '.side .state-badge', (text) => text === 'stopped');
   });
 
   it('sends nothing from the past, and goes on from there when it comes back.', async () => {
@@ -138,37 +291,41 @@ describe('the page beside a running troupe', () => {
     await page.scrubTo(0);
     await expectText(page, '.when', (text) => text.startsWith('Past'));
     await expectText(page, '.side .state-badge', (text) => text.startsWith('ready'));
-    expect(await isEnabled(page, 'Stop')).toBe(false);
+    expect(await page.offered()).toEqual([]);
     await page.click('Back to live', 'button');
     await expectText(page, '.when', (text) => text === 'Live');
     await expectText(page, '.side .state-badge', (text) => text.startsWith('reconnecting'));
   });
 
-  it('writes itself and the log into one file that opens from the disk.', async () => {
+  it('writes itself and the log into one file that opens from the disk, and that can do so again.', async () => {
     const page = await live();
     await search.die();
-    const folder = mkdtempSync(join(tmpdir(), 'troupe-shared-'));
-    try {
-      const session = await page.page.createCDPSession();
-      const { id } = page.page.browserContext();
-      await session.send('Browser.setDownloadBehavior', {
-        behavior: 'allow',
-        downloadPath: folder,
-        ...(id !== undefined && { browserContextId: id }),
-      });
-      await page.click('Export');
-      const file = join(folder, 'troupe.html');
-      await expectFile(page, file);
-      expect(readFileSync(file, 'utf8')).not.toContain(new URL(url).hash.slice(1));
-      const shared = await visualizer.open(pathToFileURL(file).href);
-      await expectText(shared, '.when', (text) => text.startsWith('Recorded'));
-      await shared.select('search');
-      await shared.show('Chart');
-      await shared.page.waitForSelector('[data-state="connection.ready"]');
-      expect(shared.foreign).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const session = await page.page.createCDPSession();
+    const { id } = page.page.browserContext();
+    await session.send('Browser.setDownloadBehavior', {
+      behavior: 'allow',
+      downloadPath: folder,
+      ...(id !== undefined && { browserContextId: id }),
+    });
+    await page.click('Export');
+    const file = join(folder, 'troupe.html');
+    await expectFile(page, file);
+    expect(readFileSync(file, 'utf8')).not.toContain(new URL(url).hash.slice(1));
+    const shared = await visualizer.open(pathToFileURL(file).href);
+    await expectText(shared, '.when', (text) => text.startsWith('Recorded'));
+    await expectText(shared, '.fleet-name strong', (text) => text === MARKUP);
+    await shared.select('search');
+    await shared.show('Chart');
+    await shared.page.waitForSelector('[data-state="connection.ready"]');
+    const log = join(folder, 'dropped.jsonl');
+    writeFileSync(log, readFileSync(FLAPPING));
+    await shared.give(log);
+    await expectText(shared, '.source', (text) => text === 'dropped.jsonl');
+    rmSync(file);
+    await shared.click('Export');
+    await expectFile(shared, file);
+    const again = await visualizer.open(pathToFileURL(file).href);
+    await expectText(again, '.fleet-row', (text) => text.startsWith('files'));
   });
 
   it('says that the troupe has ended, and lets the past be looked at.', async () => {
@@ -182,6 +339,20 @@ describe('the page beside a running troupe', () => {
   });
 });
 
+/** So many pieces of a megabyte: the same entries over and over, from a snapshot on, and a note that is long. */
+function* manyEntries(log: URL, pieces: number): Generator<string> {
+  const [header = '', ...entries] = readFileSync(log, 'utf8').trimEnd().split('\n');
+  const note = `"kind":"note","note":{"type":"diagnostic","text":"${'x'.repeat(1_000_000)}"},"check":"0"}`;
+  const bodies = [...entries.slice(0, -5).map((line) => line.replace(/^\{"seq":\d+,"at":\d+,/, '')), note];
+  for (let piece = 0; piece < pieces; piece += 1) {
+    const first = piece * bodies.length + 1;
+    const lines = bodies.map(
+      (body, index) => `{"seq":${first + index},"at":${1.7e12 + first + index},${body}`,
+    );
+    yield [...(piece === 0 ? [header] : []), ...lines, ''].join('\n');
+  }
+}
+
 /** Waits for the page to have written it whole. */
 async function expectFile({ page }: Visualizer, path: string): Promise<void> {
   for (let tries = 0; tries < 300 && !existsSync(path); tries += 1)
@@ -191,6 +362,8 @@ async function expectFile({ page }: Visualizer, path: string): Promise<void> {
 
 describe('a page that is not understood, or hears nothing', () => {
   let server: Server;
+  /** What the log is asked for. */
+  let logs: (response: ServerResponse) => void;
   let answers: (write: (line: object) => void, end: () => void) => void;
 
   beforeEach(async () => {
@@ -205,6 +378,7 @@ describe('a page that is not understood, or hears nothing', () => {
           () => response.end(),
         );
       }
+      if (pathname === '/api/log') return logs(response);
       void files.get(pathname).then((file) => {
         response.writeHead(file === undefined ? 404 : 200, { 'content-type': file?.type ?? 'text/plain' });
         response.end(file?.bytes);
@@ -239,6 +413,36 @@ describe('a page that is not understood, or hears nothing', () => {
       (text) => text.includes('version 99') && text.includes('this page 1'),
     );
     await expectAccessible(page, 'mismatch');
+  });
+
+  it('says that a log is being read while it comes, and why it cannot be where it breaks off.', async () => {
+    answers = (write) => write({ ...hello, mode: 'file', title: 'long.jsonl' });
+    let log: ServerResponse | undefined;
+    logs = (response) => {
+      log = response;
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      response.write('{"troupeLog":1');
+    };
+    const page = await visualizer.open(address());
+    await expectText(page, 'h2', (text) => text === 'Reading the log…');
+    await page.page.waitForSelector('progress');
+    await expectAccessible(page, 'reading');
+    log?.destroy();
+    await expectText(page, 'h2', (text) => text === 'The log cannot be read');
+    page.complaints.splice(0);
+  });
+
+  it('keeps the newest of what comes for days, and says that older entries are left out.', async () => {
+    answers = (write) => {
+      write(hello);
+      for (const lines of manyEntries(FLAPPING, 80)) write({ kind: 'log', lines });
+    };
+    const page = await visualizer.open(address());
+    await expectText(page, '.banner', (text) => text.startsWith('Older entries are left out.'));
+    await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
+    await page.scrubTo(0.5);
+    await expectText(page, '.when', (text) => text.startsWith('Past'));
+    await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
   });
 
   it('waits visibly, says when it is disconnected, and comes back by itself.', async () => {

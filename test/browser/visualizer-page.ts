@@ -1,17 +1,6 @@
-/**
- * The page in a browser, as the tests drive it. Whatever a test does with it: no error is written to its console, no
- * request leaves its origin, and nothing on it is hard to use for somebody (`expectAccessible`).
- */
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import type { AxeResults } from 'axe-core';
+/** The page in a browser, as a person drives it: for the tests, and for the pictures. */
 import type { Page } from 'puppeteer-core';
-import { afterEach, beforeAll, expect } from 'vitest';
-import { useBrowser } from './browser.js';
 
-const BUILT = fileURLToPath(new URL('../../dist/visualizer/index.html', import.meta.url));
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const LIMIT_MS = 15_000;
 
 export interface Look {
@@ -21,33 +10,13 @@ export interface Look {
   readonly reducedMotion?: boolean;
 }
 
-export function useVisualizer(): { open(url: string, look?: Look): Promise<Visualizer> } {
-  const browser = useBrowser();
-  const opened: Visualizer[] = [];
-  beforeAll(() => {
-    if (!existsSync(BUILT)) throw new Error("The page is not built; 'npm run build' makes it.");
-  });
-  afterEach(() => {
-    for (const page of opened.splice(0)) {
-      expect(page.complaints).toEqual([]);
-      expect(page.foreign).toEqual([]);
-    }
-  });
-  return {
-    open: async (url, look = {}) => {
-      const visualizer = new Visualizer(await browser.window(), url);
-      opened.push(visualizer);
-      await visualizer.begin(look);
-      return visualizer;
-    },
-  };
-}
-
 export class Visualizer {
   /** What was written to the console as an error or a warning, and errors that nobody caught. */
   readonly complaints: string[] = [];
   /** Addresses elsewhere that were asked for. */
   readonly foreign: string[] = [];
+  /** Names of the files that were asked for here. */
+  readonly asked: string[] = [];
 
   constructor(
     readonly page: Page,
@@ -64,12 +33,14 @@ export class Visualizer {
       const asked = new URL(request.url());
       const isHere = asked.origin === new URL(url).origin || ['data:', 'blob:'].includes(asked.protocol);
       if (!isHere && asked.href !== url) this.foreign.push(request.url());
+      else this.asked.push(asked.pathname);
     });
     await page.setViewport({ width, height });
     await page.emulateMediaFeatures([
       { name: 'prefers-color-scheme', value: theme },
       { name: 'prefers-reduced-motion', value: reducedMotion ? 'reduce' : 'no-preference' },
     ]);
+    await page.emulateTimezone('UTC');
     await page.goto(url, { waitUntil: 'load' });
   }
 
@@ -109,6 +80,18 @@ export class Visualizer {
     await this.page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))');
   }
 
+  /** Names of the commands that are offered. */
+  async offered(): Promise<readonly string[]> {
+    return this.texts('.command:not(:disabled)');
+  }
+
+  /** Lets a log fall onto the page. */
+  async give(path: string): Promise<void> {
+    const input = await this.page.$('input[type=file]');
+    if (input === null) throw new Error('The page takes no file.');
+    await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(path);
+  }
+
   /** Moves the whole page to that share of the log. */
   async scrubTo(share: number): Promise<void> {
     await this.page.evaluate(`{
@@ -139,16 +122,4 @@ export async function expectText(
 /** Waits until the chart shows that state as active. */
 export async function expectActive({ page }: Visualizer, state: string): Promise<void> {
   await page.waitForSelector(`.chart-state[data-state="${state}"][data-active=true]`);
-}
-
-/** Nothing that axe-core finds is more than minor, on the page as it is now. */
-export async function expectAccessible({ page }: Visualizer, where: string): Promise<void> {
-  await page.evaluate(AXE);
-  const { violations } = (await page.evaluate(
-    'axe.run(document, { resultTypes: ["violations"] })',
-  )) as AxeResults;
-  const found = violations
-    .filter(({ impact }) => impact !== 'minor')
-    .map(({ id, nodes }) => `${where}: ${id}: ${nodes.map(({ html }) => html.slice(0, 140)).join(' | ')}`);
-  expect(found).toEqual([]);
 }

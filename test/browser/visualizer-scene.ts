@@ -109,6 +109,19 @@ export function makeScene(more: Readonly<Record<string, ScriptedServer>> = {}): 
   return { troupe, clock, servers, log: () => lines.join('') };
 }
 
+/** Runs through it once: what is loaded when it is first needed would take time while the clock of the scene goes on. */
+async function loadEverything(): Promise<void> {
+  const sink: LogSink = { write: async () => {}, close: () => {} };
+  const server = new ScriptedServer({ tools: tools('try') });
+  const troupe = createTroupe({
+    record: { target: sink, wire: true },
+    servers: { first: { type: 'in-process', server } },
+  });
+  await troupe.start();
+  await troupe.callTool('mcp__first__try', {});
+  await troupe.close();
+}
+
 /** Half a minute of a fleet's life: calls, a lost session, a server that fails, a list that changes, a rejected command. */
 export async function playScene({ troupe, clock, servers }: Scene): Promise<void> {
   const pass = async (ms: number): Promise<void> => clock.advance(ms);
@@ -117,13 +130,7 @@ export async function playScene({ troupe, clock, servers }: Scene): Promise<void
     await pass(400);
     await result;
   };
-  // What is loaded when it is first needed would take time while the clock goes on.
-  await Promise.all([
-    import('../../src/protocol/sdk-v1.js'),
-    import('../../src/transports/in-process.js'),
-    import('../../src/validation/json-schema.js'),
-    import('../../src/event-log/make-recorder.js'),
-  ]);
+  await loadEverything();
   const wait = { isOver: false };
   const starting = troupe.start().finally(() => {
     wait.isOver = true;

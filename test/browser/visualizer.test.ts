@@ -1,5 +1,5 @@
 /** The page with a recorded log: every view, the past, files that are dropped, small screens, and people who see less. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -8,21 +8,18 @@ import { openInspectionServer, type InspectionServer } from '../../src/inspectio
 import { systemClock } from '../../src/ports.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import {
-  expectAccessible,
-  expectActive,
-  expectText,
-  useVisualizer,
-  type Look,
-  type Visualizer,
-} from './visualizer-page.js';
+import { bookOf } from '../visualizer/sample-book.js';
+import { expectAccessible, useVisualizer, type PageOptions } from './use-visualizer.js';
+import { PICTURES, README_PICTURE, takePicture } from './pictures.js';
+import { expectActive, expectText, type Visualizer } from './visualizer-page.js';
 import { makeScene, playScene } from './visualizer-scene.js';
 
 useLeakCheck();
 useCrashWatch();
-const visualizer = useVisualizer();
 // A chart is drawn without a graphics card, on a machine that may do other things besides.
 vi.setConfig({ testTimeout: 60_000 });
+
+const ROOT = new URL('../../', import.meta.url);
 
 let folder: string;
 let file: string;
@@ -46,11 +43,56 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function recorded(look: Look = {}): Promise<Visualizer> {
-  const page = await visualizer.open(server.url, look);
+// Hooks that come later run first: the browser is closed whatever becomes of the rest.
+const visualizer = useVisualizer();
+
+async function recorded(options: PageOptions = {}): Promise<Visualizer> {
+  const page = await visualizer.open(server.url, options);
   await expectText(page, '.fleet-row', (text) => text.includes('calendar'));
   await expectText(page, '.when', (text) => text.startsWith('Recorded'));
   return page;
+}
+
+/** A log that begins with so many connections, all as one of a recorded log stood at its end. */
+function fleetOf(count: number, recording: string): string {
+  const text = readFileSync(recording, 'utf8');
+  const book = bookOf(text);
+  const standing = book.standing(book.length - 1, '$/git#1');
+  const manager = book.standing(0, '$');
+  const machines = [
+    { to: '$', ...manager },
+    ...Array.from({ length: count }, (_, index) => {
+      const name = `server-${index}`;
+      return { to: `$/${name}#1`, ...standing, context: { ...standing?.context, name } };
+    }),
+  ];
+  const entries = machines.map(({ to, ...state }, index) =>
+    JSON.stringify({
+      ...{ seq: index + 1, at: 1_700_000_000_000, kind: 'snapshot', to },
+      ...{ ...state, left: machines.length - index - 1, check: '0' },
+    }),
+  );
+  return `${text.slice(0, text.indexOf('\n'))}\n${entries.join('\n')}\n`;
+}
+
+/** Which share of the pixels of two pictures is of clearly another color; 1 where they are of other sizes. */
+async function differenceOf({ page }: Visualizer, ...pictures: readonly Uint8Array[]): Promise<number> {
+  const addresses = pictures.map((png) => `data:image/png;base64,${Buffer.from(png).toString('base64')}`);
+  return (await page.evaluate(`(async () => {
+    const [a, b] = await Promise.all(${JSON.stringify(addresses)}.map(async (src) => {
+      const image = Object.assign(new Image(), { src });
+      await image.decode();
+      const { width, height } = image;
+      const context = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d');
+      context.drawImage(image, 0, 0);
+      return context.getImageData(0, 0, width, height);
+    }));
+    if (a.width !== b.width || a.height !== b.height) return 1;
+    let count = 0;
+    for (let at = 0; at < a.data.length; at += 4)
+      if ([0, 1, 2].some((part) => Math.abs(a.data[at + part] - b.data[at + part]) > 48)) count += 1;
+    return count / (a.width * a.height);
+  })()`)) as number;
 }
 
 const VIEWS = ['Fleet', 'Chart', 'Timeline', 'Events', 'Sequence'];
@@ -141,6 +183,15 @@ describe('the page with a recorded log', () => {
       new Set(new Uint32Array(data.buffer)).size;
     }`)) as number;
     expect(colors).toBeGreaterThan(6);
+    for (const [name, mark] of [
+      ['files', 'rejection'],
+      ['files', 'call'],
+      ['git', 'list'],
+    ] as const) {
+      await page.page.locator(`.lane-name ::-p-text(${name})`).click();
+      await expectText(page, '#lane-story li', (text) => text.startsWith(`${mark} at`));
+    }
+    await page.page.locator('.lane-name ::-p-text(search)').click();
     const whole = await page.text('.timeline .toolbar-note');
     const box = await (await page.page.$('.timeline-canvas'))?.boundingBox();
     const { x = 0, y = 0, width = 0 } = box ?? {};
@@ -258,8 +309,11 @@ describe('the page with a recorded log', () => {
       for (const view of VIEWS) {
         await page.show(view);
         if (view === 'Chart') await expectActive(page, 'connection.reconnecting');
-        if (view === 'Events') await page.page.locator('.event-row').click();
-        if (view === 'Events') await page.page.waitForSelector('.reading-body');
+        if (view === 'Events') {
+          await page.page.focus('.events .virtual-list');
+          await page.page.keyboard.press('End');
+          await page.page.waitForSelector('.reading-body');
+        }
         await expectAccessible(page, `${view}, ${theme}`);
       }
       await page.scrubTo(0.5);
@@ -281,6 +335,42 @@ describe('the page with a recorded log', () => {
     await expectAccessible(page, 'phone');
   });
 
+  it('looks as it does in the picture of the README.', async () => {
+    const picture = PICTURES.find(({ name }) => README_PICTURE.endsWith(`/${name}.png`));
+    if (picture === undefined) throw new Error(`Nothing takes ${README_PICTURE}.`);
+    expect(readFileSync(new URL('README.md', ROOT), 'utf8')).toContain(README_PICTURE);
+    const page = await recorded(picture.look);
+    const taken = await takePicture(page, picture);
+    const shown = readFileSync(new URL(README_PICTURE, ROOT));
+    expect(await differenceOf(page, taken, shown)).toBeLessThan(0.05);
+  });
+
+  it('lays a chart out once, and draws it from what it has kept when it is loaded again.', async () => {
+    const page = await recorded({ isAlone: true });
+    await page.show('Chart');
+    await expectActive(page, 'manager.running');
+    await page.page.select('.choice select', 'search');
+    await expectActive(page, 'connection.reconnecting');
+    expect(page.asked.some((path) => path.includes('elk'))).toBe(true);
+    page.asked.splice(0);
+    await page.page.reload({ waitUntil: 'load' });
+    await expectText(page, '.when', (text) => text.startsWith('Recorded'));
+    await page.show('Chart');
+    await page.page.select('.choice select', 'search');
+    await expectActive(page, 'connection.reconnecting');
+    expect(page.asked.filter((path) => path.includes('elk'))).toEqual([]);
+  });
+
+  it('works where a browser keeps nothing.', async () => {
+    const page = await recorded({
+      before: `Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('No.', 'SecurityError'); } })`,
+    });
+    await page.show('Chart');
+    await expectActive(page, 'manager.running');
+    await page.click('Colors: like the system');
+    await page.click('Colors: light');
+  });
+
   it('does not move for those who want no motion.', async () => {
     const page = await recorded({ reducedMotion: true });
     await page.select('search');
@@ -293,7 +383,7 @@ describe('the page with a recorded log', () => {
   });
 
   it('changes its colors when it is told to, and remembers that.', async () => {
-    const page = await recorded({ theme: 'light' });
+    const page = await recorded({ theme: 'light', isAlone: true });
     const color = async (): Promise<unknown> =>
       page.page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await color();
@@ -317,22 +407,41 @@ describe('the page without a log', () => {
   async function give(page: Visualizer, name: string, text: string): Promise<void> {
     const path = join(folder, name);
     writeFileSync(path, text);
-    const input = await page.page.$('input[type=file]');
-    await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(path);
+    await page.give(path);
   }
 
   it('says what it is for, and opens a log that it is given.', async () => {
     const page = await empty();
     await expectAccessible(page, 'empty');
-    const input = await page.page.$('input[type=file]');
-    await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(file);
+    await page.give(file);
     await expectText(page, '.fleet-row', (text) => text.includes('calendar'));
     expect(await page.text('.source')).toBe('morning.jsonl');
   });
 
+  it('lists a thousand connections, of which it draws those in sight, finds one and goes through all.', async () => {
+    const page = await empty();
+    await give(page, 'thousand.jsonl', fleetOf(1_000, file));
+    await expectText(page, '.toolbar-note', (text) => text === '1,000 connections');
+    const drawn = await page.texts('.fleet-row');
+    expect(drawn.length).toBeGreaterThan(8);
+    expect(drawn.length).toBeLessThan(40);
+    await page.page.focus('.virtual-list');
+    await page.page.keyboard.press('End');
+    await expectText(page, '.side h2', (text) => text === 'server-999');
+    await expectText(page, '.fleet-row', (text) => text.startsWith('server-999'));
+    expect((await page.texts('.fleet-row')).length).toBeLessThan(40);
+    await page.show('Timeline');
+    expect((await page.texts('.lane-name')).length).toBeLessThan(60);
+    await page.show('Fleet');
+    await page.page.type('input[type=search]', 'server-777');
+    await expectText(page, '.toolbar-note', (text) => text === '1 of 1,000 connections');
+    await page.select('server-777');
+    await expectText(page, '.side .state-badge', (text) => text.startsWith('ready'));
+    await expectAccessible(page, 'thousand');
+  });
+
   it('says where a log is not right, and that it is of a newer version.', async () => {
     const page = await empty();
-    const { readFileSync } = await import('node:fs');
     const lines = readFileSync(file, 'utf8').split('\n');
     await give(page, 'broken.jsonl', [...lines.slice(0, 30), '{"seq":', ...lines.slice(30)].join('\n'));
     await expectText(page, '.banner', (text) => text.includes('Line 31 is not JSON.'));

@@ -40,6 +40,8 @@ const PAGES = [
   'testing',
   'agent-loop',
   'review',
+  'gateway',
+  'troubleshooting',
 ];
 /** What a reader has installed for them. */
 const FRAMEWORKS = ['ai', 'langchain', 'openai', '@anthropic-ai', 'xstate'];

@@ -22,32 +22,47 @@ export interface TroupeOptions {
   /** Names | more. */
   readonly servers?: Record<string, string | null>;
 }`;
+const gateway = [
+  `
+export interface ServeOptions {
+  /** Where. */
+  readonly port?: number;
+}
+interface Private { readonly inside: string }`,
+];
 const defaults = { attempts: 5, ping: { idleMs: 30, timeoutMs: 5 }, stop: { drainMs: 1 } };
 
 describe('the page of options', () => {
   it('has a row for every option and the default of every number.', () => {
-    const lines = optionsPage({ options, policy }, defaults).split('\n');
+    const lines = optionsPage({ options, policy, gateway }, defaults).split('\n');
     expect(lines).toContain('| `servers?` | `Record<string, string \\| null>` | Names \\| more. |');
     expect(lines).toContain('| `attempts` | `number` | `5` | Tries. |');
     expect(lines).toContain('| `ping.idleMs` | `number` | `30` | Both. |');
     expect(lines).toContain('| `ping.timeoutMs` | `number` | `5` | Its own. |');
+    expect(lines).toContain('| `port?` | `number` | Where. |');
     expect(lines).toContain('| `stop.drainMs` | `number` | `1` | Time to drain. |');
   });
 
   it('is not written while an option has no comment.', () => {
     const silent = options.replace('/** Names | more. */', '');
-    expect(() => optionsPage({ options: silent, policy }, defaults)).toThrow(
+    expect(() => optionsPage({ options: silent, policy, gateway }, defaults)).toThrow(
       'TroupeOptions.servers has no doc comment',
     );
-    expect(() => optionsPage({ options, policy: policy.replace('/** Tries. */', '') }, defaults)).toThrow(
-      'ConnectionPolicy.attempts has no doc comment',
+    const mute = gateway.map((text) => text.replace('/** Where. */', ''));
+    expect(() => optionsPage({ options, policy, gateway: mute }, defaults)).toThrow(
+      'ServeOptions.port has no doc comment',
     );
+    expect(() =>
+      optionsPage({ options, policy: policy.replace('/** Tries. */', ''), gateway }, defaults),
+    ).toThrow('ConnectionPolicy.attempts has no doc comment');
   });
 
   it('is not written while a setting and its default do not meet.', () => {
     const { stop, ...withoutStop } = defaults;
-    expect(() => optionsPage({ options, policy }, withoutStop)).toThrow('stop.drainMs has no default');
-    expect(() => optionsPage({ options, policy }, { ...defaults, extra: stop })).toThrow(
+    expect(() => optionsPage({ options, policy, gateway }, withoutStop)).toThrow(
+      'stop.drainMs has no default',
+    );
+    expect(() => optionsPage({ options, policy, gateway }, { ...defaults, extra: stop })).toThrow(
       'the default extra.drainMs has no setting',
     );
   });

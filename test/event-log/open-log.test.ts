@@ -45,7 +45,7 @@ describe('a log that is opened', () => {
     expect(log.timeOf(201)).toBe(at);
     expect(log.entryAt(at)).toBe(entries.findLastIndex((entry) => entry.at <= at) + 1);
     expect(log.entryAt(at - 1e9)).toBe(0);
-    expect(log.connections.toSorted()).toEqual(['a/b', 'constructor', 'files', 'web#1']);
+    expect(log.connections.toSorted()).toEqual(['a/b', 'constructor', 'docs', 'files', 'web#1']);
   });
 
   it('tells how everything stood after any entry, forwards, backwards and at random.', async () => {

@@ -16,8 +16,16 @@ import { childSpec } from '../support/manager-driver.js';
 import { sampleFailure, VERDICTS } from '../support/sample-failures.js';
 import { MemoryLog } from './memory-log.js';
 
-const NAMES = ['files', 'a/b', 'web#1', 'constructor'] as const;
-const TRANSPORTS = { files: 'stdio', 'a/b': 'stdio', 'web#1': 'http', constructor: 'in-process' } as const;
+const NAMES = ['files', 'a/b', 'web#1', 'docs', 'constructor'] as const;
+/** Those that are there from the start; the last one comes where a step adds it. */
+const FIRST = NAMES.slice(0, 4);
+const TRANSPORTS = {
+  files: 'stdio',
+  'a/b': 'stdio',
+  'web#1': 'http',
+  docs: 'http',
+  constructor: 'in-process',
+} as const;
 const INPUT = {
   startSlots: 1,
   slotHoldMs: 500,
@@ -166,7 +174,7 @@ class RandomRun {
   async start(): Promise<void> {
     this.#manager.send({
       type: 'manager.start',
-      specs: NAMES.slice(0, 3).map((each) => childSpec(each, { transport: TRANSPORTS[each] })),
+      specs: FIRST.map((each) => childSpec(each, { transport: TRANSPORTS[each] })),
     });
     await turn();
   }

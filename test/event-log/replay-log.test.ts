@@ -199,6 +199,17 @@ describe('troupe replay', () => {
     expect(stderr).toMatch(/Line \d+ was cut off\./);
   });
 
+  it('says so where the end is missing, unless the replay was to stop before.', async () => {
+    const text = joined(lines(await incident()).slice(0, -2));
+    const { code, stderr } = await run(text);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(
+      /log\.jsonl: the recording was not ended: .* or the end of the log is missing\.$/m,
+    );
+    expect(JSON.parse((await run(text, { json: true })).stdout)).toMatchObject({ isEnded: false });
+    expect((await run(text, { at: { entry: 3 } })).stderr).toBe('');
+  });
+
   it('says so where there is no such file, or it is a folder.', async () => {
     const { terminal } = makeTerminal();
     const missing = join(folder, 'nothing');

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../src/event-log/entry.js';
+import { replayLog } from '../../src/event-log/replay-log.js';
 import { Replayer } from '../../src/event-log/replayer.js';
 import { fuzz } from '../fuzz/fuzz.js';
 import { useCrashWatch } from '../support/crash-watch.js';
@@ -110,4 +111,22 @@ describe('a log that was tampered with', () => {
       }),
     ),
   );
+
+  it('shows it, whichever byte of an entry was another one', async () => {
+    const log = await recordRandomRun(fc.sample(step, { numRuns: 60, seed: 11 }));
+    const whole = Buffer.from(log.text);
+    const entries = whole.indexOf('\n') + 1;
+    const places = Array.from(whole.keys()).filter((at) => at >= entries && whole[at] !== 0x0a);
+    async function* altered(at: number, byte: number): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(whole.with(at, byte));
+    }
+    await fuzz(
+      400,
+      fc.asyncProperty(fc.constantFrom(...places), fc.nat(255), async (at, byte) => {
+        fc.pre(whole[at] !== byte);
+        const { problem, divergenceCount } = await replayLog(altered(at, byte));
+        expect(problem !== undefined || divergenceCount > 0).toBe(true);
+      }),
+    );
+  });
 });

@@ -32,6 +32,7 @@ const emptyReport: ReplayReport = {
   at: undefined,
   problem: undefined,
   hasOtherCharts: false,
+  isEnded: true,
   whyNoRerun: undefined,
   divergences: [],
   divergenceCount: 0,

@@ -22,7 +22,9 @@ vi.mock(
 
 useLeakCheck();
 useCrashWatch();
-beforeAll(() => import('../../src/protocol/sdk-v1.js'));
+beforeAll(() =>
+  Promise.all([import('../../src/config/load.js'), import('../../src/protocol/session-client.js')]),
+);
 
 const METHODS = ['initialize', 'tools/list', 'tools/call', 'ping', 'resources/list'] as const;
 /** Longer than any limit, pause or delay of the policy below, all in a row. */
@@ -220,7 +222,11 @@ describe('a troupe with a server that does anything', () => {
           await run.clock.advance(LONG_ENOUGH_MS);
           const { wild, calm } = Object.fromEntries(run.troupe.status.map((row) => [row.name, row]));
           expect(['ready', 'failed', 'stopped']).toContain(wild?.state);
-          if (wild?.state === 'failed') expect(wild.error).toMatchObject({ code: /./, message: /./ });
+          if (wild?.state === 'failed')
+            expect(wild.error).toMatchObject({
+              code: expect.stringMatching(/./),
+              message: expect.stringMatching(/./),
+            });
           expect(calm).toMatchObject({ state: 'ready', generation: 1 });
 
           run.heal();

@@ -79,6 +79,7 @@ async function watchable() {
     connection: (name) => troupe.connection(name),
     tools: () => troupe.tools,
     mask: () => (text) => text,
+    review: () => undefined,
     onchanged: (fn) => {
       attached.listeners += 1;
       const subscription = troupe.events$.subscribe(fn);

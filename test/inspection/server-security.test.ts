@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../src/event-log/log-sink.js';
 import { FileSource } from '../../src/inspection/file-source.js';
 import { LiveSource, type LiveParts } from '../../src/inspection/live-source.js';
-import { INSPECTION_PATHS, SHARE_PLACE } from '../../src/inspection/protocol.js';
+import { INSPECTION_PATHS } from '../../src/inspection/protocol.js';
 import { openInspectionServer, type InspectionServer } from '../../src/inspection/server.js';
 import type { ServerConfig } from '../../src/options.js';
 import { systemClock } from '../../src/ports.js';
@@ -29,9 +29,6 @@ const troupes = useTroupes();
 
 const PARROT = fileURLToPath(new URL('../secrets/anywhere-parrot.mjs', import.meta.url));
 const SAMPLE = toBytes(SAMPLE_LINES).toString();
-const SHARED = `<!doctype html><script type="application/x-ndjson" id="log">
-  ${SHARE_PLACE}
-</script><body></body>`;
 const API = Object.values(INSPECTION_PATHS);
 
 let folder: string;
@@ -41,7 +38,6 @@ beforeEach(() => {
   mkdirSync(join(folder, 'page', 'assets'), { recursive: true });
   writeFileSync(join(folder, 'outside.txt'), 'not for pages');
   writeFileSync(join(folder, 'page', 'index.html'), '<!doctype html><title>page</title>');
-  writeFileSync(join(folder, 'page', 'share.html'), SHARED);
   writeFileSync(join(folder, 'page', 'assets', 'page.js'), 'export {};');
   symlinkSync(join(folder, 'outside.txt'), join(folder, 'page', 'assets', 'link.txt'));
 });
@@ -67,8 +63,6 @@ async function inspected(servers: Record<string, ServerConfig> = {}) {
   const { url } = await test.troupe.inspect();
   return { ...test, page: new PageClient(url) };
 }
-
-const parsed = (line: string): unknown => (line === '' ? undefined : JSON.parse(line));
 
 /** Sends bytes as they are and gives what is answered until the end. */
 async function raw(port: number, bytes: string): Promise<string> {
@@ -158,13 +152,7 @@ describe('the inspection server answers', () => {
 
   it('everything with headers that let a browser do nothing else.', async () => {
     const page = await showing(SAMPLE);
-    for (const path of [
-      '/',
-      '/assets/page.js',
-      '/nothing',
-      INSPECTION_PATHS.stream,
-      INSPECTION_PATHS.share,
-    ]) {
+    for (const path of ['/', '/assets/page.js', '/nothing', INSPECTION_PATHS.stream]) {
       const { headers } = await page.ask(path);
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
@@ -219,11 +207,9 @@ describe('the inspection server answers', () => {
 
   it('plainly where the page is not built.', async () => {
     const page = await showing(SAMPLE, join(folder, 'nothing-here'));
-    for (const path of ['/', INSPECTION_PATHS.share]) {
-      const { status, body } = await page.ask(path);
-      expect(status).toBe(503);
-      expect(body).toContain('not built');
-    }
+    const { status, body } = await page.ask('/');
+    expect(status).toBe(503);
+    expect(body).toContain('not built');
     expect((await page.ask('/assets/page.js')).status).toBe(404);
     mkdirSync(join(folder, 'nothing-here'));
     writeFileSync(join(folder, 'nothing-here', 'index.html'), 'built meanwhile');
@@ -314,6 +300,7 @@ describe('the inspection server withstands', () => {
         return Promise.resolve({ close: () => Promise.resolve() });
       },
       connections: () => [],
+      review: () => undefined,
       onchanged: () => () => {},
       ...({} as Pick<LiveParts, 'system' | 'connection' | 'tools' | 'mask'>),
     });
@@ -345,7 +332,7 @@ describe('the inspection server withstands', () => {
     await fast.leave();
   });
 
-  it('servers whose names and words are markup, in the page that is shared as well.', async () => {
+  it('servers whose names and words are markup.', async () => {
     const markup = '</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> \u2028 ${x} $& $1';
     const name = '<b>files</b>';
     const server = new ScriptedServer({
@@ -366,14 +353,6 @@ describe('the inspection server withstands', () => {
     const tools = await page.ask(`${INSPECTION_PATHS.tools}?server=${encodeURIComponent(name)}`);
     expect(tools.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(JSON.parse(tools.body)).toMatchObject([{ description: markup, title: markup }]);
-
-    const shared = await (await showing(stream.log)).ask(INSPECTION_PATHS.share);
-    expect(shared.headers['content-disposition']).toMatch(/^attachment; /);
-    expect(shared.headers['content-security-policy']).toBe("default-src 'none'; sandbox");
-    const [before, text = '', after, ...others] = shared.body.split(/<script[^>]*>|<\/script>/);
-    expect([before, after, others]).toEqual(['<!doctype html>', '<body></body>', []]);
-    expect(text).not.toContain('<');
-    expect(text.split('\n').map(parsed)).toEqual(stream.log.split('\n').map(parsed));
     await stream.leave();
   });
 

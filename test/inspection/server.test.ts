@@ -47,7 +47,7 @@ describe('the inspection of a running troupe', () => {
       at: clock.now(),
     });
     const charts = stream.of('hello')[0]?.charts ?? {};
-    expect(Object.keys(charts).toSorted()).toEqual(['connection', 'manager']);
+    expect(Object.keys(charts).toSorted()).toEqual(['connection', 'manager', 'review']);
     for (const { hash, model } of Object.values(charts)) expect(chartHash(model)).toBe(hash);
     const { header, entries } = readWhole(stream.log);
     expect(header.machines['connection']).toBe(charts['connection']?.hash);

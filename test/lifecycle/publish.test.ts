@@ -50,6 +50,20 @@ describe('the publisher', () => {
     expect(heard.map(({ seq }) => seq)).toEqual(heard.map((_, index) => index + 1));
   });
 
+  it('does not let events pile up where the host never lets the event loop turn', async () => {
+    const { publisher, heard } = makePublisher();
+    let most = 0;
+    for (let published = 1; published <= 20_000; published += 1) {
+      publisher.publish(note('again'));
+      await Promise.resolve();
+      most = Math.max(most, published - heard.length);
+    }
+    expect(most).toBeLessThanOrEqual(1_001);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(heard.map(({ seq }) => seq)).toEqual(heard.map((_, index) => index + 1));
+    expect(heard).toHaveLength(20_000);
+  });
+
   it('delivers nothing before whoever published has finished', async () => {
     const { publisher, heard } = makePublisher();
     publisher.publish(note('a'));

@@ -1,6 +1,6 @@
 /** Whatever a host and its server do in whatever order: every call settles once, and `close()` always ends. */
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createControlledClock } from '../../src/testing/controlled-clock.js';
 import { createScriptedServer } from '../../src/testing/scripted-server.js';
 import type { Answer } from '../../src/testing/server-script.js';
@@ -99,6 +99,9 @@ async function live(answers: readonly Answer[], steps: readonly Step[]): Promise
     return settled;
   }
 }
+
+// Loaded beforehand, so that no test waits for a file while its clock stands still.
+beforeAll(() => import('../../src/config/load.js'));
 
 describe('a call, whatever happens', () => {
   it(

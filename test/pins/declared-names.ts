@@ -72,10 +72,14 @@ function readDeclarations(path: string, text: string): DeclarationFile {
 }
 
 /**
- * Names that users of `entry` can meet in its declarations but cannot import from it: each as
- * `file#Name, needed by file#Name`. A name counts as exported if the entry exports that very declaration.
+ * Names that users of `entry` can meet in its declarations but can import neither from it nor from one of `others`: each
+ * as `file#Name, needed by file#Name`. A name counts as exported if that very declaration is.
  */
-export function forgottenExports(files: ReadonlyMap<string, string>, entry: string): string[] {
+export function forgottenExports(
+  files: ReadonlyMap<string, string>,
+  entry: string,
+  others: readonly string[] = [],
+): string[] {
   const read = new Map([...files].map(([path, text]) => [path, readDeclarations(path, text)]));
 
   /** Follows imports and re-exports to where a name is declared; null for a name of another package or a global. */
@@ -87,7 +91,10 @@ export function forgottenExports(files: ReadonlyMap<string, string>, entry: stri
     return elsewhere === undefined ? null : find(resolve(path, elsewhere.from), elsewhere.name);
   };
 
-  const exported = new Set([...read.get(entry)!.exported].map((name) => find(entry, name)));
+  const namedBy = (path: string): (Declaration | null)[] =>
+    [...read.get(path)!.exported].map((name) => find(path, name));
+  const exported = namedBy(entry);
+  const named = new Set([...exported, ...others.flatMap(namedBy)]);
   const neededBy = new Map<Declaration, string>();
   for (const declaration of exported) if (declaration !== null) neededBy.set(declaration, entry);
   for (const [declaration] of neededBy) {
@@ -101,7 +108,7 @@ export function forgottenExports(files: ReadonlyMap<string, string>, entry: stri
     }
   }
   return [...neededBy]
-    .filter(([declaration]) => !exported.has(declaration))
+    .filter(([declaration]) => !named.has(declaration))
     .map(([declaration, user]) => `${declaration}, needed by ${user}`)
     .toSorted();
 }

@@ -51,6 +51,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome ToolInQuestion ToolToApprove
       UrlHandler
       RememberedTool
+      AssertionRequest Isolation
     `),
   },
   {
@@ -100,6 +101,15 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     `),
     types: names(`
       ChartArrow ChartBranch ChartEdge ChartEventKind ChartInvoke ChartModel ChartState ChartTransition
+    `),
+  },
+  {
+    subpath: './gateway',
+    target: 'src/gateway/index',
+    values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
+    types: names(`
+      Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession
+      HttpService ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
     `),
   },
   {

@@ -1,6 +1,6 @@
 /** A client of the SDK's first version with a scripted server behind it. */
 import type { ServerIdentity } from '../../machines/connection.events.js';
-import { createSdkV1Client } from '../../src/protocol/sdk-v1.js';
+import { createSessionClient } from '../../src/protocol/session-client.js';
 import type { ProtocolClient } from '../../src/protocol/protocol-client.js';
 import { FakeTransport, type FakeTransportOptions } from '../support/fake-transport.js';
 import { ScriptedServer, type Script } from '../support/scripted-server.js';
@@ -31,7 +31,7 @@ export function startClient(
   { server, transport }: Ends = makeEnds(script, options),
   prepare: (client: ProtocolClient) => void = () => {},
 ): OpenedClient & { readonly opening: Promise<ServerIdentity> } {
-  const client = createSdkV1Client({ clientInfo: { name: 'test', version: '0' }, capabilities: {} });
+  const client = createSessionClient({ clientInfo: { name: 'test', version: '0' }, capabilities: {} });
   const oddities: string[] = [];
   const notifications: string[] = [];
   client.onoddity = (message) => oddities.push(message);

@@ -26,7 +26,11 @@ useCrashWatch();
 vi.setConfig({ testTimeout: 180_000 });
 // Loaded beforehand, so that no life waits for a file while its clock moves on.
 beforeAll(() =>
-  Promise.all([import('../../src/protocol/sdk-v1.js'), import('../../src/validation/json-schema.js')]),
+  Promise.all([
+    import('../../src/config/load.js'),
+    import('../../src/protocol/session-client.js'),
+    import('../../src/validation/json-schema.js'),
+  ]),
 );
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {

@@ -22,6 +22,9 @@ vi.setConfig({ testTimeout: 60_000 });
 const troupes = useTroupes();
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const INCIDENTS = readdirSync(join(root, 'test/replay/corpus'))
+  .filter((file) => file.endsWith('.jsonl'))
+  .map((file) => file.replace('.jsonl', ''));
 const corpus = (name: string): Buffer => readFileSync(join(root, 'test/replay/corpus', `${name}.jsonl`));
 
 /** Plays a recorded connection until it has gone through as many states as were recorded. */
@@ -81,16 +84,7 @@ describe('a recorded server', () => {
     expect(server.played).toBe(server.sessions);
   });
 
-  it.each([
-    'stdio-plain',
-    'exit-at-once',
-    'exit-after-initialize',
-    'init-never',
-    'init-future-version',
-    'flaps-forever',
-    'dies-in-a-call',
-    'warming-up-503',
-  ])('plays an incident of the corpus: %s.', async (name) => {
+  it.each(INCIDENTS)('plays an incident of the corpus: %s.', async (name) => {
     const { states, server } = await statesOf(corpus(name), 'files');
     expect(server.states.length).toBeGreaterThan(2);
     expect(states).toEqual(server.states);

@@ -24,7 +24,9 @@ export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
   // Loaded beforehand, so that no test waits for a file while its clock stands still.
   beforeAll(() =>
     Promise.all([
-      import('../../src/protocol/sdk-v1.js'),
+      import('../../src/config/load.js'),
+      import('../../src/event-log/make-recorder.js'),
+      import('../../src/protocol/session-client.js'),
       import('../../src/transports/in-process.js'),
       import('../../src/validation/json-schema.js'),
     ]),

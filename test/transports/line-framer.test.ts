@@ -36,6 +36,25 @@ describe('the line framer', () => {
     );
   });
 
+  it('tells a line that is no UTF-8 apart from one that has the sign for such bytes, however the bytes are cut', () => {
+    const given = [
+      Buffer.from('a\uFFFD'),
+      Buffer.from([0x61, 0xff]),
+      Buffer.from('b'),
+      Buffer.from([0xe2, 0x82]),
+    ];
+    const bytes = Buffer.concat(given.flatMap((line) => [line, Buffer.from('\n')]));
+    fc.assert(
+      fc.property(fc.array(fc.nat()), (cuts) => {
+        const told: (string | number)[] = [];
+        const tell = (what: string | number): void => void told.push(what);
+        const reader = new LineFramer({ line: tell, garbled: tell, oversize: () => {} }, 100);
+        for (const chunk of chunks(bytes, cuts)) reader.push(chunk);
+        expect(told).toEqual(['a\uFFFD', 2, 'b', 2]);
+      }),
+    );
+  });
+
   it('keeps whole lines and the limit apart, however the bytes are cut', () => {
     fc.assert(
       fc.property(fc.array(text), fc.array(fc.nat()), fc.integer({ min: 0, max: 20 }), (all, cuts, limit) => {

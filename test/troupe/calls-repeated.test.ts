@@ -1,6 +1,6 @@
 /** However sessions are lost and recovered, no call acts twice that must not, and each has one outcome. */
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import { TroupeError } from '../../src/errors.js';
 import type { RetryCalls } from '../../src/index.js';
@@ -230,6 +230,9 @@ function expectProvable({ events }: Run, retryCalls: RetryCalls): void {
     expect(late).toEqual([]);
   }
 }
+
+// Loaded beforehand, so that no test waits for a file while its clock stands still.
+beforeAll(() => import('../../src/config/load.js'));
 
 describe('calls over sessions that are lost and recovered at random', () => {
   useLeakCheck();

@@ -1,6 +1,6 @@
 /** Whatever dies whenever, every call has exactly one outcome and was sent at most once. */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { TroupeError } from '../../src/errors.js';
 import { createTroupe } from '../../src/troupe.js';
 import { createControlledClock, type ControlledClock } from '../support/controlled-clock.js';
@@ -155,6 +155,9 @@ class Run {
     return calls.filter(({ params }) => (params['arguments'] as { n: number }).n === n).length;
   }
 }
+
+// Loaded beforehand, so that no test waits for a file while its clock stands still.
+beforeAll(() => import('../../src/config/load.js'));
 
 describe('calls over servers that die at random', () => {
   useLeakCheck();

@@ -1,6 +1,6 @@
 /** A secret of an entry is told nowhere, whatever the server does with it. */
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ServerConfig } from '../../src/options.js';
 import { TransportError } from '../../src/transports/session-transport.js';
 import { createTroupe } from '../../src/troupe.js';
@@ -110,6 +110,9 @@ async function everythingTold(
   told.push(JSON.stringify(events.all));
   return told.join('\n');
 }
+
+// Loaded beforehand, so that no test waits for a file while its clock stands still.
+beforeAll(() => import('../../src/config/load.js'));
 
 describe.each(Object.entries(PARROTS))('a server that %s', (_, make) => {
   useLeakCheck();

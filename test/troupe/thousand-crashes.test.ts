@@ -28,7 +28,9 @@ vi.mock('../../src/transports/create-transport.js', async (original) => {
 
 useLeakCheck();
 useCrashWatch();
-beforeAll(() => import('../../src/protocol/sdk-v1.js'));
+beforeAll(() =>
+  Promise.all([import('../../src/config/load.js'), import('../../src/protocol/session-client.js')]),
+);
 
 /** It may be lost as often as it likes, and what was lost before is forgotten at once. */
 const PATIENT = {

@@ -1,18 +1,23 @@
 /** What the page learns of a log when it asks. */
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LogDesk } from '../../visualizer/src/log/log-desk.js';
 import { ownCharts } from '../../visualizer/src/log/own-charts.js';
 import { makeScene, playScene } from '../browser/visualizer-scene.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { toBytes } from './sample-book.js';
+import { piecesOf } from '../../visualizer/src/worker/file-pieces.js';
+import { longLog, toBytes } from './sample-book.js';
 
 useLeakCheck();
+
+const flapping = readFileSync(new URL('../replay/corpus/flaps-forever.jsonl', import.meta.url), 'utf8');
 
 const turn = async (): Promise<void> => {};
 
 describe('the desk of the page', () => {
   let desk: LogDesk;
   let last: number;
+  let text: string;
 
   beforeAll(async () => {
     const scene = makeScene();
@@ -22,9 +27,12 @@ describe('the desk of the page', () => {
     await scene.clock.advance(10_000);
     await closing;
     desk = new LogDesk(ownCharts(), turn);
-    const shares: number[] = [];
-    await desk.read(toBytes(log), (share) => shares.push(share));
-    expect(shares.at(-1)).toBe(1);
+    text = log;
+    const file = new Blob([log]);
+    const sizes: number[] = [];
+    await desk.read(piecesOf(file, 5_000), (size) => sizes.push(size));
+    expect(sizes.length).toBeGreaterThan(5);
+    expect(sizes.at(-1)).toBe(file.size);
     last = desk.summary().length - 1;
   }, 30_000);
 
@@ -44,7 +52,7 @@ describe('the desk of the page', () => {
       { ...(manager && { manager }), ...(connection && { connection: { ...connection, hash: 'x' } }) },
       turn,
     );
-    await other.read(toBytes(await desk.answer('text', {})), () => {});
+    await other.read(piecesOf(new Blob([text])), () => {});
     expect(other.summary().hasOtherCharts).toBe(true);
   });
 
@@ -147,5 +155,65 @@ describe('the desk of the page', () => {
     expect(entries).toHaveLength(50);
     expect(entries.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(last + 1);
     expect(troubles.some((each) => each > 0)).toBe(true);
+  });
+
+  it('gives up a file that is opened while another one is, and says where one cannot be read.', async () => {
+    const two = new LogDesk(ownCharts(), turn);
+    const first = two.read(piecesOf(new Blob([text]), 100), () => {});
+    await two.read(piecesOf(new Blob([text])), () => {});
+    await first;
+    expect(two.summary()).toMatchObject({ length: last + 1, isWhole: true });
+    async function* breaking(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+      yield toBytes(text);
+      throw new Error('It is gone.');
+    }
+    await expect(two.read(breaking(), () => {})).rejects.toThrow('It is gone.');
+  });
+
+  it('writes the page and the log into one file in which nothing of the log is markup.', async () => {
+    const markup = '</script><!-- <b>\u2028 $& $1';
+    const given = text.replace('"files"', () => JSON.stringify(markup));
+    const one = new LogDesk(ownCharts(), turn);
+    await one.read(piecesOf(new Blob([given])), () => {});
+    const template = `<!doctype html><script type="application/x-ndjson" id="log">
+  TROUPE-LOG
+</script><body></body>`;
+    const file = await (await one.answer('share', { template })).text();
+    const [before, log = '', after, ...others] = file.split(/<script[^>]*>|<\/script>/);
+    expect([before, after, others]).toEqual(['<!doctype html>', '<body></body>', []]);
+    expect(log).not.toContain('<');
+    const parsed = (lines: string): unknown[] =>
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown);
+    expect(parsed(log)).toEqual(parsed(given));
+    expect(() => one.answer('share', { template: '<p>' })).toThrow('has no place for a log');
+  });
+
+  it('lets the older half of a long life go, from a snapshot on, and counts what is gone.', async () => {
+    const bytes = longLog(flapping, 20_000);
+    const kept = bytes.length / 4;
+    const live = new LogDesk(ownCharts(), turn, kept);
+    const whole = new LogDesk(ownCharts(), turn);
+    for (let at = 0; at < bytes.length; at += 10_000) {
+      live.append(bytes.slice(at, at + 10_000));
+      whole.append(bytes.slice(at, at + 10_000));
+    }
+    const { length, leftOut, missed, problem } = live.summary();
+    expect({ missed, problem }).toEqual({ missed: 0, problem: null });
+    expect(length + leftOut).toBe(20_000);
+    expect(length).toBeGreaterThan(20_000 / 10);
+    expect(length).toBeLessThan(20_000 / 3);
+    for (const position of [0, 1, Math.floor(length / 2), length - 1]) {
+      const here = await live.answer('moment', { position });
+      const there = await whole.answer('moment', { position: position + leftOut });
+      expect({ ...here, position: 0 }).toEqual({ ...there, position: 0 });
+    }
+    const template = '<script id="log">TROUPE-LOG</script>';
+    const exported = await (await live.answer('share', { template })).text();
+    const again = new LogDesk(ownCharts(), turn);
+    await again.read(piecesOf(new Blob([exported.slice(17, -9)])), () => {});
+    expect(again.summary()).toMatchObject({ length, missed: 0, problem: null });
   });
 });

@@ -1,7 +1,7 @@
 /** Books for tests, and logs of any length to fill them with. */
 import { LogBook } from '../../visualizer/src/log/log-book.js';
 
-export const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const toBytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
 export function bookOf(text: string): LogBook {
   const book = new LogBook();
@@ -11,7 +11,7 @@ export function bookOf(text: string): LogBook {
 }
 
 /** A log of that many entries, made of the causes of a real one, over and over; it begins with its snapshot. */
-export function longLog(text: string, length: number): Uint8Array {
+export function longLog(text: string, length: number): Uint8Array<ArrayBuffer> {
   const [header = '', ...lines] = text.trimEnd().split('\n');
   const bodies = lines.map((line) => line.replace(/^\{"seq":\d+,"at":\d+,/, ''));
   const pieces = [header];

@@ -29,7 +29,7 @@ export function App() {
   const isShown = page.source.kind !== 'none' && page.book !== undefined && page.link.kind !== 'mismatch';
   return (
     <MomentProvider>
-      <div class={isPast(page) ? 'app is-past' : 'app'}>
+      <div class={`app${isPast(page) ? ' is-past' : ''}${page.isScrubbing ? ' is-scrubbing' : ''}`}>
         <Header />
         <Banners page={page} />
         {isShown && page.link.kind !== 'reading' ? <Stage page={page} /> : <Waiting page={page} />}
@@ -68,7 +68,7 @@ function Banners({ page }: { page: Page }) {
   const { link, book, source } = page;
   return (
     <div class="banners">
-      {link.kind === 'lost' && source.kind !== 'none' && (
+      {link.kind === 'lost' && source.kind === 'live' && (
         <p class="banner warn" role="alert">
           <strong>{link.mayReturn ? 'Disconnected.' : 'The troupe has ended.'}</strong> {link.why}{' '}
           {link.mayReturn
@@ -91,6 +91,12 @@ function Banners({ page }: { page: Page }) {
         <p class="banner warn">
           <strong>Recorded with other charts.</strong> {book.writtenBy} had other machines than this page:
           states are as they were recorded, contexts between snapshots may differ.
+        </p>
+      )}
+      {book !== undefined && book.leftOut > 0 && (
+        <p class="banner warn">
+          <strong>Older entries are left out.</strong> This page keeps the last {count(book.length)};{' '}
+          {count(book.leftOut)} before them are gone. A recording keeps everything.
         </p>
       )}
       {book !== undefined && book.missed > 0 && (

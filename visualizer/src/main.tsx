@@ -3,11 +3,12 @@ import { render } from 'preact';
 import { INSPECTION_PROTOCOL, type Hello } from '../../src/inspection/protocol.js';
 import { App } from './app.js';
 import { Layouts } from './chart/layouts.js';
-import type { News } from './log/desk-messages.js';
+import type { BookSummary, News } from './log/desk-messages.js';
+import { takeEnclosedLog } from './state/own-file.js';
 import { PageState } from './state/page.js';
 import { accessOf, Runtime } from './state/runtime.js';
 import { TheaterProvider } from './state/theater.js';
-import { applyTheme, themeNow } from './state/theme.js';
+import { followTheme } from './state/theme.js';
 import { LogClient } from './worker/log-client.js';
 import { startElkWorker, startLogWorker } from './worker/start-workers.js';
 
@@ -29,12 +30,9 @@ function hear(news: News): void {
     case 'hello':
       greet(news.hello);
       break;
-    case 'book': {
-      const { link } = state.page;
-      const isRead = link.kind === 'reading';
-      state.change({ book: news.book, ...(isRead && { link: { kind: 'open' } }) });
+    case 'book':
+      show(news.book);
       break;
-    }
     case 'status':
       state.change({ statuses: new Map(news.rows.map((row) => [row.name, row])) });
       break;
@@ -50,6 +48,20 @@ function hear(news: News): void {
   }
 }
 
+/** Positions count from the first entry that is kept; what was looked at stays, unless it is gone. */
+function show(book: BookSummary): void {
+  const { page } = state;
+  const gone = book.leftOut - (page.book?.leftOut ?? book.leftOut);
+  const moved = (position: number | null): number | null =>
+    position === null ? null : Math.max(0, position - gone);
+  state.change({
+    book,
+    cursor: moved(page.cursor),
+    reading: moved(page.reading),
+    ...(page.link.kind === 'reading' && { link: { kind: 'open' } }),
+  });
+}
+
 /** A page that comes back to its troupe keeps what was chosen. */
 function greet(hello: Hello): void {
   const { protocol, charts, mode, title, at } = hello;
@@ -63,7 +75,7 @@ function greet(hello: Hello): void {
     hello,
     charts: { ...state.page.charts, ...charts },
     source: { kind: mode, title },
-    link: { kind: 'open' },
+    link: mode === 'file' ? { kind: 'reading', share: undefined } : { kind: 'open' },
     clockAhead: at - Date.now(),
     cursor: null,
     reading: null,
@@ -72,21 +84,15 @@ function greet(hello: Hello): void {
   });
 }
 
-async function read(bytes: Promise<ArrayBuffer>, title: string): Promise<void> {
+function open(file: Blob, title: string): void {
   state.begin({ source: { kind: 'file', title }, link: { kind: 'reading', share: 0 } });
-  log.order({ order: 'open', bytes: await bytes });
+  log.order({ order: 'open', file });
 }
 
-function open(file: File): void {
-  void read(file.arrayBuffer(), file.name);
-}
+const enclosed = takeEnclosedLog();
 
-/** A page that was sent to somebody has its log in itself. */
-const enclosed = document.querySelector<HTMLScriptElement>('script#log')?.textContent.trim();
-
-applyTheme(themeNow());
-if (enclosed !== undefined && enclosed.startsWith('{'))
-  void read(new Blob([enclosed, '\n']).arrayBuffer(), 'shared log');
+followTheme();
+if (enclosed !== undefined) open(enclosed, 'shared log');
 else if (access !== undefined) {
   state.change({ link: { kind: 'connecting' } });
   log.order({ order: 'follow', ...access });
@@ -101,7 +107,7 @@ if (root !== null)
         log,
         layouts,
         runtime: access === undefined ? undefined : new Runtime(access),
-        open,
+        open: (file) => open(file, file.name),
       }}
     >
       <App />

@@ -59,11 +59,7 @@ export interface RenderedResult {
   readonly spilledTo?: string;
 }
 
-/**
- * Turns the result of a call into what a model should see. Text blocks are joined by line breaks; images, audio and
- * embedded data become `blocks`; everything else, resource links included, becomes JSON within the text, and so does
- * `structuredContent` where no text says anything. Throws a `TypeError` for options that make no sense.
- */
+/** See the function of that name in `results.ts`. */
 export async function renderResult(result: CallToolResult, options: RenderOptions): Promise<RenderedResult> {
   checkOptions(result, options);
   const { text, blocks } = await inTurns(takeApart(result));

@@ -42,6 +42,12 @@ export async function replay(
   const told = changes.filter(({ connection }) => [undefined, connection].includes(flags.connection));
   const file = files[report.parts - 1] ?? '';
   if (problem !== undefined) terminal.note(`troupe: ${oneLine(`${file}: ${problem.message}`)}`);
+  if (problem === undefined && flags.at === undefined && !report.isEnded)
+    terminal.note(
+      oneLine(
+        `troupe: ${file}: the recording was not ended: its process was killed or is still at work, or the end of the log is missing.`,
+      ),
+    );
   if (header !== undefined && hasOtherCharts) {
     const { name, version } = header.package;
     terminal.note(
@@ -144,7 +150,8 @@ async function writeFixture(
 }
 
 function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefined): object {
-  const { entries, at, header, problem, hasOtherCharts, whyNoRerun, divergences, connections } = report;
+  const { entries, at, header, problem, isEnded, hasOtherCharts, whyNoRerun, divergences, connections } =
+    report;
   return {
     entries,
     startedAt: header?.startedAt ?? null,
@@ -152,6 +159,7 @@ function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefin
     connections: Object.fromEntries(connections),
     divergences,
     divergenceCount: report.divergenceCount,
+    isEnded,
     hasOtherCharts,
     whyNoRerun: whyNoRerun ?? null,
     problem: problem ?? null,

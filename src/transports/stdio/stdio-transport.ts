@@ -108,11 +108,12 @@ class StdioTransport implements SessionTransport {
     await this.#yieldToClose();
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  send(message: JSONRPCMessage): Promise<void> {
     if (this.#server === undefined || this.#closing !== undefined) {
-      throw new TransportError(this.#ended ?? CLOSED);
+      return Promise.reject(new TransportError(this.#ended ?? CLOSED));
     }
-    return this.#server.send(serialize(message));
+    const text = serialize(message);
+    return text instanceof TransportError ? Promise.reject(text) : this.#server.send(text);
   }
 
   close(): Promise<void> {
@@ -199,11 +200,11 @@ function isSpawned(child: ChildProcess): child is SpawnedChild {
   return child.pid !== undefined;
 }
 
-function serialize(message: JSONRPCMessage): string {
+function serialize(message: JSONRPCMessage): string | TransportError {
   try {
     return `${JSON.stringify(message)}\n`;
   } catch (cause) {
-    throw new TransportError({ code: 'protocol-error', message: 'The message is no JSON.' }, { cause });
+    return new TransportError({ code: 'protocol-error', message: 'The message is no JSON.' }, { cause });
   }
 }
 

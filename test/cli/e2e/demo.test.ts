@@ -11,10 +11,18 @@ const team = useTeam();
 const DEMO = fileURLToPath(new URL('../../../docs/examples/demo.mjs', import.meta.url));
 
 describe('the demo', () => {
-  it('has five servers ready and tells why the sixth is not, and leaves nothing behind.', async () => {
+  it('has six servers ready and tells why the seventh is not, and leaves nothing behind.', async () => {
     const { folder } = team();
     const demo = TroupeProcess.startScript(DEMO, ['--json'], { cwd: folder, env: { TMPDIR: folder } });
-    for (const name of ['everything', 'everything-http', 'filesystem', 'memory', 'sequential-thinking']) {
+    const names = [
+      'business-data',
+      'everything',
+      'everything-http',
+      'filesystem',
+      'memory',
+      'sequential-thinking',
+    ];
+    for (const name of names) {
       await demo.saw(new RegExp(`"type":"connection.ready","connection":"${name}"`));
     }
     await demo.saw(/"type":"connection.failed","connection":"no-such-server".*"command-not-found"/);

@@ -10,6 +10,8 @@ const official = (name: string): string =>
   project(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 
 export const EVERYTHING = { command: process.execPath, args: [official('everything')] };
+/** Starts in no time. */
+export const QUICK = { command: process.execPath, args: [project('test/cli/e2e/quick-server.mjs')] };
 export const MISSING = { command: 'no-such-command' };
 export const CRASHING = {
   command: process.execPath,

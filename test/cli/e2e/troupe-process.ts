@@ -24,6 +24,8 @@ export interface StartOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Whether more may come on stdin: `type`. Default: it ends after `stdin`. */
+  readonly keepsStdin?: boolean;
 }
 
 export class TroupeProcess {
@@ -65,6 +67,15 @@ export class TroupeProcess {
     await this.#within(Promise.race([seen, this.#ended]), `it wrote ${pattern}`);
     if (!pattern.test(this[stream]))
       throw new Error(`It ended before it wrote ${pattern}.\n${this.#output()}`);
+  }
+
+  /** Writes a line to stdin. */
+  type(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
+  endStdin(): void {
+    this.#child.stdin?.end();
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -120,14 +131,20 @@ export class TroupeProcess {
   }
 }
 
-function startNode(words: readonly string[], { cwd, env, stdin }: StartOptions): ChildProcess {
+function startNode(
+  words: readonly string[],
+  { cwd, env, stdin, keepsStdin = false }: StartOptions,
+): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !UNWANTED.includes(name));
   const child = spawn(process.execPath, words, {
     ...(cwd === undefined ? {} : { cwd }),
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  child.stdin.end(stdin);
+  // A program that has ended reads no more.
+  child.stdin.on('error', () => {});
+  if (stdin !== undefined) child.stdin.write(stdin);
+  if (!keepsStdin) child.stdin.end();
   return child;
 }
 

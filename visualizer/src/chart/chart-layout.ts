@@ -7,7 +7,7 @@ import type { ChartModel, ChartState } from '../../../src/inspection/chart-model
 import type { Arrangement } from './arrangements.js';
 import { chartContent, wordsOf, type ChartContent, type ChartLine, type ChartText } from './chart-content.js';
 import { keepRows, placeInRow, rowsByState, startAbove, straightLines } from './chart-rows.js';
-import { textWidth } from './text-width.js';
+import { textWidth } from '../../../src/inspection/text-width.js';
 
 export const SIZE = { title: 14, text: 12, row: 18, label: 16, pad: 14, titleBaseline: 21, firstRow: 41 };
 

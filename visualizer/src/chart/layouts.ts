@@ -1,16 +1,21 @@
-/** Charts that are laid out, each once: ELK works in a worker of its own, and what it found is kept by the chart's hash. */
+/**
+ * Charts that are laid out, each once: by its hash while the page is open, and between visits by what ELK was asked
+ * (`kept-layouts.ts`). ELK works in a worker of its own, which is begun when it is first needed.
+ */
 import ELK from 'elkjs/lib/elk-api.js';
 import type { ChartModel } from '../../../src/inspection/chart-model.js';
 import { arrangementOf } from './arrangements.js';
-import { layoutChart, type PlacedChart } from './chart-layout.js';
+import { layoutChart, type Layout, type PlacedChart } from './chart-layout.js';
+import { keptLayout } from './kept-layouts.js';
 
 export class Layouts {
   readonly #placed = new Map<string, Promise<PlacedChart>>();
-  readonly #startWorker: () => Worker;
+  readonly #layout: Layout;
   #elk: InstanceType<typeof ELK> | undefined;
 
   constructor(startWorker: () => Worker) {
-    this.#startWorker = startWorker;
+    const ask: Layout = (graph) => (this.#elk ??= new ELK({ workerFactory: startWorker })).layout(graph);
+    this.#layout = keptLayout(ask, () => window.localStorage);
   }
 
   /** Begins it, for whoever asks later; that one also hears what went wrong. */
@@ -21,9 +26,7 @@ export class Layouts {
   of(hash: string, model: ChartModel): Promise<PlacedChart> {
     const known = this.#placed.get(hash);
     if (known !== undefined) return known;
-    this.#elk ??= new ELK({ workerFactory: this.#startWorker });
-    const elk = this.#elk;
-    const placed = layoutChart(model, arrangementOf(model), (graph) => elk.layout(graph));
+    const placed = layoutChart(model, arrangementOf(model), this.#layout);
     this.#placed.set(hash, placed);
     return placed;
   }

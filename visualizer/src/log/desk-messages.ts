@@ -12,7 +12,7 @@ import type { Row } from './rows.js';
 /** What the page wants to be done. */
 export type Order =
   | { readonly order: 'follow'; readonly address: string; readonly token: string }
-  | { readonly order: 'open'; readonly bytes: ArrayBuffer };
+  | { readonly order: 'open'; readonly file: Blob };
 
 /** What the page asks, each with its answer. */
 export interface Questions {
@@ -28,7 +28,8 @@ export interface Questions {
     answer: readonly Arrow[];
   };
   positionAt: { ask: { readonly time: number }; answer: number };
-  text: { ask: Record<never, never>; answer: string };
+  /** The page and the log as one HTML file. */
+  share: { ask: { readonly template: string }; answer: Blob };
 }
 
 export type Question = keyof Questions;
@@ -101,6 +102,8 @@ export interface BookSummary {
   readonly lastAt: number;
   readonly names: readonly string[];
   readonly missed: number;
+  /** Older entries that are not kept any more. Positions count from the first that is. */
+  readonly leftOut: number;
   readonly problem: { readonly message: string; readonly isNewer: boolean } | null;
   readonly writtenBy: string | null;
   /** The log was made by charts that are not those of this page: its moments are guesses. */
@@ -116,7 +119,8 @@ export type News =
   | { readonly news: 'hello'; readonly hello: Hello }
   | { readonly news: 'book'; readonly book: BookSummary }
   | { readonly news: 'status'; readonly at: number; readonly rows: readonly InspectedStatus[] }
-  | { readonly news: 'progress'; readonly share: number }
+  /** `share` is undefined where nobody knows how long the log is. */
+  | { readonly news: 'progress'; readonly share: number | undefined }
   /** `mayReturn`: it is being tried again. */
   | { readonly news: 'lost'; readonly why: string; readonly mayReturn: boolean }
   | { readonly news: 'refused'; readonly why: string; readonly status: number };
@@ -127,7 +131,6 @@ export interface Asked<Q extends Question = Question> {
   readonly ask: Questions[Q]['ask'];
 }
 
-export interface Answered {
-  readonly id: number;
-  readonly answer: unknown;
-}
+export type Answered = { readonly id: number } & (
+  { readonly answer: unknown } | { readonly trouble: string }
+);

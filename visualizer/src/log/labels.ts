@@ -6,6 +6,8 @@
  *     not, the label says what could be seen.
  */
 
+import type { Glance } from '../../../src/event-log/line-index.js';
+
 /** What a person looks for in a long log. */
 export const CATEGORIES = [
   'rejection',
@@ -41,12 +43,17 @@ export class Labels {
   readonly #byHash = new Map<number, number>();
   readonly #decoder = new TextDecoder();
 
-  /** The number of the label of a line. */
-  of(bytes: Uint8Array, start: number, end: number): number {
-    const kind = after(KIND, bytes, start, end);
+  /** The number of the label of a line. `glance` is what was seen of it already. */
+  of(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    { kindAt, seenTo }: Pick<Glance, 'kindAt' | 'seenTo'>,
+  ): number {
+    const kind = kindAt < 0 ? after(KIND, bytes, start, end) : kindAt;
     const kindEnd = endOfText(bytes, kind, end);
     const isSnapshot = isAhead(SNAPSHOT_START, bytes, kind);
-    const type = isSnapshot ? kindEnd : after(TYPE, bytes, kindEnd, end);
+    const type = isSnapshot ? kindEnd : after(TYPE, bytes, Math.max(kindEnd, seenTo), end);
     const typeEnd = isSnapshot ? kindEnd : endOfText(bytes, type, end);
     const hasConnection = isAhead(CONNECTION, bytes, typeEnd + 1);
     const name = hasConnection ? typeEnd + 1 + CONNECTION.length : typeEnd;

@@ -8,6 +8,7 @@
  * B1. Entries are known by position, from 0: a live page that was too slow has gaps in `seq`, never in positions.
  * B2. No line is read whole before somebody asks for it, but headers.
  * B3. A moment is folded from the snapshot before it. Nothing in a log makes it throw: it ends with `problem`.
+ * B4. What came first can be left out, up to a snapshot (`shortened`), for a page that is open for days.
  */
 import type { StateValue } from 'xstate';
 import { connectionName, MANAGER } from '../../../src/event-log/address.js';
@@ -21,6 +22,7 @@ import { Lane } from './lane.js';
 import { Numbers } from './numbers.js';
 
 const LINE_FEED = 0x0a;
+const NOTHING = new Uint8Array();
 const HEADER_START = new TextEncoder().encode('{"troupeLog":');
 const MARKED: ReadonlySet<Category> = new Set(['rejection', 'failure', 'call', 'list']);
 
@@ -44,6 +46,10 @@ export class LogBook {
   problem: BookProblem | undefined;
   /** Entries that are known to be missing. */
   missed = 0;
+  /** Entries before the first that are not kept any more. */
+  leftOut = 0;
+  /** Of the lines that are kept, bytes. */
+  size = 0;
   /** The manager is the first. */
   readonly lanes: Lane[] = [new Lane('')];
   /** Every state that some actor was in. */
@@ -51,7 +57,8 @@ export class LogBook {
 
   readonly #labels = new Labels();
   readonly #scanner = new LineScanner();
-  readonly #chunks: Uint8Array[] = [];
+  /** Whole lines each. */
+  readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
   readonly #chunkOf = new Numbers();
   readonly #starts = new Numbers();
   readonly #ends = new Numbers();
@@ -64,7 +71,7 @@ export class LogBook {
   readonly #valueNumbers = new Map<string, number>();
   /** By number of a place of the scanner. */
   readonly #places: { readonly lane: number; readonly value: number }[] = [];
-  #tail: Uint8Array = new Uint8Array();
+  #tail = NOTHING;
   #lines = 0;
   #wasSnapshot = false;
   #cursors: Cursor[] = [];
@@ -117,18 +124,45 @@ export class LogBook {
   }
 
   /** Takes bytes as they come; lines may be cut anywhere. The bytes are kept, not copied. */
-  append(bytes: Uint8Array): void {
+  append(bytes: Uint8Array<ArrayBuffer>): void {
     if (this.problem !== undefined) return;
-    const whole = this.#tail.length === 0 ? bytes : joined(this.#tail, bytes);
-    const end = whole.lastIndexOf(LINE_FEED) + 1;
-    this.#tail = whole.subarray(end);
-    if (end === 0) return;
-    const chunk = this.#chunks.push(whole) - 1;
-    for (let start = 0; start < end && this.problem === undefined;) {
-      const next = whole.indexOf(LINE_FEED, start);
-      this.#readLine(whole, chunk, start, next);
-      start = next + 1;
+    let rest = bytes;
+    if (this.#tail.length > 0) {
+      const end = bytes.indexOf(LINE_FEED) + 1;
+      const line = joined(this.#tail, end === 0 ? bytes : bytes.subarray(0, end));
+      this.#tail = end === 0 ? line : NOTHING;
+      if (end === 0) return;
+      this.#readLines(line);
+      rest = bytes.subarray(end);
     }
+    const end = rest.lastIndexOf(LINE_FEED) + 1;
+    this.#tail = rest.subarray(end);
+    if (end > 0) this.#readLines(rest.subarray(0, end));
+  }
+
+  /** Everything that is kept, as it would stand in a file. */
+  *pieces(): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
+    if (this.leftOut > 0) yield new TextEncoder().encode(`${JSON.stringify(this.header)}\n`);
+    yield* this.#chunks;
+  }
+
+  /** A book of about the last `most` bytes, from a snapshot on; undefined where there is no such snapshot. */
+  shortened(most: number): LogBook | undefined {
+    let [first, size] = [this.#chunks.length, 0];
+    for (; first > 0 && size < most; first -= 1) size += this.#chunks[first - 1]?.length ?? 0;
+    const begin = this.#chunkOf.countUpTo(first - 1);
+    const snapshot = this.#snapshots.countUpTo(begin - 1);
+    const from = this.#snapshots.at(snapshot);
+    if (!(from > 0) || this.header === undefined) return undefined;
+    const book = new LogBook();
+    book.header = { ...this.header, firstSeq: this.#seqs.at(from) };
+    book.missed = this.missed;
+    book.leftOut = this.leftOut + from;
+    const chunk = this.#chunkOf.at(from);
+    for (const [index, bytes] of this.#chunks.entries())
+      if (index >= chunk) book.append(index === chunk ? bytes.subarray(this.#starts.at(from)) : bytes);
+    book.#tail = this.#tail;
+    return book;
   }
 
   /** There is no more: what is left is a line without its end. */
@@ -171,9 +205,19 @@ export class LogBook {
     return cursor;
   }
 
+  #readLines(lines: Uint8Array<ArrayBuffer>): void {
+    const chunk = this.#chunks.push(lines) - 1;
+    this.size += lines.length;
+    for (let start = 0; start < lines.length && this.problem === undefined;) {
+      const next = lines.indexOf(LINE_FEED, start);
+      this.#readLine(lines, chunk, start, next);
+      start = next + 1;
+    }
+  }
+
   #readLine(bytes: Uint8Array, chunk: number, start: number, end: number): void {
     this.#lines += 1;
-    if (HEADER_START.every((byte, index) => bytes[start + index] === byte) || this.header === undefined)
+    if (this.header === undefined || isHeader(bytes, start))
       return this.#readHeader(this.#scanner.text(bytes, start, end));
     const glance = this.#scanner.scan(bytes, start, end);
     if (typeof glance === 'string') return this.#fail(glance);
@@ -183,7 +227,7 @@ export class LogBook {
     this.#chunkOf.add(chunk);
     this.#starts.add(start);
     this.#ends.add(end);
-    this.#keep(glance, this.#labels.of(bytes, start, end));
+    this.#keep(glance, this.#labels.of(bytes, start, end, glance));
   }
 
   #keep({ seq, at, isSnapshot, place, moved }: Glance, label: number): void {
@@ -260,7 +304,13 @@ export class LogBook {
   }
 }
 
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+function isHeader(bytes: Uint8Array, start: number): boolean {
+  for (let index = HEADER_START.length - 1; index >= 0; index -= 1)
+    if (bytes[start + index] !== HEADER_START[index]) return false;
+  return true;
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(a.length + b.length);
   whole.set(a);
   whole.set(b, a.length);

@@ -23,11 +23,11 @@ import { matcher, Search, type EntryQuery } from './find-entries.js';
 import type { Lane } from './lane.js';
 import { LogBook } from './log-book.js';
 import { addressOf, rowsOf } from './rows.js';
+import { sharePage } from './share-page.js';
 import { Visits } from './visits.js';
 
-const LINE_FEED = 0x0a;
-/** What is read of a file between two turns. */
-const SLICE = 8 * 1_024 * 1_024;
+/** So much of what comes live is kept at most, bytes; when it is more, the older half goes. */
+const MOST_KEPT = 64 * 1_024 * 1_024;
 
 type Answers = { readonly [Q in Question]: (ask: Questions[Q]['ask']) => unknown };
 
@@ -52,13 +52,14 @@ export class LogDesk {
     entry: ({ position }) => this.#entry(position),
     arrows: ({ name, upTo, most }) => this.#arrows(name, upTo, most),
     positionAt: ({ time }) => this.#book.positionAt(time),
-    text: () => this.#text(),
+    share: ({ template }) => new Blob([...sharePage(template, this.#book.pieces())], { type: 'text/html' }),
   };
 
   /** `turn` lets others do something. */
   constructor(
     private readonly charts: Charts,
     private readonly turn: () => Promise<void>,
+    private readonly mostKept = MOST_KEPT,
   ) {}
 
   answer<Q extends Question>(
@@ -70,14 +71,14 @@ export class LogDesk {
 
   /** Begins with an empty log. */
   clear(): void {
-    this.#book = new LogBook();
-    this.#isWhole = false;
-    this.#visits = new Map();
-    this.#search = undefined;
+    this.#begin(new LogBook());
   }
 
-  append(bytes: Uint8Array): void {
+  /** Takes what comes live. */
+  append(bytes: Uint8Array<ArrayBuffer>): void {
     this.#book.append(bytes);
+    const shorter = this.#book.size > this.mostKept ? this.#book.shortened(this.mostKept / 2) : undefined;
+    if (shorter !== undefined) this.#begin(shorter);
   }
 
   /** No more comes. */
@@ -86,23 +87,23 @@ export class LogDesk {
     this.#isWhole = true;
   }
 
-  /** Reads a file in pieces; `progress` is told what share of it is read. */
-  async read(bytes: Uint8Array, progress: (share: number) => void): Promise<void> {
+  /** Reads a log whole; `progress` is told how many bytes are read. Rejects where the pieces do. */
+  async read(
+    pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
+    progress: (size: number) => void,
+  ): Promise<void> {
     this.clear();
     const book = this.#book;
-    for (let start = 0; start < bytes.length && book === this.#book;) {
-      const cut = bytes.lastIndexOf(LINE_FEED, start + SLICE) + 1;
-      const end = cut > start ? cut : Math.min(bytes.length, start + SLICE);
-      book.append(bytes.subarray(start, end));
-      start = end;
-      progress(start / bytes.length);
-      await this.turn();
+    for await (const piece of pieces) {
+      if (book !== this.#book) return;
+      book.append(piece);
+      progress(book.size);
     }
     if (book === this.#book) this.end();
   }
 
   summary(): BookSummary {
-    const { header, problem, length, lanes, missed } = this.#book;
+    const { header, problem, length, lanes, missed, leftOut } = this.#book;
     const { package: by, machines } = header ?? {};
     return {
       length,
@@ -110,6 +111,7 @@ export class LogDesk {
       lastAt: this.#book.timeOf(length - 1),
       names: lanes.slice(1).map(({ name }) => name),
       missed,
+      leftOut,
       problem: problem === undefined ? null : { message: problem.message, isNewer: problem.isNewer },
       writtenBy: by === undefined ? null : `${by.name} ${by.version}`,
       hasOtherCharts:
@@ -118,6 +120,13 @@ export class LogDesk {
           machines.manager !== this.charts['manager']?.hash),
       isWhole: this.#isWhole,
     };
+  }
+
+  #begin(book: LogBook): void {
+    this.#book = book;
+    this.#isWhole = false;
+    this.#visits = new Map();
+    this.#search = undefined;
   }
 
   #moment(position: number): MomentView {
@@ -234,12 +243,6 @@ export class LogDesk {
       count += arrows.length;
     }
     return groups.reverse().flat();
-  }
-
-  #text(): string {
-    const lines = [JSON.stringify(this.#book.header)];
-    for (let position = 0; position < this.#book.length; position += 1) lines.push(this.#book.text(position));
-    return `${lines.join('\n')}\n`;
   }
 }
 

@@ -20,7 +20,8 @@ export type Source =
 export type Link =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
-  | { readonly kind: 'reading'; readonly share: number }
+  /** `share` is undefined where nobody knows how long the log is. */
+  | { readonly kind: 'reading'; readonly share: number | undefined }
   | { readonly kind: 'open' }
   | { readonly kind: 'lost'; readonly why: string; readonly mayReturn: boolean }
   | { readonly kind: 'refused'; readonly why: string }
@@ -47,6 +48,8 @@ export interface Page {
   readonly statuses: ReadonlyMap<string, InspectedStatus>;
   /** Position that is looked at; null follows the end. */
   readonly cursor: number | null;
+  /** The moment is being dragged: nothing is animated on the way. */
+  readonly isScrubbing: boolean;
   /** What is to be added to this computer's time to have that of the source. */
   readonly clockAhead: number;
   readonly view: View;
@@ -69,6 +72,7 @@ const EMPTY: Page = {
   book: undefined,
   statuses: new Map(),
   cursor: null,
+  isScrubbing: false,
   clockAhead: 0,
   view: 'fleet',
   selected: '',

@@ -43,11 +43,6 @@ export class Runtime {
     return (await response.json()) as readonly InspectedTool[];
   }
 
-  /** The page and the log as one file. */
-  async share(): Promise<Blob> {
-    return (await this.#fetch(INSPECTION_PATHS.share)).blob();
-  }
-
   /** Rejects where it does not answer as it should. */
   async #fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);

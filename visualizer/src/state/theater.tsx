@@ -70,8 +70,13 @@ export function useAnswer<Q extends Question>(
       while (mine.next !== undefined) {
         const next: Questions[Q]['ask'] = mine.next;
         mine.next = undefined;
-        const answer = await log.ask(question, next);
-        setGiven({ answer, ask: next });
+        try {
+          const answer = await log.ask(question, next);
+          setGiven({ answer, ask: next });
+        } catch {
+          // What cannot be answered is not shown.
+          setGiven(undefined);
+        }
       }
       mine.isBusy = false;
     };

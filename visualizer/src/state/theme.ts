@@ -9,9 +9,17 @@ export function themeNow(): Theme {
   return THEMES.find((theme) => theme === kept) ?? 'system';
 }
 
-export function applyTheme(theme: Theme): void {
-  if (theme === 'system') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = theme;
+/** Colors the page, from now on: also where the system changes its mind. */
+export function followTheme(): void {
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  system.addEventListener('change', applyTheme);
+  applyTheme();
+}
+
+function applyTheme(): void {
+  const theme = themeNow();
+  const isDark = theme === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
+  document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
 }
 
 export function nextTheme(): Theme {
@@ -22,7 +30,7 @@ export function nextTheme(): Theme {
     // A page that was opened from a disk may have nowhere to keep it.
     fallback = next;
   }
-  applyTheme(next);
+  applyTheme();
   return next;
 }
 

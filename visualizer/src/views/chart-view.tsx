@@ -1,5 +1,6 @@
 /** The statechart that runs, and where the selected actor stands in it. */
 import type { JSX } from 'preact';
+import type { StateValue } from 'xstate';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { stateIdsOf } from '../../../src/inspection/chart-lookup.js';
 import type { ChartModel } from '../../../src/inspection/chart-model.js';
@@ -9,18 +10,22 @@ import { Minimap } from '../chart/minimap.js';
 import { possibleFrom, takenBy } from '../chart/taken.js';
 import { useCamera } from '../chart/use-camera.js';
 import type { ActorView } from '../log/desk-messages.js';
+import { isCommandable } from '../state/page.js';
 import { usePage, useTheater } from '../state/theater.js';
 import { useActor } from './details-view.js';
 import { Nothing } from '../parts/nothing.js';
 import { Icon } from '../parts/icon.js';
 
 const PAN = 60;
+/** The chart of what judges the tools of a server. A log does not tell of it, a running troupe does. */
+const REVIEW = 'review';
 /** Smaller than this, only the names of the large states are written. */
 const FAR = 0.42;
 
 export function ChartView() {
   const { state, layouts } = useTheater();
-  const { selected, charts, chart, book } = usePage();
+  const page = usePage();
+  const { selected, charts, chart, book } = page;
   const actor = useActor(selected);
   const ownName = selected === '' ? 'manager' : 'connection';
   const name = chart ?? ownName;
@@ -45,11 +50,12 @@ export function ChartView() {
   }, [known?.hash]);
 
   const placed = laidOut?.hash === known?.hash ? laidOut?.chart : undefined;
-  const marks = useMemo(
-    () =>
-      placed !== undefined && actor !== undefined && name === ownName ? marksOf(placed, actor) : undefined,
-    [placed, actor, name, ownName],
-  );
+  const review = name === REVIEW && isCommandable(page) ? page.statuses.get(selected)?.review : undefined;
+  const marks = useMemo(() => {
+    if (placed === undefined) return undefined;
+    if (name === REVIEW) return review ? marksOfReview(placed, review) : undefined;
+    return actor !== undefined && name === ownName ? marksOf(placed, actor) : undefined;
+  }, [placed, actor, name, ownName, review]);
 
   const focus = placed !== undefined && marks !== undefined ? innermost(placed, marks) : undefined;
   const lens = useCamera(box, placed, focus);
@@ -110,7 +116,9 @@ export function ChartView() {
             ? name === ownName
               ? ''
               : 'The chart alone: no log tells where such an actor stands.'
-            : lastStep(known?.model, marks)}
+            : name === REVIEW
+              ? `Where the review of ${selected} stands now; no log tells of its past.`
+              : lastStep(known?.model, marks)}
         </p>
         <div class="button-group">
           <button
@@ -165,14 +173,20 @@ export function ChartView() {
         )}
         {placed !== undefined && (
           <>
-            <svg class="chart-svg" width="100%" height="100%" role="group" aria-label={`The ${name} machine`}>
-              <g
-                class={`camera ${lens.mode}${camera.zoom < FAR ? ' far' : ''}`}
-                style={{ transform: `translate(${camera.x}px, ${camera.y}px) scale(${camera.zoom})` }}
+            <div
+              class={`camera ${lens.mode}${camera.zoom < FAR ? ' far' : ''}`}
+              style={{ transform: `translate(${camera.x}px, ${camera.y}px) scale(${camera.zoom})` }}
+            >
+              <svg
+                class="chart-svg"
+                width={placed.width}
+                height={placed.height}
+                role="group"
+                aria-label={`The ${name} machine`}
               >
                 <ChartPicture chart={placed} marks={marks} onPoint={setPointed} />
-              </g>
-            </svg>
+              </svg>
+            </div>
             {pointed !== undefined && (
               <StateNote box={pointed} marks={marks} camera={camera} size={lens.size} />
             )}
@@ -212,6 +226,12 @@ function marksOf(chart: PlacedChart, actor: ActorView): Marks {
     step: `${actor.address} ${change?.position ?? 0}`,
     visits: visitsById(model, visits),
   };
+}
+
+function marksOfReview({ model }: PlacedChart, state: StateValue): Marks {
+  const active = new Set(stateIdsOf(model, state));
+  const possible = new Set(possibleFrom(model, active).map(({ id }) => id));
+  return { active, possible, taken: NONE, lines: NONE, step: '', visits: new Map() };
 }
 
 function visitsById(model: ChartModel, visits: ReadonlyMap<string, number>): Map<string, number> {

@@ -1,5 +1,6 @@
 /** Where what is shown comes from, when it was, and what can be done with the whole of it. */
 import { useRef, useState } from 'preact/hooks';
+import { ownTemplate } from '../state/own-file.js';
 import { isPast, type Page } from '../state/page.js';
 import { useMoment, usePage, useTheater } from '../state/theater.js';
 import { nextTheme, themeNow, type Theme } from '../state/theme.js';
@@ -98,14 +99,13 @@ export function OpenButton() {
 }
 
 function ShareButton() {
-  const { runtime } = useTheater();
-  const { link, source } = usePage();
+  const { log } = useTheater();
+  const { book } = usePage();
   const [trouble, setTrouble] = useState('');
-  if (runtime === undefined || source.kind === 'none' || link.kind !== 'open') return null;
+  if (book === undefined || book.length === 0) return null;
   async function share(): Promise<void> {
     try {
-      const file = await runtime?.share();
-      if (file !== undefined) download(file, 'troupe.html');
+      download(await log.ask('share', { template: await ownTemplate() }), 'troupe.html');
       setTrouble('');
     } catch (error) {
       setTrouble(error instanceof Error ? error.message : 'It cannot be exported.');

@@ -6,6 +6,8 @@ import { clockTime, count, duration } from '../state/times.js';
 import { Icon } from '../parts/icon.js';
 
 const COLUMNS = 240;
+/** After the last move of the handle, milliseconds. */
+const REST_MS = 250;
 
 export function Scrubber() {
   const { state, log } = useTheater();
@@ -18,6 +20,14 @@ export function Scrubber() {
   const at = cursor === null ? lastAt : (moment?.at ?? lastAt);
   const span = Math.max(1, lastAt - firstAt);
   const newest = useRef(0);
+  const rest = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+
+  function drag(time: number): void {
+    clearTimeout(rest.current);
+    rest.current = setTimeout(() => state.change({ isScrubbing: false }), REST_MS);
+    if (!page.isScrubbing) state.change({ isScrubbing: true });
+    void goTo(time);
+  }
 
   async function goTo(time: number): Promise<void> {
     const mine = (newest.current += 1);
@@ -68,7 +78,7 @@ export function Scrubber() {
           max={span}
           step="any"
           value={at - firstAt}
-          onInput={({ currentTarget }) => void goTo(firstAt + Number(currentTarget.value))}
+          onInput={({ currentTarget }) => drag(firstAt + Number(currentTarget.value))}
         />
       </div>
       <p class="scrubber-time">

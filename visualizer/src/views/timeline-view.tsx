@@ -43,12 +43,9 @@ export function TimelineView() {
     const repaint = (): void => setTheme((value) => value + 1);
     const themes = new MutationObserver(repaint);
     themes.observe(document.documentElement, { attributes: true });
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', repaint);
     return () => {
       observer.disconnect();
       themes.disconnect();
-      system.removeEventListener('change', repaint);
     };
   }, [isEmpty]);
 

@@ -9,7 +9,7 @@ export function Waiting({ page: { link, source } }: { page: Page }) {
   const { state } = useTheater();
   return (
     <main class="waiting">
-      <WaitingNote link={link} hasSource={source.kind !== 'none'} />
+      <WaitingNote link={link} hasSource={source.kind !== 'none'} isFile={source.kind === 'file'} />
       {link.kind === 'idle' && (
         <div class="drop-zone">
           <Icon path="M8 11V3M5 6l3-3 3 3M3 10v3h10v-3" />
@@ -36,7 +36,8 @@ export function Waiting({ page: { link, source } }: { page: Page }) {
   );
 }
 
-function WaitingNote({ link, hasSource }: { link: Link; hasSource: boolean }) {
+function WaitingNote(props: { link: Link; hasSource: boolean; isFile: boolean }) {
+  const { link, hasSource, isFile } = props;
   switch (link.kind) {
     case 'idle':
       return (
@@ -54,7 +55,11 @@ function WaitingNote({ link, hasSource }: { link: Link; hasSource: boolean }) {
       return (
         <div class="nothing">
           <h2>Reading the log…</h2>
-          <progress aria-label="Share of the log that is read" max={1} value={link.share} />
+          <progress
+            aria-label="Share of the log that is read"
+            max={1}
+            {...(link.share !== undefined && { value: link.share })}
+          />
         </div>
       );
     case 'open':
@@ -67,7 +72,11 @@ function WaitingNote({ link, hasSource }: { link: Link; hasSource: boolean }) {
       );
     case 'lost':
       return (
-        <Nothing title={link.mayReturn ? 'Nobody answers' : 'The troupe has ended'}>
+        <Nothing
+          title={
+            isFile ? 'The log cannot be read' : link.mayReturn ? 'Nobody answers' : 'The troupe has ended'
+          }
+        >
           {link.why} {link.mayReturn && 'It is tried again by itself.'}
         </Nothing>
       );

@@ -3,10 +3,13 @@ import type { InspectionMessage } from '../../../src/inspection/protocol.js';
 import type { Answered, Asked, News, Order } from '../log/desk-messages.js';
 import { LogDesk } from '../log/log-desk.js';
 import { ownCharts } from '../log/own-charts.js';
+import { piecesOf } from './file-pieces.js';
 import { followStream, readLines } from './follow-stream.js';
 
 /** The page is told of growth so often at most, milliseconds. */
 const TELL_EVERY = 16;
+/** And so often of how far a file is read. */
+const PROGRESS_EVERY = 100;
 
 const port = globalThis as unknown as Pick<MessagePort, 'postMessage' | 'addEventListener'>;
 const tell = (message: News | Answered): void => port.postMessage(message);
@@ -58,6 +61,7 @@ function hear(message: InspectionMessage): void {
   }
 }
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'It cannot be read.');
 const lost = (why: string, mayReturn: boolean): void => tell({ news: 'lost', why, mayReturn });
 
 async function follow(address: string, token: string): Promise<void> {
@@ -68,35 +72,47 @@ async function follow(address: string, token: string): Promise<void> {
     // A file is read faster as the lines that it is.
     following.abort();
     following = new AbortController();
-    void readFile(address, token, following.signal);
+    const { signal: reading } = following;
+    void readFile(readLines(address, token, reading), undefined, reading);
   };
   const refused = (status: number, why: string): void => tell({ news: 'refused', status, why });
   await followStream(address, token, { message, lost, refused }, wait, signal);
 }
 
-async function readFile(address: string, token: string, signal: AbortSignal): Promise<void> {
+/** `size` is undefined where nobody knows it. */
+async function readFile(
+  pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  size: number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  let told = 0;
+  const progress = (read: number): void => {
+    const now = performance.now();
+    if (now - told < PROGRESS_EVERY) return;
+    told = now;
+    tell({ news: 'progress', share: size === undefined ? undefined : read / size });
+  };
   try {
-    for await (const bytes of readLines(address, token, signal)) {
-      desk.append(bytes);
-      noteGrowth();
-    }
-    desk.end();
-    tellBook();
+    await desk.read(pieces, progress);
+    if (!signal.aborted) tellBook();
   } catch (error) {
-    if (!signal.aborted) lost(error instanceof Error ? error.message : 'It cannot be read.', false);
+    if (!signal.aborted) lost(messageOf(error), false);
   }
 }
 
-async function obey(order: Order): Promise<void> {
+function obey(order: Order): Promise<void> {
   following.abort();
   following = new AbortController();
   if (order.order === 'follow') return follow(order.address, order.token);
-  await desk.read(new Uint8Array(order.bytes), (share) => tell({ news: 'progress', share }));
-  tellBook();
+  return readFile(piecesOf(order.file), order.file.size, following.signal);
 }
 
 async function answer({ id, question, ask }: Asked): Promise<void> {
-  tell({ id, answer: await desk.answer(question, ask) });
+  try {
+    tell({ id, answer: await desk.answer(question, ask) });
+  } catch (error) {
+    tell({ id, trouble: messageOf(error) });
+  }
 }
 
 port.addEventListener('message', ({ data }: MessageEvent<Order | Asked>) => {

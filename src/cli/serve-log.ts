@@ -1,0 +1,60 @@
+/** What `troupe serve` tells on stderr: one line each, with time, level and context. Nothing of it goes to stdout. */
+import type { GatewayEvent } from '../gateway/gateway.js';
+import type { Clock, Logger } from '../ports.js';
+import { toDetail, toHeadline } from './plain-lines.js';
+import { oneLine } from './safe-text.js';
+import type { Terminal } from './terminal.js';
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+const LEVELS: Partial<Record<GatewayEvent['type'], Level>> = {
+  'connection.lost': 'warn',
+  'connection.retrying': 'warn',
+  'connection.failed': 'error',
+  'connection.trustRequired': 'warn',
+  'connection.authRequired': 'warn',
+  'manager.failed': 'error',
+  diagnostic: 'warn',
+};
+
+/** `debug` is told with `--verbose` alone. */
+export class ServeLog implements Logger {
+  constructor(
+    private readonly terminal: Pick<Terminal, 'note'>,
+    private readonly clock: Clock,
+    private readonly isVerbose: boolean,
+  ) {}
+
+  debug(message: string, details?: Readonly<Record<string, unknown>>): void {
+    if (this.isVerbose) this.#note('debug', message, details);
+  }
+
+  info(message: string, details?: Readonly<Record<string, unknown>>): void {
+    this.#note('info', message, details);
+  }
+
+  warn(message: string, details?: Readonly<Record<string, unknown>>): void {
+    this.#note('warn', message, details);
+  }
+
+  error(message: string, details?: Readonly<Record<string, unknown>>): void {
+    this.#note('error', message, details);
+  }
+
+  /** What happened to a server, and in which session where the connection is that one's own. */
+  event(event: GatewayEvent): void {
+    const headline = toHeadline(event);
+    const line = headline ?? (this.isVerbose ? toDetail(event) : undefined);
+    if (line === undefined) return;
+    const level = headline === undefined ? 'debug' : (LEVELS[event.type] ?? 'info');
+    const [time = '', ...words] = line.split(' ');
+    const session = event.session === undefined ? [] : [`session=${event.session}`];
+    this.terminal.note([time, level, ...words, ...session].join(' '));
+  }
+
+  #note(level: Level, message: string, details: Readonly<Record<string, unknown>> = {}): void {
+    const context = Object.entries(details).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    const time = new Date(this.clock.now()).toISOString();
+    this.terminal.note(oneLine([time, level, 'gateway', message, ...context].join(' ')));
+  }
+}

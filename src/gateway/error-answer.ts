@@ -1,0 +1,88 @@
+/**
+ * What a client is told where its request brought no result. Pure.
+ *
+ * E1. An error of a server passes as it came: code, message and data.
+ * E2. Nothing told holds a path of ours, a stack or a secret.
+ */
+import {
+  CallAbortedError,
+  InvalidArgumentsError,
+  NotOfferedError,
+  ServerError,
+  TroupeError,
+  UnknownToolError,
+} from '../errors.js';
+import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, type JsonObject } from '../protocol/protocol-client.js';
+import { RPC } from './client-message.js';
+
+/** MCP specification 2025-11-25, "Resources", error handling. */
+const RESOURCE_NOT_FOUND = -32002;
+export const ERROR_META = 'mcp-troupe/error';
+
+export function invalidParams(reason: string): RpcError {
+  return new RpcError(INVALID_PARAMS, `Invalid params: ${reason}`, { reason });
+}
+
+export function unknownMethod(method: string): RpcError {
+  return new RpcError(METHOD_NOT_FOUND, 'Method not found', { method: method.slice(0, 100) });
+}
+
+/** `about` is what else is known. */
+export function unknownResource(uri: string, message: string, about: JsonObject = {}): RpcError {
+  return new RpcError(RESOURCE_NOT_FOUND, message, { uri, ...about });
+}
+
+/** An error that is no answer of a server as a JSON-RPC one; undefined where it is a fault of ours. */
+export function toRpcError(error: unknown): RpcError | undefined {
+  if (error instanceof RpcError) return error;
+  if (error instanceof ServerError) return new RpcError(error.rpcCode, error.message, error.data);
+  if (error instanceof UnknownToolError) {
+    return new RpcError(INVALID_PARAMS, error.message, { tool: error.tool });
+  }
+  if (error instanceof InvalidArgumentsError) {
+    return new RpcError(INVALID_PARAMS, error.message, { tool: error.tool, problems: error.problems });
+  }
+  if (error instanceof NotOfferedError) return new RpcError(METHOD_NOT_FOUND, error.message, told(error));
+  if (error instanceof TroupeError) return new RpcError(RPC.serverError, error.message, told(error));
+  return error instanceof TypeError ? invalidParams(error.message) : undefined;
+}
+
+/**
+ * The same for a call of a tool. That a server is away, or did not answer, is a result for the model to read; what the
+ * client did wrong is an error.
+ */
+export function toToolAnswer(error: unknown): JsonObject {
+  const isOfModel =
+    error instanceof TroupeError &&
+    !(error instanceof ServerError) &&
+    !(error instanceof UnknownToolError) &&
+    !(error instanceof InvalidArgumentsError) &&
+    !(error instanceof CallAbortedError);
+  if (!isOfModel) throw toRpcError(error) ?? error;
+  return {
+    content: [{ type: 'text', text: error.message }],
+    isError: true,
+    _meta: { [ERROR_META]: told(error) },
+  };
+}
+
+/** The cause, as far as it helps somebody at the other end. */
+function told(error: TroupeError): JsonObject {
+  const { code, server } = error;
+  const failure = causeOf(error);
+  return {
+    code,
+    ...(server === undefined ? {} : { server }),
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
+/** The failure behind an error that only says that nothing was sent. */
+function causeOf(error: Error): JsonObject | undefined {
+  const { failure } = error as {
+    readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string };
+  };
+  if (failure === undefined) return error.cause instanceof Error ? causeOf(error.cause) : undefined;
+  const { code, message, hint } = failure;
+  return { code, message, ...(hint === undefined ? {} : { hint }) };
+}

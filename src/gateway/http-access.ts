@@ -1,0 +1,147 @@
+/**
+ * Decides whether a request of HTTP may be answered, and whose it is.
+ *
+ * A1. `Host` must name this service, so that a name made to point at it (DNS rebinding) leads nowhere. Where any name may
+ *     be its own, it is a token that keeps others out.
+ * A2. An `Origin` must be the service's own, or one that was allowed: a page of somebody else's may not ask.
+ * A3. Where there is a token or an authorization server, nothing of the servers is told without a token. It is compared in
+ *     constant time, and it is in no answer and no log.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock, Logger } from '../ports.js';
+import type { Refused } from './http-answers.js';
+import { resourceMetadataUrl, type ProtectedResource, type VerifiedToken } from './http-oauth.js';
+
+/** Who asks. */
+export interface Caller {
+  /** Undefined where everybody may ask: all are one. */
+  readonly subject: string | undefined;
+  /** When the token ends, milliseconds since the epoch. */
+  readonly expiresAt?: number | undefined;
+}
+
+export interface AccessOptions {
+  /** As `Host` may name this service; undefined where any name may be its own. */
+  readonly hosts: ReadonlySet<string> | undefined;
+  readonly origins: ReadonlySet<string>;
+  readonly token: string | undefined;
+  readonly oauth: ProtectedResource | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Longest that a token may take to be verified, milliseconds. */
+const VERIFY_LIMIT_MS = 10_000;
+/** Characters (RFC 6750, section 2.1). */
+const BEARER = /^Bearer ([A-Za-z0-9\-._~+/]{1,8192}=*)$/i;
+const UNVERIFIED: Refused = { status: 503, error: 'The token could not be verified at the moment.' };
+
+export class HttpAccess {
+  readonly #options: AccessOptions;
+  readonly #token: Buffer | undefined;
+
+  constructor(options: AccessOptions) {
+    this.#options = options;
+    this.#token = options.token === undefined ? undefined : digest(options.token);
+  }
+
+  /** Why nothing at all is answered; undefined where it may be. */
+  refusal({ host = '', origin }: IncomingHttpHeaders): Refused | undefined {
+    const { hosts } = this.#options;
+    if (hosts !== undefined && !hosts.has(host.toLowerCase()))
+      return { status: 403, error: 'This service is asked by another name than its own.' };
+    if (origin === undefined || this.isAllowedOrigin(origin) || isOwnOrigin(origin, host)) return undefined;
+    return { status: 403, error: 'The request comes from a page of another origin.' };
+  }
+
+  /** Whether pages of that origin may ask. */
+  isAllowedOrigin(origin: string): boolean {
+    return this.#options.origins.has(origin);
+  }
+
+  /** Who asks for this resource, or why nothing is told. Never rejects. */
+  async caller({ authorization }: IncomingHttpHeaders, resource: URL): Promise<Caller | Refused> {
+    const { oauth } = this.#options;
+    if (this.#token === undefined && oauth === undefined) return { subject: undefined };
+    const [, token] = BEARER.exec(authorization ?? '') ?? [];
+    if (token === undefined) return unauthorized(oauth, resource, authorization === undefined ? '' : WRONG);
+    if (this.#token !== undefined && timingSafeEqual(digest(token), this.#token)) return { subject: 'token' };
+    if (oauth === undefined) return unauthorized(oauth, resource, WRONG);
+    return this.#verify(oauth, token, resource);
+  }
+
+  async #verify(oauth: ProtectedResource, token: string, resource: URL): Promise<Caller | Refused> {
+    const { clock, logger } = this.#options;
+    let verified: VerifiedToken | undefined;
+    try {
+      verified = await within(clock, oauth.verifyToken(token, { resource: resource.href }));
+    } catch (error) {
+      logger.error('A token could not be verified.', { reason: nameOf(error) });
+      return UNVERIFIED;
+    }
+    if (verified === undefined || (verified.expiresAt ?? Infinity) <= clock.now())
+      return unauthorized(oauth, resource, WRONG);
+    const { scopes, subject, expiresAt } = verified;
+    const missing = (oauth.requiredScopes ?? []).filter((scope) => !scopes.includes(scope));
+    if (missing.length > 0) return insufficient(oauth, resource, missing);
+    return { subject: `subject ${subject}`, expiresAt };
+  }
+}
+
+/** The words of the token's error (RFC 6750, section 3.1). */
+const WRONG = 'error="invalid_token"';
+
+function unauthorized(oauth: ProtectedResource | undefined, resource: URL, what: string): Refused {
+  const error =
+    what === ''
+      ? 'A token is needed: Authorization: Bearer TOKEN.'
+      : 'The token is wrong, or it is not valid any more.';
+  return { status: 401, error, headers: { 'www-authenticate': challenge(oauth, resource, [what]) } };
+}
+
+function insufficient(oauth: ProtectedResource, resource: URL, missing: readonly string[]): Refused {
+  const scope = `scope="${(oauth.requiredScopes ?? []).join(' ')}"`;
+  return {
+    status: 403,
+    error: `The token lacks ${missing.join(' ')}.`,
+    headers: { 'www-authenticate': challenge(oauth, resource, ['error="insufficient_scope"', scope]) },
+  };
+}
+
+/** RFC 6750 section 3, with where to sign in as RFC 9728 section 5.1 has it. */
+function challenge(
+  oauth: ProtectedResource | undefined,
+  resource: URL,
+  parameters: readonly string[],
+): string {
+  const metadata = oauth && `resource_metadata="${resourceMetadataUrl(resource)}"`;
+  const words = ['realm="mcp-troupe"', ...parameters, metadata].filter((word) => word);
+  return `Bearer ${words.join(', ')}`;
+}
+
+function isOwnOrigin(origin: string, host: string): boolean {
+  return origin === `http://${host}` || origin === `https://${host}`;
+}
+
+/** Of one length, whatever was sent. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** What a verifier says of itself may hold the token. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown';
+}
+
+async function within<T>(clock: Clock, work: Promise<T>): Promise<T> {
+  let timer: unknown;
+  const limit = new Promise<never>((_, reject) => {
+    timer = clock.setTimeout(() => reject(new Error('It took too long.')), VERIFY_LIMIT_MS);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clock.clearTimeout(timer);
+  }
+}

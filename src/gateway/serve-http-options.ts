@@ -1,0 +1,73 @@
+/** What a host may say of the HTTP service of a gateway. */
+import { ConfigError } from '../errors.js';
+import type { Clock, Logger } from '../ports.js';
+import type { EventLogLimits } from './http-event-log.js';
+import type { ProtectedResource } from './http-oauth.js';
+
+export interface ServeHttpOptions {
+  /** 0 is any that is free. Default 0. */
+  readonly port?: number;
+  /**
+   * Address to listen on. One that other computers reach needs `token` or `oauth`. Default `127.0.0.1`.
+   */
+  readonly host?: string;
+  /**
+   * What every request must bring: `Authorization: Bearer TOKEN`. Letters, digits and `-._~+/` only. Default: everybody
+   * who reaches the port may ask.
+   */
+  readonly token?: string;
+  /** The gateway takes tokens of these authorization servers. Default: of none. */
+  readonly oauth?: ProtectedResource;
+  /** The origin that clients know the service by, where that is another than its own. Default `http://HOST:PORT`. */
+  readonly publicUrl?: string;
+  /** Further names that `Host` may have, with the port where it is no usual one. Default: none. */
+  readonly allowedHosts?: readonly string[];
+  /** Origins of pages that may ask, such as `http://localhost:6274`. Default: none but the service's own. */
+  readonly allowedOrigins?: readonly string[];
+  /** Sessions at the same time; a further one is refused with 503. Default 1,000. */
+  readonly maxSessions?: number;
+  /** Longest body that is read, bytes. Default 16 MiB. */
+  readonly maxBodyBytes?: number;
+  /** What is kept so that a stream that broke can be resumed, of each session. */
+  readonly events?: EventLogLimits;
+  /** Most milliseconds that calls in flight may go on when it is closed. Default 10,000. */
+  readonly drainMs?: number;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** Hears of what went wrong, and of sessions that begin and end. Default: silent. */
+  readonly logger?: Logger;
+}
+
+const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\]|localhost)$/i;
+const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+/** Whether only this computer reaches the address. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
+/** As it stands in an address. */
+export function hostName(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Throws a `ConfigError` that says what to do. */
+export function checkHttpOptions({ host = '127.0.0.1', token, oauth, publicUrl }: ServeHttpOptions): void {
+  if (!isLoopback(host) && token === undefined && oauth === undefined) {
+    throw new ConfigError(
+      `On ${host}, other computers reach the gateway: give a token or an OAuth issuer, or listen on 127.0.0.1.`,
+    );
+  }
+  if (!URL.canParse(`http://${hostName(host)}`))
+    throw new ConfigError(`'${host}' is no address to listen on: give one such as 127.0.0.1 or 0.0.0.0.`);
+  if (token !== undefined && !TOKEN.test(token))
+    throw new ConfigError('The token may have letters, digits and - . _ ~ + / only (RFC 6750).');
+  if (publicUrl !== undefined && !(URL.canParse(publicUrl) && /^https?:/.test(publicUrl)))
+    throw new ConfigError(
+      `'${publicUrl}' is no address that clients could use: give one such as https://mcp.example.com.`,
+    );
+  if (oauth?.issuers.length === 0)
+    throw new ConfigError(
+      'An OAuth resource server needs at least one issuer: the address of its authorization server.',
+    );
+}

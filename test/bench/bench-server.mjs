@@ -1,0 +1,174 @@
+/**
+ * The MCP server of the benchmarks: no dependency, the same for everyone who is measured. Ten tools.
+ *
+ * Owns: answers on stdio, over HTTP and within a process, and the ways to misbehave that the scenarios need.
+ *
+ *     node bench-server.mjs [--http] [--silent] [--late=MS] [--ignores-eof] [--stubborn] [--tools=N] [--run=MARK]
+ *
+ * `--silent` never answers, `--late` answers `initialize` late, `--ignores-eof` stays when its input ends, `--stubborn`
+ * ignores SIGTERM as well. `--run` is only a mark by which a process can be found. `large` gives a text of so many
+ * `bytes`, or only makes it (`isAhead`), `notify` sends `count` log messages before it answers. With `--http` the port is told on stdout, and
+ * `POST /forget` forgets all sessions, as a restart does.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+
+const NOTIFICATIONS_A_WRITE = 500;
+const LINE = `${'All work and no play makes a good benchmark text of eighty characters, or so. '.padEnd(79)}\n`;
+
+const schema = (properties) => ({ type: 'object', properties, additionalProperties: false });
+const NUMBER = { type: 'integer', minimum: 0 };
+const makeTools = (count) => [
+  {
+    name: 'large',
+    description: 'Gives a text of so many bytes.',
+    inputSchema: schema({ bytes: NUMBER, isAhead: { type: 'boolean' } }),
+  },
+  { name: 'notify', description: 'Sends log messages first.', inputSchema: schema({ count: NUMBER }) },
+  ...Array.from({ length: count - 2 }, (_, index) => ({
+    name: `tool_${index}`,
+    description: 'Says what it was given.',
+    inputSchema: schema({ text: { type: 'string' } }),
+  })),
+];
+
+const textResult = (text) => ({ content: [{ type: 'text', text }] });
+
+/** Answers as any transport carries them. @param {number} toolCount */
+export function makeAnswers(toolCount = 10) {
+  const tools = makeTools(toolCount);
+  const large = new Map();
+  const calls = {
+    large: ({ bytes, isAhead }) => {
+      if (!large.has(bytes)) large.set(bytes, LINE.repeat(Math.ceil(bytes / LINE.length)).slice(0, bytes));
+      return textResult(isAhead ? 'made' : large.get(bytes));
+    },
+    notify: ({ count }) => textResult(String(count)),
+  };
+  const results = {
+    initialize: ({ protocolVersion }) => ({
+      protocolVersion: protocolVersion === '2025-11-25' ? protocolVersion : '2025-06-18',
+      capabilities: { tools: {}, logging: {} },
+      serverInfo: { name: 'bench-server', version: '1.0.0' },
+    }),
+    'tools/list': () => ({ tools }),
+    'tools/call': ({ name, arguments: given }) => (calls[name] ?? (() => textResult(given.text)))(given),
+    'logging/setLevel': () => ({}),
+    ping: () => ({}),
+  };
+  return ({ id, method, params }) => {
+    const result = results[method]?.(params ?? {});
+    const error = { code: -32601, message: `Method not found: ${method}` };
+    return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) };
+  };
+}
+
+/** A server of this process, as `{ type: 'in-process', server }` and the linked transports of SDKs want it. */
+export function inProcessServer(answer = makeAnswers()) {
+  return {
+    async connect(transport) {
+      transport.onmessage = (message) => {
+        if (message.id !== undefined) void transport.send(answer(message));
+      };
+      await transport.start();
+    },
+  };
+}
+
+const countOf = ({ method, params }) =>
+  method === 'tools/call' && params?.name === 'notify' ? params.arguments.count : 0;
+
+async function notify(count) {
+  const line = (index) =>
+    JSON.stringify({
+      jsonrpc: '2.0',
+      method: 'notifications/message',
+      params: { level: 'info', logger: 'bench', data: `step ${index}` },
+    });
+  for (let sent = 0; sent < count; sent += NOTIFICATIONS_A_WRITE) {
+    const size = Math.min(NOTIFICATIONS_A_WRITE, count - sent);
+    const text = Array.from({ length: size }, (_, index) => `${line(sent + index)}\n`).join('');
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  }
+}
+
+function serveStdio(answer, { isSilent, lateMs, staysAfterEnd }) {
+  let rest = '';
+  const say = (messages) => process.stdout.write(messages.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const take = async (requests) => {
+    for (const request of requests) {
+      await notify(countOf(request));
+      say([answer(request)]);
+    }
+  };
+  process.stdin.setEncoding('utf8');
+  process.stdin.on('data', (chunk) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop();
+    const requests = lines.map((line) => JSON.parse(line)).filter(({ id }) => id !== undefined);
+    if (isSilent || requests.length === 0) return;
+    if (requests.some((request) => countOf(request) > 0)) void take(requests);
+    else if (requests[0].method === 'initialize') setTimeout(() => say(requests.map(answer)), lateMs);
+    else say(requests.map(answer));
+  });
+  if (staysAfterEnd) setInterval(() => {}, 1 << 30);
+}
+
+function readBody(request) {
+  return new Promise((resolve) => {
+    const chunks = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => resolve(Buffer.concat(chunks).toString()));
+  });
+}
+
+/** Streamable HTTP with answers as JSON, one session each. */
+export async function serveHttp(answer, port = 0) {
+  const sessions = new Set();
+  const server = createServer(async (request, response) => {
+    const end = (status, headers, body = '') => response.writeHead(status, headers).end(body);
+    if (request.url === '/forget') {
+      sessions.clear();
+      return end(204);
+    }
+    const session = request.headers['mcp-session-id'];
+    if (request.method === 'DELETE') {
+      sessions.delete(session);
+      return end(204);
+    }
+    if (request.method !== 'POST') return end(405, { allow: 'POST, DELETE' });
+    const message = JSON.parse(await readBody(request));
+    const isFirst = message.method === 'initialize';
+    if (!isFirst && !sessions.has(session))
+      return end(404, { 'content-type': 'text/plain' }, 'Session not found');
+    if (message.id === undefined) return end(202);
+    const headers = { 'content-type': 'application/json' };
+    if (isFirst) {
+      headers['mcp-session-id'] = randomUUID();
+      sessions.add(headers['mcp-session-id']);
+    }
+    return end(200, headers, JSON.stringify(answer(message)));
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  const flags = process.argv.slice(2);
+  const value = (name, fallback) =>
+    Number(flags.find((flag) => flag.startsWith(`--${name}=`))?.split('=')[1] ?? fallback);
+  const answer = makeAnswers(value('tools', 10));
+  const isStubborn = flags.includes('--stubborn');
+  if (isStubborn) process.on('SIGTERM', () => {});
+  if (flags.includes('--http')) {
+    const server = await serveHttp(answer);
+    process.stdout.write(`${server.address().port}\n`);
+    process.stdin.resume().on('end', () => process.exit());
+  } else {
+    const staysAfterEnd = isStubborn || flags.includes('--ignores-eof');
+    serveStdio(answer, { isSilent: flags.includes('--silent'), lateMs: value('late', 0), staysAfterEnd });
+  }
+}

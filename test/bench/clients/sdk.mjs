@@ -1,0 +1,45 @@
+/** The bare SDK client, as its own documentation uses it; the largest message is raised where a scenario needs it. */
+import { openEach } from './open-each.mjs';
+
+export async function load(kind) {
+  const [{ Client }, transport, types] = await Promise.all([
+    import('@modelcontextprotocol/sdk/client/index.js'),
+    kind === 'stdio'
+      ? import('@modelcontextprotocol/sdk/client/stdio.js')
+      : kind === 'http'
+        ? import('@modelcontextprotocol/sdk/client/streamableHttp.js')
+        : import('@modelcontextprotocol/sdk/inMemory.js'),
+    import('@modelcontextprotocol/sdk/types.js'),
+  ]);
+  return { Client, ...transport, LoggingMessageNotificationSchema: types.LoggingMessageNotificationSchema };
+}
+
+export function open(library, servers, { onListed = () => {}, largest } = {}) {
+  return openEach(servers, async (server) => {
+    const client = new library.Client({ name: 'bench', version: '1.0.0' });
+    let notified = 0;
+    client.setNotificationHandler(library.LoggingMessageNotificationSchema, () => {
+      notified += 1;
+    });
+    await client.connect(await toTransport(library, server, largest));
+    const { tools } = await client.listTools();
+    onListed(server.name);
+    return {
+      tools: tools.length,
+      notified: () => notified,
+      caller: (name) => (given) => client.callTool({ name, arguments: given }),
+      close: () => client.close(),
+    };
+  });
+}
+
+async function toTransport(library, { kind, command, args, url, server }, largest) {
+  if (kind === 'http') return new library.StreamableHTTPClientTransport(new URL(url));
+  if (kind === 'stdio') {
+    const size = largest === undefined ? {} : { maxBufferSize: largest };
+    return new library.StdioClientTransport({ command, args, stderr: 'ignore', ...size });
+  }
+  const [near, far] = library.InMemoryTransport.createLinkedPair();
+  await server.connect(far);
+  return near;
+}

@@ -1,0 +1,42 @@
+/** Who is measured, and where the file is that uses it as the scenarios want. */
+import { fileURLToPath } from 'node:url';
+
+/** Ours, the one everybody is compared with, and the limit. They run more often than the others. */
+export const KEY = ['troupe', 'sdk', 'floor'];
+export const PEERS = ['client-v2', 'ai-sdk', 'langchain', 'mastra', 'mcp-use', 'openai-agents'];
+/** Those that take a transport of the host's. */
+export const MEMORY_PEERS = ['client-v2', 'ai-sdk'];
+
+export const LABELS = {
+  troupe: 'Troupe',
+  before: 'Troupe, the build of --against',
+  sdk: 'bare SDK client',
+  floor: 'floor, no library',
+  'client-v2': '@modelcontextprotocol/client',
+  'ai-sdk': '@ai-sdk/mcp',
+  langchain: '@langchain/mcp-adapters',
+  mastra: '@mastra/mcp',
+  'mcp-use': 'mcp-use',
+  'openai-agents': '@openai/agents',
+};
+
+/** Packages whose versions are told. */
+export const PACKAGES = {
+  own: ['@modelcontextprotocol/sdk', 'xstate', 'rxjs'],
+  peers: [
+    ...[
+      '@modelcontextprotocol/client',
+      '@ai-sdk/mcp',
+      '@langchain/mcp-adapters',
+      '@mastra/mcp',
+      '@mastra/core',
+    ],
+    ...['mcp-use', '@openai/agents'],
+  ],
+};
+
+export function clientFile(name) {
+  if (name === 'before') return clientFile('troupe');
+  const folder = KEY.includes(name) ? 'clients' : 'peers';
+  return fileURLToPath(new URL(`./${folder}/${name}.mjs`, import.meta.url));
+}

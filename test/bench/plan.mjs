@@ -1,0 +1,81 @@
+/** What is to be measured: cases of scenarios, by whom, and how often. */
+import { KEY } from './contenders.mjs';
+import { scenario as calls } from './scenarios/calls.mjs';
+import { scenario as close } from './scenarios/close.mjs';
+import { scenario as faults } from './scenarios/faults.mjs';
+import { scenario as gateway } from './scenarios/gateway.mjs';
+import { scenario as growth } from './scenarios/growth.mjs';
+import { scenario as importing } from './scenarios/import.mjs';
+import { scenario as largeResults } from './scenarios/large-results.mjs';
+import { scenario as memory } from './scenarios/memory.mjs';
+import { scenario as notifications } from './scenarios/notifications.mjs';
+import { scenario as observing } from './scenarios/observing.mjs';
+import { scenario as recovery } from './scenarios/recovery.mjs';
+import { scenario as scale } from './scenarios/scale.mjs';
+import { scenario as scripts } from './scenarios/scripts.mjs';
+import { scenario as startUp } from './scenarios/start-up.mjs';
+import { scenario as warmCache } from './scenarios/warm-cache.mjs';
+
+export const SCENARIOS = [
+  ...[importing, startUp, warmCache, faults, calls, largeResults, notifications, recovery, close],
+  ...[memory, growth, observing, gateway, scripts, scale],
+];
+
+/** Nothing in them is compared with the SDK client, the floor or itself. */
+const WITHOUT_RATIOS = ['scripts', 'scale'];
+/** Takes long, and changes seldom. */
+const NOT_QUICK = ['growth'];
+
+const QUICK_RUNS = 1;
+const CHECK_RUNS = 5;
+
+/**
+ * @param {object} options of the command line
+ * @returns cases in order, each with its contenders and how often each of them is measured
+ */
+export function makePlan(
+  { only, quick, check, mostRuns = Infinity, clients, against },
+  scenarios = SCENARIOS,
+) {
+  const isBrief = quick || check;
+  const isWanted = (scenario, kase) =>
+    (only === undefined &&
+      !(isBrief && WITHOUT_RATIOS.includes(scenario)) &&
+      !(quick && NOT_QUICK.includes(scenario))) ||
+    only?.includes(scenario) ||
+    only?.includes(`${scenario}/${kase}`);
+  const runsOf = (kase, client) => {
+    const isKey = client === 'before' || KEY.includes(client);
+    const own = kase.runsOf?.[client] ?? (isKey ? kase.runs : (kase.peerRuns ?? kase.runs));
+    if (mostRuns !== Infinity)
+      return isKey && kase.runsOf?.[client] === undefined ? mostRuns : Math.min(mostRuns, own);
+    return Math.min(own, quick ? QUICK_RUNS : check ? CHECK_RUNS : own);
+  };
+  const isIn = (client) =>
+    clients === undefined ? !isBrief || KEY.includes(client) : clients.includes(client);
+  const plan = scenarios.flatMap((scenario) =>
+    scenario
+      .cases({ isQuick: quick })
+      .filter(({ name }) => isWanted(scenario.name, name))
+      .map((kase) => {
+        const all = kase.clients.flatMap((name) =>
+          name === 'troupe' && against !== undefined ? [name, 'before'] : [name],
+        );
+        const contenders = all
+          .filter(isIn)
+          .map((name) => ({ name, runs: runsOf(kase, name) }))
+          .filter(({ runs }) => runs > 0);
+        return { scenario, name: kase.name, params: kase.params, limitMs: kase.limitMs, contenders };
+      }),
+  );
+  if (plan.length === 0) throw new Error(`No scenario of that name. There are: ${names(scenarios)}`);
+  return plan.filter(({ contenders }) => contenders.length > 0);
+}
+
+export const names = (scenarios = SCENARIOS) => scenarios.map(({ name }) => name).join(', ');
+
+/** Whoever is first has a rested machine; in the next round it is the next one. */
+export function rotated(list, round) {
+  const from = list.length === 0 ? 0 : round % list.length;
+  return [...list.slice(from), ...list.slice(0, from)];
+}

@@ -1,0 +1,59 @@
+/**
+ * The page for tests. Whatever a test does with it: no error is written to its console, no request leaves its origin, and
+ * nothing on it is hard to use for somebody (`expectAccessible`).
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { AxeResults } from 'axe-core';
+import { afterEach, beforeAll, expect } from 'vitest';
+import { useBrowser } from './browser.js';
+import { Visualizer, type Look } from './visualizer-page.js';
+
+const BUILT = fileURLToPath(new URL('../../dist/visualizer/index.html', import.meta.url));
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export interface PageOptions extends Look {
+  /** In a profile of its own. Default: that of the file, in which the page finds what it has kept. */
+  readonly isAlone?: boolean;
+  /** Runs in the page before anything of it does. */
+  readonly before?: string;
+}
+
+export function useVisualizer(): { open(url: string, options?: PageOptions): Promise<Visualizer> } {
+  const browser = useBrowser();
+  const opened: Visualizer[] = [];
+  beforeAll(() => {
+    if (!existsSync(BUILT)) throw new Error("The page is not built; 'npm run build' makes it.");
+  });
+  afterEach(async () => {
+    const pages = opened.splice(0);
+    for (const { page } of pages) await page.close();
+    for (const page of pages) {
+      expect(page.complaints).toEqual([]);
+      expect(page.foreign).toEqual([]);
+    }
+  });
+  return {
+    open: async (url, { isAlone = false, before, ...look } = {}) => {
+      const window = await (isAlone ? browser.window() : browser.tab());
+      if (before !== undefined) await window.evaluateOnNewDocument(before);
+      const visualizer = new Visualizer(window, url);
+      opened.push(visualizer);
+      await visualizer.begin(look);
+      return visualizer;
+    },
+  };
+}
+
+/** Nothing that axe-core finds is more than minor, on the page as it is now. */
+export async function expectAccessible({ page }: Visualizer, where: string): Promise<void> {
+  await page.evaluate(`if (globalThis.axe === undefined) {${AXE}}`);
+  const { violations } = (await page.evaluate(
+    'axe.run(document, { resultTypes: ["violations"] })',
+  )) as AxeResults;
+  const found = violations
+    .filter(({ impact }) => impact !== 'minor')
+    .map(({ id, nodes }) => `${where}: ${id}: ${nodes.map(({ html }) => html.slice(0, 140)).join(' | ')}`);
+  expect(found).toEqual([]);
+}

@@ -1,0 +1,43 @@
+/** What `test/bench/gateway-load.mjs` does for a minute and a hundred clients, small. */
+import { expect, it } from 'vitest';
+import { createGateway } from '../../src/gateway/gateway.js';
+import { serveHttp } from '../../src/gateway/serve-http.js';
+import { livingProcesses } from '../../src/transports/stdio/process-table.js';
+import { loadSessions } from '../bench/load-sessions.mjs';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { useLeakCheck } from '../support/leak-check.js';
+
+// The pool of `fetch` lets go of idle sockets after some seconds.
+useLeakCheck({ settleMs: 10_000 });
+useCrashWatch();
+
+const SERVERS = 3;
+const LIMIT_MS = 60_000;
+
+const children = (): number =>
+  (livingProcesses() ?? []).filter(({ parent }) => parent === process.pid).length;
+
+it(
+  'ten clients of three servers come, call and go: each gets its own answers, and nothing of them stays.',
+  async () => {
+    const others = children();
+    const entries = Array.from({ length: SERVERS }, (_, i) => [
+      `s${i}`,
+      { command: process.execPath, args: ['test/bench/small-server.mjs'] },
+    ]);
+    const gateway = createGateway({ servers: Object.fromEntries(entries) });
+    const service = await serveHttp(gateway);
+    await gateway.start();
+    const before = children();
+    const load = { url: service.url, sessions: 10, servers: SERVERS, asking: 2 };
+    const { calls, errors } = await loadSessions({ ...load, callsInAll: 200 });
+    expect(errors).toEqual([]);
+    expect(calls).toBeGreaterThanOrEqual(200);
+    expect(service.sessions).toBe(0);
+    await expect.poll(children, { timeout: 20_000 }).toBe(before);
+    await service.close({ drainMs: 0 });
+    await gateway.close();
+    await expect.poll(children, { timeout: 20_000 }).toBe(others);
+  },
+  LIMIT_MS,
+);

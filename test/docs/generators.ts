@@ -27,7 +27,10 @@ export interface ReadDeclaration {
 }
 
 interface Pages {
-  readonly optionsPage: (sources: { options: string; policy: string }, defaultPolicy: object) => string;
+  readonly optionsPage: (
+    sources: { options: string; policy: string; gateway: readonly string[] },
+    defaultPolicy: object,
+  ) => string;
   readonly errorsPage: (
     sources: { errors: string; failure: string },
     policy: { codes: readonly string[]; classify: (failure: never) => string },

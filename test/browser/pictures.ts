@@ -9,6 +9,9 @@ interface Picture {
 
 const SIZE = { width: 1280, height: 720 };
 const PHONE = { width: 390, height: 844 };
+/** Pictures in a row that are the same as the one before. */
+const STILL = 3;
+const MOST_TAKEN = 60;
 const THEMES = ['light', 'dark'] as const;
 
 const VIEWS: Readonly<Record<string, Picture['prepare']>> = {
@@ -58,7 +61,18 @@ export async function takePicture(page: Visualizer, { prepare }: Picture): Promi
   await page.page.locator('.fleet-row ::-p-text(search)').click();
   await page.page.waitForSelector('.phases, .panel');
   await prepare(page);
-  // What is asked of the log's worker is there a few frames later.
-  await page.page.evaluate('new Promise((resolve) => setTimeout(resolve, 400))');
-  return page.page.screenshot({ type: 'png' });
+  return whenStill(page);
+}
+
+/** What is asked of the log's worker is there some frames later, so one is taken until nothing changes any more. */
+async function whenStill(page: Visualizer): Promise<Uint8Array> {
+  await page.rest();
+  let last = await page.page.screenshot({ type: 'png' });
+  for (let same = 0, taken = 0; same < STILL; taken += 1) {
+    if (taken === MOST_TAKEN) throw new Error('The page does not come to rest.');
+    const next = await page.page.screenshot({ type: 'png' });
+    same = Buffer.compare(next, last) === 0 ? same + 1 : 0;
+    last = next;
+  }
+  return last;
 }

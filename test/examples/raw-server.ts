@@ -6,6 +6,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { withinLimit } from '../support/within-limit.js';
 
 export const BUSINESS_DATA = fileURLToPath(
   new URL('../../docs/examples/business-data-server/server.mjs', import.meta.url),
@@ -157,19 +158,8 @@ export class RawServer {
     for (const check of this.#watchers) check();
   }
 
-  async #within<T>(wait: Promise<T>, what: string): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        this.#child.kill('SIGKILL');
-        reject(new Error(`${LIMIT_MS} ms were over before ${what}.\n${this.#output()}`));
-      }, LIMIT_MS);
-    });
-    try {
-      return await Promise.race([wait, limit]);
-    } finally {
-      clearTimeout(timer);
-    }
+  #within<T>(wait: Promise<T>, what: string): Promise<T> {
+    return withinLimit(wait, { limitMs: LIMIT_MS, child: this.#child, what, output: () => this.#output() });
   }
 
   #output(): string {

@@ -11,14 +11,15 @@ export async function load(kind) {
         : import('@modelcontextprotocol/sdk/inMemory.js'),
     import('@modelcontextprotocol/sdk/types.js'),
   ]);
-  return { Client, ...transport, LoggingMessageNotificationSchema: types.LoggingMessageNotificationSchema };
+  return { Client, ...transport, logMessage: types.LoggingMessageNotificationSchema };
 }
 
+/** `library.logMessage` is what a handler of log messages is set for. */
 export function open(library, servers, { onListed = () => {}, largest } = {}) {
   return openEach(servers, async (server) => {
     const client = new library.Client({ name: 'bench', version: '1.0.0' });
     let notified = 0;
-    client.setNotificationHandler(library.LoggingMessageNotificationSchema, () => {
+    client.setNotificationHandler(library.logMessage, () => {
       notified += 1;
     });
     await client.connect(await toTransport(library, server, largest));

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import process from 'node:process';
+import { withinLimit } from '../../support/within-limit.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
 const LIMIT_MS = 15_000;
@@ -111,19 +112,8 @@ export class TroupeProcess {
     }
   }
 
-  async #within<T>(wait: Promise<T>, what: string): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        this.#child.kill('SIGKILL');
-        reject(new Error(`${LIMIT_MS} ms were over before ${what}.\n${this.#output()}`));
-      }, LIMIT_MS);
-    });
-    try {
-      return await Promise.race([wait, limit]);
-    } finally {
-      clearTimeout(timer);
-    }
+  #within<T>(wait: Promise<T>, what: string): Promise<T> {
+    return withinLimit(wait, { limitMs: LIMIT_MS, child: this.#child, what, output: () => this.#output() });
   }
 
   #output(): string {

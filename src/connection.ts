@@ -60,36 +60,36 @@ export type DispatchResult =
     };
 
 /**
- * What a handle needs from the troupe.
+ * What the handles need from the troupe, one for all of them: each asks by its name.
  *
  * @internal
  */
 export interface ConnectionPorts {
   readonly publisher: Publisher;
   readonly calls: CallPorts;
-  readonly ref: () => ConnectionRef | undefined;
-  readonly session: () => Session | undefined;
+  readonly ref: (name: string) => ConnectionRef | undefined;
+  readonly session: (name: string) => Session | undefined;
   /** Why the actor died, where it did by an error of ours. */
-  readonly crash: () => Failure | undefined;
+  readonly crash: (name: string) => Failure | undefined;
   /** Forgets an actor that died; resolves when nothing of its session is left. */
-  readonly bury: (reason: string) => Promise<void>;
-  readonly status: () => ServerStatus;
+  readonly bury: (name: string, reason: string) => Promise<void>;
+  readonly status: (name: string) => ServerStatus;
   readonly wishes: Wishes;
-  readonly callTimeoutMs: () => number;
+  readonly callTimeoutMs: (name: string) => number;
   /** 0 is no limit. */
-  readonly maxConcurrentCalls: () => number;
-  readonly retryCalls: () => RetryCalls;
+  readonly maxConcurrentCalls: (name: string) => number;
+  readonly retryCalls: (name: string) => RetryCalls;
   /** What the server listed last. */
-  readonly tools: () => readonly Tool[];
+  readonly tools: (name: string) => readonly Tool[];
   /** Why a tool is held back; undefined where it is not. */
-  readonly whyHeld: (tool: string) => Error | undefined;
+  readonly whyHeld: (name: string, tool: string) => Error | undefined;
   /** Why there can be no next incarnation of the actor; undefined where there can. */
-  readonly whyNoSpawn: () => string | undefined;
+  readonly whyNoSpawn: (name: string) => string | undefined;
   /** Makes the next incarnation of the actor. */
-  readonly spawn: () => void;
-  readonly deliver: (command: ConnectionCommand) => void;
+  readonly spawn: (name: string) => void;
+  readonly deliver: (name: string, command: ConnectionCommand) => void;
   /** Hands on what the browser brought; undefined where nobody signs in. */
-  readonly finishAuth: (answer: string) => Promise<void> | undefined;
+  readonly finishAuth: (name: string, answer: string) => Promise<void> | undefined;
 }
 
 const PROBES: readonly ConnectionCommand[] = CONNECTION_COMMANDS.map((type) =>
@@ -100,13 +100,11 @@ const PROBES: readonly ConnectionCommand[] = CONNECTION_COMMANDS.map((type) =>
 const REVIVERS = ['connection.start', 'connection.retry', 'connection.restart'];
 
 export class Connection {
-  /** Changes of the public state; replays the present one. */
-  readonly state$: Observable<ConnectionState>;
-
   /** The configured name of the server. */
   readonly name: string;
   readonly #ports: ConnectionPorts;
   readonly #access: SessionAccess;
+  #state$: Observable<ConnectionState> | undefined;
   /** @internal */
   readonly requests: ConnectionRequests;
 
@@ -116,9 +114,14 @@ export class Connection {
     this.#ports = ports;
     const start = (): void => this.#command({ type: 'connection.start' });
     this.#access = new SessionAccess(ports, this, start);
-    const { calls, wishes, callTimeoutMs } = ports;
-    this.requests = new ConnectionRequests({ calls, wishes, timeoutMs: callTimeoutMs }, this.#access);
-    this.state$ = ports.publisher.live(() => this.state).pipe(distinctUntilChanged());
+    const { calls, wishes } = ports;
+    const timeoutMs = (): number => ports.callTimeoutMs(name);
+    this.requests = new ConnectionRequests({ calls, wishes, timeoutMs }, this.#access);
+  }
+
+  /** Changes of the public state; replays the present one. */
+  get state$(): Observable<ConnectionState> {
+    return (this.#state$ ??= this.#ports.publisher.live(() => this.state).pipe(distinctUntilChanged()));
   }
 
   get state(): ConnectionState {
@@ -126,15 +129,15 @@ export class Connection {
   }
 
   get status(): ServerStatus {
-    return this.#ports.status();
+    return this.#ports.status(this.name);
   }
 
   /** Commands that would be accepted now. */
   get allowed(): readonly string[] {
-    const snapshot = this.#ports.ref()?.getSnapshot();
+    const snapshot = this.#ports.ref(this.name)?.getSnapshot();
     if (snapshot?.status === 'active') return acceptedOf(snapshot, PROBES).map((command) => command.type);
-    if (this.#ports.whyNoSpawn() !== undefined) return [];
-    return this.#ports.crash() === undefined ? ['connection.start'] : REVIVERS;
+    if (this.#ports.whyNoSpawn(this.name) !== undefined) return [];
+    return this.#ports.crash(this.name) === undefined ? ['connection.start'] : REVIVERS;
   }
 
   /**
@@ -144,15 +147,15 @@ export class Connection {
   dispatch(command: ConnectionCommand): DispatchResult {
     const answer = this.#verdict(command);
     const { allowed } = this;
-    if (answer === 'accepted') this.#ports.deliver(command);
-    if (answer === 'stopped' && allowed.includes(command.type)) this.#ports.spawn();
+    if (answer === 'accepted') this.#ports.deliver(this.name, command);
+    if (answer === 'stopped' && allowed.includes(command.type)) this.#ports.spawn(this.name);
     else if (answer !== 'accepted') return this.#reject(command, answer, allowed);
     return { accepted: true };
   }
 
   /** Facts are not for the host to tell. */
   #verdict(command: ConnectionCommand): TransitionVerdict {
-    const snapshot = this.#ports.ref()?.getSnapshot();
+    const snapshot = this.#ports.ref(this.name)?.getSnapshot();
     if (snapshot === undefined) return 'stopped';
     return isCommand(command.type) ? verdict(snapshot, command) : 'unhandled';
   }
@@ -164,7 +167,7 @@ export class Connection {
       this.#ports.publisher.publish({
         type: 'connection.rejected',
         connection: this.name,
-        generation: this.#ports.ref()?.getSnapshot().context.generation ?? 0,
+        generation: this.#ports.ref(this.name)?.getSnapshot().context.generation ?? 0,
         ...rejection,
       });
     }
@@ -196,7 +199,7 @@ export class Connection {
 
   /** Ends the connection for a reason that its last status tells. */
   async end(reason: 'stop' | 'remove', options: WaitOptions = {}): Promise<void> {
-    if (this.#ports.crash() !== undefined) await this.#ports.bury(reason);
+    if (this.#ports.crash(this.name) !== undefined) await this.#ports.bury(this.name, reason);
     if (this.state === 'stopped') return;
     this.#command({ type: 'connection.stop', reason });
     await this.#ports.publisher.until(() => this.state === 'stopped', options.signal);
@@ -245,7 +248,7 @@ export class Connection {
    */
   async finishAuth(answer: string, options: WaitOptions = {}): Promise<void> {
     const isWaiting = (): boolean => this.path.substate === 'authorizing';
-    const finishing = isWaiting() ? this.#ports.finishAuth(answer) : undefined;
+    const finishing = isWaiting() ? this.#ports.finishAuth(this.name, answer) : undefined;
     if (finishing === undefined) {
       throw new NotReadyError(`'${this.name}' waits for no sign-in.`, { server: this.name });
     }
@@ -281,14 +284,14 @@ export class Connection {
     const problem = callProblem(args, options);
     if (problem !== undefined) return Promise.reject(problem);
     const { calls, callTimeoutMs, retryCalls, whyHeld } = this.#ports;
-    const timeoutMs = options.timeoutMs ?? callTimeoutMs();
+    const timeoutMs = options.timeoutMs ?? callTimeoutMs(this.name);
     const call = {
       tool,
       args,
       timeoutMs,
-      retryCalls: options.retryCalls ?? retryCalls(),
+      retryCalls: options.retryCalls ?? retryCalls(this.name),
       options,
-      refusal: () => whyHeld(tool) ?? refusal(),
+      refusal: () => whyHeld(this.name, tool) ?? refusal(),
     };
     return makeCall(calls, this.#access, call);
   }
@@ -344,7 +347,7 @@ export class Connection {
    * @internal
    */
   get isListing(): boolean {
-    const snapshot = this.#ports.ref()?.getSnapshot();
+    const snapshot = this.#ports.ref(this.name)?.getSnapshot();
     return snapshot?.status === 'active' && isListing(snapshot.value);
   }
 
@@ -359,15 +362,15 @@ export class Connection {
 
   /** @internal */
   get path(): StatePath {
-    if (this.#ports.crash() !== undefined) return { state: 'failed', substate: 'settled' };
-    const snapshot = this.#ports.ref()?.getSnapshot();
+    if (this.#ports.crash(this.name) !== undefined) return { state: 'failed', substate: 'settled' };
+    const snapshot = this.#ports.ref(this.name)?.getSnapshot();
     const isOver = snapshot === undefined || snapshot.status === 'error' || snapshot.status === 'stopped';
     return isOver ? { state: 'stopped', substate: '' } : statePath(snapshot.value);
   }
 
   #command(command: ConnectionCommand): void {
-    const isOver = this.#ports.ref()?.getSnapshot().status !== 'active';
-    const why = isOver ? this.#ports.whyNoSpawn() : undefined;
+    const isOver = this.#ports.ref(this.name)?.getSnapshot().status !== 'active';
+    const why = isOver ? this.#ports.whyNoSpawn(this.name) : undefined;
     if (why !== undefined) throw new NotReadyError(why, { server: this.name });
     const result = this.dispatch(command);
     if (result.accepted || result.reason === 'ignored') return;

@@ -23,8 +23,10 @@ export class KnownSecrets {
   /** Strikes out all of them. */
   readonly mask: Mask = (text) => this.#mask(text);
 
-  /** Leaves short values alone, which may be ordinary words. */
-  readonly likelyMask: Mask = (text) => this.#likelyMask(text);
+  /** That of now: leaves short values alone, which may be ordinary words. */
+  get likelyMask(): Mask {
+    return this.#likelyMask;
+  }
 
   remember(told: Iterable<string | undefined>): void {
     const secrets = longEnough(told);

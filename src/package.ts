@@ -1,24 +1,51 @@
-/** Name and version of this package, as the handshake and the command tell them. */
+/** Name and version of this package, as the handshake and the command tell them, and where its files are. */
 import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 interface Manifest {
   readonly name: string;
   readonly version: string;
 }
 
-/** The manifest lies two folders above the emitted `dist/src`, one above the sources. */
-function readManifest(): Manifest {
-  for (const place of ['../../package.json', '../package.json']) {
-    try {
-      const manifest = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Manifest;
-      if (manifest.name === 'mcp-troupe') return manifest;
-    } catch {
-      continue;
-    }
-  }
-  return { name: 'mcp-troupe', version: '0.0.0' };
+interface Place {
+  readonly folder: string;
+  readonly manifest: Manifest;
 }
 
-const manifest = readManifest();
+const NAME = 'mcp-troupe';
+/** In the bundle of a host there may be nothing of this package but its code. */
+const UNKNOWN: Place = { folder: '/', manifest: { name: NAME, version: '0.0.0' } };
+
+/** Sources and bundles lie at different depths below the manifest. */
+function findPackage(folder: string): Place {
+  const manifest = readManifest(folder);
+  if (manifest?.name === NAME) return { folder, manifest };
+  const above = dirname(folder);
+  return above === folder ? UNKNOWN : findPackage(above);
+}
+
+function readManifest(folder: string): Manifest | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined where a host's bundler has made something else than a module of this. */
+function ownFolder(): string | undefined {
+  try {
+    return dirname(fileURLToPath(import.meta.url));
+  } catch {
+    return undefined;
+  }
+}
+
+const own = ownFolder();
+const { folder, manifest } = own === undefined ? UNKNOWN : findPackage(own);
 
 export const PACKAGE = { name: manifest.name, version: manifest.version } as const;
+
+/** The place of a file that comes with this package, given as a path in it. */
+export const inPackage = (path: string): string => join(folder, path);

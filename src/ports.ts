@@ -15,10 +15,21 @@ export interface Clock {
 /** A longer delay would fire at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
+/** Handles of what is due without delay: a timer of Node would wait for a millisecond. */
+const immediate = new WeakSet<object>();
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  setTimeout: (fn, ms) => setTimeout(fn, Math.min(ms, LONGEST_DELAY_MS)),
-  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+  setTimeout: (fn, ms) => {
+    if (ms > 0) return setTimeout(fn, Math.min(ms, LONGEST_DELAY_MS));
+    const handle = setImmediate(fn);
+    immediate.add(handle);
+    return handle;
+  },
+  clearTimeout: (handle) => {
+    if (immediate.has(handle as NodeJS.Immediate)) clearImmediate(handle as NodeJS.Immediate);
+    else clearTimeout(handle as NodeJS.Timeout);
+  },
 };
 
 /** Where the runtime writes what no observer was there to hear. Silent unless the host gives one. */

@@ -25,7 +25,7 @@ const NOTED: ReadonlySet<LifecycleEventType> = new Set([
 const CLOSE_LIMIT_MS = 2_000;
 
 export interface RecordingsParts {
-  readonly supervisor: { readonly observable: ObservableSystem };
+  readonly system: () => ObservableSystem;
   readonly publisher: Pick<Publisher, 'publish' | 'events$'>;
   readonly wire: Pick<Wire, 'listen'>;
   readonly clock: Clock;
@@ -59,10 +59,10 @@ export class Recordings {
     const { target, wire = false, bodies = false, maxBytes } = toRecordOptions(asked);
     const { makeRecorder, createLogFile } = await import('./event-log/make-recorder.js');
     if (this.#isClosed) return { close: async () => {} };
-    const { publisher, clock, supervisor, seed, manager } = this.parts;
+    const { publisher, clock, system, seed, manager } = this.parts;
     const where = typeof target === 'string' ? `'${target}'` : 'the sink of the host';
     const recorder: Recorder = makeRecorder({
-      system: supervisor.observable,
+      system: system(),
       sink:
         typeof target === 'string'
           ? createLogFile(target, maxBytes === undefined ? {} : { maxBytes })

@@ -1,24 +1,28 @@
 /**
  * Every configured server with its handle: joins the table of entries, the supervisor's actors and the sessions, and
  * tells what becomes of them. Keeps one fact the charts cannot: that an actor died of an error of ours.
+ *
+ * Longer than most because all that the handles ask of the troupe is answered here.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { AnyMachineSnapshot } from 'xstate';
 import type { ConnectionCommand, ConnectionContext } from '../machines/connection.events.js';
 import type { Failure } from '../machines/policy/failure.js';
-import type { ManagerInput } from '../machines/manager.machine.js';
+import type { ChildSpec, ManagerInput } from '../machines/manager.machine.js';
 import type { Dropped } from './actors/door.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import { forgetLists } from './actors/tell-list.js';
 import type { CallPorts } from './calls/call.js';
 import type { CallCheck } from './calls/call-check.js';
-import { Connection } from './connection.js';
+import { Connection, type ConnectionPorts } from './connection.js';
+import { crashFailure } from './crash-failure.js';
 import { tellDropped } from './dropped-event.js';
 import type { ConnectionState } from './lifecycle/event.js';
+import type { ConnectionRef } from './lifecycle/follow.js';
 import { isSettled, statePath } from './lifecycle/state-path.js';
 import type { Publisher } from './lifecycle/publish.js';
 import { toStatus, type ServerStatus, type StatusFacts } from './lifecycle/status.js';
-import type { Incarnation, ServerRow, ServerTable } from './server-table.js';
+import type { ServerRow, ServerTable } from './server-table.js';
 import type { Session } from './sessions.js';
 import { Supervisor, type SupervisorListener } from './supervisor.js';
 
@@ -36,23 +40,20 @@ export interface RosterParts {
 }
 
 export class Roster implements SupervisorListener {
-  readonly supervisor: Supervisor;
+  #supervisor: Supervisor | undefined;
   readonly #handles = new Map<string, Connection>();
   readonly #crashes = new Map<string, Failure>();
-  readonly #calls: CallPorts;
+  readonly #ports: ConnectionPorts;
   #isOpen = true;
   #lastCall = 0;
 
   constructor(private readonly parts: RosterParts) {
-    const { clock, publish } = parts.effects;
-    this.#calls = {
-      clock,
-      publish,
-      mask: (server) => parts.table.mask(server),
-      nextCall: () => (this.#lastCall += 1),
-      check: parts.check,
-    };
-    this.supervisor = new Supervisor(parts.effects, parts.manager, this);
+    this.#ports = this.#portsOfHandles();
+  }
+
+  /** Made when it is first asked for, with its charts: whoever wants tools of an earlier run need not wait for those. */
+  get supervisor(): Supervisor {
+    return (this.#supervisor ??= new Supervisor(this.parts.effects, this.parts.manager, this));
   }
 
   get connections(): Iterable<Connection> {
@@ -68,6 +69,11 @@ export class Roster implements SupervisorListener {
     return [...this.#handles.values()].every(({ path, isListing }) => isSettled(path) && !isListing);
   }
 
+  /** That of the session in use, or of the last one; 0 before the first. */
+  generation(name: string): number {
+    return this.#context(name)?.generation ?? 0;
+  }
+
   connection(name: string): Connection | undefined {
     return this.#handles.get(name);
   }
@@ -76,25 +82,7 @@ export class Roster implements SupervisorListener {
   enroll(row: ServerRow): Connection {
     const { name } = row;
     this.parts.table.set(row);
-    const handle = new Connection(name, {
-      publisher: this.parts.publisher,
-      calls: this.#calls,
-      ref: () => this.supervisor.ref(name),
-      session: () => this.#session(name),
-      crash: () => this.#crashes.get(name),
-      bury: (reason) => this.#bury(name, reason),
-      status: () => this.#status(name),
-      wishes: this.parts.effects.wishes,
-      callTimeoutMs: () => this.parts.table.callTimeoutMs(name),
-      maxConcurrentCalls: () => this.parts.table.maxConcurrentCalls(name),
-      retryCalls: () => this.parts.table.retryCalls(name),
-      tools: () => this.parts.effects.catalogs.get(name)?.tools ?? NO_TOOLS,
-      whyHeld: (tool) => this.parts.effects.reviews?.whyHeld(name, tool),
-      whyNoSpawn: () => this.#whyNoSpawn(name),
-      spawn: () => this.#spawn(name),
-      deliver: (command) => this.#deliver(name, command),
-      finishAuth: (answer) => this.parts.effects.signIns?.finish(name, answer),
-    });
+    const handle = new Connection(name, this.#ports);
     this.#handles.set(name, handle);
     return handle;
   }
@@ -105,22 +93,25 @@ export class Roster implements SupervisorListener {
     return table.names.filter((name) => table.isEnabled(name));
   }
 
+  /** It is going to be started with the others. */
+  isExpected(name: string): boolean {
+    return !this.#hasStarted && this.parts.table.isEnabled(name);
+  }
+
   /** Starts every enabled server for the first time. */
   startAll(): void {
-    const { table } = this.parts;
-    this.supervisor.start(this.enabled.map((name) => table.childSpec(name, this.#incarnation(name, false))));
+    this.supervisor.start(this.enabled.map((name) => this.#childSpec(name, false)));
   }
 
   /** Starts one server that came later, or was enabled later. */
   startOne(name: string): void {
-    const { table } = this.parts;
-    if (table.isEnabled(name)) this.supervisor.add(table.childSpec(name, this.#incarnation(name, false)));
+    if (this.parts.table.isEnabled(name)) this.supervisor.add(this.#childSpec(name, false));
   }
 
   /** Tells a connection the numbers of its entry, where those have changed. */
   retune(name: string): void {
     this.#handles.get(name)?.admitCalls();
-    const ref = this.supervisor.ref(name);
+    const ref = this.#ref(name);
     if (ref?.getSnapshot().status !== 'active') return;
     ref.send({ type: 'policy.changed', policy: this.parts.table.policy(name) });
   }
@@ -135,10 +126,10 @@ export class Roster implements SupervisorListener {
   dismiss(handle: Connection): void {
     const { name } = handle;
     if (this.#handles.get(name) !== handle) return;
-    const generation = this.#generation(name);
+    const generation = this.generation(name);
     this.#handles.delete(name);
     this.#crashes.delete(name);
-    this.supervisor.forget(name);
+    this.#supervisor?.forget(name);
     forgetLists(this.parts.effects, { name, generation });
     this.parts.effects.wishes.forget(name);
     this.parts.table.delete(name);
@@ -157,22 +148,15 @@ export class Roster implements SupervisorListener {
   }
 
   crashed(name: string, message: string): void {
-    const failure: Failure = {
-      code: 'internal',
-      message: `The connection's actor died of an error in the runtime: ${message}`,
-      phase: 'session',
-      at: this.parts.effects.clock.now(),
-      hint: 'Retry it, and report this.',
-    };
-    const snapshot = this.supervisor.ref(name)?.getSnapshot();
+    const failure = crashFailure(message, this.parts.effects.clock.now());
+    const snapshot = this.#ref(name)?.getSnapshot();
     const from = snapshot === undefined ? 'configuring' : statePath(snapshot.value).state;
     this.#crashes.set(name, failure);
     this.#publishState(name, from, 'failed', 'settled');
-    const generation = this.#generation(name);
     this.parts.publisher.publish({
       type: 'connection.failed',
       connection: name,
-      generation,
+      generation: this.generation(name),
       failure,
       attempt: snapshot?.context.attempt ?? 0,
       maxAttempts: snapshot?.context.policy.maxAttempts ?? 0,
@@ -193,25 +177,55 @@ export class Roster implements SupervisorListener {
     this.parts.publisher.publish(tellDropped(snapshot, dropped, allowed));
   }
 
+  #portsOfHandles(): ConnectionPorts {
+    const { table, publisher, effects, check } = this.parts;
+    const calls: CallPorts = {
+      clock: effects.clock,
+      publish: effects.publish,
+      mask: (server) => table.mask(server),
+      nextCall: () => (this.#lastCall += 1),
+      check,
+    };
+    return {
+      publisher,
+      calls,
+      ref: (name) => this.#ref(name),
+      session: (name) => this.#session(name),
+      crash: (name) => this.#crashes.get(name),
+      bury: (name, reason) => this.#bury(name, reason),
+      status: (name) => this.#status(name),
+      wishes: effects.wishes,
+      callTimeoutMs: (name) => table.callTimeoutMs(name),
+      maxConcurrentCalls: (name) => table.maxConcurrentCalls(name),
+      retryCalls: (name) => table.retryCalls(name),
+      tools: (name) => effects.catalogs.get(name)?.tools ?? NO_TOOLS,
+      whyHeld: (name, tool) => effects.reviews?.whyHeld(name, tool),
+      whyNoSpawn: (name) => this.#whyNoSpawn(name),
+      spawn: (name) => this.#spawn(name),
+      deliver: (name, command) => this.#deliver(name, command),
+      finishAuth: (name, answer) => effects.signIns?.finish(name, answer),
+    };
+  }
+
   #whyNoSpawn(name: string): string | undefined {
     const { table } = this.parts;
-    const { state, failure } = this.supervisor;
+    const failure = this.#supervisor?.failure;
     if (!this.#isOpen) return `'${name}' cannot be started: the troupe is closed.`;
     if (failure !== undefined) return `'${name}' cannot be started: the manager broke: ${failure}`;
     if (table.get(name) === undefined) return `'${name}' was removed.`;
     if (!table.isEnabled(name)) return `'${name}' is disabled by its entry ('enabled: false').`;
-    if (state === 'idle') return `'${name}' cannot be started before the troupe is.`;
+    if (!this.#hasStarted) return `'${name}' cannot be started before the troupe is.`;
     return undefined;
   }
 
   #spawn(name: string): void {
     this.#crashes.delete(name);
-    this.supervisor.add(this.parts.table.childSpec(name, this.#incarnation(name, true)));
+    this.supervisor.add(this.#childSpec(name, true));
   }
 
   /** The end of an actor that died, as if it had been stopped. */
   async #bury(name: string, reason: string): Promise<void> {
-    const generation = this.#generation(name);
+    const generation = this.generation(name);
     this.#crashes.delete(name);
     this.#publishState(name, 'failed', 'stopped', '');
     this.ended(name, reason, generation);
@@ -219,11 +233,10 @@ export class Roster implements SupervisorListener {
   }
 
   #publishState(name: string, from: ConnectionState, to: ConnectionState, substate: string): void {
-    const generation = this.#generation(name);
     this.parts.publisher.publish({
       type: 'connection.state',
       connection: name,
-      generation,
+      generation: this.generation(name),
       from,
       to,
       substate,
@@ -235,36 +248,40 @@ export class Roster implements SupervisorListener {
     this.supervisor.command(name, command);
   }
 
-  #context(name: string): ConnectionContext | undefined {
-    return this.supervisor.ref(name)?.getSnapshot().context;
+  get #hasStarted(): boolean {
+    return this.#supervisor !== undefined && this.#supervisor.state !== 'idle';
   }
 
-  #generation(name: string): number {
-    return this.#context(name)?.generation ?? 0;
+  #ref(name: string): ConnectionRef | undefined {
+    return this.#supervisor?.ref(name);
+  }
+
+  #context(name: string): ConnectionContext | undefined {
+    return this.#ref(name)?.getSnapshot().context;
   }
 
   /** The next one goes on from the last generation that was given out. */
-  #incarnation(name: string, wanted: boolean): Incarnation {
+  #childSpec(name: string, wanted: boolean): ChildSpec {
+    const { table, effects } = this.parts;
     const generation = this.#context(name)?.issued ?? 0;
-    return { generation, wanted, cached: this.parts.effects.catalogs.get(name) !== undefined };
+    return table.childSpec(name, { generation, wanted, cached: effects.catalogs.get(name) !== undefined });
   }
 
   /** The session in use; another one may be prepared, or may end, beside it. */
   #session(name: string): Session | undefined {
-    return this.parts.effects.sessions.get({ name, generation: this.#generation(name) });
+    return this.parts.effects.sessions.get({ name, generation: this.generation(name) });
   }
 
   #status(name: string): ServerStatus {
     const { table, effects } = this.parts;
-    const ref = this.supervisor.ref(name);
-    const snapshot = ref?.getSnapshot();
+    const snapshot = this.#ref(name)?.getSnapshot();
     const path = this.#handles.get(name)?.path ?? { state: 'stopped', substate: '' };
     const { state } = path;
     const facts: StatusFacts = {
       name,
       source: table.get(name)?.source ?? '',
       transport: table.transport(name),
-      generation: this.#generation(name),
+      generation: this.generation(name),
       maxAttempts: snapshot?.context.policy.maxAttempts ?? 0,
       toolCount: this.parts.toolCount(name),
       extras: effects.extras.counts(name),

@@ -57,6 +57,8 @@ export class ServerTable implements ConfiguredServers {
   readonly #rows = new Map<string, ServerRow>();
   readonly #approvals: Approvals;
   readonly #secrets = new Map<string, KnownSecrets>();
+  /** They are asked for with every list, and a row never changes. */
+  readonly #cacheKeys = new WeakMap<ServerRow, string>();
   readonly #answers: InputAnswers;
 
   constructor(private readonly options: ServerTableOptions) {
@@ -150,7 +152,9 @@ export class ServerTable implements ConfiguredServers {
   cacheKey(name: string): string | undefined {
     const row = this.#rows.get(name);
     if (row === undefined || 'failure' in row || 'server' in row.config) return undefined;
-    return hashOf({ name, target: targetOf(row) });
+    const key = this.#cacheKeys.get(row) ?? hashOf({ name, target: targetOf(row) });
+    this.#cacheKeys.set(row, key);
+    return key;
   }
 
   /** What the manager needs to spawn the connection. */
@@ -195,10 +199,15 @@ export class ServerTable implements ConfiguredServers {
     if ('failure' in expansion) throw new TransportError(expansion.failure);
     const { config } = expansion;
     const used = [...variablesWanted(row.config), ...Object.keys(inputs)];
-    const known = this.#secrets.get(name) ?? new KnownSecrets();
-    known.remember(secretsOf(config, used, { ...env, ...inputs }, defaultTexts(row.config)));
-    this.#secrets.set(name, known);
+    const secrets = secretsOf(config, used, { ...env, ...inputs }, defaultTexts(row.config));
+    if (secrets.length > 0) this.#remember(name, secrets);
     return { kind: 'resolved', hash: row.hash, config };
+  }
+
+  #remember(name: string, secrets: readonly string[]): void {
+    const known = this.#secrets.get(name) ?? new KnownSecrets();
+    known.remember(secrets);
+    this.#secrets.set(name, known);
   }
 
   /** Whether the entry needs no approval, or has it. Asks nobody; never rejects. */

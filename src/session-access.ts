@@ -36,14 +36,14 @@ export class SessionAccess implements CallRoute {
 
   constructor(ports: AccessPorts, connection: Approached, start: () => void) {
     this.server = connection.name;
-    this.turns = new CallTurns(ports.maxConcurrentCalls);
+    this.turns = new CallTurns(() => ports.maxConcurrentCalls(connection.name));
     this.#ports = ports;
     this.#connection = connection;
     this.#start = start;
   }
 
   session(): Session | undefined {
-    const session = this.#connection.path.state === 'ready' ? this.#ports.session() : undefined;
+    const session = this.#connection.path.state === 'ready' ? this.#ports.session(this.server) : undefined;
     return session?.isUsable === true ? session : undefined;
   }
 
@@ -57,11 +57,11 @@ export class SessionAccess implements CallRoute {
   }
 
   tools(): readonly Tool[] {
-    return this.#ports.tools();
+    return this.#ports.tools(this.server);
   }
 
   outlook(): string {
-    const snapshot = this.#ports.ref()?.getSnapshot();
+    const snapshot = this.#ports.ref(this.server)?.getSnapshot();
     const waiting = this.#callWaiting();
     if (snapshot === undefined || verdict(snapshot, waiting) !== 'guarded') return '';
     const { failure, policy } = snapshot.context;
@@ -73,7 +73,8 @@ export class SessionAccess implements CallRoute {
   whyNot(): Error {
     const { server } = this;
     const path = this.#connection.path;
-    const failure = this.#ports.crash() ?? this.#ports.ref()?.getSnapshot().context.failure;
+    const failure =
+      this.#ports.crash(this.server) ?? this.#ports.ref(this.server)?.getSnapshot().context.failure;
     if (path.substate === 'awaitingTrust') {
       return new TrustRequiredError(`'${server}' waits for approval before anything of it is started.`, {
         server,
@@ -99,7 +100,7 @@ export class SessionAccess implements CallRoute {
 
   /** Whether the connection makes one more attempt for a call. */
   #askForOneMore(): boolean {
-    const ref = this.#ports.ref();
+    const ref = this.#ports.ref(this.server);
     const waiting = this.#callWaiting();
     if (ref === undefined || verdict(ref.getSnapshot(), waiting) !== 'accepted') return false;
     ref.send(waiting);

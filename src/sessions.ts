@@ -54,8 +54,9 @@ export class Session {
   #isOver = false;
   #calls = 0;
   #questions = 0;
-  readonly #clocks = new Set<PausableClock>();
-  readonly #idle = new Set<() => void>();
+  /** Undefined until the first is there, as most sessions are idle for most of the time. */
+  #clocks: Set<PausableClock> | undefined;
+  #idle: Set<() => void> | undefined;
   #tellGone!: (left: Released) => void;
   /** Resolves when the session is over for good, whichever way was the first to get there. */
   readonly #gone = new Promise<Released>((resolve) => {
@@ -105,28 +106,29 @@ export class Session {
   endCall(at: number): void {
     this.#calls -= 1;
     this.usedAt = at;
-    if (this.#calls === 0) for (const resolve of this.#idle) resolve();
+    if (this.#calls === 0) for (const resolve of this.#idle ?? []) resolve();
   }
 
   /** The server has asked a person or a model of the host: until the answer, no clock of a call goes on. */
   beginQuestion(): void {
     this.#questions += 1;
-    if (this.#questions === 1) for (const clock of this.#clocks) clock.pause();
+    if (this.#questions === 1) for (const clock of this.#clocks ?? []) clock.pause();
   }
 
   endQuestion(at: number): void {
     this.#questions -= 1;
     this.usedAt = at;
-    if (this.#questions === 0) for (const clock of this.#clocks) clock.resume();
+    if (this.#questions === 0) for (const clock of this.#clocks ?? []) clock.resume();
   }
 
   /** Has a clock stand still during questions, until the returned function is called; not that of an answer to one. */
   pauseDuringQuestions(clock: PausableClock): () => void {
     if (isAnswering(this.key.name)) return () => {};
+    this.#clocks ??= new Set();
     this.#clocks.add(clock);
     if (this.#questions > 0) clock.pause();
     return () => {
-      this.#clocks.delete(clock);
+      this.#clocks?.delete(clock);
       clock.resume();
     };
   }
@@ -137,9 +139,10 @@ export class Session {
     await new Promise<void>((resolve) => {
       const done = (): void => {
         signal?.removeEventListener('abort', done);
-        this.#idle.delete(done);
+        this.#idle?.delete(done);
         resolve();
       };
+      this.#idle ??= new Set();
       this.#idle.add(done);
       signal?.addEventListener('abort', done, { once: true });
     });

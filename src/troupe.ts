@@ -32,6 +32,7 @@ import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from '
 import { checkOptions } from './check-options.js';
 import type { Connection, WaitOptions } from './connection.js';
 import { NotReadyError, type ToolHeldError } from './errors.js';
+import type { ObservableSystem } from './event-log/observed-system.js';
 import type { RecordTarget } from './event-log/record-options.js';
 import type { Recording } from './event-log/recording.js';
 import { Wire } from './event-log/wire.js';
@@ -166,7 +167,7 @@ export class Troupe {
       echoMask: (server) => table.echoMask(server),
       target: (server) => toReviewedServer(table.get(server)),
       filter: (server) => table.filter(server),
-      generation: (server) => this.#roster.supervisor.ref(server)?.getSnapshot().context.generation ?? 0,
+      generation: (server) => this.#roster.generation(server),
       changed: () => {
         this.#registry.outdated();
         publisher.wake();
@@ -227,9 +228,9 @@ export class Troupe {
       publish,
       wishes: this.#wishes,
     });
-    const { supervisor } = this.#roster;
+    const system = (): ObservableSystem => this.#roster.supervisor.observable;
     this.#recordings = new Recordings(options.record, {
-      supervisor,
+      system,
       publisher,
       wire,
       clock,
@@ -239,7 +240,7 @@ export class Troupe {
     this.#inspections = new Inspections({
       clock,
       title: `${options.clientInfo?.name ?? PACKAGE.name} (${process.pid})`,
-      system: supervisor.observable,
+      system,
       record: (target) => this.#recordings.begin(target),
       connections: () => this.#roster.connections,
       connection: (name) => this.#roster.connection(name),
@@ -250,7 +251,7 @@ export class Troupe {
     });
     if (options.inspector !== undefined) {
       this.#forgetInspector = attachInspector(options.inspector, {
-        system: supervisor.observable,
+        system: system(),
         mask,
         failed: (why) =>
           publish({ type: 'diagnostic', kind: 'inspector-failed', message: `The inspector threw: ${why}` }),
@@ -536,13 +537,17 @@ export class Troupe {
   async #start(): Promise<StartReport> {
     this.#forgetExit = atExit(() => void this.#sessions.killAll());
     const [loaded] = await Promise.all([this.#members.open(), this.#recordings.open()]);
-    const { supervisor } = this.#roster;
     await this.#cache?.warm(this.#roster.enabled);
+    // Whoever wants the tools need not wait until the connections are made.
+    this.#registry.outdated();
+    this.#publisher.wake();
     await this.#reviews.ready();
     if (this.#closed === undefined) {
       this.#roster.startAll();
       this.#cache?.announce();
+      this.#reviews.begin();
     }
+    const { supervisor } = this.#roster;
     await this.#publisher.until(
       () =>
         supervisor.failure !== undefined || (supervisor.state !== 'idle' && supervisor.state !== 'starting'),
@@ -553,6 +558,8 @@ export class Troupe {
   async #close(): Promise<void> {
     // Nobody will ask what has gone: the list need not be made anew for every server that stops.
     this.#registry.ongone = undefined;
+    // Nor need the end of each list be judged.
+    const reviewed = this.#reviews.close();
     this.#roster.close();
     const { supervisor } = this.#roster;
     const isOver = (): boolean => supervisor.state === 'stopped' || supervisor.failure !== undefined;
@@ -570,7 +577,7 @@ export class Troupe {
       this.#signIns?.close(),
       this.#results.close(),
       this.#cache?.close(),
-      this.#reviews.close(),
+      reviewed,
       // Before the recordings, so that pages hear why theirs ends.
       this.#inspections.close(),
       this.#recordings.close(),
@@ -585,8 +592,9 @@ export class Troupe {
   }
 
   *#serverFacts(table: ServerTable): Iterable<readonly [string, ServerFacts]> {
-    for (const { name, state } of this.#roster.connections) {
+    for (const { name, state: present } of this.#roster.connections) {
       const held = this.#reviews.heldBack(name);
+      const state = this.#roster.isExpected(name) ? 'configuring' : present;
       yield [name, { source: table.get(name)?.source ?? '', filter: table.filter(name), held, state }];
     }
   }

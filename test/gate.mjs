@@ -1,10 +1,12 @@
 /**
- * The one gate: everything that has to hold before a change lands, in order.
+ * The one gate: everything that has to hold before a change lands.
  *
- * A failed step does not stop the others, so that one run tells all; a step whose product is needed later takes
- * those that need it down with it. The last line is the count: tests of vitest plus every other step.
+ * After the build the lanes go on beside each other, since the tests wait more than they compute. A failed step does not
+ * stop the others, so that one run tells all; a step whose product is needed later takes those that need it down with
+ * it. What a step says is printed when it ends; the tests, which last longest, are heard as they go. The last line is
+ * the count: tests of vitest plus every other step.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,52 +17,55 @@ const STEP_LIMIT_MS = 20 * 60_000;
 const project = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'troupe-gate-'));
 const report = join(scratch, 'vitest.json');
-const chaosLog = join(scratch, 'chaos.log');
-let chaos;
+const CHAOS = ['--expose-gc', 'test/chaos/main.mjs', '--connections', '30', '--minutes', '2'];
 
 /** `makes` names a product; a step that `needs` it is not run, and has failed, where it was not made. */
-const steps = [
-  { name: 'build', makes: 'dist', run: () => npm('run', 'build') },
-  { name: 'chaos (begin)', needs: 'dist', makes: 'chaos', run: beginChaos, count: countNothing },
-  { name: 'format', run: () => npm('run', 'format:check') },
-  { name: 'lint', run: () => npm('run', 'lint') },
-  { name: 'types', run: () => npm('run', 'types') },
-  { name: 'docs', needs: 'dist', run: () => node('docs/generate/main.mjs', '--check') },
-  { name: 'pack', needs: 'dist', makes: 'tarball', run: pack },
-  { name: 'publint', needs: 'tarball', run: () => bin('publint', 'run', tarball(), '--strict') },
-  { name: 'attw', needs: 'tarball', run: () => bin('attw', tarball(), '--profile', 'esm-only') },
-  { name: 'smoke', needs: 'tarball', run: () => node('test/package/smoke.mjs', tarball()) },
-  { name: 'chaos', needs: 'chaos', run: endChaos },
-  { name: 'tests', needs: 'dist', run: vitest, count: countTests },
+const build = { name: 'build', makes: 'dist', run: (log) => npm(log, 'run', 'build') };
+const lanes = [
+  [{ name: 'tests', needs: 'dist', isHeard: true, run: vitest, count: countTests }],
+  [
+    { name: 'chaos', needs: 'dist', run: (log) => node(log, ...CHAOS) },
+    { name: 'docs', needs: 'dist', run: (log) => node(log, 'docs/generate/main.mjs', '--check') },
+  ],
+  [
+    { name: 'types', run: (log) => npm(log, 'run', 'types') },
+    { name: 'lint', run: (log) => npm(log, 'run', 'lint') },
+    { name: 'format', run: (log) => npm(log, 'run', 'format:check') },
+    { name: 'pack', needs: 'dist', makes: 'tarball', run: pack },
+    { name: 'publint', needs: 'tarball', run: (log) => bin(log, 'publint', 'run', tarball(), '--strict') },
+    { name: 'attw', needs: 'tarball', run: (log) => bin(log, 'attw', tarball(), '--profile', 'esm-only') },
+    { name: 'smoke', needs: 'tarball', run: (log) => node(log, 'test/package/smoke.mjs', tarball()) },
+  ],
 ];
 
-function execute(command, args) {
-  const { status, signal, error } = spawnSync(command, args, {
-    cwd: project,
-    stdio: ['ignore', 'inherit', 'inherit'],
-    timeout: STEP_LIMIT_MS,
-    killSignal: 'SIGKILL',
-  });
-  if (error !== undefined) console.error(error.message);
-  if (signal !== null) console.error(`ended by ${signal}`);
-  return status === 0;
+/** Whether it ended well. Where a log is given, what it says goes there. */
+async function execute(log, command, args) {
+  const child = spawn(command, args, { cwd: project, stdio: ['ignore', log, log] });
+  try {
+    const [status] = await once(child, 'exit', { signal: AbortSignal.timeout(STEP_LIMIT_MS) });
+    return status === 0;
+  } catch (error) {
+    child.kill('SIGKILL');
+    console.error(`${command}: ${error.message}`);
+    return false;
+  }
 }
 
-function npm(...args) {
-  return execute('npm', ['--silent', ...args]);
+function npm(log, ...args) {
+  return execute(log, 'npm', ['--silent', ...args]);
 }
 
-function node(...args) {
-  return execute(process.execPath, args);
+function node(log, ...args) {
+  return execute(log, process.execPath, args);
 }
 
-function bin(name, ...args) {
-  return execute(join(project, 'node_modules', '.bin', name), args);
+function bin(log, name, ...args) {
+  return execute(log, join(project, 'node_modules', '.bin', name), args);
 }
 
-function vitest() {
+function vitest(log) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  return bin('vitest', 'run', '--config', 'test/vitest.config.ts', ...reporters);
+  return bin(log, 'vitest', 'run', '--config', 'test/vitest.config.ts', ...reporters);
 }
 
 /** A skipped test counts as failed: it proves nothing. So does a run without tests, or one that failed outside of them. */
@@ -74,30 +79,12 @@ function countTests(hasPassed) {
   return { passed: numPassedTests, failed: isSound ? failed : Math.max(failed, 1) };
 }
 
-/** Two minutes of it, beside the steps that need the processor less. */
-function beginChaos() {
-  const log = openSync(chaosLog, 'w');
-  const args = ['--expose-gc', 'test/chaos/main.mjs', '--connections', '30', '--minutes', '2'];
-  const child = spawn(process.execPath, args, { cwd: project, stdio: ['ignore', log, log] });
-  closeSync(log);
-  chaos = once(child, 'exit', { signal: AbortSignal.timeout(STEP_LIMIT_MS) });
-  chaos.catch(() => child.kill('SIGKILL'));
-  return child.pid !== undefined;
+function countStep(hasPassed) {
+  return { passed: hasPassed ? 1 : 0, failed: hasPassed ? 0 : 1 };
 }
 
-async function endChaos() {
-  const [status] = await chaos.catch((error) => [error.message]);
-  console.log(readFileSync(chaosLog, 'utf8'));
-  return status === 0;
-}
-
-/** What only begins proves nothing when it succeeds. */
-function countNothing(hasPassed) {
-  return { passed: 0, failed: hasPassed ? 0 : 1 };
-}
-
-function pack() {
-  return npm('pack', '--ignore-scripts', '--pack-destination', scratch);
+function pack(log) {
+  return npm(log, 'pack', '--ignore-scripts', '--pack-destination', scratch);
 }
 
 function tarball() {
@@ -111,23 +98,38 @@ const total = { passed: 0, failed: 0 };
 const made = new Set();
 const results = [];
 
-for (const { name, needs, makes, run, count } of steps) {
-  console.log(`\n=== ${name} ===`);
+async function take({ name, needs, makes, isHeard = false, run, count = countStep }) {
   const startedAt = performance.now();
   const isPossible = needs === undefined || made.has(needs);
-  if (!isPossible) console.log(`not run: there is no ${needs}`);
-  const hasPassed = isPossible && (await run());
+  const hasPassed = isPossible && (await (isHeard ? run('inherit') : told(name, run)));
   if (hasPassed && makes !== undefined) made.add(makes);
 
-  const counted =
-    isPossible && count ? count(hasPassed) : { passed: hasPassed ? 1 : 0, failed: hasPassed ? 0 : 1 };
+  const counted = isPossible ? count(hasPassed) : countStep(false);
   total.passed += counted.passed;
   total.failed += counted.failed;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  const result = `${counted.failed === 0 ? 'passed' : 'FAILED'}  ${name} (${seconds} s)`;
+  const why = isPossible ? `${seconds} s` : `not run: there is no ${needs}`;
+  const result = `${counted.failed === 0 ? 'passed' : 'FAILED'}  ${name} (${why})`;
   results.push(result);
-  console.log(result);
+  console.log(`=== ${result}`);
 }
+
+/** Printed as one piece once it has ended. */
+async function told(name, run) {
+  const path = join(scratch, `${name}.log`);
+  const log = openSync(path, 'w');
+  const hasPassed = await run(log);
+  closeSync(log);
+  console.log(`\n=== ${name}\n${readFileSync(path, 'utf8')}`);
+  return hasPassed;
+}
+
+await take(build);
+await Promise.all(
+  lanes.map(async (lane) => {
+    for (const step of lane) await take(step);
+  }),
+);
 
 rmSync(scratch, { recursive: true, force: true });
 console.log(`\n${results.join('\n')}\n`);

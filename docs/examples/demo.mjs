@@ -32,7 +32,7 @@ const watch = setInterval(() => {
 }, 500);
 
 process.argv.splice(2, 0, 'up', '--config', config);
-await import('../../dist/src/cli/main.js');
+await import('../../dist/bundle/src/cli/main.js');
 clearInterval(watch);
 await server.terminate();
 

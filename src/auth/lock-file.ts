@@ -10,7 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { hasEnded, thisProcess } from '../ended-process.js';
 import type { Clock } from '../ports.js';
 import { pause } from '../transports/http/abortable.js';
 import { TransportError } from '../transports/session-transport.js';
@@ -30,7 +30,8 @@ interface LockTerms {
 
 /** Runs the work while nobody else holds the lock. Rejects with a `TransportError` where that takes too long. */
 export async function withLock<T>(path: string, work: () => Promise<T>, terms: LockTerms): Promise<T> {
-  const holder = [process.pid, hostname(), randomBytes(8).toString('hex')].join(' ');
+  const { pid, host } = thisProcess();
+  const holder = [pid, host, randomBytes(8).toString('hex')].join(' ');
   await acquire(path, holder, terms);
   const stopTouching = keepFresh(path, terms.clock);
   try {
@@ -75,7 +76,8 @@ async function isMade(path: string, holder: string): Promise<boolean> {
 async function isLeftOver(path: string, now: number): Promise<boolean> {
   const holder = await holderOf(path);
   if (holder === undefined) return true;
-  if (!isDead(holder) && !(await isStale(path, now))) return false;
+  const [pid, host = ''] = holder.split(' ');
+  if (!hasEnded({ pid: Number(pid), host }) && !(await isStale(path, now))) return false;
   const aside = `${path}.${randomBytes(4).toString('hex')}`;
   try {
     await rename(path, aside);
@@ -96,17 +98,6 @@ async function holderOf(path: string): Promise<string | undefined> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-function isDead(holder: string): boolean {
-  const [pid, host] = holder.split(' ');
-  if (host !== hostname() || !/^\d+$/.test(pid ?? '')) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'ESRCH';
   }
 }
 

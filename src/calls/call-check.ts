@@ -33,15 +33,14 @@ export class CallCheck {
     this.#ports = ports;
   }
 
-  /** What has to be waited for before anything of that tool can be judged; undefined where nothing has. */
-  loading(tools: readonly Tool[], name: string): Promise<void> | undefined {
-    const { validator } = this.#ports;
+  /** What has to be waited for before that call can be judged; undefined where nothing has. */
+  loading(tools: readonly Tool[], name: string, args: object): Promise<void> | undefined {
+    const { validator, checksArguments } = this.#ports;
     if (validator.isLoaded) return undefined;
     const { inputSchema, outputSchema } = this.#tool(tools, name) ?? {};
-    const asks = [inputSchema, outputSchema].some(
-      (schema) => schema !== undefined && !SchemaValidator.asksNothing(schema),
-    );
-    return asks ? validator.load() : undefined;
+    const isOpen =
+      checksArguments && asks(inputSchema) && validator.check(inputSchema, args).kind === 'unknown';
+    return isOpen || asks(outputSchema) ? validator.load() : undefined;
   }
 
   /** Why the arguments may not be sent; undefined where they may. */
@@ -96,6 +95,10 @@ export class CallCheck {
     const about = { connection: key.name, generation: key.generation };
     publish({ type: 'diagnostic', ...about, kind, tool: mask(key.name)(tool), message: cutText(message) });
   }
+}
+
+function asks(schema: object | undefined): schema is object {
+  return schema !== undefined && !SchemaValidator.asksNothing(schema);
 }
 
 /** The first few, as one text. `whole` is what an empty path stands for. */

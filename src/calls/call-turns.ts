@@ -6,7 +6,8 @@
 export class CallTurns {
   readonly #most: () => number;
   #taken = 0;
-  readonly #waiting = new Set<() => void>();
+  /** Undefined until somebody has waited. */
+  #waiting: Set<() => void> | undefined;
 
   /** `most` is asked each time; 0 is no limit. */
   constructor(most: () => number) {
@@ -20,7 +21,7 @@ export class CallTurns {
 
   /** Takes a turn where one is free and nobody waits. Whoever has one gives it back with `leave`. */
   tryTake(): boolean {
-    if (this.#waiting.size > 0 || !this.#isFree) return false;
+    if ((this.#waiting?.size ?? 0) > 0 || !this.#isFree) return false;
     this.#taken += 1;
     return true;
   }
@@ -31,13 +32,14 @@ export class CallTurns {
     if (this.tryTake()) return;
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
-        this.#waiting.delete(onTurn);
+        this.#waiting?.delete(onTurn);
         reject(signal.reason as Error);
       };
       const onTurn = (): void => {
         signal.removeEventListener('abort', onAbort);
         resolve();
       };
+      this.#waiting ??= new Set();
       this.#waiting.add(onTurn);
       signal.addEventListener('abort', onAbort, { once: true });
     });
@@ -50,9 +52,9 @@ export class CallTurns {
 
   /** Lets in who may come now: asked again where the limit is another one. */
   admit(): void {
-    for (const onTurn of this.#waiting) {
+    for (const onTurn of this.#waiting ?? []) {
       if (!this.#isFree) return;
-      this.#waiting.delete(onTurn);
+      this.#waiting?.delete(onTurn);
       this.#taken += 1;
       onTurn();
     }

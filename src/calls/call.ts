@@ -98,7 +98,7 @@ export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): 
     const present = (): Promise<Session> =>
       nextSession(ports.clock, route, toTold(ports, route, call), patience);
     let session = route.session() ?? (await present());
-    const loading = ports.check.loading(route.tools(), call.tool);
+    const loading = ports.check.loading(route.tools(), call.tool, call.args);
     if (loading !== undefined) {
       await loading;
       session = route.session() ?? (await present());

@@ -103,8 +103,7 @@ function request(
     tellProgress(progress);
   };
   const method = 'tools/call';
-  const { meta } = call.options;
-  const params = { name: call.tool, arguments: call.args, ...(meta === undefined ? {} : { _meta: meta }) };
+  const params = { name: call.tool, arguments: call.args, _meta: call.options.meta };
   const origin = { method, name: call.tool, call: number, context: call.options.context };
   const answer = client.request(method, params, { signal: patience, onProgress, origin });
   return answer as Promise<JsonObject & CallToolResult>;

@@ -5,9 +5,11 @@
  *     sees the old list or the new one, also where several processes write.
  * F2. A file that cannot be understood, is somebody else's or of a newer version is told as such, never used, and
  *     replaced by the next list.
- * F3. What nobody has written for as long as lists are used is removed with the first list that is written.
+ * F3. A list is read in one go: it is small, and a start waits for those of all servers.
+ * F4. What nobody has written for as long as lists are used is removed with the first list that is written.
  */
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { isAbsence } from '../config/sources.js';
 import { systemClock } from '../ports.js';
@@ -30,7 +32,8 @@ const OURS = /^[0-9a-f]{64}\.json(\.[0-9a-f]+\.new)?$/;
 
 /** Lists that outlive the process and are shared by all processes of the user. */
 export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): CatalogStore {
-  const folder = async (): Promise<string> => options.folder ?? defaultFolder();
+  let known = options.folder;
+  const folder = async (): Promise<string> => (known ??= await defaultFolder());
   const fileOf = async (key: string): Promise<string> => join(await folder(), fileName(key));
   let isTidy = false;
   return {
@@ -65,8 +68,8 @@ function fileName(key: string): string {
   return `${key}.json`;
 }
 
-async function readCatalog(file: string, key: string): Promise<CachedCatalog | undefined> {
-  const text = await readWhole(file);
+function readCatalog(file: string, key: string): CachedCatalog | undefined {
+  const text = readWhole(file);
   if (text === undefined) return undefined;
   const value = parse(text);
   const format = isJsonObject(value) ? value['troupeCatalog'] : undefined;
@@ -81,13 +84,13 @@ async function readCatalog(file: string, key: string): Promise<CachedCatalog | u
   return { savedAt, tools };
 }
 
-async function readWhole(file: string): Promise<string | undefined> {
+function readWhole(file: string): string | undefined {
   try {
-    const found = await stat(file);
+    const found = statSync(file);
     // What waits for a writer would be read for ever.
     if (!found.isFile()) throw new Error(`${file} is no file`);
     if (found.size > LONGEST) throw new Error(`${file} is longer than any list that is kept`);
-    return await readFile(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;

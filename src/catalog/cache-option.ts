@@ -1,5 +1,4 @@
 /** Where the tool lists of a troupe are kept: what its options say, else what the environment says, else the user's cache. */
-import process from 'node:process';
 import type { TroupeOptions } from '../options.js';
 import { createFileCatalogStore } from './cache-files.js';
 import type { CatalogStore } from './cache-store.js';

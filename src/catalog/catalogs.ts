@@ -12,6 +12,44 @@ export interface Catalog {
   readonly hash: string;
 }
 
+/** What became of a catalog, and how it differs from that before; undefined where it does not. */
+interface Change {
+  readonly catalog: Catalog;
+  readonly diff: CatalogDiff | undefined;
+}
+
+/** Its hash is made when first asked for: the tools of an earlier run are known without it. */
+class ListedTools implements Catalog {
+  #hash: string | undefined;
+
+  constructor(
+    readonly tools: readonly Tool[],
+    hash?: string,
+  ) {
+    this.#hash = hash;
+  }
+
+  get hash(): string {
+    return (this.#hash ??= catalogHash(toTexts(this.tools)));
+  }
+}
+
+function firstList(tools: readonly Tool[]): Change {
+  const added = tools.map(({ name }) => name).toSorted();
+  return { catalog: new ListedTools(tools), diff: { added, removed: [], changed: [] } };
+}
+
+function compare(before: Catalog, tools: readonly Tool[]): Change {
+  const texts = toTexts(tools);
+  const hash = catalogHash(texts);
+  if (before.hash === hash) return { catalog: before, diff: undefined };
+  const diff = diffTexts(toTexts(before.tools), texts);
+  const isNew = new Set([...diff.added, ...diff.changed]);
+  const old = new Map(before.tools.map((tool) => [tool.name, tool]));
+  const kept = tools.map((tool) => (isNew.has(tool.name) ? tool : (old.get(tool.name) ?? tool)));
+  return { catalog: new ListedTools(kept, hash), diff };
+}
+
 export class Catalogs {
   /**
    * Hears of every list, an equal one included, and whose it is; of an empty one where there is none any more. Nobody
@@ -25,26 +63,12 @@ export class Catalogs {
   }
 
   /** Replaces the catalog of a connection. Equal tools keep their old objects; an equal list gives no difference. */
-  replace(
-    connection: string,
-    tools: readonly Tool[],
-    of?: ReviewedServer,
-  ): { catalog: Catalog; diff: CatalogDiff | undefined } {
+  replace(connection: string, tools: readonly Tool[], of?: ReviewedServer): Change {
     const before = this.#byConnection.get(connection);
-    const texts = toTexts(tools);
-    const hash = catalogHash(texts);
-    if (before?.hash === hash) {
-      this.onlisted?.(connection, before.tools, of);
-      return { catalog: before, diff: undefined };
-    }
-    const diff = diffTexts(toTexts(before?.tools ?? []), texts);
-    const isNew = new Set([...diff.added, ...diff.changed]);
-    const old = new Map(before?.tools.map((tool) => [tool.name, tool]));
-    const kept = tools.map((tool) => (isNew.has(tool.name) ? tool : (old.get(tool.name) ?? tool)));
-    const catalog: Catalog = { tools: kept, hash };
-    this.#byConnection.set(connection, catalog);
-    this.onlisted?.(connection, kept, of);
-    return { catalog, diff };
+    const change = before === undefined ? firstList(tools) : compare(before, tools);
+    this.#byConnection.set(connection, change.catalog);
+    this.onlisted?.(connection, change.catalog.tools, of);
+    return change;
   }
 
   delete(connection: string): void {

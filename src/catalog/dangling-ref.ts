@@ -42,20 +42,20 @@ function hasOwnBase(schema: JsonObject): boolean {
   return typeof schema['$id'] === 'string' && !schema['$id'].startsWith('#');
 }
 
-function subschemas(schema: JsonObject): unknown[] {
-  return Object.entries(schema).flatMap(([keyword, value]) => {
-    if (DATA_KEYWORDS.has(keyword)) return [];
-    return MAP_KEYWORDS.has(keyword) && isJsonObject(value) ? Object.values(value) : [value];
-  });
-}
-
 function searchIn(value: unknown, root: JsonObject): string | undefined {
   if (Array.isArray(value)) return searchAll(value, root);
   if (!isJsonObject(value)) return undefined;
   const base = hasOwnBase(value) ? value : root;
   const ref = value['$ref'];
   if (typeof ref === 'string' && ref.startsWith('#/') && !isResolvable(ref, base)) return ref;
-  return searchAll(subschemas(value), base);
+  for (const keyword of Object.keys(value)) {
+    const below = value[keyword];
+    if (typeof below !== 'object' || below === null || DATA_KEYWORDS.has(keyword)) continue;
+    const areNamed = MAP_KEYWORDS.has(keyword) && !Array.isArray(below);
+    const found = areNamed ? searchAll(Object.values(below), base) : searchIn(below, base);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function searchAll(values: readonly unknown[], root: JsonObject): string | undefined {

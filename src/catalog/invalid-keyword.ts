@@ -21,6 +21,8 @@ const TYPES: ReadonlySet<unknown> = new Set([
 /** What a keyword holds (JSON Schema 2020-12, sections 10 and 6.1, and their like in the dialects before). */
 type Holding = 'type' | 'names' | 'list' | 'schema' | 'schemas' | 'schema or schemas' | 'named schemas';
 
+const HOLD_NO_SCHEMA: ReadonlySet<Holding> = new Set(['type', 'names', 'list']);
+
 const HOLDINGS: readonly (readonly [holding: Holding, keywords: string])[] = [
   ['type', 'type'],
   ['names', 'required'],
@@ -36,18 +38,38 @@ const KEYWORDS: ReadonlyMap<string, Holding> = new Map(
   HOLDINGS.flatMap(([holding, keywords]) => keywords.split(' ').map((keyword) => [keyword, holding])),
 );
 
+/** A flaw, and the way to the schema that has it (JSON Pointer, RFC 6901). */
+interface Flaw {
+  readonly what: string;
+  readonly at: string;
+}
+
 /** What is wrong and where, continuing "the schema"; undefined where nothing is. It is acyclic and of bounded depth. */
-export function findInvalidKeyword(schema: JsonObject, at = ''): string | undefined {
-  for (const [keyword, value] of Object.entries(schema)) {
+export function findInvalidKeyword(schema: JsonObject): string | undefined {
+  const flaw = flawIn(schema);
+  if (flaw === undefined) return undefined;
+  return flaw.at === '' ? `has ${flaw.what}` : `has ${flaw.what}, at ${quoted(`#${flaw.at}`)}`;
+}
+
+function flawIn(schema: JsonObject): Flaw | undefined {
+  for (const keyword of Object.keys(schema)) {
+    const value = schema[keyword];
     const holding = KEYWORDS.get(keyword);
     if (holding === undefined || value === undefined) continue;
-    const flaw = flawOf(holding, keyword, value);
-    if (flaw !== undefined) return at === '' ? `has ${flaw}` : `has ${flaw}, at ${quoted(`#${at}`)}`;
-    for (const [step, below] of subschemas(holding, value)) {
-      if (!isJsonObject(below)) continue;
-      const found = findInvalidKeyword(below, `${at}/${keyword}${step}`);
-      if (found !== undefined) return found;
-    }
+    const what = flawOf(holding, keyword, value);
+    if (what !== undefined) return { what, at: '' };
+    const below = HOLD_NO_SCHEMA.has(holding) ? undefined : flawBelow(holding, value);
+    if (below !== undefined) return { what: below.what, at: `/${keyword}${below.at}` };
+  }
+  return undefined;
+}
+
+/** In the schema that a keyword holds, or in one of them. */
+function flawBelow(holding: Holding, value: unknown): Flaw | undefined {
+  if (holding !== 'named schemas' && isJsonObject(value)) return flawIn(value);
+  for (const [step, each] of Object.entries(value as object)) {
+    const flaw = isJsonObject(each) ? flawIn(each) : undefined;
+    if (flaw !== undefined) return { what: flaw.what, at: `/${escaped(step)}${flaw.at}` };
   }
   return undefined;
 }
@@ -73,14 +95,6 @@ function flawOf(holding: Holding, keyword: string, value: unknown): string | und
     case 'schema or schemas':
       return isSchema(value) || isSchemas(value) ? undefined : `a "${keyword}" that is no schema`;
   }
-}
-
-/** Each with the rest of the way to it (JSON Pointer, RFC 6901). */
-function subschemas(holding: Holding, value: unknown): readonly (readonly [step: string, schema: unknown])[] {
-  if (holding === 'type' || holding === 'names' || holding === 'list') return [];
-  if (Array.isArray(value)) return value.map((each: unknown, index) => [`/${index}`, each]);
-  if (holding !== 'named schemas') return [['', value]];
-  return Object.entries(value as JsonObject).map(([name, each]) => [`/${escaped(name)}`, each]);
 }
 
 function isType(value: unknown): boolean {

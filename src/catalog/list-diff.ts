@@ -1,8 +1,8 @@
 /**
  * How two lists of a server differ, entry by entry and in depth. The order of entries and of keys is no difference.
  */
-import { createHash } from 'node:crypto';
-import { isJsonObject } from './json-object.js';
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../canonical-json.js';
 
 export interface CatalogDiff {
   /** Raw identities, sorted. */
@@ -30,14 +30,5 @@ export function diffTexts(old: EntryTexts, now: EntryTexts): CatalogDiff {
 /** SHA-256 (hex) of a list. Equal for two lists exactly where `diffTexts` finds nothing. */
 export function catalogHash(texts: EntryTexts): string {
   const lines = [...texts.values()].toSorted();
-  return createHash('sha256').update(lines.join('\n')).digest('hex');
-}
-
-/** JSON text that does not depend on the order of keys. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) =>
-    isJsonObject(each)
-      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
-  );
+  return hash('sha256', lines.join('\n'));
 }

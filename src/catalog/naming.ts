@@ -21,6 +21,7 @@ export interface ToolIdentity {
 }
 
 const MAX_LENGTH = 64;
+const FITS = /^[a-zA-Z0-9_-]{1,64}$/;
 const HASH_STEP = 8;
 
 /** The identity as one string: server, NUL, tool. */
@@ -37,9 +38,9 @@ interface Candidate {
 
 function toCandidate(identity: ToolIdentity, template: NamingTemplate): Candidate {
   const filled = template.replace(/\{(server|tool)\}/g, (_, part: keyof ToolIdentity) => identity[part]);
+  if (FITS.test(filled)) return { key: rawKey(identity), cleaned: filled, hashLength: 0 };
   const cleaned = filled.replace(/[^a-zA-Z0-9_-]/gu, '_');
-  const fits = cleaned === filled && filled !== '' && filled.length <= MAX_LENGTH;
-  return { key: rawKey(identity), cleaned, hashLength: fits ? 0 : HASH_STEP };
+  return { key: rawKey(identity), cleaned, hashLength: HASH_STEP };
 }
 
 function nameOf({ key, cleaned, hashLength }: Candidate): string {
@@ -47,6 +48,14 @@ function nameOf({ key, cleaned, hashLength }: Candidate): string {
   const digest = createHash('sha256').update(key, 'utf16le').digest('hex');
   const suffix = `_${digest.slice(0, hashLength)}`;
   return (cleaned.slice(0, Math.max(0, MAX_LENGTH - suffix.length)) + suffix).slice(-MAX_LENGTH);
+}
+
+/**
+ * The names that these tools have where no two tools of the catalog share one, in order. They depend on nothing else,
+ * so they can be kept.
+ */
+export function lonelyNames(tools: readonly ToolIdentity[], template: NamingTemplate): readonly string[] {
+  return tools.map((tool) => nameOf(toCandidate(tool, template)));
 }
 
 function groupByName(candidates: Iterable<Candidate>): Map<string, Candidate[]> {

@@ -5,15 +5,17 @@
  * R1. Sorted by raw identity (server, then tool), so that its order never depends on who was faster.
  * R2. A list that did not change is the same object, and so is every tool that did not.
  * R3. Tools of a connection that is away stay, marked stale; they leave when it stops or is removed.
- * R4. What a server shows is worked out again only where something of that server changed.
+ * R4. What a server shows is worked out again only where something of that server changed, or two tools share a name.
  */
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectionState, LifecycleEvent } from '../lifecycle/event.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate, ToolInQuestion } from '../options.js';
-import type { Catalog, Catalogs } from './catalogs.js';
-import { isAllowed, type ToolFilter } from './filter.js';
-import { exposedNames, rawKey, type ToolIdentity } from './naming.js';
+import type { Catalogs } from './catalogs.js';
+import type { ToolFilter } from './filter.js';
+import { NameClaims } from './name-claims.js';
+import { exposedNames, lonelyNames, rawKey, type ToolIdentity } from './naming.js';
+import { allowedOf, compareText, isMadeOf, toIdentities, type Share } from './share.js';
 
 /** One tool as a model sees it. */
 export interface CatalogTool {
@@ -46,16 +48,16 @@ export interface ServerFacts {
 
 const NOTHING: ReadonlySet<string> = new Set();
 const NO_TOOLS: readonly Tool[] = [];
+const NO_CATALOG_TOOLS: readonly CatalogTool[] = [];
 
 export class ToolRegistry {
   #tools: readonly CatalogTool[] = Object.freeze([]);
-  #byName: ReadonlyMap<string, CatalogTool> = new Map();
-  /** What each tool of the list was made from, by its name. */
-  #madeFrom: ReadonlyMap<string, Shown> = new Map();
-  /** What each server shows, in the order of their names. */
-  #shares: readonly Share[] = [];
-  #counts: ReadonlyMap<string, number> = new Map();
-  #names: ReadonlyMap<string, string> = new Map();
+  /** Made when somebody asks. */
+  #byName: ReadonlyMap<string, CatalogTool> | undefined;
+  #byIdentity: ReadonlyMap<string, string> | undefined;
+  /** By server, in the order of their names. */
+  #shown: ReadonlyMap<string, Shown> = new Map();
+  readonly #claims = new NameClaims();
   #isStale = false;
   /** Something may have gone, which is told when it happens and not when somebody looks. */
   #mayShrink = false;
@@ -76,19 +78,19 @@ export class ToolRegistry {
 
   tool(name: string): CatalogTool | undefined {
     this.#bringUpToDate();
-    return this.#byName.get(name);
+    return this.#named().get(name);
   }
 
   /** Tools of one server that are shown. */
   count(server: string): number {
     this.#bringUpToDate();
-    return this.#counts.get(server) ?? 0;
+    return this.#shown.get(server)?.tools.length ?? 0;
   }
 
   /** What one server shows, as it was listed; the same list until that changes. */
   definitions(server: string): readonly Tool[] {
     this.#bringUpToDate();
-    return this.#shares.find((share) => share.server === server)?.definitions ?? NO_TOOLS;
+    return this.#shown.get(server)?.share.definitions ?? NO_TOOLS;
   }
 
   /** Keeps the list up to date from the events of a publisher: once for every batch of them. */
@@ -110,7 +112,8 @@ export class ToolRegistry {
 
   /** The present name of a tool; undefined where it is not shown. */
   nameOf(tool: ToolIdentity): string | undefined {
-    return this.#names.get(rawKey(tool));
+    this.#byIdentity ??= new Map(this.#tools.map((each) => [rawKey(each), each.name]));
+    return this.#byIdentity.get(rawKey(tool));
   }
 
   private static canTakeAway(event: LifecycleEvent): boolean {
@@ -130,8 +133,12 @@ export class ToolRegistry {
       event.type === 'tool.approved' ||
       event.type === 'connection.removed' ||
       event.type === 'connection.stopped' ||
-      (event.type === 'connection.state' && event.from !== event.to)
+      (event.type === 'connection.state' && showing(event.from) !== showing(event.to))
     );
+  }
+
+  #named(): ReadonlyMap<string, CatalogTool> {
+    return (this.#byName ??= new Map(this.#tools.map((tool) => [tool.name, tool])));
   }
 
   /** Makes the list anew where an event said so; what did not change stays the same object. */
@@ -139,37 +146,43 @@ export class ToolRegistry {
     if (!this.#isStale) return;
     this.#isStale = false;
     this.#mayShrink = false;
+    const before = this.#shown;
     const shares = this.#collect();
-    if (isSameList(shares, this.#shares)) return;
+    if (
+      isSameList(
+        shares,
+        [...before.values()].map(({ share }) => share),
+      )
+    )
+      return;
     const names = this.#namesOf(shares);
-    const shown = shares.flatMap(toShown);
-    const named = new Map(shown.map((entry) => [names.get(rawKey(entry)) ?? entry.tool, entry]));
-    const tools = [...named].map(([name, entry]) => this.#toTool(entry, name));
-    this.#shares = shares;
-    this.#counts = new Map(shares.map(({ server, definitions }) => [server, definitions.length]));
-    this.#names = names;
-    this.#madeFrom = named;
-    if (isSameList(tools, this.#tools)) return;
-    const before = this.#tools;
+    const shown = shares.map((share, index) =>
+      this.#show(share, names[index] ?? [], before.get(share.server)),
+    );
+    this.#shown = new Map(shown.map((each) => [each.share.server, each]));
+    const isSame = ({ share, tools }: Shown): boolean => before.get(share.server)?.tools === tools;
+    if (shown.length === before.size && shown.every(isSame)) return;
+    const tools = NO_CATALOG_TOOLS.concat(...shown.map((each) => each.tools));
     this.#tools = Object.freeze(tools);
-    this.#byName = new Map(tools.map((tool) => [tool.name, tool]));
-    const gone = before.filter(({ name }) => !this.#byName.has(name));
-    if (gone.length > 0) this.ongone?.(gone);
+    this.#byName = undefined;
+    this.#byIdentity = undefined;
+    this.#tellGone(before);
   }
 
-  /** The names depend on nothing but which tools there are. */
-  #namesOf(shares: readonly Share[]): ReadonlyMap<string, string> {
-    const definitions = shares.map((share) => share.definitions);
-    const before = this.#shares.map((share) => share.definitions);
-    if (isSameList(definitions, before)) return this.#names;
-    return exposedNames(shares.flatMap(toIdentities), this.naming);
+  /** The names of the tools of each share. */
+  #namesOf(shares: readonly Share[]): readonly (readonly string[])[] {
+    this.#claims.become(shares.map((share) => share.names));
+    if (!this.#claims.areContested) return shares.map((share) => share.names);
+    const names = exposedNames(shares.flatMap(toIdentities), this.naming);
+    return shares.map((share) =>
+      toIdentities(share).map((identity) => names.get(rawKey(identity)) ?? identity.tool),
+    );
   }
 
   #collect(): Share[] {
     const facts = [...this.servers()].filter(([, { state }]) => state !== 'stopped');
-    facts.sort(([a], [b]) => compare(a, b));
-    const before = new Map(this.#shares.map((share) => [share.server, share]));
-    return facts.map(([server, each]) => this.#shareOf(server, each, before.get(server)));
+    facts.sort(([a], [b]) => compareText(a, b));
+    return facts.map(([server, each]) => this.#shareOf(server, each, this.#shown.get(server)?.share));
   }
 
   #shareOf(server: string, facts: ServerFacts, before: Share | undefined): Share {
@@ -178,19 +191,40 @@ export class ToolRegistry {
     const stale = facts.state !== 'ready';
     const isSame = before?.catalog === catalog && before?.filter === filter && before.held === held;
     if (isSame && before.source === source && before.stale === stale) return before;
-    const definitions = isSame ? before.definitions : allowedOf(catalog, filter, held);
-    return { server, catalog, filter, held, source, stale, definitions };
+    if (isSame) return { ...before, source, stale };
+    const definitions = allowedOf(catalog, filter, held);
+    const names = lonelyNames(toIdentities({ server, definitions }), this.naming);
+    return { server, catalog, filter, held, source, stale, definitions, names };
   }
 
-  /** The tool as it was shown before, where nothing of it changed. */
-  #toTool(entry: Shown, name: string): CatalogTool {
-    const before = this.#byName.get(name);
-    const isSame = before !== undefined && isSameEntry(entry, this.#madeFrom.get(name));
-    return isSame ? before : this.#toCatalogTool(entry, name);
+  /** The tools as they were shown before, where nothing of them changed. */
+  #show(share: Share, names: readonly string[], before: Shown | undefined): Shown {
+    if (before?.share === share && isSameList(names, before.names)) return before;
+    const known = new Map(before?.tools.map((tool) => [tool.name, tool]));
+    const tools = share.definitions.map((definition, index) => {
+      const name = names[index] ?? definition.name;
+      const tool = known.get(name);
+      return tool !== undefined && isMadeOf(tool, share, definition)
+        ? tool
+        : this.#toCatalogTool(share, definition, name);
+    });
+    const isSame = before !== undefined && isSameList(tools, before.tools);
+    return { share, names, tools: isSame ? before.tools : tools };
   }
 
-  #toCatalogTool({ server, tool, definition, source, stale }: Shown, name: string): CatalogTool {
-    const { title, description, inputSchema, outputSchema, annotations } = definition;
+  #tellGone(before: ReadonlyMap<string, Shown>): void {
+    if (this.ongone === undefined) return;
+    const gone = [...before].flatMap(([server, { names, tools }]) => {
+      const now = this.#shown.get(server)?.names;
+      if (now === names) return [];
+      const left = new Set(now);
+      return tools.filter(({ name }) => !left.has(name) && !this.#named().has(name));
+    });
+    if (gone.length > 0) this.ongone(gone);
+  }
+
+  #toCatalogTool({ server, source, stale }: Share, definition: Tool, name: string): CatalogTool {
+    const { name: tool, title, description, inputSchema, outputSchema, annotations } = definition;
     const inQuestion = Object.freeze({
       name,
       server,
@@ -207,53 +241,19 @@ export class ToolRegistry {
   }
 }
 
-/** What one server shows, and what that was made from. */
-interface Share {
-  readonly server: string;
-  readonly catalog: Catalog | undefined;
-  readonly filter: ToolFilter;
-  readonly held: ReadonlySet<string>;
-  readonly source: string;
-  readonly stale: boolean;
-  /** Sorted by name. */
-  readonly definitions: readonly Tool[];
+/** Of the states of a connection, all that makes a difference here. */
+function showing(state: ConnectionState | null): 'present' | 'stale' | 'nothing' {
+  if (state === 'ready') return 'present';
+  return state === 'stopped' ? 'nothing' : 'stale';
 }
 
-function allowedOf(
-  catalog: Catalog | undefined,
-  filter: ToolFilter,
-  held: ReadonlySet<string>,
-): readonly Tool[] {
-  const allowed = (catalog?.tools ?? []).filter(({ name }) => isAllowed(name, filter) && !held.has(name));
-  return allowed.toSorted((a, b) => compare(a.name, b.name));
-}
-
-function toIdentities({ server, definitions }: Share): ToolIdentity[] {
-  return definitions.map(({ name }) => ({ server, tool: name }));
-}
-
-function toShown({ server, source, stale, definitions }: Share): Shown[] {
-  return definitions.map((definition) => ({ server, tool: definition.name, definition, source, stale }));
-}
-
-/** A tool that passed its filter, before it has a name for the model. */
-interface Shown extends ToolIdentity {
-  readonly definition: Tool;
-  readonly source: string;
-  readonly stale: boolean;
-}
-
-/** Catalogs keep the objects of equal tools, so identity tells whether a definition changed. */
-function isSameEntry(a: Shown, b: Shown | undefined): boolean {
-  return (
-    a.definition === b?.definition && a.server === b.server && a.stale === b.stale && a.source === b.source
-  );
+/** What one server shows, with the names that it has for the model. */
+interface Shown {
+  readonly share: Share;
+  readonly names: readonly string[];
+  readonly tools: readonly CatalogTool[];
 }
 
 function isSameList<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((each, index) => each === b[index]);
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -12,7 +12,7 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { findDanglingRef } from './dangling-ref.js';
 import { findInvalidKeyword } from './invalid-keyword.js';
-import { isJsonObject } from './json-object.js';
+import { isJsonObject, type JsonObject } from './json-object.js';
 import { entryTexts, type EntryTexts } from './list-diff.js';
 import { isDeeperThan, MAX_DEPTH } from './nesting.js';
 import { quoted } from './quoted.js';
@@ -49,18 +49,20 @@ function flawOfText(value: unknown): string | undefined {
 }
 
 /** The fields a tool can do without. */
-const OPTIONAL_FIELDS: ReadonlyMap<string, (value: unknown) => string | undefined> = new Map([
-  ['title', flawOfText],
-  ['description', flawOfText],
-  ['annotations', (value: unknown) => (isJsonObject(value) ? undefined : 'is not an object')],
-  ['outputSchema', flawOfSchema],
-]);
+const OPTIONAL_FIELDS: readonly (readonly [field: string, flawOf: (value: unknown) => string | undefined])[] =
+  [
+    ['title', flawOfText],
+    ['description', flawOfText],
+    ['annotations', (value) => (isJsonObject(value) ? undefined : 'is not an object')],
+    ['outputSchema', flawOfSchema],
+  ];
 
 /** The optional fields that cannot be used, each with what is wrong. */
 function flawedFields(tool: Tool): ReadonlyMap<string, string> {
   const flaws = new Map<string, string>();
-  for (const [field, value] of Object.entries(tool)) {
-    const flaw = value === undefined ? undefined : OPTIONAL_FIELDS.get(field)?.(value);
+  for (const [field, flawOf] of OPTIONAL_FIELDS) {
+    const value = (tool as JsonObject)[field];
+    const flaw = value === undefined ? undefined : flawOf(value);
     if (flaw !== undefined) flaws.set(field, flaw);
   }
   return flaws;
@@ -88,15 +90,16 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
   const problems: string[] = [];
 
   for (const [index, entry] of raw.entries()) {
-    const subject = describe(entry, index);
     const flaw = flawOfEntry(entry, tools);
     if (flaw !== undefined) {
-      problems.push(`${subject} was left out: ${flaw}.`);
+      problems.push(`${describe(entry, index)} was left out: ${flaw}.`);
       continue;
     }
     const tool = entry as Tool;
     const flaws = flawedFields(tool);
-    for (const [field, what] of flaws) problems.push(`${subject} is kept without its ${field}: it ${what}.`);
+    for (const [field, what] of flaws) {
+      problems.push(`${describe(entry, index)} is kept without its ${field}: it ${what}.`);
+    }
     tools.set(tool.name, flaws.size === 0 ? tool : withoutFields(tool, flaws));
   }
   return { tools: [...tools.values()], problems };

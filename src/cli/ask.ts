@@ -5,7 +5,6 @@
  * Q2. A line counts for the question that stands there when it comes; what is typed ahead answers nothing.
  * Q3. Ctrl-C ends the process as it would without a question, also while an answer is not shown.
  */
-import process from 'node:process';
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
 import type { Terminal } from './terminal.js';

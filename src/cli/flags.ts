@@ -65,12 +65,14 @@ export function toMilliseconds(text: string): number {
 /** A moment of an event log: the number of an entry, or a time. */
 export type Moment = { readonly entry: number } | { readonly time: number };
 
-/** A number is that of an entry; anything else is a time as `Date` reads it. */
+/** A whole number is that of an entry; anything else is a time with its date, as `Date` reads it. */
 export function toMoment(text: string): Moment {
   if (/^\d{1,15}$/.test(text)) return { entry: Number(text) };
   const time = Date.parse(text);
-  if (Number.isFinite(time)) return { time };
-  throw new InvalidArgumentError('Expected the number of an entry, or a time such as 2026-01-31T12:00:00Z.');
+  if (/\d{4}/.test(text) && Number.isFinite(time)) return { time };
+  throw new InvalidArgumentError(
+    'Expected the number of an entry, or a time with its date such as 2026-01-31T12:00:00Z.',
+  );
 }
 
 export function toMegabytes(text: string): number {

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The command `troupe`. The exit code is set and the process left to end by itself, so that all output gets out. */
-import process from 'node:process';
 import { EXIT } from './exit-codes.js';
 import { run } from './program.js';
 import { keepExitCode } from './signals.js';

@@ -1,5 +1,4 @@
 /** Makes the troupe that the flags ask for, with the servers a command needs. Starts nothing. */
-import process from 'node:process';
 import type { AuthOptions } from '../auth/auth-options.js';
 import { createFileApprovalStore } from '../config/file-approval-store.js';
 import type { RecordTarget } from '../event-log/record-options.js';

@@ -2,7 +2,6 @@
  * Tells a person the address of an inspection, and opens it where that person sits at a desktop. Other processes of the
  * user find it for as long as it is shown.
  */
-import process from 'node:process';
 import { openBrowser } from '../auth/open-browser.js';
 import type { RegisteredInspection } from '../inspection/registration.js';
 import { systemClock } from '../ports.js';

@@ -1,9 +1,9 @@
 /** The page of a running `troupe up`, where `--inspect` or `--stately` asks for it. */
 import { basename } from 'node:path';
-import process from 'node:process';
 import type { Troupe } from '../troupe.js';
 import type { Flags } from './flags.js';
 import { showInspection } from './show-inspection.js';
+import { opened } from './taken-port.js';
 import type { Terminal } from './terminal.js';
 
 export interface InspectionFlags extends Pick<Flags, 'json'> {
@@ -22,7 +22,9 @@ export async function openUpInspection(
   if (inspect === undefined && !stately) return async () => {};
   const title = basename(process.cwd()) || 'troupe up';
   const port = inspect === undefined || inspect === true ? 0 : inspect;
-  const { url, statelyUrl } = await troupe.inspect({ port, title: `${title} (${process.pid})`, stately });
+  const { url, statelyUrl } = await opened(
+    troupe.inspect({ port, title: `${title} (${process.pid})`, stately }),
+  );
   terminal.note(`troupe: inspect it at ${url}`);
   if (statelyUrl !== undefined)
     terminal.note(`troupe: Stately's inspector, which is sent what happens here: ${statelyUrl}`);

@@ -5,7 +5,6 @@
  * W2. The troupe is closed before the returned promise settles.
  * W3. The process lives as long as the work, even where no server gives it anything to wait for.
  */
-import process from 'node:process';
 import { systemClock } from '../ports.js';
 import type { Troupe } from '../troupe.js';
 import { EXIT, type ExitCode } from './exit-codes.js';

@@ -38,6 +38,14 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 
 const MEANINGS: Readonly<Record<string, string>> = ALIASES;
 
+/** Of the fields that have aliases: their own name, and those. */
+const SPELLINGS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.values(MEANINGS).map((field) => [
+    field,
+    [field, ...Object.keys(MEANINGS).filter((alias) => MEANINGS[alias] === field)],
+  ]),
+);
+
 /** The name under which an entry holds a field, if it holds it: its own or an alias. */
 export function writtenAs(entry: RawEntry, field: string): string | undefined {
   return spellings(field).find((spelling) => isPresent(entry[spelling]));
@@ -48,7 +56,7 @@ export function resolveAliases(fields: RawEntry): RawEntry {
 }
 
 export function reportDoubles(entry: RawEntry, report: Report): void {
-  for (const field of new Set(Object.values(ALIASES))) {
+  for (const field of SPELLINGS.keys()) {
     const [first, second] = spellings(field).filter((spelling) => isPresent(entry[spelling]));
     if (second !== undefined) report([second], `means the same as '${first}'; keep one of them`);
   }
@@ -56,17 +64,17 @@ export function reportDoubles(entry: RawEntry, report: Report): void {
 
 /** Other hosts' fields are nobody's business here, but a known field misspelt is a setting lost. */
 export function reportNearMisses(entry: RawEntry, report: Report): void {
-  const known = Object.keys(ENTRY_SCHEMA.properties);
+  const known = ENTRY_SCHEMA.properties;
   for (const field of Object.keys(entry)) {
-    if (known.includes(field)) continue;
-    const meant = Object.hasOwn(SYNONYMS, field) ? SYNONYMS[field] : nearestName(field, known);
+    if (Object.hasOwn(known, field)) continue;
+    const meant = Object.hasOwn(SYNONYMS, field) ? SYNONYMS[field] : nearestName(field, Object.keys(known));
     if (meant === undefined) continue;
     report([field], `is not a known field; did you mean '${meaningOf(meant)}'?`, 'warning');
   }
 }
 
 function spellings(field: string): readonly string[] {
-  return [field, ...Object.keys(ALIASES).filter((alias) => MEANINGS[alias] === field)];
+  return SPELLINGS.get(field) ?? [field];
 }
 
 function meaningOf(name: string): string {

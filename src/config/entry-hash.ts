@@ -5,7 +5,8 @@
  * H2. It is taken from the unexpanded entry: no value of a variable goes in.
  * H3. A server object of this process has no content to hash: two such entries with equal settings hash alike.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../canonical-json.js';
 import type { ServerConfig } from '../options.js';
 
 /** SHA-256 of a validated entry, in hex. */
@@ -17,10 +18,5 @@ export function entryHash(config: ServerConfig): string {
 
 /** SHA-256, in hex, of plain JSON in which the order of keys does not count (after RFC 8785). */
 export function hashOf(json: unknown): string {
-  return createHash('sha256').update(JSON.stringify(json, sortKeys)).digest('hex');
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return hash('sha256', canonicalJson(json));
 }

@@ -14,10 +14,12 @@ export function toStdioConfig(fields: EntryFields): StdioServerConfig {
   return {
     type: 'stdio',
     command,
-    ...unlessIdle({ args: [...first, ...(fields.args ?? [])] }),
-    ...unlessIdle({ env: fields.env }),
-    ...unlessIdle({ cwd: fields.cwd }),
-    ...unlessIdle({ inheritEnv: fields.inheritEnv === false ? undefined : fields.inheritEnv }),
+    ...withoutIdle({
+      args: [...first, ...(fields.args ?? [])],
+      env: fields.env,
+      cwd: fields.cwd,
+      inheritEnv: fields.inheritEnv === false ? undefined : fields.inheritEnv,
+    }),
     ...toSettings(fields),
   };
 }
@@ -25,28 +27,27 @@ export function toStdioConfig(fields: EntryFields): StdioServerConfig {
 export function toHttpConfig(fields: EntryFields): HttpServerConfig {
   const type = fields.type === undefined ? undefined : TRANSPORT_TYPES[fields.type];
   return {
-    ...unlessIdle({ type: type === 'stdio' ? undefined : type }),
+    ...withoutIdle({ type: type === 'stdio' ? undefined : type }),
     url: fields.url ?? '',
-    ...unlessIdle({ env: fields.env }),
-    ...unlessIdle({ headers: fields.headers }),
+    ...withoutIdle({ env: fields.env, headers: fields.headers }),
     ...toSettings(fields),
   };
 }
 
 export function toSettings(fields: EntryFields): ServerSettings {
   const isOff = fields.enabled === false || fields.disabled === true;
-  return {
-    ...unlessIdle({ enabled: isOff ? false : undefined }),
-    ...unlessIdle({ tools: toFilter(fields.tools) }),
-    ...unlessIdle({ start: fields.start === 'lazy' ? fields.start : undefined }),
-    ...unlessIdle({ idleStopMs: fields.idleStopMs }),
-    ...unlessIdle({ timeout: fields.timeout }),
-    ...unlessIdle({ callTimeout: fields.callTimeout }),
-    ...unlessIdle({ maxConcurrentCalls: fields.maxConcurrentCalls }),
-    ...unlessIdle({ retryCalls: fields.retryCalls }),
-    ...unlessIdle({ isolation: fields.isolation }),
-    ...unlessIdle({ policy: fields.policy }),
-  };
+  return withoutIdle({
+    enabled: isOff ? false : undefined,
+    tools: toFilter(fields.tools),
+    start: fields.start === 'lazy' ? fields.start : undefined,
+    idleStopMs: fields.idleStopMs,
+    timeout: fields.timeout,
+    callTimeout: fields.callTimeout,
+    maxConcurrentCalls: fields.maxConcurrentCalls,
+    retryCalls: fields.retryCalls,
+    isolation: fields.isolation,
+    policy: fields.policy,
+  });
 }
 
 /** A plain list is an allow-list. */
@@ -60,8 +61,11 @@ function isList(value: unknown): value is readonly string[] {
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The one field of `field`, or nothing where it says nothing. */
-function unlessIdle<T extends object>(field: T): Present<T> {
-  const isIdle = Object.values(field).every((value) => value === undefined || isEmptyCollection(value));
-  return isIdle ? {} : field;
+/** The fields that say something. */
+function withoutIdle<T extends object>(fields: T): Present<T> {
+  const present: Present<T> = {};
+  for (const [name, value] of Object.entries(fields) as [keyof T, Present<T>[keyof T]][]) {
+    if (value !== undefined && !isEmptyCollection(value)) present[name] = value;
+  }
+  return present;
 }

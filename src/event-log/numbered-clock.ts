@@ -34,10 +34,8 @@ export class NumberedClock implements Clock {
     this.#clock.clearTimeout(handle);
   }
 
-  /** The number of the timer that is firing, for the first who asks: what it causes is told by its event alone. */
-  takeFiring(): number | undefined {
-    const number = this.#firing;
-    this.#firing = undefined;
-    return number;
+  /** The number of the timer that is firing. */
+  get firing(): number | undefined {
+    return this.#firing;
   }
 }

@@ -63,6 +63,8 @@ export class ObservedSystem {
   readonly #texts = new Map<string, string>();
   #refs = new Map<string, AnyActorRef>();
   #causes: Cause[] = [];
+  /** The number of the timer that was heard of last. */
+  #lastFired: number | undefined;
   #subscription: { unsubscribe(): void } | undefined;
 
   constructor({ manager, timers }: ObservableSystem, listener: Listener) {
@@ -112,6 +114,14 @@ export class ObservedSystem {
     return before !== now;
   }
 
+  /** Once for each timer: its own event comes first, and what that causes is told by the event alone. */
+  #takeFiring(): number | undefined {
+    const { firing } = this.#timers;
+    if (firing === undefined || firing === this.#lastFired) return undefined;
+    this.#lastFired = firing;
+    return firing;
+  }
+
   /** An observer that throws would take the actor with it. */
   #hear(event: InspectionEvent): void {
     try {
@@ -126,7 +136,7 @@ export class ObservedSystem {
     const target = actorRef as AnyActorRef;
     const { address: to, isMachine } = this.#book.of(target);
     if (!isMachine) return;
-    const timer = this.#timers.takeFiring();
+    const timer = this.#takeFiring();
     if ((target.getSnapshot() as AnyMachineSnapshot).status !== 'active') return;
     const source = sourceRef === undefined ? undefined : this.#book.of(sourceRef as AnyActorRef);
     const told = toLogged(event);

@@ -58,12 +58,12 @@ export class Wire {
 
   /** For one session. */
   ear(key: SessionKey): WireEar {
-    const open = new OpenRequests();
-    const told = new ToldSecrets(this.maskOf(key.name));
+    let heard: Heard | undefined;
     return (direction, message) => {
       if (this.#listeners.size === 0) return;
       try {
-        this.#hear(key, { open, told }, direction, message);
+        heard ??= { open: new OpenRequests(), told: new ToldSecrets(this.maskOf(key.name)) };
+        this.#hear(key, heard, direction, message);
       } catch {
         // What is no JSON, as a server of this process may send it, is no message that could be written down.
       }
@@ -72,7 +72,7 @@ export class Wire {
 
   #hear(
     { name, generation }: SessionKey,
-    { open, told }: { readonly open: OpenRequests; readonly told: ToldSecrets },
+    { open, told }: Heard,
     direction: WireDirection,
     message: { readonly method?: string; readonly id?: string | number },
   ): void {
@@ -101,6 +101,12 @@ export class Wire {
     for (const { bodies, note: write } of this.#listeners)
       write(bodies ? { ...note, body: bytes > LONGEST_BODY ? null : told.mask(message) } : { ...note });
   }
+}
+
+/** What of a session is remembered while a recording listens. */
+interface Heard {
+  readonly open: OpenRequests;
+  readonly told: ToldSecrets;
 }
 
 /** Values of one session that were called secrets once are struck out wherever they come again. */

@@ -45,6 +45,8 @@ const REQUEST_LIMIT_MS = 30_000;
  * when one sends its next request.
  */
 const KEEP_ALIVE_MS = 65_000;
+/** Silence on an open connection after which the system asks whether the client's machine is still there, milliseconds. */
+const PROBE_AFTER_MS = 30_000;
 const MOST_HEADER_BYTES = 16 * 1_024;
 const DEFAULT_MAX_SESSIONS = 1_000;
 const DEFAULT_MAX_BODY_BYTES = 16 * 1_024 * 1_024;
@@ -67,6 +69,8 @@ export async function serveHttp(
     requestTimeout: REQUEST_LIMIT_MS,
     connectionsCheckingInterval: REQUEST_LIMIT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_AFTER_MS,
   });
   server.maxConnections = MOST_CONNECTIONS;
   await listen(server, port, host);

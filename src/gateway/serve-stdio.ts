@@ -5,7 +5,6 @@
  * S2. The end of the input is the end of the session, once what was asked is answered, or the time for that is over.
  * S3. Nothing is left on the streams afterwards. The gateway itself stays as it was: it is closed by whoever made it.
  */
-import process from 'node:process';
 import type { Readable, Writable } from 'node:stream';
 import { silentLogger, systemClock, type Clock, type Logger } from '../ports.js';
 import { doneWithin } from '../release.js';

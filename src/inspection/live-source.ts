@@ -33,7 +33,8 @@ const NOT_FOR_PAGES = 'connection.reload';
 export interface LiveParts {
   readonly clock: Clock;
   readonly title: string;
-  readonly system: ObservableSystem;
+  /** Its charts are made when it is first asked for. */
+  readonly system: () => ObservableSystem;
   readonly record: (target: RecordTarget) => Promise<Recording>;
   readonly connections: () => Iterable<Connection>;
   readonly connection: (name: string) => Connection | undefined;
@@ -117,7 +118,8 @@ export class LiveSource implements InspectionSource, LiveQuestions {
   stately(viewer: Writable): void {
     this.#viewers.add(viewer);
     viewer.once('close', () => this.#viewers.delete(viewer));
-    streamStately(viewer, this.#parts.clock, this.#parts);
+    const { clock, system, mask } = this.#parts;
+    streamStately(viewer, clock, { system: system(), mask });
   }
 
   async close(why: string): Promise<void> {

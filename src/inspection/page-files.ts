@@ -4,17 +4,15 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { inPackage } from '../package.js';
 
 export interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
 }
 
-/** What `npm run build` makes; it lies beside the built sources. */
-const BUILT = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../dist/visualizer' : '../../visualizer', import.meta.url),
-);
+/** What `npm run build` makes. */
+const BUILT = inPackage('dist/visualizer');
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -10,7 +10,6 @@
 import { chmod, lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { isAbsolute, join } from 'node:path';
-import process from 'node:process';
 import { writePrivately } from '../write-privately.js';
 import { INSPECTION_PATHS } from './protocol.js';
 

@@ -1,8 +1,13 @@
-/** One request of ours, until it is answered, fails, or is given up. */
+/**
+ * One request of ours, until it is answered, fails, or is given up.
+ *
+ * Then it lets go of whoever waited: a `Map` out of which much was taken keeps what was in it alive, and all that hangs on
+ * that, until the next full collection of garbage.
+ */
 import { canRaiseQuestions, type Pending } from './asked-requests.js';
 import type {
+  Cause,
   GiveUpListener,
-  GiveUpSignal,
   JsonObject,
   Progress,
   RequestOptions,
@@ -11,12 +16,18 @@ import type {
 
 /** Who keeps the requests that have no answer. */
 export interface SentRequestOwner {
-  /** Whether it was there until now. */
-  forget(id: number): boolean;
+  forget(id: number): void;
   /** It has failed, and its server may be at it still. */
-  mayGoOn(sent: SentRequest): void;
+  mayGoOn(id: number, cause: Cause): void;
   /** Nobody waits for it any more. */
   cancel(id: number): void;
+}
+
+/** Who waits for the answer. */
+export interface Waiter {
+  readonly options: RequestOptions;
+  resolve(result: JsonObject): void;
+  reject(error: Error): void;
 }
 
 const ONCE = { once: true } as const;
@@ -25,45 +36,53 @@ export class SentRequest implements Pending, GiveUpListener {
   /** Any byte of it may have reached the server. */
   written = false;
   readonly canRaiseQuestions: boolean;
-  readonly origin: RequestOrigin | undefined;
-  readonly onProgress: ((progress: Progress) => void) | undefined;
-  readonly #signal: GiveUpSignal | undefined;
+  #waiter: Waiter | undefined;
 
   constructor(
     readonly id: number,
     private readonly method: string,
-    { signal, origin, onProgress }: RequestOptions,
+    waiter: Waiter,
     private readonly owner: SentRequestOwner,
-    private readonly resolve: (result: JsonObject) => void,
-    private readonly reject: (error: Error) => void,
   ) {
     this.canRaiseQuestions = canRaiseQuestions(method);
-    this.origin = origin;
-    this.onProgress = onProgress;
-    this.#signal = signal;
-    signal?.addEventListener('abort', this, ONCE);
+    this.#waiter = waiter;
+    waiter.options.signal?.addEventListener('abort', this, ONCE);
+  }
+
+  get origin(): RequestOrigin | undefined {
+    return this.#waiter?.options.origin;
+  }
+
+  get onProgress(): ((progress: Progress) => void) | undefined {
+    return this.#waiter?.options.onProgress;
   }
 
   answer(result: JsonObject): void {
-    if (this.#finish()) this.resolve(result);
+    this.#finish()?.resolve(result);
   }
 
   /** Whether it had neither been answered nor failed before. */
   fail(error: Error): boolean {
-    if (!this.#finish()) return false;
-    if (this.written && this.canRaiseQuestions) this.owner.mayGoOn(this);
-    this.reject(error);
+    const waiter = this.#finish();
+    if (waiter === undefined) return false;
+    if (this.written && this.canRaiseQuestions) this.owner.mayGoOn(this.id, waiter.options.origin);
+    waiter.reject(error);
     return true;
   }
 
   /** Its signal aborts. An `initialize` is not cancelled (MCP specification, "Cancellation"). */
   handleEvent(): void {
-    if (this.fail(toError(this.#signal?.reason)) && this.method !== 'initialize') this.owner.cancel(this.id);
+    const error = toError(this.#waiter?.options.signal?.reason);
+    if (this.fail(error) && this.method !== 'initialize') this.owner.cancel(this.id);
   }
 
-  #finish(): boolean {
-    this.#signal?.removeEventListener('abort', this);
-    return this.owner.forget(this.id);
+  #finish(): Waiter | undefined {
+    const waiter = this.#waiter;
+    if (waiter === undefined) return undefined;
+    this.#waiter = undefined;
+    waiter.options.signal?.removeEventListener('abort', this);
+    this.owner.forget(this.id);
+    return waiter;
   }
 }
 

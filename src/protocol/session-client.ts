@@ -41,8 +41,8 @@ class SessionClient implements ProtocolClient {
   readonly #givenUp: GivenUpRequests;
   readonly #asked = new AskedRequests();
   readonly #owner: SentRequestOwner = {
-    forget: (id) => this.#sent.delete(id),
-    mayGoOn: ({ id, origin }) => this.#givenUp.add(id, origin),
+    forget: (id) => void this.#sent.delete(id),
+    mayGoOn: (id, cause) => this.#givenUp.add(id, cause),
     cancel: (id) => this.#cancel(id),
   };
   /** Undefined before the exchange, and after it. */
@@ -94,7 +94,7 @@ class SessionClient implements ProtocolClient {
       if (transport === undefined) return reject(new RequestLostError(CLOSED_BY_US, false));
       const id = this.#nextId;
       this.#nextId += 1;
-      const sent = new SentRequest(id, method, options, this.#owner, resolve, reject);
+      const sent = new SentRequest(id, method, { options, resolve, reject }, this.#owner);
       this.#sent.set(id, sent);
       const told = onProgress === undefined ? params : withProgressToken(params, id);
       this.#send(transport, { method, params: told, jsonrpc: '2.0', id }).catch((error: unknown) => {

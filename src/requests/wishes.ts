@@ -17,8 +17,10 @@ export interface Untold {
 
 interface Known {
   level: LoggingLevel | undefined;
-  readonly uris: Set<string>;
+  uris: ReadonlySet<string>;
 }
+
+const NO_URIS: ReadonlySet<string> = new Set();
 
 export class Wishes {
   readonly #subscriptions = new Map<string, Set<string>>();
@@ -35,7 +37,8 @@ export class Wishes {
     const { name } = session.key;
     const uris = this.#subscriptions.get(name) ?? new Set();
     this.#subscriptions.set(name, uris.add(uri));
-    this.#knownOf(session).uris.add(uri);
+    const known = this.#knownOf(session);
+    known.uris = new Set([...known.uris, uri]);
   }
 
   unsubscribe(server: string, uri: string): void {
@@ -62,7 +65,7 @@ export class Wishes {
     const level = wished === known.level ? undefined : wished;
     const uris = [...(this.#subscriptions.get(name) ?? [])].filter((uri) => !known.uris.has(uri));
     known.level = wished;
-    for (const uri of uris) known.uris.add(uri);
+    if (uris.length > 0) known.uris = new Set([...known.uris, ...uris]);
     return { level, uris };
   }
 
@@ -72,7 +75,7 @@ export class Wishes {
   }
 
   #knownOf(session: Session): Known {
-    const known = this.#known.get(session) ?? { level: undefined, uris: new Set<string>() };
+    const known = this.#known.get(session) ?? { level: undefined, uris: NO_URIS };
     this.#known.set(session, known);
     return known;
   }

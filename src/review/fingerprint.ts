@@ -22,18 +22,21 @@ const FIELDS = [
 ] as const satisfies readonly ReviewedField[];
 
 export function toReviewed(tool: ReviewedTool): ReviewedTool {
-  const { name, inputSchema } = tool;
-  const given = FIELDS.filter((field) => tool[field] !== undefined);
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   return Object.freeze({
     name,
     inputSchema,
-    ...Object.fromEntries(given.map((field) => [field, tool[field]])),
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
   });
 }
 
 /** SHA-256 (hex) of the name and the reviewed fields; the order of keys does not count. */
 export function fingerprint(tool: ReviewedTool): string {
-  return hashOf(toReviewed(tool));
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  return hashOf({ name, title, description, inputSchema, outputSchema, annotations });
 }
 
 /** The fields in which two tools of one name differ; all that there are where there was none before. */

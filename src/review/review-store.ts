@@ -41,15 +41,16 @@ export interface ReviewStore {
 
 /** Approvals that are forgotten with the process. */
 export function createMemoryReviewStore(): ReviewStore {
-  const servers = new Map<string, ReadonlyMap<string, RememberedTool>>();
-  const put = (hash: string, before: Iterable<RememberedTool>, tools: readonly RememberedTool[]): void => {
-    servers.set(hash, new Map([...before, ...tools].map((tool) => [tool.name, tool])));
-  };
+  const servers = new Map<string, readonly RememberedTool[]>();
   return {
     baseline: ({ hash }, first) => {
-      if (!servers.has(hash)) put(hash, [], first);
-      return [...(servers.get(hash)?.values() ?? [])];
+      const known = servers.get(hash) ?? [...first];
+      servers.set(hash, known);
+      return [...known];
     },
-    approve: ({ hash }, tools) => put(hash, servers.get(hash)?.values() ?? [], tools),
+    approve: ({ hash }, tools) => {
+      const now = new Map([...(servers.get(hash) ?? []), ...tools].map((tool) => [tool.name, tool]));
+      servers.set(hash, [...now.values()]);
+    },
   };
 }

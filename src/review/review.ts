@@ -58,8 +58,8 @@ export class Review {
    * called from then on, and resolves when the approval is remembered; one that cannot be is told as a `diagnostic` and
    * counts for this troupe. Approving what is approved changes nothing.
    *
-   * Rejects with a `ToolHeldError` where the tool has changed again since it was looked at, and with an
-   * `UnknownToolError` where no tool of that name is held.
+   * Rejects with a `ToolHeldError` where the tool has changed again since it was looked at, with an `UnknownToolError`
+   * where no tool of that name is held, and with a `NotReadyError` from the close on.
    */
   async approve(tool: ToolToApprove): Promise<void> {
     if (!isToApprove(tool)) {

@@ -2,7 +2,7 @@
  * The reviews of all servers: whose lists they judge, what is told of it, and who is kept from what.
  *
  * W1. What is held is decided by the chart of each server alone; the mode says what comes of it. With `report` nothing is
- *     kept from anybody.
+ *     kept from anybody, so that lists of an earlier run can wait for their verdict until everything is started.
  * W2. What a filter of the entry keeps away is judged, but nobody is bothered with it.
  */
 import type { StateValue } from 'xstate';
@@ -11,7 +11,7 @@ import type { ToolPrint } from '../../machines/policy/review.js';
 import type { ReviewEmitted } from '../../machines/review.machine.js';
 import { isAllowed, type ToolFilter } from '../catalog/filter.js';
 import { cutText } from '../cut-text.js';
-import { UnknownToolError, type ToolHeldError } from '../errors.js';
+import { NotReadyError, UnknownToolError, type ToolHeldError } from '../errors.js';
 import type { LifecycleEventBody, OfConnection } from '../lifecycle/event.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { ReviewMode } from '../options.js';
@@ -58,11 +58,21 @@ export interface ReviewsPorts {
   readonly changed: () => void;
 }
 
+/** A list of tools, and whose it is; that of the present entry where nobody said so. */
+interface Listed {
+  readonly server: string;
+  readonly of: ReviewedServer | undefined;
+  readonly tools: readonly Tool[];
+}
+
 export class Reviews {
   readonly #ports: ReviewsPorts;
   readonly #servers = new Map<string, ServerReview>();
+  /** Lists that are not judged yet, the oldest first. */
+  #waiting: Listed[] = [];
   /** What the store gave to end its watch with; undefined before it was asked. */
   #watching: (() => void) | null | undefined;
+  #hasBegun = false;
   #isClosed = false;
 
   constructor(ports: ReviewsPorts) {
@@ -70,8 +80,16 @@ export class Reviews {
   }
 
   /** A server has listed its tools, or has none any more. `of` is whose they are, where its entry may be another by now. */
-  listed(server: string, tools: readonly Tool[], of = this.target(server)): void {
-    if (this.#ports.mode !== 'off' && !this.#isClosed) this.#reviewOf(server, of)?.listed(tools);
+  listed(server: string, tools: readonly Tool[], of?: ReviewedServer): void {
+    if (this.#ports.mode === 'off' || this.#isClosed) return;
+    this.#waiting.push({ server, of, tools });
+    if (this.#hasBegun || this.#holds) this.#judgeWaiting((each) => each.server === server);
+  }
+
+  /** The connections are started: what came before is judged now, one list in each turn of the event loop. */
+  begin(): void {
+    this.#hasBegun = true;
+    this.#judgeNext();
   }
 
   /** Whose the tools are that the present entry of a server leads to. */
@@ -91,7 +109,7 @@ export class Reviews {
 
   /** What a person has to look at, of all servers. */
   get held(): readonly HeldDefinition[] {
-    if (!this.#holds) return [];
+    if (!this.#holds || this.#isClosed) return [];
     return [...this.#servers.values()].flatMap(({ held }) => held).filter((each) => this.#isWanted(each));
   }
 
@@ -108,6 +126,8 @@ export class Reviews {
 
   /** See `Review.approve`. */
   async approve({ server, tool, fingerprint }: ToolToApprove): Promise<void> {
+    if (this.#isClosed) throw new NotReadyError('The troupe is closed.', { server });
+    this.#judgeWaiting();
     const review = this.#servers.get(server);
     await review?.judged();
     if (review?.approve({ tool, fingerprint }) === true) return review.settled();
@@ -120,11 +140,13 @@ export class Reviews {
 
   /** See `Review.settled`. */
   async settled(): Promise<void> {
+    this.#judgeWaiting();
     await Promise.all([...this.#servers.values()].map((review) => review.settled()));
   }
 
   /** A server is gone for good; what was approved of it stays in the store. */
   forget(server: string): void {
+    this.#waiting = this.#waiting.filter((each) => each.server !== server);
     this.#servers.get(server)?.stop();
     this.#servers.delete(server);
   }
@@ -152,6 +174,23 @@ export class Reviews {
 
   get #holds(): boolean {
     return this.#ports.mode === 'hold-changes';
+  }
+
+  #judge({ server, of, tools }: Listed): void {
+    this.#reviewOf(server, of ?? this.target(server))?.listed(tools);
+  }
+
+  readonly #judgeNext = (): void => {
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#judge(next);
+    setImmediate(this.#judgeNext);
+  };
+
+  #judgeWaiting(isMeant: (listed: Listed) => boolean = () => true): void {
+    const meant = this.#waiting.filter(isMeant);
+    this.#waiting = this.#waiting.filter((each) => !isMeant(each));
+    for (const each of meant) this.#judge(each);
   }
 
   /** Another entry of the same name begins anew. */

@@ -4,8 +4,9 @@
  * V1. A tool that was not judged yet is held, and so is every tool once the chart has died of an error of ours.
  * V2. Whatever the store does, an answer comes: what takes too long has failed.
  * V3. A fingerprint is that of the tool as its server has it; what is kept and shown holds no secret of its entry.
+ * V4. Between two events there is no actor, unless the store is being asked: what rests is a snapshot, and weighs little.
  */
-import { createActor, type ActorRefFrom, type AnyActorRef, type StateValue } from 'xstate';
+import { createActor, type ActorRefFrom, type AnyActorRef, type SnapshotFrom, type StateValue } from 'xstate';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { heldOf, type ToolPrint } from '../../machines/policy/review.js';
 import {
@@ -36,6 +37,8 @@ export interface ServerReviewPorts {
 }
 
 type ReviewSystem = AnyActorRef['system'];
+/** What of a snapshot says where a chart stands. */
+type Standing = Pick<SnapshotFrom<typeof reviewMachine>, 'status' | 'value' | 'context'>;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -57,10 +60,13 @@ export class ServerReview {
 
   readonly server: ReviewedServer;
   readonly #ports: ServerReviewPorts;
-  readonly #actor: ActorRefFrom<typeof reviewMachine>;
+  /** The chart while it is at work. */
+  #actor: ActorRefFrom<typeof reviewMachine> | undefined;
+  #standing: Standing;
+  #isStopped = false;
   /** By fingerprint. */
-  readonly #definitions = new Map<string, ReviewedTool>();
-  readonly #waiting = new Set<() => void>();
+  readonly #definitions = new Map<string, Definition>();
+  #waiting: readonly (() => void)[] = [];
   #tools: readonly Tool[] | undefined;
   #madeFrom: readonly unknown[] = [];
   #held: readonly HeldDefinition[] = [];
@@ -69,34 +75,23 @@ export class ServerReview {
   constructor(server: ReviewedServer, ports: ServerReviewPorts) {
     this.server = server;
     this.#ports = ports;
-    this.#actor = createActor(ServerReview.#machine, { input: { server: server.server } });
-    ServerReview.#bySystem.set(this.#actor.system, this);
-    const told: ReviewEmitted[] = [];
-    this.#actor.on('*', (event) => told.push(event));
-    const tell = (): void => {
-      ports.moved(told.splice(0));
-      for (const look of [...this.#waiting]) look();
-    };
-    const die = (error: unknown): void => {
-      told.push({ type: 'troubled', message: error instanceof Error ? error.message : String(error) });
-      tell();
-    };
-    this.#actor.start();
-    this.#actor.subscribe({ next: tell, error: die });
+    this.#actor = this.#wake();
+    this.#standing = this.#actor.getSnapshot();
   }
 
-  /** Judges a list; the same list again asks the store again where it could not answer. */
+  /** Judges a list; the same list again asks the store again where it could not answer, or could not keep. */
   listed(tools: readonly Tool[]): void {
-    const { listed } = this.#actor.getSnapshot().context;
-    const prints = tools === this.#tools ? listed : tools.map((tool) => this.#print(toReviewed(tool)));
+    if (tools === this.#tools && this.#isDone) return;
+    const { listed } = this.#standing.context;
+    const prints = tools === this.#tools ? listed : tools.map((tool) => this.#print(tool));
     this.#tools = tools;
-    this.#actor.send({ type: 'tools.listed', tools: prints });
+    this.#send({ type: 'tools.listed', tools: prints });
     this.#dropDefinitions();
   }
 
   /** Where its chart stands. */
   get state(): StateValue {
-    return this.#actor.getSnapshot().value;
+    return this.#standing.value;
   }
 
   /** What is held, and judged so; the same list until it changes. */
@@ -117,52 +112,99 @@ export class ServerReview {
     const judged = this.held.find(({ tool }) => tool === name);
     const tool = this.#tools?.find((each) => each.name === name);
     if (judged !== undefined || tool === undefined) return judged;
-    const print = this.#print(toReviewed(tool));
-    const listed = this.#definitions.get(print.fingerprint) ?? toReviewed(tool);
+    const print = this.#print(tool);
     const { server } = this.server;
+    const listed = this.#definition(print.fingerprint) ?? toReviewed(tool);
     return { ...print, server, reason: 'unknown', listed, approved: undefined };
   }
 
   /** Whether the approval counts: for what is held under that very fingerprint, or was approved before. */
   approve(print: ToolPrint): boolean {
     const event: ReviewEvent = { type: 'tool.approve', ...print };
-    const answer = verdict(this.#actor.getSnapshot(), event);
-    if (answer === 'accepted') this.#actor.send(event);
+    const answer = verdict(ServerReview.#machine.resolveState(this.#standing), event);
+    if (answer === 'accepted') this.#send(event);
     return answer === 'accepted' || answer === 'ignored';
   }
 
   /** Something was approved elsewhere. */
   storeChanged(): void {
-    this.#actor.send({ type: 'store.changed' });
+    this.#send({ type: 'store.changed' });
   }
 
   /** Resolves when the last list is judged. */
   judged(): Promise<void> {
-    return this.#until(() => !this.#actor.getSnapshot().matches('recalling'));
+    return this.#until(() => this.#standing.value !== 'recalling');
   }
 
   /** Resolves when nothing is read or kept any more. */
   settled(): Promise<void> {
-    const isAtRest = (): boolean => {
-      const snapshot = this.#actor.getSnapshot();
-      return !snapshot.matches('recalling') && !snapshot.matches('keeping');
-    };
-    return this.#until(isAtRest);
+    return this.#until(() => this.#isAtRest);
   }
 
   stop(): void {
-    this.#actor.stop();
-    for (const look of [...this.#waiting]) look();
+    this.#isStopped = true;
+    this.#actor?.stop();
+    for (const look of this.#waiting) look();
+  }
+
+  get #isAtRest(): boolean {
+    const { value } = this.#standing;
+    return value !== 'recalling' && value !== 'keeping';
+  }
+
+  /** The list is judged, and nothing is to be kept any more: judging it again would find the same. */
+  get #isDone(): boolean {
+    const { value, context } = this.#standing;
+    return typeof value === 'object' && 'judged' in value && context.unkept.length === 0;
+  }
+
+  #send(event: ReviewEvent): void {
+    if (this.#isStopped || this.#standing.status !== 'active') return;
+    this.#actor ??= this.#wake(this.#standing);
+    this.#actor.send(event);
+  }
+
+  /** An actor that begins, or goes on from where the last one came to rest. */
+  #wake(from?: Standing): ActorRefFrom<typeof reviewMachine> {
+    const input = { server: this.server.server };
+    const snapshot = from === undefined ? {} : { snapshot: ServerReview.#machine.resolveState(from) };
+    const actor = createActor(ServerReview.#machine, { input, ...snapshot });
+    ServerReview.#bySystem.set(actor.system, this);
+    const told: ReviewEmitted[] = [];
+    actor.on('*', (event) => told.push(event));
+    const tell = (): void => {
+      this.#standing = actor.getSnapshot();
+      this.#ports.moved(told.splice(0));
+      for (const look of this.#waiting) look();
+    };
+    const moved = (): void => {
+      tell();
+      if (this.#isAtRest) this.#rest();
+    };
+    const die = (error: unknown): void => {
+      told.push({ type: 'troubled', message: error instanceof Error ? error.message : String(error) });
+      tell();
+    };
+    actor.start();
+    actor.subscribe({ next: moved, error: die });
+    return actor;
+  }
+
+  #rest(): void {
+    const { status, value, context } = this.#standing;
+    this.#standing = { status, value, context };
+    this.#actor?.stop();
+    this.#actor = undefined;
   }
 
   #until(isTrue: () => boolean): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
-        if (this.#actor.getSnapshot().status === 'active' && !isTrue()) return;
-        this.#waiting.delete(look);
+        if (!this.#isStopped && this.#standing.status === 'active' && !isTrue()) return;
+        this.#waiting = this.#waiting.filter((each) => each !== look);
         resolve();
       };
-      this.#waiting.add(look);
+      this.#waiting = [...this.#waiting, look];
       look();
     });
   }
@@ -176,7 +218,7 @@ export class ServerReview {
   async #recall({ first }: RecallBaselineInput): Promise<RecallBaselineOutput> {
     const tools: unknown = await this.#ports.store.baseline(this.server, this.#definitionsOf(first));
     if (!isToolList(tools)) throw new Error('the store gave something else than a list of tools');
-    return { approved: tools.map((tool) => this.#print(toReviewed(tool), tool.fingerprint)) };
+    return { approved: tools.map((tool) => this.#print(tool, tool.fingerprint)) };
   }
 
   async #keep({ prints }: KeepApprovalsInput): Promise<KeepApprovalsOutput> {
@@ -185,16 +227,25 @@ export class ServerReview {
   }
 
   #print(tool: ReviewedTool, known?: string): ToolPrint {
-    const print = { tool: tool.name, fingerprint: known ?? fingerprint(tool) };
-    if (!this.#definitions.has(print.fingerprint)) {
-      this.#definitions.set(print.fingerprint, withoutSecrets(tool, this.#ports.mask()));
-    }
-    return print;
+    const print = known ?? fingerprint(tool);
+    const before = this.#definitions.get(print);
+    if (before?.print.tool === tool.name) return before.print;
+    const made: Definition = {
+      print: { tool: tool.name, fingerprint: print },
+      tool: before?.tool ?? withoutSecrets(tool, this.#ports.mask()),
+    };
+    if (before === undefined) this.#definitions.set(print, made);
+    return made.print;
+  }
+
+  #definition(print: string): ReviewedTool | undefined {
+    const known = this.#definitions.get(print);
+    return known && toReviewed(known.tool);
   }
 
   #definitionsOf(prints: readonly ToolPrint[]): readonly RememberedTool[] {
     return prints.flatMap(({ fingerprint: print }) => {
-      const tool = this.#definitions.get(print);
+      const tool = this.#definition(print);
       if (tool === undefined) return [];
       return fingerprint(tool) === print ? tool : { ...tool, fingerprint: print };
     });
@@ -202,15 +253,14 @@ export class ServerReview {
 
   /** Those that no list names any more. What is being read is on no list yet. */
   #dropDefinitions(): void {
-    const snapshot = this.#actor.getSnapshot();
-    if (snapshot.matches('recalling')) return;
-    const { listed, approved, unkept } = snapshot.context;
+    if (this.#standing.value === 'recalling') return;
+    const { listed, approved, unkept } = this.#standing.context;
     const named = new Set([...listed, ...(approved ?? []), ...unkept].map((print) => print.fingerprint));
     for (const each of this.#definitions.keys()) if (!named.has(each)) this.#definitions.delete(each);
   }
 
   #bringUpToDate(): void {
-    const { status, context } = this.#actor.getSnapshot();
+    const { status, context } = this.#standing;
     const { listed, approved, held } = context;
     const from = [status, this.#tools, listed, approved, held];
     if (from.every((each, index) => each === this.#madeFrom[index])) return;
@@ -218,8 +268,8 @@ export class ServerReview {
     const { server } = this.server;
     const before = new Map(approved?.map((print) => [print.tool, print.fingerprint]));
     this.#held = held.flatMap((print) => {
-      const now = this.#definitions.get(print.fingerprint);
-      const approvedAs = this.#definitions.get(before.get(print.tool) ?? '');
+      const now = this.#definition(print.fingerprint);
+      const approvedAs = this.#definition(before.get(print.tool) ?? '');
       return now === undefined ? [] : { ...print, server, listed: now, approved: approvedAs };
     });
     const isDead = status === 'error';
@@ -227,13 +277,19 @@ export class ServerReview {
       ? (this.#tools ?? []).map(({ name }) => name)
       : heldOf(listed, approved).map(({ tool }) => tool);
     const isSame = names.length === this.#names.size && names.every((name) => this.#names.has(name));
-    if (!isSame) this.#names = new Set(names);
+    if (!isSame) this.#names = names.length === 0 ? NONE : new Set(names);
   }
+}
+
+/** The tool behind a fingerprint, and perhaps more of it than is reviewed. */
+interface Definition {
+  readonly print: ToolPrint;
+  readonly tool: ReviewedTool;
 }
 
 /** The name stays: it is who the tool is. */
 function withoutSecrets(tool: ReviewedTool, mask: Mask): ReviewedTool {
-  return mask === NO_MASK ? tool : toReviewed({ ...maskJson(tool, mask), name: tool.name });
+  return mask === NO_MASK ? tool : { ...maskJson(toReviewed(tool), mask), name: tool.name };
 }
 
 function isToolList(value: unknown): value is readonly RememberedTool[] {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { inPackage } from '../package.js';
 import type { Misbehavior, ServerScript } from './server-script.js';
 
 /** The entry of a troupe that starts it. */
@@ -122,7 +122,7 @@ function socketPath(): string {
 }
 
 function mainOf({ main }: ScriptedProgramOptions): string {
-  return main ?? fileURLToPath(new URL('scripted-server-main.js', import.meta.url));
+  return main ?? inPackage('dist/bundle/src/testing/scripted-server-main.js');
 }
 
 function asJson(value: object): string {

@@ -7,8 +7,9 @@
  * J2. A required property with a default may be missing.
  * J3. `format` is an annotation unless it is asked for (2020-12, "Vocabularies for Semantic Content").
  */
-import { dereference, validate, type Schema, type SchemaDraft } from '@cfworker/json-schema';
+import { dereference, validate, type Schema } from '@cfworker/json-schema';
 import { isJsonObject } from '../catalog/json-object.js';
+import { draftOf } from './dialect.js';
 import { explain, type SchemaProblem, type SchemaTree } from './explain.js';
 import { withinTime } from './time-limit.js';
 
@@ -22,14 +23,6 @@ const QUICK = 4_000_000;
 /** Keywords by which little text can mean much work. */
 const SLOW_KEYWORDS = /"(?:\$ref|\$recursiveRef|pattern|patternProperties|uniqueItems|format)"/;
 
-const DRAFTS: readonly (readonly [name: RegExp, draft: SchemaDraft])[] = [
-  [/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, '2020-12'],
-  [/^https?:\/\/json-schema\.org\/draft\/2019-09\/schema#?$/, '2019-09'],
-  [/^https?:\/\/json-schema\.org\/draft-0[67]\/schema#?$/, '7'],
-  [/^https?:\/\/json-schema\.org\/draft-04\/schema#?$/, '4'],
-  [/^https?:\/\/json-schema\.org\/schema#?$/, '2020-12'],
-];
-
 /** What is wrong with a value, given as JSON text. Throws where nobody can tell. */
 export type Check = (json: string) => readonly SchemaProblem[];
 
@@ -37,6 +30,7 @@ export type Check = (json: string) => readonly SchemaProblem[];
 export function prepareSchema(text: string, hasFormats: boolean): Check {
   const root = (hasFormats ? JSON.parse(text) : withoutFormats(JSON.parse(text))) as Schema;
   const draft = draftOf(root.$schema);
+  if (draft === undefined) throw new Error('its dialect ($schema) is not known');
   const lookup = withinTime(LIMIT_MS, () => dereference(root));
   if (charactersIn(Object.keys(lookup)) > MOST_ADDRESS_CHARACTERS) throw new Error('it is too large');
   const tree: SchemaTree = { root, lookup };
@@ -49,13 +43,6 @@ export function prepareSchema(text: string, hasFormats: boolean): Check {
     };
     return isSlow || text.length * json.length > QUICK ? withinTime(LIMIT_MS, check) : check();
   };
-}
-
-function draftOf(name: unknown): SchemaDraft {
-  if (name === undefined) return '2020-12';
-  const known = DRAFTS.find(([pattern]) => typeof name === 'string' && pattern.test(name));
-  if (known === undefined) throw new Error('its dialect ($schema) is not known');
-  return known[1];
 }
 
 /** A copy in which no `format` is left. Data in it (`const`, `enum`) stays as it is. */

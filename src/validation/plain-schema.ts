@@ -6,6 +6,7 @@
  * validator.
  */
 import { isJsonObject } from '../catalog/json-object.js';
+import { draftOf } from './dialect.js';
 
 /** Whether the value fits for certain. */
 export type Fits = (value: unknown) => boolean;
@@ -40,8 +41,8 @@ const BY_TYPE: ReadonlyMap<unknown, Fits> = new Map<unknown, Fits>([
 /** Undefined for a schema that asks for anything else than types, fields, items, ranges and a choice of plain values. */
 export function plainSchema(schema: unknown, hasFormats: boolean): Fits | undefined {
   if (!isJsonObject(schema) || (hasFormats && JSON.stringify(schema).includes('"format"'))) return undefined;
-  const { $schema: _dialect, ...root } = schema;
-  return toFits(root, MOST_LEVELS);
+  const { $schema: dialect, ...root } = schema;
+  return draftOf(dialect) === undefined ? undefined : toFits(root, MOST_LEVELS);
 }
 
 function toFits(schema: unknown, levels: number): Fits | undefined {

@@ -1,6 +1,7 @@
 /**
  * The one validator of a troupe: keeps what was made of each schema, by its text, so that it is made once however many
- * tools, refreshes and sessions have it. The validator itself loads when it is first needed.
+ * tools, refreshes and sessions have it. What judges any schema loads when it is first needed: what fits a plain one can be
+ * told without it.
  *
  * V1. `check` never throws and never takes long. What cannot be judged is `unknown`, and whoever asked goes on without.
  * V2. A schema that took too long, or cannot be used, is not tried again while it is remembered. A value that nests too
@@ -33,13 +34,16 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(['$schema', '$comment', 'title'
 const asking = new WeakMap<object, boolean>();
 
 interface Entry {
-  /** Undefined where the schema cannot be used. */
-  check: Check | undefined;
-  /** For a plain schema, what can be said without it. */
-  readonly fits?: Fits | undefined;
+  readonly text: string;
+  /** For a plain schema, what can be said without the validator. */
+  readonly fits: Fits | undefined;
+  /** Undefined before it is needed. */
+  prepared: Prepared | undefined;
   isTold: boolean;
-  readonly why?: string;
 }
+
+/** `why` it cannot be used. */
+type Prepared = { readonly check: Check } | { readonly why: string };
 
 export class SchemaValidator {
   readonly #hasFormats: boolean;
@@ -84,31 +88,32 @@ export class SchemaValidator {
     return isNothing;
   }
 
-  /** Judges a value as it would be sent. Before `load` nobody can tell. */
+  /** Judges a value as it would be sent. Before `load`, only of what fits a plain schema anybody can tell. */
   check(schema: object, value: unknown): Verdict {
-    const prepare = this.#prepare;
-    if (prepare === undefined) return UNKNOWN;
-    const entry = this.#entry(schema, prepare);
+    const entry = this.#entry(schema);
     if (entry === undefined) return UNKNOWN;
-    if (entry.check === undefined) return unknown(entry, entry.why);
     if (entry.fits?.(value) === true) return FITS;
+    if (this.#prepare === undefined) return UNKNOWN;
+    entry.prepared ??= prepared(entry.text, this.#prepare, this.#hasFormats);
+    if ('why' in entry.prepared) return unknown(entry, entry.prepared.why);
     if (jsonSize(value, LARGEST_VALUE) > LARGEST_VALUE) return unknown(entry, 'the value is too large');
     const json = toJson(value);
     if (json === undefined) return UNKNOWN;
     try {
-      const problems = entry.check(json);
+      const problems = entry.prepared.check(json);
       return problems.length === 0 ? FITS : { kind: 'misfit', problems };
     } catch (error) {
-      if (!(error instanceof RangeError)) entry.check = undefined;
-      return unknown(entry, reasonOf(error));
+      const why = reasonOf(error);
+      if (!(error instanceof RangeError)) entry.prepared = { why };
+      return unknown(entry, why);
     }
   }
 
-  #entry(schema: object, prepare: typeof prepareSchema): Entry | undefined {
+  #entry(schema: object): Entry | undefined {
     const text = this.#texts.get(schema) ?? toJson(schema);
     if (text === undefined) return undefined;
     this.#texts.set(schema, text);
-    const entry = this.#byText.get(text) ?? newEntry(text, prepare, this.#hasFormats);
+    const entry = this.#byText.get(text) ?? newEntry(text, this.#hasFormats);
     if (text === this.#latest) return entry;
     this.#latest = text;
     if (this.#byText.delete(text)) this.#kept -= text.length;
@@ -123,18 +128,26 @@ export class SchemaValidator {
   }
 }
 
-function newEntry(text: string, prepare: typeof prepareSchema, hasFormats: boolean): Entry {
-  if (text.length > LONGEST_SCHEMA) return { check: undefined, isTold: false, why: 'it is too long' };
+function newEntry(text: string, hasFormats: boolean): Entry {
+  const isLong = text.length > LONGEST_SCHEMA;
+  return {
+    text,
+    fits: isLong ? undefined : plainSchema(JSON.parse(text), hasFormats),
+    prepared: isLong ? { why: 'it is too long' } : undefined,
+    isTold: false,
+  };
+}
+
+function prepared(text: string, prepare: typeof prepareSchema, hasFormats: boolean): Prepared {
   try {
-    const check = prepare(text, hasFormats);
-    return { check, fits: plainSchema(JSON.parse(text), hasFormats), isTold: false };
+    return { check: prepare(text, hasFormats) };
   } catch (error) {
-    return { check: undefined, isTold: false, why: reasonOf(error) };
+    return { why: reasonOf(error) };
   }
 }
 
-function unknown(entry: Entry, why: string | undefined): Verdict {
-  if (entry.isTold || why === undefined) return UNKNOWN;
+function unknown(entry: Entry, why: string): Verdict {
+  if (entry.isTold) return UNKNOWN;
   entry.isTold = true;
   return { kind: 'unknown', why };
 }

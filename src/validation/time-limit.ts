@@ -2,7 +2,6 @@
  * Runs work that cannot be trusted to end, such as a pattern that a server wrote, and breaks it off when its time is
  * over. Only the platform's own watchdog can: a timer has no turn while the work goes on.
  */
-import { cpuUsage } from 'node:process';
 import { createContext, Script } from 'node:vm';
 
 const place: { work?: () => void } = {};
@@ -18,12 +17,12 @@ export class OutOfTime extends Error {}
 /** Throws what the work throws, or an `OutOfTime`. The work may be begun again. Costs about 60 µs. */
 export function withinTime<T>(limitMs: number, work: () => T): T {
   for (let tries = 1; ; tries += 1) {
-    const before = cpuUsage();
+    const before = process.cpuUsage();
     try {
       return runWithin(limitMs, work);
     } catch (error) {
       if (!isTimeout(error)) throw error;
-      const { user, system } = cpuUsage(before);
+      const { user, system } = process.cpuUsage(before);
       const hadItsTime = (user + system) / 1_000 > limitMs / 2;
       if (hadItsTime || tries === MOST_TRIES) throw new OutOfTime(`it takes longer than ${limitMs} ms`);
     }

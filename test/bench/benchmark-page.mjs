@@ -81,6 +81,12 @@ function unmet(rows, reasons) {
   return ['### Not met, and why', list(missed.map(line))];
 }
 
+/** Targets that are not met and of which nobody says why. */
+export const unexplained = (results, reasons = REASONS) =>
+  judge(results)
+    .filter(({ what, verdict }) => verdict === 'not met' && !reasons[what])
+    .map(({ what }) => what);
+
 function whereOf(results, measured) {
   const rows = measured.map(({ name, title }) => {
     const { taken, machine, otherLoad } = results.scenarios[name];

@@ -1,11 +1,13 @@
 // A manager with five connections of which always one does something: the real charts, with effects that end at once.
 import { createActor, fromCallback } from 'xstate';
-import { connectionMachine } from '../../dist/machines/connection.machine.js';
-import { managerMachine } from '../../dist/machines/manager.machine.js';
-import { DEFAULT_POLICY } from '../../dist/machines/policy/policy.js';
-import { withDoor } from '../../dist/src/actors/door.js';
-import { makeRecorder } from '../../dist/src/event-log/make-recorder.js';
-import { NumberedClock } from '../../dist/src/event-log/numbered-clock.js';
+import { fromDist } from './from-dist.mjs';
+
+const { connectionMachine } = await fromDist('machines/connection.machine.js');
+const { managerMachine } = await fromDist('machines/manager.machine.js');
+const { DEFAULT_POLICY } = await fromDist('machines/policy/policy.js');
+const { withDoor } = await fromDist('src/actors/door.js');
+const { makeRecorder } = await fromDist('src/event-log/make-recorder.js');
+const { NumberedClock } = await fromDist('src/event-log/numbered-clock.js');
 
 const NAMES = ['files', 'docs', 'web', 'search', 'git'];
 const INPUT = {

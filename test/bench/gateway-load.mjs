@@ -4,9 +4,11 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createGateway } from '../../dist/src/gateway/gateway.js';
-import { serveHttp } from '../../dist/src/gateway/serve-http.js';
-import { livingProcesses } from '../../dist/src/transports/stdio/process-table.js';
+import { fromDist } from './from-dist.mjs';
+
+const { createGateway } = await fromDist('src/gateway/gateway.js');
+const { serveHttp } = await fromDist('src/gateway/serve-http.js');
+const { livingProcesses } = await fromDist('src/transports/stdio/process-table.js');
 
 const number = (text) => ({ type: 'string', default: text });
 const { values } = parseArgs({

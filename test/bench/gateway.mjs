@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { published } from './from-dist.mjs';
 
 // Makes every Node process start some 60 ms later, whoever starts it.
 delete process.env.NODE_EXTRA_CA_CERTS;
@@ -16,7 +17,7 @@ const ROUNDS = 5;
 const WARM = 2_000;
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 const SERVER = [process.execPath, file('./small-server.mjs')];
-const MAIN = file('../../dist/src/cli/main.js');
+const MAIN = published('src/cli/main.js');
 const WAYS = {
   direct: SERVER,
   hop: [process.execPath, file('./pipe-hop.mjs'), ...SERVER],

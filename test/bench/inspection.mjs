@@ -4,12 +4,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
-import { createTroupe } from '../../dist/src/index.js';
-import { LiveSource } from '../../dist/src/inspection/live-source.js';
-import { openInspectionServer } from '../../dist/src/inspection/server.js';
-import { systemClock } from '../../dist/src/ports.js';
 import { BusyTroupe } from './busy-troupe.mjs';
+import { fromDist } from './from-dist.mjs';
 import { inProcessServer } from './small-server.mjs';
+
+const { createTroupe } = await fromDist('src/index.js');
+const { LiveSource } = await fromDist('src/inspection/live-source.js');
+const { openInspectionServer } = await fromDist('src/inspection/server.js');
+const { systemClock } = await fromDist('src/ports.js');
 
 const STEPS = 20_000;
 const STEPS_A_TURN = 20;

@@ -42,6 +42,7 @@ export interface Run {
   readonly error?: string;
   readonly otherLoad: number | null;
   readonly isNoisy: boolean;
+  readonly tookMs?: number;
 }
 
 export const figure = (median: number): Figure => ({ median, min: median, max: median, runs: 1 });

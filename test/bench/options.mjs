@@ -2,6 +2,9 @@
 import { parseArgs } from 'node:util';
 import { MOST_OTHER_LOAD } from './noise.mjs';
 
+/** Of a whole bench on a machine that does nothing else, with room to spare. */
+const MOST_MINUTES = 45;
+
 export const USAGE = `Usage: npm run bench -- [options]
 
   --quick          Troupe, the SDK client and the floor only, few runs: under two minutes. Writes nothing.
@@ -17,6 +20,8 @@ export const USAGE = `Usage: npm run bench -- [options]
   --against DIR    measures that build as well, beside the other
   --prof DIR       leaves a processor profile of each measurement in DIR
   --noise CORES    other work on the machine from which a run is taken again; default ${MOST_OTHER_LOAD}
+  --minutes N      ends after that, and --continue goes on; default ${MOST_MINUTES}
+  --results FILE   results that are compared with, or written, instead of the committed ones; no page is written
   --help`;
 
 const SPEC = {
@@ -33,20 +38,24 @@ const SPEC = {
   against: { type: 'string' },
   prof: { type: 'string' },
   noise: { type: 'string', default: String(MOST_OTHER_LOAD) },
+  minutes: { type: 'string', default: String(MOST_MINUTES) },
+  results: { type: 'string' },
   help: { type: 'boolean', default: false },
 };
 
 /** Throws an error with a message for the user where the line cannot be understood. */
 export function readOptions(args) {
   const { values } = parseArgs({ args, options: SPEC });
-  const { runs, noise, only, clients, ...rest } = values;
+  const { runs, noise, minutes, only, clients, ...rest } = values;
   const mostRuns = runs === undefined ? Infinity : Number(runs);
   if (!(mostRuns >= 1)) throw new Error(`--runs wants a number of at least 1, not '${runs}'`);
   if (!(Number(noise) >= 0)) throw new Error(`--noise wants a number of cores, not '${noise}'`);
+  if (!(Number(minutes) > 0)) throw new Error(`--minutes wants a number of minutes, not '${minutes}'`);
   return {
     ...rest,
     mostRuns,
     noise: Number(noise),
+    minutes: Number(minutes),
     only: listIn(only, /,(?! )/),
     clients: listIn(clients, ','),
   };

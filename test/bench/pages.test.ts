@@ -15,7 +15,8 @@ interface Scenario {
   readonly plot?: object;
 }
 
-const { benchmarkPage, table } = await loadScript<{
+const { benchmarkPage, table, unexplained } = await loadScript<{
+  unexplained(results: Results, reasons?: Readonly<Record<string, string>>): readonly string[];
   benchmarkPage(results: Results, scenarios: readonly Scenario[], more?: object): string;
   table(header: readonly string[], rows: readonly (readonly string[])[]): string;
 }>('./benchmark-page.mjs');
@@ -35,6 +36,8 @@ const { committedResults, pagesOf } = await loadScript<{
   committedResults(): Promise<Results>;
   pagesOf(results: Results, scenarios: readonly Scenario[]): Promise<Record<string, string>>;
 }>('./write-pages.mjs');
+const { TARGETS } = await loadScript<{ TARGETS: readonly { what: string }[] }>('./targets.mjs');
+const { REASONS } = await loadScript<{ REASONS: Readonly<Record<string, string>> }>('./why-not-met.mjs');
 const { SCENARIOS } = await loadScript<{ SCENARIOS: readonly Scenario[] }>('./plan.mjs');
 
 const scenarioOf = (name: string) => SCENARIOS.find((scenario) => scenario.name === name)!;
@@ -66,6 +69,16 @@ describe('the page of the benchmarks', () => {
       '| cold start of 10 stdio servers, from the call | ≤ 1.00 × SDK client | – | not measured |',
     );
     expect(benchmarkPage(RESULTS, SCENARIOS, { reasons: {} })).toContain(': not explained yet.');
+  });
+
+  it('lacks a reason where a target is not met and nobody says why, and nowhere else.', () => {
+    expect(unexplained(RESULTS, {})).toEqual([WHAT]);
+    expect(unexplained(RESULTS, { [WHAT]: 'the charts are loaded first.' })).not.toContain(WHAT);
+  });
+
+  it('has reasons for targets that there are.', () => {
+    const all = TARGETS.map(({ what }) => what);
+    expect(Object.keys(REASONS).filter((what) => !all.includes(what))).toEqual([]);
   });
 
   it('has a table with ratios, who failed and how, the picture, the machine and the versions.', () => {

@@ -65,11 +65,18 @@ export function makePlan(
           .filter(isIn)
           .map((name) => ({ name, runs: runsOf(kase, name) }))
           .filter(({ runs }) => runs > 0);
-        return { scenario, name: kase.name, params: kase.params, limitMs: kase.limitMs, contenders };
+        const { name, params, limitMs, seconds } = kase;
+        return { scenario, name, params, limitMs, seconds, contenders };
       }),
   );
   if (plan.length === 0) throw new Error(`No scenario of that name. There are: ${names(scenarios)}`);
   return plan.filter(({ contenders }) => contenders.length > 0);
+}
+
+/** How long a plan takes on a machine that does nothing else, milliseconds; `seconds` of a case are those of one run. */
+export function expectedMs(plan) {
+  const runs = ({ contenders }) => contenders.reduce((sum, { runs: count }) => sum + count, 0);
+  return plan.reduce((sum, kase) => sum + runs(kase) * kase.seconds * 1_000, 0);
 }
 
 export const names = (scenarios = SCENARIOS) => scenarios.map(({ name }) => name).join(', ');

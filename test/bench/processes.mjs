@@ -1,27 +1,11 @@
 /** Finds and ends processes by a mark in their arguments, and waits for the children of this one. Linux only. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-
-const textOf = (path) => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-};
-
-function pids() {
-  try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-}
+import { argumentsOf, pids, textOf } from './process-table.mjs';
 
 /** Ids of the processes that have the mark in their arguments and are no zombies. */
 export function processesWith(mark) {
   return pids()
-    .filter((pid) => textOf(`/proc/${pid}/cmdline`).includes(mark))
+    .filter((pid) => argumentsOf(pid).includes(mark))
     .map(Number)
     .filter((pid) => pid !== process.pid);
 }

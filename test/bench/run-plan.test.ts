@@ -18,10 +18,11 @@ interface Scenario {
 }
 
 const { runPlan } = await loadScript<{
-  runPlan(plan: readonly Case[], ports: object): Promise<void>;
+  runPlan(plan: readonly Case[], ports: object): Promise<boolean>;
 }>('./run-plan.mjs');
-const { makePlan, SCENARIOS } = await loadScript<{
+const { makePlan, expectedMs, SCENARIOS } = await loadScript<{
   makePlan(options: object, scenarios?: readonly Scenario[]): readonly Case[];
+  expectedMs(plan: readonly object[]): number;
   SCENARIOS: readonly Scenario[];
 }>('./plan.mjs');
 const { keptRuns } = await loadScript<{
@@ -35,8 +36,8 @@ const { readOptions } = await loadScript<{ readOptions(args: readonly string[]):
   './options.mjs',
 );
 
-const QUIET: Run = { values: { ms: 1 }, otherLoad: 0, isNoisy: false };
-const NOISY: Run = { values: { ms: 2 }, otherLoad: 0.8, isNoisy: true };
+const QUIET: Run = { values: { ms: 1 }, otherLoad: 0, isNoisy: false, tookMs: 1_000 };
+const NOISY: Run = { values: { ms: 2 }, otherLoad: 0.8, isNoisy: true, tookMs: 1_000 };
 const FAILED: Run = { error: 'not done within 1 s', otherLoad: 0, isNoisy: false };
 
 const planOf = (...runs: (readonly [string, number])[]): Case[] => [
@@ -51,12 +52,21 @@ const planOf = (...runs: (readonly [string, number])[]): Case[] => [
 async function ran(
   plan: readonly Case[],
   script: Readonly<Record<string, readonly Run[]>>,
-  kept: Readonly<Record<string, readonly Run[]>> = {},
-): Promise<{ order: string[]; runs: Record<string, readonly Run[]> }> {
+  {
+    kept = {},
+    mostRetakeMs,
+    mostRuns = Infinity,
+  }: {
+    readonly kept?: Readonly<Record<string, readonly Run[]>>;
+    readonly mostRetakeMs?: number;
+    readonly mostRuns?: number;
+  } = {},
+): Promise<{ order: string[]; runs: Record<string, readonly Run[]>; isWhole: boolean }> {
   const order: string[] = [];
   const runs: Record<string, readonly Run[]> = { ...kept };
   const left = Object.fromEntries(Object.entries(script).map(([name, list]) => [name, [...list]]));
-  await runPlan(plan, {
+  const isWhole = await runPlan(plan, {
+    ...{ mostRetakeMs, isOver: () => order.length >= mostRuns },
     runs: {
       of: (key: string) => runs[key] ?? [],
       keep: (key: string, list: readonly Run[]) => (runs[key] = list),
@@ -67,7 +77,7 @@ async function ran(
       return left[name]?.shift() ?? QUIET;
     },
   });
-  return { order, runs };
+  return { order, runs, isWhole };
 }
 
 describe('a bench', () => {
@@ -85,6 +95,23 @@ describe('a bench', () => {
     expect(always.runs['calls/stdio/a']).toEqual([NOISY, NOISY]);
   });
 
+  it('takes none again once that has lasted as long as it may, in whatever case.', async () => {
+    const always = { a: Array.from({ length: 9 }, () => NOISY), b: Array.from({ length: 9 }, () => NOISY) };
+    const { order, isWhole } = await ran(planOf(['a', 2], ['b', 2]), always, { mostRetakeMs: 2_500 });
+    expect(order.join('')).toBe('abbaaab');
+    expect(isWhole).toBe(true);
+  });
+
+  it('begins nothing once its time is over, and says that it is not at its end.', async () => {
+    const { order, isWhole } = await ran(planOf(['a', 2], ['b', 2]), { b: [NOISY] }, { mostRuns: 3 });
+    expect(order.join('')).toBe('abb');
+    expect(isWhole).toBe(false);
+    expect(await ran(planOf(['a', 2]), { a: [NOISY] }, { mostRuns: 2 })).toMatchObject({
+      order: ['a', 'a'],
+      isWhole: true,
+    });
+  });
+
   it('does not ask a contender again that has failed twice.', async () => {
     const { order } = await ran(planOf(['a', 5], ['b', 3]), { a: [FAILED, FAILED] });
     expect(order.filter((name) => name === 'a')).toHaveLength(2);
@@ -95,7 +122,7 @@ describe('a bench', () => {
     const { order, runs } = await ran(
       planOf(['a', 2], ['b', 2]),
       {},
-      { 'calls/stdio/a': [QUIET, QUIET], 'calls/stdio/b': [QUIET] },
+      { kept: { 'calls/stdio/a': [QUIET, QUIET], 'calls/stdio/b': [QUIET] } },
     );
     expect(order).toEqual(['b']);
     expect(runs['calls/stdio/b']).toHaveLength(2);
@@ -143,6 +170,18 @@ describe('the plan of a bench', () => {
     expect(contenders.every(({ runs }) => runs === 1)).toBe(true);
   });
 
+  it('ends in time: a quick one in two minutes, two runs of everything in 25.', () => {
+    const minutes = (options: object) => expectedMs(makePlan(options)) / 60_000;
+    expect(minutes({ quick: true })).toBeLessThan(2);
+    expect(minutes({ mostRuns: 2 })).toBeLessThan(25);
+    expect(minutes({ mostRuns: 1 })).toBeGreaterThan(5);
+  });
+
+  it('takes what nothing is compared with once, however many runs are asked for.', () => {
+    const once = makePlan({ mostRuns: 5, only: ['scripts', 'scale'] });
+    expect(once.flatMap(({ contenders }) => contenders).every(({ runs }) => runs === 1)).toBe(true);
+  });
+
   it('takes one scenario, one case of it, some contenders, and another build beside.', () => {
     const options = readOptions([
       '--only',
@@ -169,6 +208,7 @@ describe('the plan of a bench', () => {
       /No scenario of that name\. There are: import, start-up/,
     );
     expect(() => readOptions(['--runs', 'none'])).toThrow(/--runs/);
+    expect(() => readOptions(['--minutes', 'soon'])).toThrow(/--minutes/);
     expect(() => readOptions(['--faster'])).toThrow(/--faster/);
   });
 });

@@ -9,18 +9,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { clientFile } from './contenders.mjs';
 import { isNoisy, watchLoad } from './noise.mjs';
-import { endAll, processesWith } from './processes.mjs';
+import { hasVariable, processTable } from './process-table.mjs';
+import { endAll } from './processes.mjs';
+import { RunProcesses } from './run-processes.mjs';
 
 const FILE = fileURLToPath(new URL('./measure.mjs', import.meta.url));
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const TOLD_OF_ERRORS = 500;
 const PIPE_END_MS = 1_000;
+/** Often enough to have seen every server before it ends, seldom enough to take no time from the run. */
+const LOOK_EVERY_MS = 500;
 
 /**
  * A variable such as `NODE_EXTRA_CA_CERTS` makes every Node process start some 60 ms later, so only these are handed on.
- * The home is an empty folder: nobody's files are read or changed, and no peer tells its maker what it was used for.
+ * The home is an empty folder: nobody's files are read or changed, and no peer tells its maker what it was used for. It
+ * is also the mark by which a process of the run is known, since every client hands it on to its servers.
  */
-function cleanEnvironment(home) {
+function cleanEnvironment(home, dist) {
   return {
     PATH: process.env.PATH,
     HOME: home,
@@ -28,6 +33,7 @@ function cleanEnvironment(home) {
     XDG_CONFIG_HOME: join(home, 'config'),
     XDG_CACHE_HOME: join(home, 'cache'),
     TROUPE_CACHE: join(home, 'tools'),
+    TROUPE_BENCH_DIST: dist,
     MCP_USE_ANONYMIZED_TELEMETRY: 'false',
     MASTRA_TELEMETRY_DISABLED: '1',
     OPENAI_AGENTS_DISABLE_TRACING: '1',
@@ -37,12 +43,16 @@ function cleanEnvironment(home) {
 /**
  * @param {object} job `scenario`, `name` of the contender, `params`, `dist`, `limitMs`, `profile` (a folder,
  *   or undefined), `noise` (cores from which a run is noisy)
- * @returns the run: `values` or `error`, `otherLoad`, `isNoisy`, `left` (processes that had to be killed)
+ * @returns the run: `values` or `error`, `tookMs`, `otherLoad`, `isNoisy`, `left` (how many
+ *   processes had to be killed)
  */
 export async function take({ scenario, name, params, dist, limitMs = 60_000, profile, noise }) {
   const home = mkdtempSync(join(tmpdir(), 'troupe-bench-'));
   const mark = `bench-${randomUUID()}`;
-  const load = watchLoad();
+  const processes = new RunProcesses(process.pid, (pid) => hasVariable(pid, 'HOME', home));
+  const load = watchLoad(processes);
+  const looking = setInterval(() => processes.take(processTable()), LOOK_EVERY_MS);
+  const begun = performance.now();
   try {
     const client = name === undefined ? undefined : clientFile(name);
     const job = {
@@ -56,16 +66,18 @@ export async function take({ scenario, name, params, dist, limitMs = 60_000, pro
     };
     const answer = await run(job, { home, limitMs, profile });
     const otherLoad = load();
-    const left = processesWith(mark);
+    const left = processes.alive;
     endAll(left);
     return {
       ...answer,
+      tookMs: performance.now() - begun,
       ...(answer.error === undefined ? {} : { error: inShort(answer.error) }),
       otherLoad,
       isNoisy: isNoisy(otherLoad, noise),
       ...(left.length > 0 ? { left: left.length } : {}),
     };
   } finally {
+    clearInterval(looking);
     rmSync(home, { recursive: true, force: true });
   }
 }
@@ -88,7 +100,7 @@ function run(job, { home, limitMs, profile }) {
   }
   const child = spawn(process.execPath, [...flags, FILE, JSON.stringify(job)], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    env: cleanEnvironment(home),
+    env: cleanEnvironment(home, job.dist),
     detached: true,
   });
   let told = '';

@@ -14,13 +14,15 @@ import {
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createTroupe } from '../../dist/src/index.js';
-import { FileSource } from '../../dist/src/inspection/file-source.js';
-import { openInspectionServer } from '../../dist/src/inspection/server.js';
-import { systemClock } from '../../dist/src/ports.js';
 import { loadSources } from '../browser/load-sources.mjs';
 import { BusyTroupe } from './busy-troupe.mjs';
+import { fromDist } from './from-dist.mjs';
 import { inProcessServer } from './small-server.mjs';
+
+const { createTroupe } = await fromDist('src/index.js');
+const { FileSource } = await fromDist('src/inspection/file-source.js');
+const { openInspectionServer } = await fromDist('src/inspection/server.js');
+const { systemClock } = await fromDist('src/ports.js');
 
 const ENTRIES = Number(process.argv[2] ?? 1_000_000);
 const ROUNDS = 5;

@@ -12,10 +12,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = 'test/bench/results.json';
 const SCALE = 'docs/explanation/scale.md';
 
-/** The committed results; undefined where there are none yet. */
-export async function committedResults() {
+/** The results of a file, the committed ones where none is given; undefined where there are none yet. */
+export async function committedResults(file = join(ROOT, RESULTS)) {
   try {
-    return JSON.parse(await readFile(join(ROOT, RESULTS), 'utf8'));
+    return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
     if (error.code === 'ENOENT') return undefined;
     throw error;

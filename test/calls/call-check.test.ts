@@ -22,7 +22,7 @@ it('Secrets of the entry are struck out of what is told of arguments and results
   const schema = { type: 'object' as const, additionalProperties: { enum: ['s3cret'] } };
   const name = 'tool-s3cret';
   const tools = [tool(name, { inputSchema: schema, outputSchema: schema })];
-  await check.loading(tools, name);
+  await check.loading(tools, name, {});
   const refusal = check.refusal(KEY, tools, name, { 'field-s3cret': 1 });
   expect(refusal).toBeInstanceOf(InvalidArgumentsError);
   expect(refusal?.message).toContain('/field-*** must be one of "***"');
@@ -31,15 +31,24 @@ it('Secrets of the entry are struck out of what is told of arguments and results
   expect(JSON.stringify([told, refusal])).not.toContain('s3cret');
 });
 
-it('The validator is loaded for a tool whose schemas ask for something, and for no other.', async () => {
+it('The validator is loaded where it has something to say, and not for a call that fits a plain schema.', async () => {
   const validator = new SchemaValidator();
   const ports = { publish: () => {}, mask: () => (text: string) => text, validator, checksArguments: true };
   const check = new CallCheck(ports);
-  const tools = [tool('plain'), tool('typed', { outputSchema: { type: 'object', required: ['a'] } })];
-  expect(check.loading(tools, 'plain')).toBeUndefined();
-  expect(check.loading(tools, 'unknown')).toBeUndefined();
-  expect(validator.isLoaded).toBe(false);
-  await check.loading(tools, 'typed');
+  const plain = { type: 'object' as const, properties: { path: { type: 'string' } }, required: ['path'] };
+  const tools = [
+    tool('anything'),
+    tool('plain', { inputSchema: plain }),
+    tool('typed', { outputSchema: { type: 'object', required: ['a'] } }),
+  ];
+  expect(check.loading(tools, 'anything', {})).toBeUndefined();
+  expect(check.loading(tools, 'unknown', {})).toBeUndefined();
+  expect(check.loading(tools, 'plain', { path: 'a' })).toBeUndefined();
+  expect(check.refusal(KEY, tools, 'plain', { path: 'a' })).toBeUndefined();
+  expect(check.loading(tools, 'typed', {})).toBeInstanceOf(Promise);
+  expect(new CallCheck({ ...ports, checksArguments: false }).loading(tools, 'plain', {})).toBeUndefined();
+  await check.loading(tools, 'plain', {});
   expect(validator.isLoaded).toBe(true);
-  expect(check.loading(tools, 'typed')).toBeUndefined();
+  expect(check.loading(tools, 'typed', {})).toBeUndefined();
+  expect(check.refusal(KEY, tools, 'plain', {})).toBeInstanceOf(InvalidArgumentsError);
 });

@@ -97,7 +97,7 @@ describe('troupe inspect with a log', () => {
     const first = start('inspect', file('log.jsonl'));
     const { port } = new URL(await first.seen(first.stdout, ADDRESS));
     const second = start('inspect', file('log.jsonl'), '--port', port);
-    expect(await second.ended).toBe(2);
+    expect(await second.ended).toBe(1);
     expect(second.stderr.written).toContain(
       `Nothing can be served on port ${port} of 127.0.0.1 (EADDRINUSE)`,
     );
@@ -135,7 +135,7 @@ describe('troupe up --inspect', () => {
     const log = start('inspect', file('log.jsonl'));
     const { port } = new URL(await log.seen(log.stdout, ADDRESS));
     const up = start('up', `--inspect=${port}`, '--config', file('off.json'));
-    expect(await up.ended).toBe(2);
+    expect(await up.ended).toBe(1);
     expect(up.stderr.written).toContain(`port ${port} of 127.0.0.1 (EADDRINUSE)`);
     // A log is not what somebody attaches to.
     const nothing = start('inspect');

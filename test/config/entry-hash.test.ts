@@ -21,6 +21,11 @@ describe('the hash of an entry', () => {
     );
   });
 
+  it('tells a key apart that a prototype could hide', () => {
+    expect(hashOf(JSON.parse('{"__proto__":{"a":1}}'))).not.toBe(hashOf({}));
+    expect(hashOf(JSON.parse('{"__proto__":{"a":1}}'))).not.toBe(hashOf(JSON.parse('{"__proto__":{"a":2}}')));
+  });
+
   it.each<[story: string, entry: object]>([
     ['the order of its fields', { env: { B: '2', A: '1' }, args: ['-a', '-b'], command: 'lamp' }],
     ['a description', { ...ENTRY, description: 'a lamp', icon: 'x' }],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const TROUPE = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const TROUPE = fileURLToPath(new URL('../../dist/bundle/src/cli/main.js', import.meta.url));
 const FIXTURE = fileURLToPath(new URL('fixture/server.mjs', import.meta.url));
 const START_LIMIT_MS = 30_000;
 const END_LIMIT_MS = 15_000;

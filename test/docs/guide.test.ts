@@ -89,7 +89,7 @@ async function makeReader(signsIn: boolean, signal: AbortSignal): Promise<Reader
   symlinkSync(SCOPE, join(project, 'node_modules/@modelcontextprotocol'));
   for (const name of FRAMEWORKS)
     symlinkSync(join(ROOT, 'node_modules', name), join(project, 'node_modules', name));
-  const command = `exec '${process.execPath}' '${join(ROOT, 'dist/src/cli/main.js')}' "$@"\n`;
+  const command = `exec '${process.execPath}' '${join(ROOT, 'dist/bundle/src/cli/main.js')}' "$@"\n`;
   writeFileSync(join(bin, 'troupe'), `#!/bin/sh\n${command}`, { mode: 0o755 });
   const unset = { XDG_CONFIG_HOME: undefined, XDG_DATA_HOME: undefined, FORCE_COLOR: undefined };
   const env = { ...process.env, ...unset, HOME: home, PATH: `${bin}:${process.env['PATH'] ?? ''}` };

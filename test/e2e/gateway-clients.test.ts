@@ -17,7 +17,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 // A client's own pool closes its idle sockets after some seconds.
 useLeakCheck({ settleMs: 10_000 });
 
-const MAIN = 'dist/src/cli/main.js';
+const MAIN = 'dist/bundle/src/cli/main.js';
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
 /** It finds its own package file only where the folder above the working directory has one too. */
 const INSPECTOR = { file: '../node_modules/@modelcontextprotocol/inspector-cli/build/cli.js', cwd: 'test' };

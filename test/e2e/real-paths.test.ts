@@ -40,7 +40,7 @@ watched.count = edges.count;
 
 const LIMIT_MS = 60_000;
 const WAIT_MS = 20_000;
-const MAIN = fileURLToPath(new URL('../../dist/src/testing/scripted-server-main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/bundle/src/testing/scripted-server-main.js', import.meta.url));
 const QUICK: NonNullable<ServerSettings['policy']> = {
   backoff: [50],
   maxAttempts: 2,

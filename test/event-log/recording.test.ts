@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CAUSE_KINDS, type CauseEntry, type LogEntry } from '../../src/event-log/entry.js';
 import { createLogFile } from '../../src/event-log/file-store.js';
+import { replayLog } from '../../src/event-log/replay-log.js';
 import type { TroupeOptions } from '../../src/options.js';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
 import { useCrashWatch } from '../support/crash-watch.js';
@@ -102,6 +103,31 @@ describe('a recorded troupe', () => {
     expect(ofFiles).toMatchObject([{ event }, { event }]);
     const numbers = causes.flatMap(({ timer }) => timer ?? []);
     expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+  });
+
+  it('tells the same as another one that was begun while it runs, timers included.', async () => {
+    const [first, second] = [new MemoryLog(), new MemoryLog()];
+    const server = files();
+    const policy = { backoff: [700] };
+    const test = troupes.make({ servers: { files: inProcess(server, { policy }) }, record: first });
+    await test.troupe.start();
+    const recording = await test.troupe.record(second);
+    await server.die();
+    await whenState(test, 'files', 'reconnecting');
+    await passTime(test.clock, whenState(test, 'files', 'ready'));
+    await passTime(test.clock, recording.close());
+    await passTime(test.clock, test.troupe.close());
+    const causes = causesOf(second.read().entries);
+    expect(causes.filter(({ kind }) => kind === 'timer').length).toBeGreaterThan(0);
+    const before = causesOf(first.read().entries);
+    const from = before.findIndex(({ event }) => event.type === 'session.lost');
+    expect(causes.map(short)).toEqual(before.slice(from, from + causes.length).map(short));
+    const report = await replayLog([
+      (async function* () {
+        yield Buffer.from(second.text);
+      })(),
+    ]);
+    expect(report.divergences).toEqual([]);
   });
 
   it('numbers the incarnations of a connection.', async () => {

@@ -210,6 +210,23 @@ describe('troupe replay', () => {
     expect((await run(text, { at: { entry: 3 } })).stderr).toBe('');
   });
 
+  it('says so where the moment to stop at is before the log, or after it.', async () => {
+    const text = await incident();
+    const [header, first] = lines(text).map((line) => JSON.parse(line));
+    const last = JSON.parse(lines(text).at(-1)!);
+    for (const at of [{ entry: 0 }, { time: header.startedAt - 1 }])
+      await expect(run(text, { at })).rejects.toThrow(
+        `The log begins after that, with entry 1 at ${new Date(first.at).toISOString()}.`,
+      );
+    const end = `the log ends before that, with entry ${last.seq} at ${new Date(last.at).toISOString()}`;
+    for (const at of [{ entry: last.seq + 1 }, { time: last.at + 1 }]) {
+      const { code, stderr } = await run(text, { at });
+      expect([code, stderr]).toEqual([0, `troupe: ${end}.\n`]);
+    }
+    for (const at of [{ entry: last.seq }, { time: last.at }])
+      expect((await run(text, { at })).stderr).toBe('');
+  });
+
   it('says so where there is no such file, or it is a folder.', async () => {
     const { terminal } = makeTerminal();
     const missing = join(folder, 'nothing');

@@ -128,5 +128,5 @@ describe('a log that was tampered with', () => {
         expect(problem !== undefined || divergenceCount > 0).toBe(true);
       }),
     );
-  });
+  }, 60_000);
 });

@@ -47,7 +47,7 @@ const never = { isCancellationRequested: false, onCancellationRequested: () => (
 /** A workspace in which the package is installed, and nothing runs. */
 function workspaceWithTroupe(): string {
   const folder = temporaryFolder();
-  for (const file of ['dist/src/cli/main.js', 'docs/examples/business-data-server/server.mjs']) {
+  for (const file of ['dist/bundle/src/cli/main.js', 'docs/examples/business-data-server/server.mjs']) {
     const path = join(folder, 'node_modules/mcp-troupe', file);
     mkdirSync(join(path, '..'), { recursive: true });
     writeFileSync(path, '');
@@ -84,7 +84,7 @@ describe('the extension', () => {
       {
         label: 'Troupe',
         command: process.execPath,
-        args: [join(workspace, 'node_modules/mcp-troupe/dist/src/cli/main.js'), 'serve'],
+        args: [join(workspace, 'node_modules/mcp-troupe/dist/bundle/src/cli/main.js'), 'serve'],
         env: {},
         version: '1.2.3',
         cwd: { fsPath: workspace },

@@ -22,6 +22,7 @@ const TOP_LEVEL = [
   'test',
   'tsconfig.json',
   'visualizer',
+  'vite.config.ts',
 ];
 
 const GLOBALS_THAT_ARE_NOT_PURE = new Set([

@@ -74,7 +74,7 @@ describe('the package', () => {
     const { exports } = packageManifest();
     const built = ENTRY_POINTS.map(({ subpath, target }) => [
       subpath,
-      { types: `./dist/${target}.d.ts`, default: `./dist/${target}.js` },
+      { types: `./dist/${target}.d.ts`, default: `./dist/bundle/${target}.js` },
     ]);
     expect(exports).toEqual({ ...Object.fromEntries(built), './package.json': './package.json' });
   });
@@ -94,7 +94,7 @@ describe('the package', () => {
   );
 
   it('installs one command, which its shebang makes run under Node.', () => {
-    expect(packageManifest().bin).toEqual({ troupe: './dist/src/cli/main.js' });
+    expect(packageManifest().bin).toEqual({ troupe: './dist/bundle/src/cli/main.js' });
     expect(readSource('src/cli/main.ts').split('\n')[0]).toBe('#!/usr/bin/env node');
   });
 });

@@ -28,6 +28,13 @@ describe('importing the package', () => {
     expect(loaded.filter((path) => early.test(path))).toEqual([]);
   });
 
+  it("leaves the streams of the host alone, which an import of 'node:process' opens", () => {
+    const importers = [...project].filter(([, imports]) =>
+      imports.some(({ specifier }) => specifier === 'node:process'),
+    );
+    expect(importers.map(([path]) => path)).toEqual([]);
+  });
+
   it('is seen where something heavy is loaded', () => {
     const graph = graphOf(
       new Map([

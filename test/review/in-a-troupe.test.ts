@@ -99,6 +99,15 @@ describe('a tool that changed', () => {
     expect(JSON.stringify(world.events.all)).not.toContain('secrets');
   });
 
+  it('is shown to nobody when the troupe is closed, and cannot be approved any more.', async () => {
+    const world = await begin('hold-changes');
+    await world.change(tool('read', EVIL), tool('write'));
+    const [held] = world.troupe.review.held;
+    await passTime(world.clock, world.troupe.close());
+    expect(world.troupe.review.held).toEqual([]);
+    await expect(world.troupe.review.approve(held!)).rejects.toMatchObject({ code: 'NOT_READY' });
+  });
+
   it('can be compared with what was approved, by a person.', async () => {
     const world = await begin('hold-changes');
     await world.change(tool('read', EVIL), tool('write'));

@@ -21,7 +21,7 @@ useLeakCheck();
 
 const LIMIT_MS = 60_000;
 const BUILT = {
-  main: fileURLToPath(new URL('../../dist/src/testing/scripted-server-main.js', import.meta.url)),
+  main: fileURLToPath(new URL('../../dist/bundle/src/testing/scripted-server-main.js', import.meta.url)),
 };
 const closed: (() => Promise<void>)[] = [];
 

@@ -54,8 +54,15 @@ describe('cached tools', () => {
     }
     const { troupe, clock } = make({ servers, cache });
     const transportsAtFirstSight: number[] = [];
+    const connectionsAtFirstSight: number[] = [];
+    let connections = 0;
+    troupe.events$.subscribe(({ type }) => {
+      if (type === 'connection.added') connections += 1;
+    });
     troupe.tools$.subscribe(({ length }) => {
-      if (length === 50) transportsAtFirstSight.push(fakes.flatMap(({ transports }) => transports).length);
+      if (length !== 50) return;
+      transportsAtFirstSight.push(fakes.flatMap(({ transports }) => transports).length);
+      connectionsAtFirstSight.push(connections);
     });
     const startedAt = clock.now();
     const starting = troupe.start();
@@ -64,6 +71,7 @@ describe('cached tools', () => {
     const report = await starting;
     expect(clock.now() - startedAt).toBe(250);
     expect(transportsAtFirstSight).toEqual([0]);
+    expect(connectionsAtFirstSight).toEqual([0]);
     expect(report).toMatchObject({ ready: [], failed: [] });
     expect(report.pending).toHaveLength(50);
     expect(fakes.flatMap(({ peer }) => peer.of('tools/list')).length).toBe(50);

@@ -59,6 +59,7 @@ describe('a plain schema', () => {
     ['an exclusive limit', { type: 'number', minimum: 1, exclusiveMinimum: true }],
     ['a type that nobody knows', { type: 'constructor' }],
     ['no type', { properties: {} }],
+    ['a dialect that nobody knows', { $schema: 'urn:mine', type: 'object' }],
   ])('is none with %s', (_, schema) => {
     expect(plainSchema(schema, false)).toBeUndefined();
   });

@@ -250,8 +250,13 @@ describe('a hostile schema', () => {
 });
 
 describe('a validator', () => {
-  it('judges nothing before it is loaded', async () => {
+  it('judges only what fits a plain schema before it is loaded', async () => {
     const late = new SchemaValidator();
+    expect(late.isLoaded).toBe(false);
+    const plain = { type: 'object', properties: { a: { type: 'string' } } };
+    const told = [{ a: 'b' }, { a: 1 }].map((value) => late.check(plain, value).kind);
+    expect(told).toEqual(['fits', 'unknown']);
+    expect(late.check({ ...plain, title: 'x'.repeat(70_000) }, { a: 'b' }).kind).toBe('unknown');
     expect(late.isLoaded).toBe(false);
     expect(late.check(FILE, {})).toEqual({ kind: 'unknown' });
     await late.load();

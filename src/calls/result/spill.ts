@@ -2,15 +2,16 @@
  * Whole results as files that only the user can read, for as long as the host may want them.
  *
  * S1. The folder is made when first needed, for the user alone; the names of its files cannot be guessed.
- * S2. All of it is removed by `close`, or where nobody closes, when the process exits. A host that is killed leaves it
- *     to whoever clears the folder for temporary files.
+ * S2. All of it is removed by `close`, or where nobody closes, when the process exits. What a host leaves that was killed
+ *     is removed by the next one that keeps a result.
  * S3. It holds at most `MOST_KEPT_BYTES`, or one file: the oldest make room.
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hasEnded, thisProcess } from '../../ended-process.js';
 import { atExit } from '../../exit-hook.js';
 import { writePrivately } from '../../write-privately.js';
 
@@ -85,7 +86,7 @@ export class SpillFolder implements SpillPort {
 
   async #open(): Promise<string> {
     this.#forgetExit ??= atExit(() => this.#removeNow());
-    return (this.#folder ??= await mkdtemp(join(tmpdir(), 'troupe-results-')));
+    return (this.#folder ??= await makeFolder());
   }
 
   #removeNow(): void {
@@ -95,6 +96,24 @@ export class SpillFolder implements SpillPort {
     } catch {
       // The process ends, and nobody is left to be told.
     }
+  }
+}
+
+/** Its name tells whose it is. */
+async function makeFolder(): Promise<string> {
+  const { pid, host } = thisProcess();
+  const suffix = `@${encodeURIComponent(host)}-`;
+  await removeLeftFolders(suffix, host);
+  return mkdtemp(join(tmpdir(), `troupe-results-${pid}${suffix}`));
+}
+
+/** Those of processes of this machine that have ended. What cannot be removed, as it is somebody else's, stays. */
+async function removeLeftFolders(suffix: string, host: string): Promise<void> {
+  for (const name of await readdir(tmpdir()).catch(() => [])) {
+    const pid = /^troupe-results-(\d+)@/.exec(name)?.[1];
+    if (pid === undefined || !name.startsWith(suffix, name.indexOf('@'))) continue;
+    if (hasEnded({ pid: Number(pid), host }))
+      await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {});
   }
 }
 

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import process from 'node:process';
 import { readLog } from '../../event-log/read-log.js';
 import { FileSource } from '../../inspection/file-source.js';
 import { inspectionFolder, runningInspections, type FoundInspection } from '../../inspection/registration.js';
@@ -14,6 +13,7 @@ import { filesOfLog } from '../replay-files.js';
 import { oneLine } from '../safe-text.js';
 import { openDoor, showInspection } from '../show-inspection.js';
 import { listenForStop } from '../signals.js';
+import { opened } from '../taken-port.js';
 import type { Terminal } from '../terminal.js';
 import { UsageError } from '../usage-error.js';
 
@@ -66,7 +66,7 @@ async function serve(flags: InspectFlags, terminal: Terminal, logs: readonly str
   const title = basename(files.at(-1) ?? '');
   await checkBeginning(files[0] ?? '');
   const source = new FileSource(files, title, systemClock);
-  const server = await openInspectionServer({ source, clock: systemClock, port: flags.port ?? 0 });
+  const server = await opened(openInspectionServer({ source, clock: systemClock, port: flags.port ?? 0 }));
   const shown = { title, mode: 'file', url: server.url, opens: mayOpen(flags) } as const;
   const forget = await showInspection(shown, terminal);
   const interruption = new AbortController();

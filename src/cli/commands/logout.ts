@@ -1,6 +1,5 @@
 /** `troupe logout`: forgets the sign-in to one server. Starts nothing; it need not even be reachable. */
 import { homedir } from 'node:os';
-import process from 'node:process';
 import { Approvals } from '../../approvals.js';
 import { createFileTokenStore } from '../../auth/file-token-store.js';
 import { signOut, type SignOutResult } from '../../auth/sign-out.js';

@@ -28,7 +28,7 @@ export interface ReplayFlags extends Flags {
 
 /**
  * `EXIT.failed` where the replay went another way, `EXIT.usage` where the log cannot be read to its end. Throws a
- * `UsageError` for a file or a connection that does not exist.
+ * `UsageError` for a file or a connection that does not exist, and for a moment before the log.
  */
 export async function replay(
   flags: ReplayFlags,
@@ -36,10 +36,12 @@ export async function replay(
   logs: readonly string[],
 ): Promise<ExitCode> {
   const files = await filesOfLog(logs);
-  const { changes, ...played } = await play(files, flags, terminal);
+  const { changes, reached, ...played } = await play(files, flags, terminal);
+  if (reached?.isBeyond === true && played.report.entries === 0)
+    throw new UsageError(`The log begins after that, with ${told(reached.entry)}.`);
   const report = onlyAbout(played.report, flags.connection);
   const { header, entries, problem, hasOtherCharts } = report;
-  const told = changes.filter(({ connection }) => [undefined, connection].includes(flags.connection));
+  const shown = changes.filter(({ connection }) => [undefined, connection].includes(flags.connection));
   const file = files[report.parts - 1] ?? '';
   if (problem !== undefined) terminal.note(`troupe: ${oneLine(`${file}: ${problem.message}`)}`);
   if (problem === undefined && flags.at === undefined && !report.isEnded)
@@ -48,6 +50,8 @@ export async function replay(
         `troupe: ${file}: the recording was not ended: its process was killed or is still at work, or the end of the log is missing.`,
       ),
     );
+  if (problem === undefined && reached !== undefined && isBefore(reached.entry, flags.at))
+    terminal.note(`troupe: the log ends before that, with ${told(reached.entry)}.`);
   if (header !== undefined && hasOtherCharts) {
     const { name, version } = header.package;
     terminal.note(
@@ -57,23 +61,27 @@ export async function replay(
     );
   }
   if (flags.json)
-    terminal.print(JSON.stringify(toJson(report, flags.timeline === true ? told : undefined), null, 2));
+    terminal.print(JSON.stringify(toJson(report, flags.timeline === true ? shown : undefined), null, 2));
   else if (entries > 0) {
     if (flags.timeline === true)
-      for (const change of told) terminal.print(renderChange(change, header?.startedAt ?? 0));
+      for (const change of shown) terminal.print(renderChange(change, header?.startedAt ?? 0));
     terminal.print(renderReplay(report, terminal.colors));
   }
-  await writePicture(flags, report, told);
+  await writePicture(flags, report, shown);
   await writeFixture(flags, terminal, files, report);
   if (problem !== undefined && problem.code !== 'truncated') return EXIT.usage;
   return report.divergenceCount > 0 ? EXIT.failed : EXIT.fine;
 }
 
-async function play(
-  files: readonly string[],
-  flags: ReplayFlags,
-  terminal: Terminal,
-): Promise<{ readonly report: ReplayReport; readonly changes: readonly StateChange[] }> {
+interface Played {
+  readonly report: ReplayReport;
+  readonly changes: readonly StateChange[];
+  /** The last entry that was looked at, and whether it is after the moment to stop at. */
+  readonly reached: { readonly entry: LogEntry; readonly isBeyond: boolean } | undefined;
+}
+
+async function play(files: readonly string[], flags: ReplayFlags, terminal: Terminal): Promise<Played> {
+  let reached: Played['reached'];
   const changes: StateChange[] = [];
   const isTold = flags.timeline === true || flags.svg !== undefined;
   const size = await sizeOf(files);
@@ -87,12 +95,15 @@ async function play(
         }),
       ),
       {
-        isBeyond: (entry) => isBeyond(entry, flags.at),
+        isBeyond: (entry) => {
+          reached = { entry, isBeyond: isBeyond(entry, flags.at) };
+          return reached.isBeyond;
+        },
         ...(isTold && { changed: (change: StateChange) => void changes.push(change) }),
       },
     ),
   );
-  return { report, changes };
+  return { report, changes, reached };
 }
 
 const CHUNK_BYTES = 1_024 * 1_024;
@@ -109,6 +120,13 @@ function isBeyond({ seq, at }: LogEntry, moment: Moment | undefined): boolean {
   if (moment === undefined) return false;
   return 'entry' in moment ? seq > moment.entry : at > moment.time;
 }
+
+function isBefore({ seq, at }: LogEntry, moment: Moment | undefined): boolean {
+  if (moment === undefined) return false;
+  return 'entry' in moment ? seq < moment.entry : at < moment.time;
+}
+
+const told = ({ seq, at }: LogEntry): string => `entry ${seq} at ${new Date(at).toISOString()}`;
 
 /** Throws a `UsageError` for a connection that the log does not tell of. */
 function onlyAbout(report: ReplayReport, connection: string | undefined): ReplayReport {

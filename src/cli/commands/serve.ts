@@ -7,7 +7,6 @@
  * S3. A signal lets calls in flight finish within the drain time; the second one gives them up and kills the servers.
  */
 import { once } from 'node:events';
-import process from 'node:process';
 import type { Readable, Writable } from 'node:stream';
 import { createGateway, type Gateway } from '../../gateway/gateway.js';
 import type { DrainOptions } from '../../gateway/drain.js';
@@ -22,6 +21,7 @@ import { describeProblem } from '../../config/problem.js';
 import { ServeLog } from '../serve-log.js';
 import { listenForStop } from '../signals.js';
 import type { Terminal } from '../terminal.js';
+import { opened } from '../taken-port.js';
 import { UsageError } from '../usage-error.js';
 
 export interface ServeFlags extends Flags {
@@ -137,17 +137,9 @@ async function open(
   }
   const { serveHttp } = await import('../../gateway/serve-http.js');
   const options = { ...common, ...(await httpOptions(flags)) };
-  const service = await serveHttp(gateway, options).catch((error: unknown) => {
-    throw isPortTaken(error) ? new Error(error.message, { cause: error }) : error;
-  });
+  const service = await opened(serveHttp(gateway, options));
   terminal.print(flags.json ? JSON.stringify({ url: service.url }) : service.url);
   return { closed: NEVER, close: (options) => service.close(options) };
-}
-
-/** Then nothing is wrong with the command line. */
-function isPortTaken(error: unknown): error is Error {
-  const cause: unknown = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && (cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
 }
 
 async function httpOptions(flags: ServeFlags): Promise<ServeHttpOptions> {

@@ -1,6 +1,5 @@
 /** `troupe trust`: approves a server of the project's files, takes that back, or shows what is approved. Starts nothing. */
 import { dirname } from 'node:path';
-import process from 'node:process';
 import type { Approval } from '../../config/approval-store.js';
 import { createFileApprovalStore } from '../../config/file-approval-store.js';
 import type { Discovery } from '../../discover.js';

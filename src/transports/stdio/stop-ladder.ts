@@ -74,7 +74,8 @@ export class StopLadder {
     try {
       while (tree.isAlive()) {
         if (over || this.#hurried) return false;
-        await this.#pause(tree.leaderAlive ? ms : POLL_MS);
+        // The end of the leader is told; that of the others has to be looked for.
+        await this.#pause(tree.leaderAlive ? undefined : POLL_MS);
       }
       return true;
     } finally {
@@ -92,11 +93,11 @@ export class StopLadder {
     return true;
   }
 
-  /** Ends after `ms`, or when something has happened that makes another look worthwhile. */
-  #pause(ms: number): Promise<void> {
+  /** Ends when something has happened that makes another look worthwhile, or after `ms`, where that is given. */
+  #pause(ms: number | undefined): Promise<void> {
     const { clock } = this.#options;
     return new Promise((resolve) => {
-      const timer = clock.setTimeout(resolve, ms);
+      const timer = ms === undefined ? undefined : clock.setTimeout(resolve, ms);
       this.#wake = () => {
         clock.clearTimeout(timer);
         resolve();

@@ -5,7 +5,8 @@
  * does calls `fail`.
  *
  * W1. One write is in flight at a time; what comes meanwhile waits here, so the pipe's pace is ours. No drain listener.
- * W2. Messages sent in the same tick go out in one write, up to `BATCH_CHARACTERS` (a longer one goes alone).
+ * W2. Messages sent in the same tick go out in one write, up to `BATCH_CHARACTERS` (a longer one goes alone). Of many, the
+ *     first `HEAD_START` go before the others are there, so that the server works at those meanwhile.
  * W3. Every `send` settles: by the write's end, or by `fail`. A message that was part of the write in flight may
  *     have reached the server; one that still waited has not.
  * W4. What waits is bounded: a server that asks for ever and never reads its answers cannot fill the memory.
@@ -14,6 +15,7 @@ import type { Writable } from 'node:stream';
 import { TransportError, type RawFailure } from '../session-transport.js';
 
 const BATCH_CHARACTERS = 64 * 1024;
+const HEAD_START = 16;
 /** Most that may wait, in characters. One message may always wait, however long. */
 const MAX_WAITING = 256 * 1024 * 1024;
 /** What a message counts for at least, since it costs more than its text. */
@@ -59,11 +61,12 @@ export class WriteQueue {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ text, resolve, reject });
       this.#waitingSize += size;
-      this.#schedule();
+      if (this.#waiting.length === HEAD_START) this.#flush();
+      else this.#schedule();
     });
   }
 
-  /** Ends the stream as soon as everything has been handed over. */
+  /** Closes the pipe as soon as everything has been handed over. */
   finish(): void {
     this.#finishing = true;
     this.#flush();
@@ -95,8 +98,14 @@ export class WriteQueue {
       const text = this.#inFlight.map((write) => write.text).join('');
       this.#stream.write(text, (error) => this.#settle(error));
     } else if (this.#finishing) {
-      this.#stream.end();
+      this.#endStream();
     }
+  }
+
+  /** To end the stream first takes a turn of the event loop more; on Windows what is still in the pipe could be lost. */
+  #endStream(): void {
+    if (process.platform === 'win32') this.#stream.end();
+    else this.#stream.destroy();
   }
 
   #takeBatch(): PendingWrite[] {

@@ -1,8 +1,8 @@
 /** Troupe with its defaults: supervised, checked, and with an observer of its events. Only the cache of tools is off. */
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { published } from '../from-dist.mjs';
 
-export const load = (_kind, dist) => import(pathToFileURL(join(dist, 'src/index.js')));
+export const load = (_kind, dist) => import(pathToFileURL(published('src/index.js', dist)));
 
 export async function open({ createTroupe }, servers, { onListed = () => {}, options } = {}) {
   const entries = Object.fromEntries(servers.map((server) => [server.name, toEntry(server)]));

@@ -25,7 +25,7 @@ export const scenario = {
         name: `${kind}, ${atOnce}`,
         params: { kind, atOnce, ms: isQuick ? 500 : 1_000, warmUpMs: isQuick ? 400 : 800 },
         clients: [...KEY, ...(kind === 'memory' ? MEMORY_PEERS : PEERS)],
-        ...{ runs: 5, peerRuns: kind === 'http' ? 1 : 2 },
+        ...{ runs: 5, peerRuns: kind === 'http' ? 1 : 2, seconds: isQuick ? 1.3 : 2.3 },
       })),
     ),
 };

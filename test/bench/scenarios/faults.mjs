@@ -33,15 +33,15 @@ export const scenario = {
   },
   cases: ({ isQuick }) =>
     [
-      [10, 1, 'none', 5],
-      [10, 1, 'silent', 5],
-      [10, 1, 'slow', 3],
-      [10, 1, 'missing', 5],
-      [50, 10, 'none', 3],
-      [50, 10, 'silent', 3],
+      [10, 1, 'none', 5, 1],
+      [10, 1, 'silent', 5, isQuick ? 4 : 6],
+      [10, 1, 'slow', 3, 4],
+      [10, 1, 'missing', 5, 1],
+      [50, 10, 'none', 3, 2.5],
+      [50, 10, 'silent', 3, 5],
     ]
       .filter(([servers, , kind]) => !isQuick || (servers === 10 && kind !== 'slow'))
-      .map(([servers, faulty, kind, runs]) => ({
+      .map(([servers, faulty, kind, runs, seconds]) => ({
         name: caseName(servers, faulty, kind),
         params: {
           servers,
@@ -52,6 +52,7 @@ export const scenario = {
         },
         clients: servers === 10 ? [...KEY, ...PEERS] : KEY,
         ...{ runs, runsOf: kind === 'none' || kind === 'missing' ? {} : { sdk: 1, floor: 1 }, peerRuns: 1 },
+        seconds,
       })),
 };
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { median } from '../statistics.mjs';
 import { load, open } from '../clients/sdk.mjs';
+import { published } from '../from-dist.mjs';
 import { stdioServers } from '../servers.mjs';
 
 const WARM_UP = 2_000;
@@ -31,13 +32,13 @@ export const scenario = {
       name: 'stdio',
       params: { calls: isQuick ? 1_000 : 4_000, rounds: 5 },
       clients: ['troupe'],
-      runs: isQuick ? 1 : 3,
+      ...{ runs: isQuick ? 1 : 3, seconds: isQuick ? 4 : 7.5 },
     },
   ],
 };
 
 export async function measure({ params: { calls, rounds }, mark, dist }) {
-  const command = join(dist, 'src/cli/main.js');
+  const command = published('src/cli/main.js', dist);
   if (!existsSync(join(dist, 'src/gateway'))) throw new Error('this build has no gateway');
   const [server] = stdioServers(1, mark);
   const config = join(process.env.TMPDIR, 'gateway.mcp.json');

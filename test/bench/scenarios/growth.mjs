@@ -21,7 +21,7 @@ export const scenario = {
       name: 'in memory',
       params: { rounds: isQuick ? 2 : 4 },
       clients: ['troupe', 'sdk'],
-      ...{ runs: 2, limitMs: 180_000 },
+      ...{ runs: 2, seconds: 20, limitMs: 180_000 },
     },
   ],
 };

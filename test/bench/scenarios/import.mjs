@@ -13,7 +13,14 @@ export const scenario = {
     rssMiB: { label: 'memory', unit: 'MiB', ratio: false },
   },
   cases: () => [
-    { name: 'stdio', params: { kind: 'stdio' }, clients: [...KEY, ...PEERS], runs: 9, peerRuns: 3 },
+    {
+      name: 'stdio',
+      params: { kind: 'stdio' },
+      clients: [...KEY, ...PEERS],
+      runs: 9,
+      peerRuns: 3,
+      seconds: 0.5,
+    },
   ],
 };
 

@@ -29,7 +29,8 @@ export const scenario = {
         name: `${size} MiB`,
         params: { bytes: size * MiB },
         clients: [...KEY, ...PEERS],
-        ...{ runs: 3, runsOf: isSlow || {}, peerRuns: 1, limitMs: 120_000 },
+        ...{ runs: 3, runsOf: isSlow || {}, peerRuns: 1 },
+        ...{ seconds: size === 50 ? (isQuick ? 2 : 9) : 1, limitMs: 120_000 },
       };
     }),
 };

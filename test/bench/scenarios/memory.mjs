@@ -20,14 +20,13 @@ export const scenario = {
       name: 'stdio, 50',
       params: { kind: 'stdio', count: 50 },
       clients: [...KEY, ...PEERS],
-      runs: 2,
-      peerRuns: 1,
+      ...{ runs: 2, peerRuns: 1, seconds: 3.5 },
     },
     {
       name: 'in memory, 1,000',
       params: { kind: 'memory', count: isQuick ? 500 : 1_000 },
       clients: [...KEY, ...MEMORY_PEERS],
-      ...{ runs: 2, peerRuns: 1 },
+      ...{ runs: 2, peerRuns: 1, seconds: 2.5 },
     },
   ],
 };

@@ -22,7 +22,7 @@ export const scenario = {
       name: 'stdio',
       params: { count: isQuick ? 30_000 : 100_000 },
       clients: [...KEY, ...PEERS],
-      ...{ runs: 5, peerRuns: 1 },
+      ...{ runs: 5, peerRuns: 1, seconds: isQuick ? 1 : 2 },
     },
   ],
 };

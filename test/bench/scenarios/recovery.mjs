@@ -14,7 +14,7 @@ export const scenario = {
   about:
     '*Killed*: `kill -9` of the server; how long until its tools are usable again while nobody calls (– is not within ' +
     '2.5 s), and, where they are not, until a call answers that is tried every 20 ms. The line of the floor is no ' +
-    'recovery: it is one spawn, handshake and list in a process that has done so before. *Session lost*: an HTTP server ' +
+    'recovery: it is one spawn, handshake and list in a process that has done so once, as the others have. *Session lost*: an HTTP server ' +
     'forgets its sessions, as a restart does, and answers 404; whether the next call answers.',
   metrics: {
     backMs: { label: 'usable again, no call made', unit: 'ms' },
@@ -29,12 +29,14 @@ export const scenario = {
       runs: 7,
       runsOf: { sdk: isQuick ? 0 : 1 },
       peerRuns: 1,
+      seconds: isQuick ? 1 : 4,
     },
     {
       name: 'session lost',
       params: { kind: 'http' },
       clients: [...KEY, ...PEERS],
       ...{ runs: 5, runsOf: { sdk: isQuick ? 0 : 1, floor: isQuick ? 0 : 1 }, peerRuns: 1 },
+      seconds: 0.5,
     },
   ],
 };
@@ -48,7 +50,7 @@ export function measure(job) {
 async function onceMore({ client, mark }) {
   const library = await client.load('stdio');
   const [server] = stdioServers(1, mark);
-  for (let warm = 0; warm < 2; warm += 1) await (await client.open(library, [server])).close();
+  await (await client.open(library, [server])).close();
   await pause(REST_MS);
   const begun = performance.now();
   const handle = await client.open(library, [server]);
@@ -64,9 +66,10 @@ async function killed({ client, mark }) {
   const call = handle.caller('s0', 'tool_0');
   await call({ text: 'before' });
   await pause(REST_MS);
+  const victims = processesWith(mark);
   const begun = performance.now();
   const back = new Promise((resolve) => (onListed = () => resolve(performance.now() - begun)));
-  endAll(processesWith(mark));
+  endAll(victims);
   const backMs = await Promise.race([back, pause(WITHOUT_CALL_MS, null)]);
   const callMs = await untilAnswered(call, begun);
   await Promise.race([handle.close(), pause(WITH_CALLS_MS)]);

@@ -24,10 +24,10 @@ export const scenario = {
   plot: { metric: 'totalMs', cases: [1, 10, 50].map(caseName) },
   cases: ({ isQuick }) =>
     [
-      { servers: 1, clients: [...KEY, ...PEERS], runs: 7, peerRuns: 3 },
-      { servers: 10, clients: [...KEY, ...PEERS], runs: 5, peerRuns: 2 },
-      { servers: 50, clients: [...KEY, ...PEERS], runs: 5, peerRuns: 1 },
-      { servers: 200, clients: [...KEY, 'client-v2'], runs: 3, peerRuns: 1, limitMs: 90_000 },
+      { servers: 1, clients: [...KEY, ...PEERS], runs: 7, peerRuns: 3, seconds: 0.5 },
+      { servers: 10, clients: [...KEY, ...PEERS], runs: 5, peerRuns: 2, seconds: 1 },
+      { servers: 50, clients: [...KEY, ...PEERS], runs: 5, peerRuns: 1, seconds: 2 },
+      { servers: 200, clients: [...KEY, 'client-v2'], runs: 3, peerRuns: 1, seconds: 5, limitMs: 90_000 },
     ]
       .filter(({ servers }) => !isQuick || servers <= 50)
       .map(({ servers, ...rest }) => ({ name: caseName(servers), params: { servers }, ...rest })),

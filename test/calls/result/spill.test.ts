@@ -1,6 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import process from 'node:process';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SpillFolder } from '../../../src/calls/result/spill.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -46,6 +57,25 @@ describe('the folder of whole results', () => {
     const names = [await folder.write(''), await folder.write('')].map((file) => file.slice(-36));
     expect(names[0]).toMatch(/^[\da-f]{32}\.txt$/);
     expect(names[0]).not.toBe(names[1]);
+  });
+
+  it('is removed by the next one where its process was killed, and left alone where that runs.', async () => {
+    const kept = await makeFolder().write('of this process');
+    const [pid, rest] = basename(dirname(kept)).split('@');
+    const left = (name: string): string => {
+      mkdirSync(join(temporary, name));
+      writeFileSync(join(temporary, name, 'old.txt'), 'private');
+      return join(temporary, name);
+    };
+    const { pid: ended } = spawnSync(process.execPath, ['-e', '']);
+    const killed = left(`troupe-results-${ended}@${rest}`);
+    const elsewhere = left(`troupe-results-${ended}@another-machine-x1y2z3`);
+    const foreign = left('troupe-results-notes');
+    await makeFolder().write('of this process, too');
+    expect([killed, elsewhere, foreign].map((folder) => existsSync(folder))).toEqual([false, true, true]);
+    expect(pid).toBe(`troupe-results-${process.pid}`);
+    expect(readFileSync(kept, 'utf8')).toBe('of this process');
+    for (const folder of [elsewhere, foreign]) rmSync(folder, { recursive: true });
   });
 
   it('makes nothing before something is written.', () => {

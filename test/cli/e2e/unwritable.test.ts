@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
 
-const MAIN = fileURLToPath(new URL('../../../dist/src/cli/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../dist/bundle/src/cli/main.js', import.meta.url));
 
 describe('troupe', () => {
   useLeakCheck();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ServerId } from './settings.js';
 
 const BUSINESS_DATA = 'business-data-server/server.mjs';
-const GATEWAY = 'dist/src/cli/main.js';
+const GATEWAY = 'dist/bundle/src/cli/main.js';
 const INSTALLED = 'node_modules/mcp-troupe';
 
 /** In the order in which they are looked at. The gateway is the workspace's own where it has one. */

@@ -5,11 +5,9 @@
  *     sees the old list or the new one, also where several processes write.
  * F2. A file that cannot be understood, is somebody else's or of a newer version is told as such, never used, and
  *     replaced by the next list.
- * F3. A list is read in one go: it is small, and a start waits for those of all servers.
- * F4. What nobody has written for as long as lists are used is removed with the first list that is written.
+ * F3. What nobody has written for as long as lists are used is removed with the first list that is written.
  */
-import { readFileSync, statSync } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { isAbsence } from '../config/sources.js';
 import { systemClock } from '../ports.js';
@@ -68,8 +66,8 @@ function fileName(key: string): string {
   return `${key}.json`;
 }
 
-function readCatalog(file: string, key: string): CachedCatalog | undefined {
-  const text = readWhole(file);
+async function readCatalog(file: string, key: string): Promise<CachedCatalog | undefined> {
+  const text = await readWhole(file);
   if (text === undefined) return undefined;
   const value = parse(text);
   const format = isJsonObject(value) ? value['troupeCatalog'] : undefined;
@@ -84,13 +82,13 @@ function readCatalog(file: string, key: string): CachedCatalog | undefined {
   return { savedAt, tools };
 }
 
-function readWhole(file: string): string | undefined {
+async function readWhole(file: string): Promise<string | undefined> {
   try {
-    const found = statSync(file);
+    const found = await stat(file);
     // What waits for a writer would be read for ever.
     if (!found.isFile()) throw new Error(`${file} is no file`);
     if (found.size > LONGEST) throw new Error(`${file} is longer than any list that is kept`);
-    return readFileSync(file, 'utf8');
+    return await readFile(file, 'utf8');
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;

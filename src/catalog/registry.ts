@@ -148,13 +148,8 @@ export class ToolRegistry {
     this.#mayShrink = false;
     const before = this.#shown;
     const shares = this.#collect();
-    if (
-      isSameList(
-        shares,
-        [...before.values()].map(({ share }) => share),
-      )
-    )
-      return;
+    const earlier = [...before.values()].map(({ share }) => share);
+    if (isSameList(shares, earlier)) return;
     const names = this.#namesOf(shares);
     const shown = shares.map((share, index) =>
       this.#show(share, names[index] ?? [], before.get(share.server)),
@@ -244,7 +239,7 @@ export class ToolRegistry {
 /** Of the states of a connection, all that makes a difference here. */
 function showing(state: ConnectionState | null): 'present' | 'stale' | 'nothing' {
   if (state === 'ready') return 'present';
-  return state === 'stopped' ? 'nothing' : 'stale';
+  return state === null || state === 'stopped' ? 'nothing' : 'stale';
 }
 
 /** What one server shows, with the names that it has for the model. */

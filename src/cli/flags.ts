@@ -62,19 +62,6 @@ export function toMilliseconds(text: string): number {
   return wholeNumber(text, 0, LONGEST_TIMER_MS, 'milliseconds');
 }
 
-/** A moment of an event log: the number of an entry, or a time. */
-export type Moment = { readonly entry: number } | { readonly time: number };
-
-/** A whole number is that of an entry; anything else is a time with its date, as `Date` reads it. */
-export function toMoment(text: string): Moment {
-  if (/^\d{1,15}$/.test(text)) return { entry: Number(text) };
-  const time = Date.parse(text);
-  if (/\d{4}/.test(text) && Number.isFinite(time)) return { time };
-  throw new InvalidArgumentError(
-    'Expected the number of an entry, or a time with its date such as 2026-01-31T12:00:00Z.',
-  );
-}
-
 export function toMegabytes(text: string): number {
   return wholeNumber(text, 1, MOST_MEGABYTES, 'megabytes');
 }

@@ -32,13 +32,13 @@ import {
   toFile,
   toMegabytes,
   toMilliseconds,
-  toMoment,
   toPid,
   toPort,
   toUrl,
   type Flags,
   type MachineName,
 } from './flags.js';
+import { toMoment } from './moment.js';
 import { manyLines, oneLine } from './safe-text.js';
 import { Terminal, watchReaders, type Streams } from './terminal.js';
 import { UsageError } from './usage-error.js';
@@ -189,7 +189,11 @@ function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void
 function addReplay(program: Command, act: Act): void {
   addCommand(program, 'replay', "play a log of 'up --record' again, and tell what happened")
     .argument('<log...>', 'the file, or the files of one recording; LOG.1 and so on are found')
-    .option('--at <moment>', 'stop there: the number of an entry, or a time', toMoment)
+    .option(
+      '--at <moment>',
+      'stop there: the number of an entry, a time, or +seconds from the beginning',
+      toMoment,
+    )
     .option('--connection <name>', 'tell of this connection only')
     .addOption(
       new Option('--against <charts>', 'the charts to play it with').choices(['current']).default('current'),

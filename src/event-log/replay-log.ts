@@ -10,8 +10,8 @@ import { Replayer } from './replayer.js';
 import { Summary, type ConnectionSummary, type StateChange } from './summary.js';
 
 export interface ReplayOptions {
-  /** True where the replay ends before that entry. Default: at the end of the log. */
-  readonly isBeyond?: (entry: LogEntry) => boolean;
+  /** True where the replay ends before that entry. The header is that of the first part. Default: at the end of the log. */
+  readonly isBeyond?: (entry: LogEntry, header: LogHeader) => boolean;
   /** Hears of every change of a connection's state. */
   readonly changed?: (change: StateChange) => void;
   /** Hears of every thousandth entry. */
@@ -142,8 +142,9 @@ class Play {
 
   #play(entry: LogEntry, text: string): void {
     const replayer = this.#replayer;
-    if (replayer === undefined) return;
-    this.#isBeyond = this.#options.isBeyond?.(entry) === true;
+    const header = this.#header;
+    if (replayer === undefined || header === undefined) return;
+    this.#isBeyond = this.#options.isBeyond?.(entry, header) === true;
     if (this.#isBeyond) return;
     this.#at = entry.at;
     this.#nextSeq = entry.seq + 1;

@@ -109,10 +109,10 @@ describe('the command line', () => {
       "option '--attempts <n>' argument '0' is invalid. Expected a whole number of attempts from 1 to 1000.",
       'troupe check',
     ],
-    ...['-1', '1.5', '10:30', 'yesterday'].map((text): [string, string[], string, string] => [
+    ...['-1', '1.5', '24:30', '10:60', '+1m', 'yesterday'].map((text): [string, string[], string, string] => [
       `a moment, as ${text} is none`,
       ['replay', 'session.jsonl', `--at=${text}`],
-      `option '--at <moment>' argument '${text}' is invalid. Expected the number of an entry, or a time with its date such as 2026-01-31T12:00:00Z.`,
+      `option '--at <moment>' argument '${text}' is invalid. Expected the number of an entry, seconds from the beginning such as +1.5s, a time such as 14:02:31, or one with its date such as 2026-01-31T12:00:00Z.`,
       'troupe replay',
     ]),
     [

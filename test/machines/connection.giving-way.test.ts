@@ -27,3 +27,20 @@ describe('a session that gives way', () => {
     expect(driver.context).toMatchObject({ failure: { phase: 'session' }, readyAt: null, pid: null });
   });
 });
+
+describe('the session that follows', () => {
+  it('is what it turned out to be: an entry says less than the server that was reached.', async () => {
+    const driver = await reloaded();
+    await driver.settle('prepareSession', { transport: 'sse', url: 'https://example.com/sse' });
+    expect(driver.context).toMatchObject({ transport: 'sse', url: 'https://example.com/sse' });
+  });
+
+  it('is tried without the failure of the one before it.', async () => {
+    const driver = await reloaded();
+    await driver.fail('prepareSession', 'retry');
+    expect(driver.context.outdated).not.toBeNull();
+    await driver.command({ type: 'connection.reload', transport: 'http', policy: PLAIN_POLICY });
+    expect(driver.path).toContain('preparing');
+    expect(driver.context.outdated).toBeNull();
+  });
+});

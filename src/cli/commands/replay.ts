@@ -1,10 +1,11 @@
 /** `troupe replay`: plays an event log again, and tells what happened in it and whether it happens again. */
 import { createReadStream } from 'node:fs';
 import { isAbout, replayLog, type ReplayReport } from '../../event-log/replay-log.js';
-import type { LogEntry } from '../../event-log/entry.js';
+import type { LogEntry, LogHeader } from '../../event-log/entry.js';
 import type { StateChange } from '../../event-log/summary.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import type { Flags, Moment } from '../flags.js';
+import type { Flags } from '../flags.js';
+import type { Moment } from '../moment.js';
 import { showingShare } from '../progress.js';
 import { filesOfLog, sizeOf } from '../replay-files.js';
 import { renderChange, renderReplay } from '../replay-report.js';
@@ -37,7 +38,7 @@ export async function replay(
 ): Promise<ExitCode> {
   const files = await filesOfLog(logs);
   const { changes, reached, ...played } = await play(files, flags, terminal);
-  if (reached?.isBeyond === true && played.report.entries === 0)
+  if (reached !== undefined && reached.side > 0 && played.report.entries === 0)
     throw new UsageError(`The log begins after that, with ${told(reached.entry)}.`);
   const report = onlyAbout(played.report, flags.connection);
   const { header, entries, problem, hasOtherCharts } = report;
@@ -50,7 +51,7 @@ export async function replay(
         `troupe: ${file}: the recording was not ended: its process was killed or is still at work, or the end of the log is missing.`,
       ),
     );
-  if (problem === undefined && reached !== undefined && isBefore(reached.entry, flags.at))
+  if (problem === undefined && reached !== undefined && reached.side < 0)
     terminal.note(`troupe: the log ends before that, with ${told(reached.entry)}.`);
   if (header !== undefined && hasOtherCharts) {
     const { name, version } = header.package;
@@ -76,8 +77,8 @@ export async function replay(
 interface Played {
   readonly report: ReplayReport;
   readonly changes: readonly StateChange[];
-  /** The last entry that was looked at, and whether it is after the moment to stop at. */
-  readonly reached: { readonly entry: LogEntry; readonly isBeyond: boolean } | undefined;
+  /** The last entry that was looked at, and on which side of the moment to stop at it is: 0 is exactly there. */
+  readonly reached: { readonly entry: LogEntry; readonly side: number } | undefined;
 }
 
 async function play(files: readonly string[], flags: ReplayFlags, terminal: Terminal): Promise<Played> {
@@ -95,9 +96,9 @@ async function play(files: readonly string[], flags: ReplayFlags, terminal: Term
         }),
       ),
       {
-        isBeyond: (entry) => {
-          reached = { entry, isBeyond: isBeyond(entry, flags.at) };
-          return reached.isBeyond;
+        isBeyond: (entry, header) => {
+          reached = { entry, side: flags.at === undefined ? 0 : sideOf(entry, flags.at, header) };
+          return reached.side > 0;
         },
         ...(isTold && { changed: (change: StateChange) => void changes.push(change) }),
       },
@@ -116,14 +117,9 @@ async function* counted(file: string, onBytes: (bytes: number) => void): AsyncGe
   }
 }
 
-function isBeyond({ seq, at }: LogEntry, moment: Moment | undefined): boolean {
-  if (moment === undefined) return false;
-  return 'entry' in moment ? seq > moment.entry : at > moment.time;
-}
-
-function isBefore({ seq, at }: LogEntry, moment: Moment | undefined): boolean {
-  if (moment === undefined) return false;
-  return 'entry' in moment ? seq < moment.entry : at < moment.time;
+/** Negative before the moment, positive after it. */
+function sideOf({ seq, at }: LogEntry, moment: Moment, { startedAt }: LogHeader): number {
+  return 'entry' in moment ? seq - moment.entry : at - moment.time(startedAt);
 }
 
 const told = ({ seq, at }: LogEntry): string => `entry ${seq} at ${new Date(at).toISOString()}`;

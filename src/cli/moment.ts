@@ -5,22 +5,27 @@ import { InvalidArgumentError } from 'commander';
 export type Moment = { readonly entry: number } | { readonly time: (startedAt: number) => number };
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const AFTER_START = /^\+(\d{1,9}(?:\.\d{1,3})?)s?$/;
+const ENTRY = /^#?(\d{1,15})$/;
 const TIME_OF_DAY = /^([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,3}))?)?(Z?)$/i;
+/** `Date` makes a time of nearly anything that ends in a number. */
+const DATE =
+  /^(?:\d{4}-\d{2}|(?:[a-z]+,? )?(?:\d{1,2} )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* (?:\d{1,2},? )?\d{4}\b)/i;
 
 /**
- * A whole number is that of an entry; `+1.5s` counts from the beginning of the log, as a timeline does; `14:02:31` is
- * the first such time of the log, here, or with a Z in UTC; anything else is a time with its date, as `Date` reads it.
+ * A whole number is that of an entry, also with the `#` that a timeline has before it; `+1.5s` counts from the beginning
+ * of the log, as a timeline does; `14:02:31` is the first such time of the log, here, or with a Z in UTC; anything else is
+ * a time with its date, as `Date` reads it.
  */
 export function toMoment(text: string): Moment {
-  if (/^\d{1,15}$/.test(text)) return { entry: Number(text) };
+  const [, entry] = ENTRY.exec(text) ?? [];
+  if (entry !== undefined) return { entry: Number(entry) };
   const [, seconds] = AFTER_START.exec(text) ?? [];
   if (seconds !== undefined) return { time: (startedAt) => startedAt + Number(seconds) * 1_000 };
   const ofDay = TIME_OF_DAY.exec(text);
   if (ofDay !== null) return { time: (startedAt) => firstAfter(startedAt, ofDay) };
   const time = Date.parse(text);
-  if (/\d{4}/.test(text) && Number.isFinite(time)) return { time: () => time };
+  if (DATE.test(text) && Number.isFinite(time)) return { time: () => time };
   throw new InvalidArgumentError(
     'Expected the number of an entry, seconds from the beginning such as +1.5s, a time such as 14:02:31, or one with its date such as 2026-01-31T12:00:00Z.',
   );
@@ -28,16 +33,30 @@ export function toMoment(text: string): Moment {
 
 /** A minute that has begun counts: whoever names no seconds means the whole of it. */
 function firstAfter(startedAt: number, [, hours, minutes, seconds, fraction, zone]: RegExpExecArray): number {
-  const date = new Date(startedAt);
-  const [hour = 0, minute = 0, second = 0, millisecond = 0] = [
-    hours,
-    minutes,
-    seconds ?? 0,
-    (fraction ?? '').padEnd(3, '0'),
-  ].map(Number);
-  const time =
+  const begin = new Date(startedAt);
+  const [hour, minute, second] = [Number(hours), Number(minutes), Number(seconds ?? 0)];
+  const ms = Number((fraction ?? '').padEnd(3, '0'));
+  // Not a day's milliseconds later: a day of this place may be an hour longer or shorter.
+  const onDay = (day: number): number =>
     zone === ''
-      ? date.setHours(hour, minute, second, millisecond)
-      : date.setUTCHours(hour, minute, second, millisecond);
-  return time < startedAt - MINUTE_MS ? time + DAY_MS : time;
+      ? new Date(
+          begin.getFullYear(),
+          begin.getMonth(),
+          begin.getDate() + day,
+          hour,
+          minute,
+          second,
+          ms,
+        ).getTime()
+      : Date.UTC(
+          begin.getUTCFullYear(),
+          begin.getUTCMonth(),
+          begin.getUTCDate() + day,
+          hour,
+          minute,
+          second,
+          ms,
+        );
+  const first = onDay(0);
+  return first < startedAt - MINUTE_MS ? onDay(1) : first;
 }

@@ -10,14 +10,16 @@ const MOST_PARTS = 1_000;
 
 /**
  * The files to be played, the oldest first: those that were given, in the order of the recording; for one alone also
- * what came before it, `LOG.1`, `LOG.2` and so on, as far as it is there and belongs to it.
+ * what came before it, `LOG.1`, `LOG.2` and so on, as far as it is there and belongs to it. One alone may be a pipe, which
+ * is left unread.
  *
- * Throws a `UsageError` for a file that does not exist or is none.
+ * Throws a `UsageError` for a file that does not exist or is none, and for a pipe beside others.
  */
 export async function filesOfLog(files: readonly string[]): Promise<readonly string[]> {
   for (const file of files) await checkFile(file);
   const [only] = files;
-  if (files.length === 1 && only !== undefined) return withEarlier(only);
+  if (files.length === 1 && only !== undefined) return (await isFile(only)) ? withEarlier(only) : files;
+  await checkReadTwice(files, 'several parts need');
   const parts = await Promise.all(
     files.map(async (file) => ({ file, part: (await headerOf(file))?.part ?? 0 })),
   );
@@ -28,6 +30,16 @@ export async function filesOfLog(files: readonly string[]): Promise<readonly str
 export async function sizeOf(files: readonly string[]): Promise<number> {
   const stats = await Promise.all(files.map((file) => stat(file)));
   return stats.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** Throws a `UsageError` where one is a pipe or a device; `why` is who needs a file, as the end of a sentence. */
+export async function checkReadTwice(files: readonly string[], why: string): Promise<void> {
+  for (const file of files)
+    if (!(await isFile(file))) throw new UsageError(`'${file}' is no file, which ${why}.`);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path)).isFile();
 }
 
 async function withEarlier(file: string): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 /** An incident as a test: the log of one connection, and a vitest file that has it happen again. */
-import { readFile, mkdir } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectionName } from '../event-log/address.js';
 import { bodyOf, Chain, toLine } from '../event-log/chain.js';
@@ -23,7 +23,7 @@ export interface FixtureOrder {
 
 /**
  * Gives the files that were written. Throws a `UsageError` where the log tells of several connections and none was
- * named, where it does not begin with the start of the one that was, and where a file is there already.
+ * named, where it does not tell of a whole session of the one that was, and where a file is there already.
  */
 export async function exportFixture({
   folder,
@@ -33,16 +33,36 @@ export async function exportFixture({
 }: FixtureOrder): Promise<readonly string[]> {
   const name = connection ?? onlyOf([...report.connections.keys()]);
   const { header, entries } = await readAll(files);
-  const own = entries.filter((entry) => isAbout(entry, name));
+  const played = entries.slice(0, report.entries);
+  const own = played.filter((entry) => isAbout(entry, name));
   const { states, sessions } = recordedConnection(own, name);
   if (header === undefined || sessions.length === 0)
     throw new UsageError(`The log tells of no session of '${name}' from its begin on.`);
-  const base = name.replaceAll(/[^\w.-]+/g, '-');
+  const base = fileNameOf(name);
   const [test, log] = [join(folder, `${base}.test.mjs`), join(folder, `${base}.jsonl`)];
-  await mkdir(folder, { recursive: true });
+  await make(folder);
   await write(log, trimmed(header, own));
-  await write(test, testFile(name, base, states));
+  try {
+    await write(test, testFile(name, base, states));
+  } catch (error) {
+    await rm(log, { force: true });
+    throw error;
+  }
   return [test, log];
+}
+
+/** Vitest looks at no hidden file, and what begins with a dash is an option. */
+function fileNameOf(name: string): string {
+  const plain = name.replaceAll(/[^\p{L}\p{M}\p{N}_.-]+/gu, '-').replaceAll(/^[.-]+|[.-]+$/g, '');
+  return plain || 'server';
+}
+
+async function make(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw new UsageError(`'${folder}' cannot be made: ${(error as Error).message}`);
+  }
 }
 
 function onlyOf(names: readonly string[]): string {

@@ -131,7 +131,10 @@ function misfit(value: JsonObject, fields: readonly Field[]): string | undefined
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 1;
-const isTime = (value: unknown): boolean => Number.isFinite(value);
+/** What a `Date` can be. */
+const LATEST_MS = 8.64e15;
+export const isTime = (value: unknown): value is number =>
+  Math.abs(Number(value)) <= LATEST_MS && typeof value === 'number';
 const isCheck = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{1,32}$/.test(value);
 
 export function isObject(value: unknown): value is JsonObject {
@@ -171,7 +174,8 @@ const NAME_AND_VERSION = { fits: hasTexts('name', 'version'), expected: 'a name 
 const HASHES = { fits: hasTexts('connection', 'manager'), expected: 'the hashes of the charts' };
 const COUNT = { fits: isCount, expected: 'a whole number' };
 const NUMBER = { fits: isNumber, expected: 'a whole number of at least 1' };
-const TIME = { fits: isTime, expected: 'a number' };
+const AMOUNT = { fits: (value: unknown) => Number.isFinite(value), expected: 'a number' };
+const TIME = { fits: isTime, expected: 'a time' };
 const OBJECT = { fits: isObject, expected: 'an object' };
 const ADDRESS = { fits: isAddress, expected: 'the address of an actor' };
 const EVENT = { fits: isEvent, expected: 'an event' };
@@ -193,7 +197,7 @@ const HEADER_FIELDS: readonly Field[] = [
   { name: 'policyVersion', ...COUNT },
   { name: 'machines', ...HASHES },
   { name: 'startedAt', ...TIME },
-  { name: 'seed', ...TIME },
+  { name: 'seed', ...AMOUNT },
   { name: 'part', ...NUMBER },
   { name: 'firstSeq', ...NUMBER },
   { name: 'input', ...OBJECT },

@@ -7,7 +7,7 @@
  */
 import type { StateValue } from 'xstate';
 import { isAddress } from './address.js';
-import { entryProblem, isMoved, isObject, isState, type LogEntry } from './entry.js';
+import { entryProblem, isMoved, isObject, isState, isTime, type LogEntry } from './entry.js';
 
 /** An actor in a state, as many lines have them. */
 export interface ActorState {
@@ -101,7 +101,7 @@ export class LineScanner {
     const seq = this.#digits();
     if (!this.#skip(AT)) return undefined;
     const at = this.#digits();
-    if (!(seq >= 0) || !(at >= 0) || !this.#skip(KIND)) return undefined;
+    if (!(seq >= 0) || !isTime(at) || !this.#skip(KIND)) return undefined;
     const kindAt = this.#cursor;
     if (this.#skip(NOTE))
       return { seq, at, isSnapshot: false, place: -1, moved: undefined, kindAt, seenTo: this.#cursor };

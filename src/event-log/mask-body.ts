@@ -2,8 +2,13 @@
 import { MASK } from '../config/mask.js';
 import { maskJson, type Mask } from '../secrets.js';
 
-const SECRET_NAMES =
-  /pass(?:word|wd|phrase|code)|secret|token(?!s$)|api[-_ ]?key|access[-_ ]?key|private[-_ ]?key|authorization|credential|cookie|bearer|signature/i;
+/** What the name of a secret holds. */
+const WORDS =
+  'pass(?:word|wd|phrase|code)|secret|token(?!s\\b)|api[-_ ]?key|access[-_ ]?key|private[-_ ]?key|authorization|credential|cookie|bearer|signature';
+const SECRET_NAMES = new RegExp(WORDS, 'i');
+
+/** Names of the protocol that sound like secrets and hold none. */
+const NO_SECRETS: ReadonlySet<string> = new Set(['progressToken']);
 
 /** Tokens that say what they are. */
 const SECRET_FORMS = [
@@ -16,31 +21,60 @@ const SECRET_FORMS = [
   /(?<=:\/\/)[^/\s:@]+:[^/\s@]+(?=@)/g,
 ];
 
-/** Names of the protocol that sound like secrets and hold none. */
-const NO_SECRETS: ReadonlySet<string> = new Set(['progressToken']);
+/** A field of JSON, which may be in a text of JSON itself: `\"apiKey\":\"…\"`. Its name is the third group. */
+const QUOTED_FIELD = new RegExp(
+  `((\\\\{0,7}["'])([\\w.-]{0,40}?(?:${WORDS})[\\w.-]{0,40})\\2\\s{0,8}:\\s{0,8}\\2)[^]*?((?<!\\\\)\\2|$)`,
+  'gi',
+);
+/** `DB_PASSWORD=…` and `?api_key=…`: what stands in quotes, or has no blank and four characters at least. */
+const ASSIGNMENT = new RegExp(
+  `((?:${WORDS})[\\w.-]{0,40}=)(?:(\\\\{0,7}["'])[^\\n]*?(?:(?<!\\\\)\\2|$)|[^\\s=&"'\\\\;,<>][^\\s&"'\\\\;,<>]{3,})`,
+  'gim',
+);
 
 /** `found` hears of every text that is taken for a secret by its name: the other side may repeat it anywhere. */
 export function maskBody(message: unknown, mask: Mask, found: (secret: string) => void = () => {}): unknown {
-  const masked = maskJson(message, (text) =>
-    SECRET_FORMS.reduce((shown, form) => shown.replace(form, MASK), mask(text)),
+  return withoutNamed(
+    maskJson(message, (text) => withoutForms(mask(text))),
+    found,
   );
-  return withoutNamed(masked, found);
+}
+
+function withoutForms(text: string): string {
+  return SECRET_FORMS.reduce((shown, form) => shown.replace(form, MASK), text)
+    .replace(QUOTED_FIELD, (field: string, begin: string, _: string, name: string, end: string) =>
+      NO_SECRETS.has(name) ? field : `${begin}${MASK}${end}`,
+    )
+    .replace(ASSIGNMENT, `$1${MASK}`);
 }
 
 /** Deeper than `maskJson` goes there is nothing. */
 function withoutNamed(value: unknown, found: (secret: string) => void): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutNamed(item, found));
   if (typeof value !== 'object' || value === null) return value;
+  const ofPair = nameOfPair(value);
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => {
-      if (!isSecret(name, item)) return [name, withoutNamed(item, found)];
-      found(String(item));
-      return [name, MASK];
-    }),
+    Object.entries(value).map(([name, item]) => [
+      name,
+      isSecret(name === 'value' ? ofPair : name) ? withoutValues(item, found) : withoutNamed(item, found),
+    ]),
   );
 }
 
-function isSecret(name: string, item: unknown): boolean {
-  const isValue = typeof item === 'string' || typeof item === 'number';
-  return isValue && !NO_SECRETS.has(name) && SECRET_NAMES.test(name);
+/** Of `{ name: 'Authorization', value: '…' }`, as lists of headers and of variables have them. */
+function nameOfPair(value: object): string {
+  const { name, key = name } = value as { readonly name?: unknown; readonly key?: unknown };
+  return typeof key === 'string' ? key : '';
+}
+
+function isSecret(name: string): boolean {
+  return !NO_SECRETS.has(name) && SECRET_NAMES.test(name);
+}
+
+/** What an object holds has names of its own. */
+function withoutValues(item: unknown, found: (secret: string) => void): unknown {
+  if (Array.isArray(item)) return item.map((each) => withoutValues(each, found));
+  if (typeof item !== 'string' && typeof item !== 'number') return withoutNamed(item, found);
+  found(String(item));
+  return MASK;
 }

@@ -112,7 +112,7 @@ export class LogParser {
   #read(text: string): void {
     if (this.#isOver) return;
     this.#line += 1;
-    const value = parsed(text);
+    const value = parsed(this.#line === 1 ? text.replace(/^\ufeff/, '') : text);
     const isWhole = value !== undefined || !this.#isEnding;
     if (!isWhole && isBeginOfLog(this.#line, text)) this.#truncated(this.#line, 'was cut off');
     else if (this.#nextSeq === undefined) this.#readHeader(value);
@@ -141,6 +141,8 @@ export class LogParser {
   #readEntry(value: unknown, expected: number, text: string): void {
     if (value === undefined) return this.#corrupt('is not JSON');
     if (!isObject(value)) return this.#corrupt('is not an object');
+    if (Object.hasOwn(value, 'troupeLog'))
+      return this.#corrupt('begins another part or another log, which belongs into a file of its own');
     const problem = entryProblem(value);
     if (problem !== undefined) return this.#corrupt(problem);
     const entry = value as unknown as LogEntry;

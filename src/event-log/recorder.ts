@@ -7,7 +7,8 @@
  * R1. Nothing is written while the machines are at work: a group is written from a microtask, when they are at rest.
  * R2. A part begins with a snapshot of every machine; another one follows every `SNAPSHOT_EVERY` entries.
  * R3. Where the sink cannot follow, or an entry is longer than any reader takes, entries are left out rather than
- *     held. A note tells how many, then a snapshot follows, so that what comes after can be played.
+ *     held. A note tells how many, then a snapshot follows, so that what comes after can be played. Where a machine holds
+ *     more than any line can, there is no snapshot of it: that ends the recording.
  * R4. The last entry is a note that says so, unless the process was killed: what is missing before it shows.
  * R5. An error in here, or in the sink, ends the recording and is told once. It never reaches an actor.
  */
@@ -198,6 +199,8 @@ export class Recorder {
 
   #writeEntry<T extends Exclude<LogEntry, CauseEntry>>(entry: Omit<T, 'check'>): void {
     const body = JSON.stringify(entry);
+    const { to = 'a note' } = entry as { readonly to?: string };
+    if (isBeyondLine(body)) throw new Error(`What '${to}' holds is longer than any line.`);
     this.#chain.add(body);
     this.#nextSeq += 1;
     this.#write(toLine(body, this.#chain.check));
@@ -223,6 +226,11 @@ export class Recorder {
     this.#system.detach();
     this.#parts.failed(error);
   }
+}
+
+/** With its check and its line feed; few are long enough to be measured. */
+function isBeyondLine(body: string): boolean {
+  return body.length > LONGEST_BODY && Buffer.byteLength(body) > LONGEST_LINE_BYTES - 100;
 }
 
 /** The states of those that came to another one without being told by the causes themselves. */

@@ -4,7 +4,8 @@
  *
  * Q1. The two must agree with the log, and so with each other: by state, by what followed, and by the check over every
  *     context.
- * Q2. The comparison of an actor ends at its first divergence, and begins anew with the next snapshot.
+ * Q2. The comparison of an actor ends at its first divergence, and where entries were left out. It begins anew with the
+ *     next snapshot.
  * Q3. A log of other charts, or of other policies, is compared by states and by the kinds of what followed: what a context
  *     holds is another thing there.
  * Q4. No log makes it throw: what cannot be played is a divergence.
@@ -47,6 +48,8 @@ export class Replayer {
   #group: CauseEntry[] = [];
   /** By method and address: what has parted already. */
   readonly #parted = new Set<string>();
+  /** Addresses of machines that entries were left out of, until the next snapshot tells where they stand. */
+  readonly #lost = new Set<string>();
   #count = 0;
   #entries = 0;
 
@@ -105,18 +108,21 @@ export class Replayer {
 
   #takeNote(entry: LogEntry & { readonly kind: 'note' }): void {
     this.#verify(entry, entry.check);
-    if (entry.note.type === 'gap') this.#endRerun('entries were left out while it was recorded');
+    if (entry.note.type !== 'gap') return;
+    this.#endRerun('entries were left out while it was recorded');
+    for (const address of this.fold.actors) this.#lost.add(address);
   }
 
   #takeSnapshot(entry: SnapshotEntry): void {
     const before = this.#count;
     if (this.#entries === 1) this.#beginRerun(entry);
+    const isLost = this.#lost.delete(entry.to);
     const now = this.#rerun?.machines().find(({ to }) => to === entry.to);
     this.#compareSnapshot(entry, 'rerun', now);
-    this.#compareSnapshot(entry, 'fold', this.fold.standing(entry.to));
+    if (!isLost) this.#compareSnapshot(entry, 'fold', this.fold.standing(entry.to));
     this.#verify(entry, entry.check, this.#count > before);
     // What the new charts hold in their contexts, an older one cannot say.
-    if (this.hasOtherCharts && this.fold.standing(entry.to) !== undefined) return;
+    if (this.hasOtherCharts && !isLost && this.fold.standing(entry.to) !== undefined) return;
     this.#parted.delete(`fold ${entry.to}`);
     this.fold.take(entry);
   }

@@ -31,7 +31,7 @@ export interface WireNote {
 
 /** Requests of one session that are remembered until their answer comes. */
 const MOST_OPEN = 1_000;
-/** Values of one session that are remembered because they were called secrets. */
+/** Values of one session that are remembered because they were called secrets: the latest. */
 const MOST_SECRETS = 100;
 /** Longest message that is written down, bytes. */
 const LONGEST_BODY = 256 * 1_024;
@@ -118,20 +118,26 @@ class ToldSecrets {
   constructor(private readonly maskEntry: Mask) {}
 
   mask(message: object): unknown {
-    const before = this.#known.size;
+    let isNew = false;
     const body = maskBody(
       message,
       (text) => this.#maskKnown(this.maskEntry(text)),
-      (secret) => this.#add(secret),
+      (secret) => {
+        isNew = this.#add(secret) || isNew;
+      },
     );
-    if (this.#known.size === before) return body;
+    if (!isNew) return body;
     this.#maskKnown = createMask(this.#known);
     return maskBody(body, this.#maskKnown);
   }
 
-  #add(secret: string): void {
-    if (secret !== MASK && secret.length >= SHORTEST_SECRET && this.#known.size < MOST_SECRETS)
-      this.#known.add(secret);
+  /** Whether it was not known yet. */
+  #add(secret: string): boolean {
+    if (secret === MASK || secret.length < SHORTEST_SECRET || this.#known.has(secret)) return false;
+    const [oldest = ''] = this.#known;
+    if (this.#known.size === MOST_SECRETS) this.#known.delete(oldest);
+    this.#known.add(secret);
+    return true;
   }
 }
 

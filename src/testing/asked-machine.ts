@@ -33,14 +33,20 @@ export class AskedMachine {
     this.#machine = machine;
     const self: AnyActorRef = createActor(nothing, { parent: createActor(nothing) });
     self.getSnapshot = () => this.#present;
+    replaceNamesakes(self.system);
     self.system.inspect((event) => {
       if (event.type === '@xstate.microstep') this.#taken.push(...event._transitions);
     });
     this.#scope = scopeOf(self);
   }
 
-  begin(input: unknown): AnyMachineSnapshot {
-    return this.#machine.getInitialSnapshot(this.#scope, input) as AnyMachineSnapshot;
+  /** Throws where the machine cannot start with that. */
+  begin(input: unknown): Answer {
+    this.#present = undefined;
+    this.#taken = [];
+    const snapshot = this.#machine.getInitialSnapshot(this.#scope, input) as AnyMachineSnapshot;
+    if (snapshot.status === 'error') throw snapshot.error;
+    return { snapshot, taken: this.#taken };
   }
 
   ask(snapshot: AnyMachineSnapshot, event: EventObject): Answer {
@@ -49,6 +55,24 @@ export class AskedMachine {
     const next = this.#machine.transition(snapshot, event, this.#scope) as AnyMachineSnapshot;
     return { snapshot: next, taken: this.#taken };
   }
+}
+
+/** Where a system keeps its actors by their `systemId`; not in its types. */
+interface Registry {
+  get(systemId: string): AnyActorRef | undefined;
+  _set(systemId: string, actor: AnyActorRef): void;
+  _unregister(actor: AnyActorRef): void;
+}
+
+/** No actor is ever stopped here, so one of the same `systemId` takes its place. */
+function replaceNamesakes(system: AnyActorRef['system']): void {
+  const registry = system as unknown as Registry;
+  const set = registry._set.bind(registry);
+  registry._set = (systemId, actor) => {
+    const namesake = registry.get(systemId);
+    if (namesake !== undefined) registry._unregister(namesake);
+    set(systemId, actor);
+  };
 }
 
 function scopeOf(self: AnyActorRef): AnyActorScope {

@@ -46,7 +46,7 @@ export interface RecordedServer {
 
 /**
  * Plays the connection of that name. Throws where the log cannot be read to its end, a cut last line aside, and where it
- * tells of no such connection.
+ * tells of no such connection; a `TypeError` for what is no log.
  *
  * @param log The text of a log.
  */
@@ -145,7 +145,8 @@ class Player implements RecordedServer {
     if (session === undefined) return SILENCE;
     const failing = this.#planned(session, method);
     const answer = this.#take(session, session.answers, (each) => isTo(each, method, params));
-    if (answer !== undefined) return this.#reply(answer);
+    const isExplained = answer?.reply === null && failing !== undefined && 'failure' in failing;
+    if (answer !== undefined && !isExplained) return this.#reply(answer);
     if (failing === undefined) return plainAnswer(session, method, params);
     await this.#wait(failing.afterMs);
     if ('failure' in failing) return this.#fail(failing.failure);
@@ -257,6 +258,7 @@ function many<T>(count: number | undefined, make: (number: number) => T): T[] {
 
 function entriesOf(log: string | Uint8Array): readonly LogEntry[] {
   const bytes = typeof log === 'string' ? new TextEncoder().encode(log) : log;
+  if (!(bytes instanceof Uint8Array)) throw new TypeError('A log is given as its text or its bytes.');
   const parser = new LogParser();
   const pieces = [...parser.push(bytes), ...parser.end()];
   const entries: LogEntry[] = [];

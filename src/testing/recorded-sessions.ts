@@ -3,7 +3,14 @@
  * begin of a session, or from a request to its answer.
  */
 import { connectionName, isMachineAddress } from '../event-log/address.js';
-import { isObject, type CauseEntry, type LogEntry, type NoteEntry } from '../event-log/entry.js';
+import {
+  isObject,
+  type CauseEntry,
+  type LogEntry,
+  type NoteEntry,
+  type SnapshotEntry,
+} from '../event-log/entry.js';
+import { stateText } from '../event-log/divergence.js';
 import { isCommand } from '../actors/door.js';
 import type { ConnectionPolicy } from '../../machines/policy/policy.js';
 import type { ServerIdentity } from '../../machines/connection.events.js';
@@ -14,13 +21,13 @@ import { statePath } from '../lifecycle/state-path.js';
 export type RecordedOutcome<T> =
   { readonly afterMs: number; readonly value: T } | { readonly afterMs: number; readonly failure: Failure };
 
-/** An answer whose message was recorded. */
+/** A request whose message was recorded, and what came of it. */
 export interface RecordedAnswer {
   readonly method: string;
   readonly params: unknown;
-  readonly afterMs: number;
+  afterMs: number;
   /** The answer as it came, its id left out; null where none came. */
-  readonly reply: Readonly<Record<string, unknown>> | null;
+  reply: Readonly<Record<string, unknown>> | null;
 }
 
 export interface RecordedSession {
@@ -42,7 +49,10 @@ export interface RecordedConnection {
   readonly name: string;
   readonly policy: ConnectionPolicy | undefined;
   readonly sessions: readonly RecordedSession[];
-  /** The top-level states it went through until the host, or the end of the log, ended that. */
+  /**
+   * The top-level states it went through until the host, or the end of the log, ended that; from the first `configuring`
+   * on, with which a connection begins. That it gave up is left out where attempts before the log had a part in it.
+   */
   readonly states: readonly string[];
 }
 
@@ -62,27 +72,32 @@ class Reader {
   policy: ConnectionPolicy | undefined;
   isUnknown = true;
   #generation = 0;
+  /** What stands before that is of a session whose begin was not recorded. */
+  #isBegun = false;
+  /** Attempts and losses before the log began count towards giving up; they do not where it is played. */
+  #hasPast = false;
   #isEnded = false;
   /** When the session, or the attempt at one, began. */
   #openedAt = 0;
   #lastAt = 0;
-  readonly #sent = new Map<
-    string,
-    { readonly method: string; readonly params: unknown; readonly at: number }
-  >();
+  readonly #sent = new Map<string, { readonly at: number; readonly answer: RecordedAnswer }>();
 
   constructor(private readonly name: string) {}
 
   take(entry: LogEntry): void {
     if (entry.kind === 'note') this.#note(entry);
-    else if (entry.kind === 'snapshot') this.#snapshot(entry.to, entry.context);
+    else if (entry.kind === 'snapshot') this.#snapshot(entry);
     else this.#cause(entry);
   }
 
-  #snapshot(to: string, context: Readonly<Record<string, unknown>>): void {
+  #snapshot({ to, state, context }: SnapshotEntry): void {
     if (!this.#isOwn(to)) return;
+    const { state: top } = statePath(state);
+    if (this.isUnknown) this.#hasPast = context['attempt'] !== 0;
+    if (top === 'configuring') this.#enter(top);
     this.#begin(context);
-    this.#generation = Number(context['issued'] ?? context['generation'] ?? 0);
+    const isOpening = stateText(state) === 'launching.opening';
+    this.#generation = Number(context['issued'] ?? context['generation'] ?? 0) - (isOpening ? 1 : 0);
   }
 
   #begin(input: unknown): void {
@@ -109,7 +124,9 @@ class Reader {
 
   #enter(state: string): void {
     if (state === 'shuttingDown' || state === 'stopped') this.#isEnded = true;
-    if (!this.#isEnded && this.states.at(-1) !== state) this.states.push(state);
+    if (state === 'failed' && this.#hasPast) this.#isEnded = true;
+    this.#isBegun ||= state === 'configuring';
+    if (this.#isBegun && !this.#isEnded && this.states.at(-1) !== state) this.states.push(state);
   }
 
   #hear(entry: CauseEntry): void {
@@ -128,12 +145,14 @@ class Reader {
       return { afterMs: Math.max(0, at - Number(output['startedAt'] ?? at)), value: value(output) };
     };
     const session = this.#now;
-    if (slot === 'openTransport')
-      this.#open(
-        at,
-        outcome(() => null),
-      );
-    else if (session === undefined) return;
+    if (slot === 'openTransport') {
+      if (this.#isBegun)
+        this.#open(
+          at,
+          outcome(() => null),
+        );
+      else this.#generation += 1;
+    } else if (session === undefined) return;
     else if (slot === 'handshake')
       session.handshake = outcome((output) => output['server'] as ServerIdentity);
     else if (slot === 'listTools' || slot === 'refreshTools')
@@ -163,14 +182,16 @@ class Reader {
     if (note.type !== 'wire' || note['connection'] !== this.name || !isObject(note['body'])) return;
     const { body, direction, id } = note;
     const key = `${String(note['generation'])} ${String(id)}`;
-    if (direction === 'sent' && typeof body['method'] === 'string')
-      this.#sent.set(key, { method: body['method'], params: body['params'], at });
+    if (direction === 'sent' && typeof body['method'] === 'string' && body['id'] !== undefined) {
+      const answer = { method: body['method'], params: body['params'], afterMs: 0, reply: null };
+      this.#early.push({ generation: Number(note['generation']), answer });
+      this.#sent.set(key, { at, answer });
+    }
     const asked = direction === 'received' && body['method'] === undefined ? this.#sent.get(key) : undefined;
     if (asked === undefined) return;
     this.#sent.delete(key);
     const { id: _, jsonrpc: __, ...reply } = body;
-    const answer = { method: asked.method, params: asked.params, afterMs: at - asked.at, reply };
-    this.#early.push({ generation: Number(note['generation']), answer });
+    Object.assign(asked.answer, { afterMs: at - asked.at, reply });
   }
 
   /** The messages of a session come before the entry that tells that it is open. */

@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fieldName, type Path } from '../config/problem.js';
 import { inPackage } from '../package.js';
+import { checkOrder, checkScript } from './check-script.js';
 import type { Misbehavior, ServerScript } from './server-script.js';
 
 /** The entry of a troupe that starts it. */
@@ -14,7 +16,9 @@ export interface ProgramEntry {
 }
 
 /** What a program does at once when it is told to, in this order. */
-export interface ScriptedOrder extends Omit<Misbehavior, 'afterMs'> {
+export interface ScriptedOrder extends Omit<Misbehavior, 'afterMs' | 'fault'> {
+  /** The process ends. Default: none. For silence, see `script`. */
+  readonly fault?: 'crash';
   /** From here on this is its script. */
   readonly script?: ServerScript;
   /** Other tools, told by `notifications/tools/list_changed`. */
@@ -32,12 +36,13 @@ export interface ScriptedProgramOptions {
 
 /**
  * The entry of a child process that follows the script: `createTroupe({ servers: { files: scriptedProgram({ … }) } })`.
- * Throws a `TypeError` where the script holds a function, which no other process could run.
+ * Throws a `TypeError` where the script makes no sense, or holds a function, which no other process could run.
  */
 export function scriptedProgram(
   script: ServerScript = {},
   options: ScriptedProgramOptions = {},
 ): ProgramEntry {
+  checkScript(script);
   return { command: options.node ?? process.execPath, args: [mainOf(options), asJson(script)] };
 }
 
@@ -48,7 +53,7 @@ export interface ControlledProgram {
   readonly isRunning: boolean;
   /** Resolves when a process of it listens; the present one counts. */
   whenRunning(): Promise<void>;
-  /** Tells the process that was started last. Throws where none listens. */
+  /** Tells the process that was started last. Throws where none listens, and a `TypeError` for an order that makes no sense. */
   tell(order: ScriptedOrder): void;
   /** Ends the channel; the process is the troupe's to end. */
   close(): Promise<void>;
@@ -59,12 +64,12 @@ export async function controlProgram(
   script: ServerScript = {},
   options: ScriptedProgramOptions = {},
 ): Promise<ControlledProgram> {
+  const { command, args } = scriptedProgram(script, options);
   const path = socketPath();
   const channel = new ControlChannel();
   const server = createServer((socket) => channel.add(socket));
   server.listen(path);
   await once(server, 'listening');
-  const { command, args } = scriptedProgram(script, options);
   return {
     config: { command, args: [...args, path] },
     get isRunning() {
@@ -99,6 +104,7 @@ class ControlChannel {
   }
 
   tell(order: ScriptedOrder): void {
+    checkOrder(order);
     const latest = [...this.#sockets].at(-1);
     if (latest === undefined) throw new Error('No process of this program is running.');
     latest.write(`${asJson(order)}\n`);
@@ -126,10 +132,20 @@ function mainOf({ main }: ScriptedProgramOptions): string {
 }
 
 function asJson(value: object): string {
-  return JSON.stringify(value, (key, inner: unknown) => {
-    if (typeof inner !== 'function') return inner;
-    throw new TypeError(
-      `A script for a child process cannot hold a function, but '${key}' is one: say it as an answer.`,
-    );
-  });
+  const place = functionIn(value, []);
+  if (place === undefined) return JSON.stringify(value);
+  throw new TypeError(
+    `A script for a child process cannot hold a function, but '${fieldName(place)}' is one: say it as an answer.`,
+  );
+}
+
+/** Where the first function is. */
+function functionIn(value: unknown, path: Path): Path | undefined {
+  if (typeof value === 'function') return path;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = functionIn(inner, [...path, Array.isArray(value) ? Number(key) : key]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

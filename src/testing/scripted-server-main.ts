@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { createScriptedServer, type ScriptedServer } from './scripted-server.js';
-import type { Misbehavior, ServerScript } from './server-script.js';
+import type { ServerScript } from './server-script.js';
 import type { ScriptedOrder } from './scripted-program.js';
 import { StdioBody } from './stdio-body.js';
 
@@ -37,7 +37,7 @@ function obey(one: ScriptedServer, order: ScriptedOrder): void {
   misbehave(order);
 }
 
-function misbehave({ stderr, garbage, fault, exitCode = 1 }: Misbehavior): void {
+function misbehave({ stderr, garbage, fault, exitCode = 1 }: ScriptedOrder): void {
   if (stderr !== undefined) body.complain(stderr);
   if (garbage !== undefined) body.garble(garbage);
   if (fault === 'crash') body.crash(exitCode);

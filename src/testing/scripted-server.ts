@@ -8,6 +8,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { systemClock, type Clock } from '../ports.js';
+import { checkScript } from './check-script.js';
 import { ClientRequests } from './client-requests.js';
 import { ordinaryAnswer, text } from './ordinary-answers.js';
 import type { Answer, Exchange, Handler, Params, Received, ServerScript } from './server-script.js';
@@ -59,16 +60,29 @@ export class ScriptedServer {
   readonly received: Received[] = [];
   /** Every answer to a request of this server, in the order of arrival. */
   readonly answers: JSONRPCMessage[] = [];
-  script: ServerScript;
+  #script: ServerScript;
   readonly #clock: Clock;
-  readonly #counts = new Map<string, number>();
+  /** How many answers of each list were given. */
+  readonly #counts = new WeakMap<readonly unknown[], number>();
   #sessions = 0;
   #present: Session | undefined;
   readonly #waiting = new Set<() => void>();
 
+  /** Throws a `TypeError` for a script that makes no sense. */
   constructor(script: ServerScript = {}, clock: Clock = systemClock) {
-    this.script = script;
+    checkScript(script);
+    this.#script = script;
     this.#clock = clock;
+  }
+
+  get script(): ServerScript {
+    return this.#script;
+  }
+
+  /** Throws a `TypeError` for one that makes no sense, and goes on with the present one. */
+  set script(script: ServerScript) {
+    checkScript(script);
+    this.#script = script;
   }
 
   /** How often a session was begun. */
@@ -88,18 +102,23 @@ export class ScriptedServer {
     const timers = new SessionTimers(this.#clock);
     const asks = new ClientRequests((message) => void body.send(message).catch(() => {}));
     const session: Session = { number: this.#sessions, body, timers, asks };
-    await this.script.beforeConnect?.(session.number);
-    this.#present = session;
+    let isOver = false;
     transport.onmessage = (message) => this.#hear(session, message);
     transport.onclose = () => {
+      isOver = true;
       timers.clear();
       asks.giveUp();
       if (this.#present === session) this.#present = undefined;
       this.#wake();
     };
+    await this.script.beforeConnect?.(session.number);
+    if (isOver) throw new Error('The session ended before the server accepted it.');
+    this.#present = session;
     const { start } = this.script;
-    const isMute = start !== undefined && (await this.#faultsOf(session, start));
-    if (!isMute) await transport.start();
+    if (start !== undefined) await this.#faultsOf(session, start);
+    if (start?.fault === 'crash') return;
+    if (start?.fault === 'silent') transport.onmessage = () => {};
+    await transport.start();
   }
 
   /** Ends the present session from this side, as a crash would. */
@@ -169,10 +188,10 @@ export class ScriptedServer {
       session.body.send({ jsonrpc: '2.0', id, ...body } as unknown as JSONRPCMessage).catch(() => {});
     try {
       const result = await this.#resultOf(session, method, params, exchange);
+      if (result === undefined) throw new Error(`The handler of '${method}' gave no result.`);
       if (result !== SILENCE) await reply({ result });
     } catch (error) {
-      const { code = -32603, message, data } = error as Partial<RpcFault>;
-      await reply({ error: { code, message, ...(data === undefined ? {} : { data }) } });
+      await reply({ error: errorOf(error) });
     }
   }
 
@@ -186,10 +205,10 @@ export class ScriptedServer {
   /** Of a list the next one, and the last one for ever. */
   #scripted(method: string): Handler | Answer | undefined {
     const entry = this.script.on?.[method];
-    if (!Array.isArray(entry)) return entry as Handler | Answer | undefined;
-    const count = this.#counts.get(method) ?? 0;
-    this.#counts.set(method, count + 1);
-    return (entry as readonly (Handler | Answer)[])[Math.min(count, entry.length - 1)];
+    if (!isList(entry)) return entry;
+    const count = this.#counts.get(entry) ?? 0;
+    this.#counts.set(entry, count + 1);
+    return entry[Math.min(count, entry.length - 1)];
   }
 
   async #follow(
@@ -219,8 +238,25 @@ export class ScriptedServer {
     if (stderr !== undefined) session.body.complain?.(stderr);
     if (garbage !== undefined) garble(session.body, garbage);
     if (fault === 'crash') await crash(session.body, exitCode);
-    return fault !== undefined;
+    return fault === 'crash' || fault === 'silent';
   }
+}
+
+function isList<T extends object>(entry: T | readonly T[] | undefined): entry is readonly T[] {
+  return Array.isArray(entry);
+}
+
+/** JSON-RPC: something went wrong inside. */
+const INTERNAL_ERROR = -32_603;
+
+/** Whatever a handler throws: the codes of Node's own errors are words, and not for a client. */
+function errorOf(thrown: unknown): Params {
+  const { code, message = String(thrown), data } = Object(thrown) as Partial<RpcFault>;
+  return {
+    code: Number.isInteger(code) ? code : INTERNAL_ERROR,
+    message,
+    ...(data === undefined ? {} : { data }),
+  };
 }
 
 function exchangeOf({ number, body }: Session, id: RequestId, params: Params): Exchange {
@@ -229,6 +265,7 @@ function exchangeOf({ number, body }: Session, id: RequestId, params: Params): E
     id,
     session: number,
     progress: (progress, total) => {
+      if (progressToken === undefined) return;
       const told = { progressToken, progress, ...(total === undefined ? {} : { total }) };
       const message = { jsonrpc: '2.0', method: 'notifications/progress', params: told };
       void body.send(message as unknown as JSONRPCMessage).catch(() => {});
@@ -253,7 +290,7 @@ export interface ScriptedServerOptions {
 
 /**
  * A server of this process that follows the script: `{ type: 'in-process', server: createScriptedServer({ … }) }`. The
- * script may be replaced at any time.
+ * script may be replaced at any time. Throws a `TypeError` for one that makes no sense.
  */
 export function createScriptedServer(
   script: ServerScript = {},

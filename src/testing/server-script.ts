@@ -8,16 +8,19 @@ export interface Exchange {
   readonly id: RequestId;
   /** Number of the session, from 1. */
   readonly session: number;
-  /** Tells the client how far it is. */
+  /** Tells the client how far it is, where it asked for that. */
   progress(progress: number, total?: number): void;
 }
 
-/** Gives the result, or throws an `RpcFault`. Returning `SILENCE` leaves the request without an answer. */
+/**
+ * Gives the result, or throws an `RpcFault`. Returning `SILENCE` leaves the request without an answer; what throws
+ * something else, or gives nothing, is answered with an internal error.
+ */
 export type Handler = (params: Params, exchange: Exchange) => unknown;
 
 /** What goes wrong, in this order: the wait, the line on stderr, the garbage, the fault. */
 export interface Misbehavior {
-  /** Milliseconds before anything else. Default 0. */
+  /** Milliseconds, before all that follows here. Default 0. */
   readonly afterMs?: number;
   /** A line on stderr; in this process nobody hears it. */
   readonly stderr?: string;
@@ -34,7 +37,7 @@ export interface Answer extends Misbehavior {
   readonly result?: unknown;
   /** A JSON-RPC error instead. */
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
-  /** So many notifications of progress first. Default 0. */
+  /** So many notifications of progress before anything else, where the client asked for them. Default 0. */
   readonly progress?: number;
   /** The client is asked first, such as for `roots/list` or `sampling/createMessage`. */
   readonly ask?: { readonly method: string; readonly params?: Params };

@@ -14,6 +14,7 @@ describe('a moment of a log', () => {
   it('is an entry by its number.', () => {
     expect(toMoment('0')).toEqual({ entry: 0 });
     expect(toMoment('120')).toEqual({ entry: 120 });
+    expect(toMoment('#1200')).toEqual({ entry: 1200 });
   });
 
   it.each([
@@ -41,7 +42,17 @@ describe('a moment of a log', () => {
     expect(timeOf('3:00', begin)).toBe(new Date(2026, 1, 1, 3, 0, 0).toISOString());
   });
 
+  it.each(['entry 1234', 'foo 2026', '31.1.2026', 'may be 1234'])(
+    'is not guessed from anything: %s.',
+    (text) => {
+      expect(() => toMoment(text)).toThrow(/^Expected the number of an entry/);
+    },
+  );
+
   it('is a date and a time.', () => {
+    expect(timeOf('Sat Jan 31 2026 12:00:00 GMT')).toBe('2026-01-31T12:00:00.000Z');
+    expect(timeOf('31 January 2026 12:00 UTC')).toBe('2026-01-31T12:00:00.000Z');
+
     expect(timeOf('2026-01-31T12:00:00Z')).toBe('2026-01-31T12:00:00.000Z');
   });
 });

@@ -115,6 +115,12 @@ describe('the command line', () => {
       `option '--at <moment>' argument '${text}' is invalid. Expected the number of an entry, seconds from the beginning such as +1.5s, a time such as 14:02:31, or one with its date such as 2026-01-31T12:00:00Z.`,
       'troupe replay',
     ]),
+    ...['--record-wire', '--record-bodies'].map((flag): [string, string[], string, string] => [
+      `${flag} without a file`,
+      ['up', flag],
+      `${flag} needs a file: --record FILE.`,
+      'troupe up',
+    ]),
     [
       'an added server',
       ['--add', 'https://token@example.com', 'up'],

@@ -48,6 +48,13 @@ describe('a whole log', () => {
     expect(entriesOf(await read(Buffer.from(SAMPLE_LINES.join('\r\n'))))).toEqual(SAMPLE_ENTRIES);
   });
 
+  it('may begin with the mark that editors on Windows put there.', async () => {
+    const marked = Buffer.concat([Buffer.from('\ufeff'), toBytes(SAMPLE_LINES)]);
+    const pieces = await read(marked);
+    expect(pieces[0]).toEqual({ type: 'header', line: 1, header: SAMPLE_HEADER });
+    expect(problemOf(pieces)).toBeUndefined();
+  });
+
   it('keeps fields that it does not know.', async () => {
     const pieces = await read(altered(3, { later: true }));
     expect(entriesOf(pieces)).toHaveLength(SAMPLE_ENTRIES.length);
@@ -115,6 +122,9 @@ describe('a damaged line', () => {
     ['an entry twice', 5, withLine(4, SAMPLE_LINES[3]!, SAMPLE_LINES[3]!), 'is entry 3, where entry 4'],
     ['an unknown kind', 4, altered(4, { kind: 'toString' }), 'a kind that does not exist'],
     ['no kind', 4, altered(4, { kind: undefined }), "lacks 'kind'"],
+    ['the begin of another part', 4, withLine(4, SAMPLE_LINES[0]!), 'begins another part'],
+    ['a time that no calendar has', 4, altered(4, { at: 1e300 }), "has a 'at' that is not a time"],
+    ['a begin that no calendar has', 1, altered(1, { startedAt: -1e300 }), "'startedAt' that is not a time"],
     ['no address', 4, altered(4, { to: 'files' }), "has a 'to' that is not the address of an actor"],
     ['no event', 4, altered(4, { event: { type: 1 } }), "has a 'event' that is not an event"],
     ['a wildcard as event', 4, altered(4, { event: { type: '*' } }), 'not an event'],

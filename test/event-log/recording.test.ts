@@ -1,5 +1,5 @@
 /** What a troupe that is recorded writes down, and that it is none the worse for it. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -234,6 +234,34 @@ describe('a recording in a file', () => {
     await recordedIn(path);
     expect(readdirSync(folder).toSorted()).toEqual(['session.jsonl', 'session.jsonl.1']);
     expect(readFileSync(`${path}.1`, 'utf8')).toBe('an older one');
+  });
+
+  it('is refused where a folder stands, which stays where it is.', async () => {
+    const path = join(folder, 'logs');
+    mkdirSync(path);
+    writeFileSync(join(path, 'kept'), '');
+    const events = await recordedIn(path);
+    expect(readdirSync(folder)).toEqual(['logs']);
+    expect(readdirSync(path)).toEqual(['kept']);
+    expect(events.of('diagnostic')).toMatchObject([
+      { kind: 'record-failed', message: expect.stringMatching(/: '.*logs' is there and is no file\.$/) },
+    ]);
+  });
+
+  it('stays in its folder where the process goes to another one meanwhile.', async () => {
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      const file = createLogFile('session.jsonl');
+      process.chdir(before);
+      await file.write('a\n');
+      await file.rotate?.();
+      await file.write('b\n');
+      await file.close();
+    } finally {
+      process.chdir(before);
+    }
+    expect(readdirSync(folder).toSorted()).toEqual(['session.jsonl', 'session.jsonl.1']);
   });
 
   it('goes on in a new file beyond its size, and each of the two is a log of its own.', async () => {

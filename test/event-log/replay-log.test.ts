@@ -49,6 +49,31 @@ async function incident(): Promise<string> {
   return record.text;
 }
 
+const MIB = 1_024 * 1_024;
+
+/** What is recorded of a server that has as many characters to say of itself, and of what was said of the recording. */
+async function talkative(
+  length: number,
+): Promise<{ readonly text: string; readonly told: readonly string[] }> {
+  const record = new MemoryLog();
+  const initialize = ({ protocolVersion }: Readonly<Record<string, unknown>>) => ({
+    protocolVersion,
+    capabilities: { tools: {} },
+    serverInfo: { name: 'talkative', version: '1' },
+    instructions: 'x'.repeat(length),
+  });
+  const files = new ScriptedServer({ tools: [tool('read')], on: { initialize } });
+  const test = troupes.make({ servers: { files: inProcess(files) }, record });
+  const told: string[] = [];
+  test.troupe.events$.subscribe((event) => {
+    if (event.type === 'diagnostic' && event.kind === 'record-failed') told.push(event.message);
+  });
+  await passTime(test.clock, test.troupe.start());
+  await test.clock.advance(5_000);
+  await passTime(test.clock, test.troupe.close());
+  return { text: record.text, told };
+}
+
 const lines = (text: string): string[] => text.trimEnd().split('\n');
 const joined = (all: readonly string[]): string => all.map((line) => `${line}\n`).join('');
 
@@ -72,6 +97,23 @@ describe('a log of real effects', () => {
     });
     expect(files?.states['ready']).toBeGreaterThanOrEqual(5_000);
     expect(broken).toMatchObject({ attempts: 2, failureCodes: { 'server-error': 2 } });
+  });
+
+  it('does not part where entries were left out while it was recorded.', async () => {
+    const report = await play((await talkative(6 * MIB)).text);
+    expect(report).toMatchObject({ problem: undefined, divergences: [], isEnded: true });
+    expect(report.whyNoRerun).toBe('entries were left out while it was recorded');
+    expect(report.connections.get('files')?.state).toBe('stopped');
+  });
+
+  it('ends where a machine holds more than any line can, which is told, and can be read until there.', async () => {
+    const { text, told } = await talkative(17 * MIB);
+    expect(told).toEqual([
+      expect.stringMatching(/has ended: What '\$\/files#1' holds is longer than any line\.$/),
+    ]);
+    const report = await play(text);
+    expect(report.divergences).toEqual([]);
+    expect([undefined, 'truncated']).toContain(report.problem?.code);
   });
 
   it('can be stopped at an entry, where it tells how everything stood.', async () => {
@@ -214,16 +256,16 @@ describe('troupe replay', () => {
     const text = await incident();
     const [header, first] = lines(text).map((line) => JSON.parse(line));
     const last = JSON.parse(lines(text).at(-1)!);
-    for (const at of [{ entry: 0 }, { time: header.startedAt - 1 }])
+    for (const at of [{ entry: 0 }, { time: () => header.startedAt - 1 }])
       await expect(run(text, { at })).rejects.toThrow(
         `The log begins after that, with entry 1 at ${new Date(first.at).toISOString()}.`,
       );
     const end = `the log ends before that, with entry ${last.seq} at ${new Date(last.at).toISOString()}`;
-    for (const at of [{ entry: last.seq + 1 }, { time: last.at + 1 }]) {
+    for (const at of [{ entry: last.seq + 1 }, { time: () => last.at + 1 }]) {
       const { code, stderr } = await run(text, { at });
       expect([code, stderr]).toEqual([0, `troupe: ${end}.\n`]);
     }
-    for (const at of [{ entry: last.seq }, { time: last.at }])
+    for (const at of [{ entry: last.seq }, { time: () => last.at }])
       expect((await run(text, { at })).stderr).toBe('');
   });
 

@@ -143,6 +143,17 @@ describe('the wire', () => {
     expect(JSON.stringify(bodies)).not.toContain('hunter22');
   });
 
+  it('remembers the latest of them, however many there were.', () => {
+    const bodies: unknown[] = [];
+    const wire = new Wire({ now: () => 0 }, () => (value) => value);
+    wire.listen({ bodies: true, note: ({ body }) => bodies.push(body) });
+    const ear = wire.ear(key);
+    for (let id = 0; id < 300; id += 1)
+      ear('sent', { method: 'call', id, params: { apiKey: `hunter-${id}-` } });
+    ear('received', { id: 299, result: { text: 'it is hunter-299-' } });
+    expect(bodies.at(-1)).toEqual({ id: 299, result: { text: 'it is ***' } });
+  });
+
   it('strikes out a secret that a server calls a message by.', () => {
     const notes: Note[] = [];
     const wire = new Wire({ now: () => 0 }, () => createMask(['hunter22']));
@@ -171,7 +182,25 @@ describe('a message that is written down', () => {
     [{ text: 'key ghp_abcdefghijklmnopqrst' }, { text: 'key ***' }],
     [{ url: 'https://me:pass@host/a' }, { url: 'https://***@host/a' }],
     [{ text: 'the known one' }, { text: 'the ***' }],
+    [{ passwords: ['abc', 'def'] }, { passwords: ['***', '***'] }],
+    [{ text: '{"apiKey": "abc", "size": "7"}' }, { text: '{"apiKey": "***", "size": "7"}' }],
+    [{ text: '"{\\"client_secret\\":\\"abc\\"}"' }, { text: '"{\\"client_secret\\":\\"***\\"}"' }],
+    [{ text: 'say \\"password\\": \\"a\\\\\\"b\\" now' }, { text: 'say \\"password\\": \\"***\\" now' }],
+    [{ text: 'DB_PASSWORD=abcdef\nHOME=/root' }, { text: 'DB_PASSWORD=***\nHOME=/root' }],
+    [{ url: 'https://host/a?api_key=abcdef&page=2' }, { url: 'https://host/a?api_key=***&page=2' }],
+    [{ headers: [{ name: 'X-Api-Key', value: 'abc' }] }, { headers: [{ name: 'X-Api-Key', value: '***' }] }],
+    [
+      { key: 'DB_PASSWORD', value: 'abc' },
+      { key: 'DB_PASSWORD', value: '***' },
+    ],
+    [
+      { name: 'size', value: 'abc' },
+      { name: 'size', value: 'abc' },
+    ],
+    [{ text: 'The password: ask for it.' }, { text: 'The password: ask for it.' }],
+    [{ properties: { token: { type: 'string' } } }, { properties: { token: { type: 'string' } } }],
     [{ _meta: { progressToken: 7 } }, { _meta: { progressToken: 7 } }],
+    [{ text: '{"progressToken":"7"}' }, { text: '{"progressToken":"7"}' }],
     [
       { tokens: 100, path: '/etc/hosts' },
       { tokens: 100, path: '/etc/hosts' },

@@ -4,16 +4,21 @@ import {
   beginAttempt,
   beginShutdown,
   initialContext,
+  isExhausted,
+  mayTryForCall,
   mustGiveUp,
   newRound,
   planNetworkRetry,
   planRetry,
+  planSlowRetry,
+  recordClosed,
   recordFailure,
   recordHandshake,
   recordListed,
   recordOpened,
   recordRefreshed,
 } from '../../machines/connection.update.js';
+import { jitterOver } from '../../machines/policy/backoff.js';
 import type { Failure, FailurePhase, Verdict } from '../../machines/policy/failure.js';
 import { DEFAULT_POLICY, type ConnectionPolicy } from '../../machines/policy/policy.js';
 import { sampleFailure, VERDICTS } from '../support/sample-failures.js';
@@ -124,6 +129,7 @@ describe('planRetry', () => {
     const last = contextWith({ attempt: 5 });
     expect(mustGiveUp(last, failed('session', 'renew'))).toBe(false);
     expect(planRetry(last, failed('session', 'renew')).attempt).toBe(4);
+    expect(planRetry(last, failed('session')).attempt).toBe(5);
     expect(mustGiveUp(last, failed('session'))).toBe(true);
     expect(mustGiveUp(last, failed('handshake', 'renew'))).toBe(true);
   });
@@ -146,7 +152,8 @@ describe('planRetry', () => {
   it('gives the same delay for the same seed, and hands on the next seed.', () => {
     const first = planRetry(contextWith(), failed('launch'));
     expect(planRetry(contextWith(), failed('launch'))).toEqual(first);
-    const second = planRetry(contextWith({ seed: first.seed! }), failed('launch'));
+    expect(first.seed).not.toBe(contextWith().seed);
+    const second = planRetry(contextWith({ ...first }), failed('launch'));
     expect(second.delayMs).not.toBe(first.delayMs);
   });
 
@@ -178,6 +185,8 @@ describe('planRetry', () => {
   it('remembers no more losses than its rules look at.', () => {
     const losses = [NOW - 90_000, NOW - 50_000, NOW - 40_000, NOW - 30_000, NOW - 20_000, NOW - 10_000];
     expect(planRetry(contextWith({ losses }), failed('session')).losses).toEqual([...losses.slice(2), NOW]);
+    const unlimited = { intensity: { restarts: 0, periodMs: 30_000 } };
+    expect(planRetry(contextWith({ losses }, unlimited), failed('session')).losses).toEqual([NOW]);
   });
 });
 
@@ -241,6 +250,45 @@ describe('recordFailure', () => {
   });
 });
 
+describe('the end of a session', () => {
+  it('that was asked for leaves nothing behind, and no failure of before.', () => {
+    expect(recordClosed(NOW)).toEqual({ at: NOW, pid: null, released: true, retiring: null, failure: null });
+  });
+
+  it('is told in whole seconds, to the nearest, where it ended too often.', () => {
+    const intensity = { restarts: 1, periodMs: 30_500 };
+    const { failure } = recordFailure(contextWith({}, { intensity }), failed('session'));
+    expect(failure?.message).toMatch(/^Lost 1 times within 31 s/);
+  });
+});
+
+describe('a round that is over', () => {
+  it.each(VERDICTS)("may go on later for a cause that may pass alone: '%s'.", (how) => {
+    const failure = failed('launch', how);
+    expect(isExhausted(contextWith({ failure }))).toBe(how === 'retry' || how === 'renew');
+  });
+
+  it('has a failure.', () => {
+    expect(isExhausted(contextWith({ failure: null }))).toBe(false);
+  });
+
+  it('goes on for a call once the failure is old enough, also where the clock was set back.', () => {
+    const context = contextWith(
+      { failure: failed('launch') },
+      { exhausted: { callAfterMs: 5, remoteEveryMs: 0 } },
+    );
+    const mayTry = [NOW + 4, NOW + 5, NOW - 4, NOW - 5].map((at) => mayTryForCall(context, at));
+    expect(mayTry).toEqual([false, true, false, true]);
+  });
+
+  it('goes on around the period of the slow clock, and hands on the next seed.', () => {
+    const exhausted = { callAfterMs: 0, remoteEveryMs: 10 };
+    const context = contextWith({ at: NOW, seed: 3 }, { exhausted });
+    const { delayMs, seed } = jitterOver(5, 3);
+    expect(planSlowRetry(context)).toEqual({ delayMs: 8 + delayMs, seed, nextAttemptAt: NOW + 8 + delayMs });
+  });
+});
+
 describe('a round of attempts', () => {
   it('counts each attempt and forgets the times of the one before.', () => {
     const timings = { configuringMs: 1, queuedMs: 2, launchingMs: 3, handshakingMs: 4, listingMs: 5 };
@@ -264,6 +312,7 @@ describe('a round of attempts', () => {
     const opened = { transport: 'stdio', pid: 12, url: null, startedAt: NOW + 30, at: NOW + 80 } as const;
     const { timings } = recordOpened(contextWith({ at: NOW }), opened);
     expect(timings).toMatchObject({ queuedMs: 30, launchingMs: 50 });
+    expect(recordOpened(contextWith(), opened).timings).toMatchObject({ queuedMs: 0 });
   });
 
   it('remembers what the transport turned out to be: a fall back is not tried in vain again.', () => {
@@ -309,7 +358,7 @@ describe('a round of attempts', () => {
 
   it('begins anew when a person asks: no attempts, no losses, no delay, and no rest.', () => {
     expect({
-      ...contextWith({ attempt: 4, losses: [1], delayMs: 9, wanted: false }),
+      ...contextWith({ attempt: 4, losses: [1], delayMs: 9, nextAttemptAt: NOW, wanted: false }),
       ...newRound(),
     }).toMatchObject({
       attempt: 0,

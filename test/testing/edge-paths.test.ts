@@ -1,6 +1,6 @@
 /** Paths over every transition of a machine of a host's own. */
 import { describe, expect, it } from 'vitest';
-import { createActor, fromPromise, setup, type EventObject } from 'xstate';
+import { assign, createActor, createMachine, fromPromise, setup, type EventObject } from 'xstate';
 import {
   doneEvent,
   edgePaths,
@@ -102,9 +102,106 @@ describe('the paths of a machine', () => {
         full: { type: 'final' },
       },
     });
-    const search = edgePaths(counter, { inputs: [{ from: 0 }, { from: 2 }] });
-    expect(search.missing).toEqual(['counter.counting||0']);
-    expect(search.paths.map(stepsOf)).toEqual([['tick'], ['tick']]);
+    const inputs = [{ from: 0 }, { from: 2 }];
+    const search = edgePaths(counter, { inputs });
+    expect(search.missing).toEqual([]);
+    expect(search.paths.map(stepsOf)).toEqual([[], ['tick'], ['tick']]);
+    expect(search.paths[0]).toMatchObject({
+      edge: 'counter.counting||0',
+      title: 'counter.counting to counter.full, at the start',
+      input: { from: 2 },
+      start: 'full',
+    });
+  });
+
+  it('leave to the machine what only it can say: that the children of a state are at their end.', () => {
+    const work = createMachine({
+      id: 'work',
+      initial: 'busy',
+      states: {
+        busy: {
+          initial: 'one',
+          states: { one: { on: { next: 'end' } }, end: { type: 'final' } },
+          onDone: 'over',
+        },
+        over: {},
+      },
+    });
+    expect(
+      edgePaths(work).paths.map(({ edge, steps }) => [edge, steps.map(({ event }) => event.type)]),
+    ).toEqual([
+      ['work.busy.one|next|0', ['next']],
+      ['work.busy|xstate.done.state.work.busy|0', ['next']],
+    ]);
+  });
+
+  it('try a wildcard by an event that nothing else is there for.', () => {
+    const mouse = createMachine({
+      id: 'mouse',
+      initial: 'still',
+      states: {
+        still: { on: { 'mouse.up': 'up', 'mouse.*': 'moved', '*': 'else' } },
+        up: {},
+        moved: {},
+        else: {},
+      },
+    });
+    const search = edgePaths(mouse);
+    expect(search.missing).toEqual([]);
+    expect(search.paths.map(stepsOf)).toEqual([['mouse.up'], ['mouse.anything'], ['anything']]);
+  });
+
+  it('count what the guards ask for only where they are told to.', () => {
+    const bucket = createMachine({
+      id: 'bucket',
+      context: { drops: 0 },
+      initial: 'filling',
+      states: {
+        filling: {
+          on: {
+            drop: [
+              { guard: ({ context }) => context.drops === 2, target: 'full' },
+              { actions: assign({ drops: ({ context }) => context.drops + 1 }) },
+            ],
+          },
+        },
+        full: {},
+      },
+    });
+    expect(edgePaths(bucket).missing).toEqual(['bucket.filling|drop|0']);
+    const search = edgePaths(bucket, { key: ({ value, context }) => JSON.stringify([value, context]) });
+    expect(search.missing).toEqual([]);
+    expect(search.paths.map(stepsOf)).toEqual([['drop'], ['drop', 'drop', 'drop']]);
+  });
+
+  it('go again and again through a state whose actor has a name in the system.', () => {
+    const lamp = setup({ actors: { glow: fromPromise(() => Promise.resolve('done')) } }).createMachine({
+      id: 'lamp',
+      initial: 'off',
+      states: {
+        off: { on: { on: 'on' } },
+        on: { invoke: { src: 'glow', id: 'glow', systemId: 'glow', onDone: 'off', onError: 'off' } },
+      },
+    });
+    expect(edgePaths(lamp).missing).toEqual([]);
+  });
+
+  it('are not looked for in what is no machine, and the machine is not asked what it does not bear.', () => {
+    expect(() => edgePaths(null as never)).toThrow(
+      new TypeError('edgePaths takes an XState machine, as createMachine makes it.'),
+    );
+    const picky = setup({ types: { input: {} as { name: string } } }).createMachine({
+      id: 'picky',
+      context: ({ input }) => ({ name: input.name }),
+      initial: 'a',
+      states: { a: { on: { go: { guard: ({ event }) => event['by'].name === 'me', target: 'b' } } }, b: {} },
+    });
+    expect(() => edgePaths(picky)).toThrow(
+      "The machine does not start: Cannot read properties of undefined (reading 'name'). What it reads belongs into `inputs`.",
+    );
+    expect(() => edgePaths(picky, { inputs: [{ name: 'x' }] })).toThrow(
+      /^The machine does not bear 'go' in "a": .* What it reads of an event belongs into `events`\.$/s,
+    );
   });
 
   it.each(paths.map((path) => [path.title, path] as const))(
@@ -118,6 +215,27 @@ describe('the paths of a machine', () => {
     const { 'open close': _, ...broken } = MOVES;
     await expect(walkEdgePath(paths[2]!, new Hinges(broken))).rejects.toThrow(
       'After open, close the state is "open", and should be "closed".',
+    );
+  });
+
+  it('are walked from the start that the machine says, in whatever order a parallel state is told.', async () => {
+    const both = createMachine({
+      id: 'both',
+      type: 'parallel',
+      states: {
+        left: { initial: 'a', states: { a: { on: { go: 'b' } }, b: {} } },
+        right: { initial: 'a', states: { a: {} } },
+      },
+    });
+    const [path] = edgePaths(both).paths;
+    const told = [
+      { right: 'a', left: 'a' },
+      { right: 'a', left: 'b' },
+    ];
+    const driver: EdgeDriver = { perform: () => {}, state: () => told.shift() ?? 'over' };
+    await expect(walkEdgePath(path!, driver)).resolves.toBeUndefined();
+    await expect(walkEdgePath(path!, driver)).rejects.toThrow(
+      'At the start the state is "over", and should be {"left":"a","right":"a"}.',
     );
   });
 

@@ -1,11 +1,13 @@
 /** What `expectNoLeaks` finds, and what it lets pass. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectNoLeaks, trackLeaks } from '../../src/testing/leaks.js';
 
 const SHORT = { settleMs: 100 };
+const KIT = new URL('../../dist/bundle/src/testing/index.js', import.meta.url).href;
 
 describe('expectNoLeaks', () => {
   it('gives what was run, where nothing is left.', async () => {
@@ -14,6 +16,53 @@ describe('expectNoLeaks', () => {
 
   it('waits for what only needs a moment.', async () => {
     await expect(expectNoLeaks(() => void setTimeout(() => {}, 50))).resolves.toBeUndefined();
+  });
+
+  it('names a timer, though another one ends meanwhile.', async () => {
+    const other = setTimeout(() => {}, 60_000);
+    let left: NodeJS.Timeout | undefined;
+    onTestFinished(() => clearTimeout(left));
+    const run = async (): Promise<void> => {
+      await Promise.resolve();
+      clearTimeout(other);
+      left = setTimeout(() => {}, 60_000);
+    };
+    await expect(expectNoLeaks(run, SHORT)).rejects.toThrow(/^Left behind:\n- active resource: Timeout$/);
+  });
+
+  it('lets timers pass that are over, cleared or hold nothing.', async () => {
+    let free: NodeJS.Timeout | undefined;
+    onTestFinished(() => clearTimeout(free));
+    const run = async (): Promise<void> => {
+      await pause(1);
+      clearTimeout(setTimeout(() => {}, 60_000));
+      free = setTimeout(() => {}, 60_000).unref();
+    };
+    await expect(expectNoLeaks(run, { settleMs: 0 })).resolves.toBeUndefined();
+  });
+
+  it('does not take for left what the runtime opens once and keeps.', () => {
+    const script = `
+      import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+      import { spawn, spawnSync } from 'node:child_process';
+      import { watch } from 'node:fs';
+      import { once } from 'node:events';
+      import { expectNoLeaks } from ${JSON.stringify(KIT)};
+      await expectNoLeaks(async () => {
+        const server = createServer().listen(0);
+        await once(server, 'listening');
+        server.close();
+        await once(server, 'close');
+        watch('.').close();
+        await once(spawn(process.execPath, ['-e', '']), 'close');
+      });
+      process.stdout.write('nothing');`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect(stdout, stderr).toBe('nothing');
   });
 
   it('names what listens and was left.', async () => {
@@ -37,6 +86,12 @@ describe('expectNoLeaks', () => {
     });
     const left = await leaks.whatIsLeft();
     expect(left.join('\n')).toContain(`process ${child.pid}:`);
+  });
+
+  it('takes a function, and nothing else.', async () => {
+    await expect(expectNoLeaks(Promise.resolve() as never)).rejects.toThrow(
+      new TypeError('expectNoLeaks takes a function, and runs it.'),
+    );
   });
 
   it('lets through what was thrown before.', async () => {

@@ -77,12 +77,35 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     expect(stderrTail).toEqual(['no disk']);
   });
 
+  it('is silent from the start, and goes on running.', async () => {
+    const troupe = await started(scriptedProgram({ start: { fault: 'silent' } }, BUILT), {
+      policy: { maxAttempts: 1, handshakeTimeoutMs: 1_000 },
+    });
+    const { error } = troupe.connection('files')!.status;
+    expect(error).toMatchObject({ code: 'handshake-timeout' });
+  });
+
   it('refuses a function in its script, and says where it is.', () => {
-    const script: ServerScript = { on: { 'tools/call': () => ({}) } };
+    const script: ServerScript = { on: { 'tools/call': [{}, () => ({})] } };
     expect(() => scriptedProgram(script)).toThrow(
       new TypeError(
-        "A script for a child process cannot hold a function, but 'tools/call' is one: say it as an answer.",
+        "A script for a child process cannot hold a function, but 'on.tools/call[1]' is one: say it as an answer.",
       ),
+    );
+  });
+
+  it('is not made, nor told, what it could not follow.', async () => {
+    const wrong = { start: { fault: 'explode' } } as unknown as ServerScript;
+    const why =
+      "No server can follow this script: 'start.fault': expected one of 'silent', 'crash', found 'explode'";
+    expect(() => scriptedProgram(wrong)).toThrow(new TypeError(why));
+    await expect(controlProgram(wrong)).rejects.toThrow(new TypeError(why));
+    const program = await controlled();
+    expect(() => program.tell(null as never)).toThrow(
+      new TypeError('No server can follow this order: expected an object, found null'),
+    );
+    expect(() => program.tell({ script: { on: { ping: { afterMs: -1 } } }, exitCode: 300 })).toThrow(
+      "'exitCode': expected a whole number from 0 to 255; 'script.on.ping.afterMs': expected a number of at least 0",
     );
   });
 

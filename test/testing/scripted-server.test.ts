@@ -1,9 +1,11 @@
 /** A server that follows a script, as a host sees it through a troupe. */
 import { describe, expect, it } from 'vitest';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { createFakeTransport } from '../../src/testing/fake-transport.js';
 import { createScriptedServer } from '../../src/testing/scripted-server.js';
 import { tool } from '../../src/testing/ordinary-answers.js';
 import { createControlledClock } from '../../src/testing/controlled-clock.js';
-import type { ServerScript } from '../../src/testing/server-script.js';
+import type { Handler, ServerScript } from '../../src/testing/server-script.js';
 import type { TroupeOptions } from '../../src/options.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -27,6 +29,10 @@ async function play(script: ServerScript, options: TroupeOptions = {}): Promise<
 
 const call = ({ troupe }: Played, name = 'mcp__files__echo') => troupe.callTool(name, { a: 1 });
 
+function raise(thrown: unknown): never {
+  throw thrown;
+}
+
 describe('a scripted server', () => {
   it('answers as a small server would where its script says nothing.', async () => {
     const played = await play({});
@@ -46,6 +52,76 @@ describe('a scripted server', () => {
     });
     expect(await call(played)).toEqual({ content: [{ type: 'text', text: 'first' }] });
     for (const _ of [2, 3]) await expect(call(played)).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+  });
+
+  it('begins with the first answer of a list that it is given later.', async () => {
+    const played = await play({ on: { 'tools/call': [{}, {}] } });
+    await call(played);
+    const error = { code: -32_000, message: 'another' };
+    played.server.script = { on: { 'tools/call': [{ error }, {}] } };
+    await expect(call(played)).rejects.toThrow('another');
+    await expect(call(played)).resolves.toMatchObject({ content: [{ text: 'echo {"a":1}' }] });
+  });
+
+  it.each<[string, Handler, string]>([
+    [
+      'an error of Node',
+      () => raise(Object.assign(new Error('No such file.'), { code: 'ENOENT' })),
+      'No such file.',
+    ],
+    ['a text', () => raise('a text'), 'a text'],
+    ['null', () => raise(null), 'null'],
+  ])('answers with an error where a handler throws %s.', async (_, handler, message) => {
+    const played = await play({ on: { 'tools/call': handler } });
+    await expect(call(played)).rejects.toMatchObject({ code: 'SERVER_ERROR', message });
+  });
+
+  it('answers with an error where a handler gives nothing.', async () => {
+    const played = await play({ on: { 'tools/call': () => undefined } });
+    await expect(call(played)).rejects.toThrow("The handler of 'tools/call' gave no result.");
+  });
+
+  it('does not tell its progress to a client that did not ask for it.', async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    const problems: Error[] = [];
+    client.onerror = (error) => problems.push(error);
+    await client.connect(
+      createFakeTransport({ peer: createScriptedServer({ on: { ping: { progress: 2 } } }) }),
+    );
+    await client.ping();
+    await client.close();
+    expect(problems).toEqual([]);
+  });
+
+  it('refuses a script that makes no sense, and says where.', () => {
+    const server = createScriptedServer();
+    const wrong = { tool: [], start: { fault: 'explode' }, on: { ping: [{ afterMs: -1 }, null], call: [] } };
+    const why =
+      "No server can follow this script: 'tool': is not known here; did you mean 'tools'?; " +
+      "'start.fault': expected one of 'silent', 'crash', found 'explode'; " +
+      "'on.ping[0].afterMs': expected a number of at least 0; 'on.ping[1]': expected an object, found null; " +
+      "'on.call': must not be empty";
+    expect(() => createScriptedServer(wrong as never)).toThrow(new TypeError(why));
+    expect(() => (server.script = wrong as never)).toThrow(new TypeError(why));
+    expect(server.script).toEqual({});
+    expect(() => createScriptedServer(null as never)).toThrow('expected an object, found null');
+    expect(() => createScriptedServer({ beforeConnect: 'no' } as never)).toThrow(
+      "'beforeConnect': expected a function, found a string",
+    );
+  });
+
+  it('is not connected where the session ended before it was accepted.', async () => {
+    let accept = (): void => {};
+    const server = createScriptedServer({
+      start: { afterMs: 5 },
+      beforeConnect: () => new Promise((resolve) => (accept = resolve)),
+    });
+    const transport = createFakeTransport({ peer: server });
+    const started = transport.start();
+    await transport.close();
+    accept();
+    await expect(started).rejects.toThrow('The session ended before the server accepted it.');
+    expect(server.isConnected).toBe(false);
   });
 
   it('is slow, tells its progress, and is not waited for any longer than that allows.', async () => {

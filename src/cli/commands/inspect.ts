@@ -9,7 +9,7 @@ import { openInspectionServer } from '../../inspection/server.js';
 import { systemClock } from '../../ports.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
-import { filesOfLog } from '../replay-files.js';
+import { checkReadTwice, filesOfLog } from '../replay-files.js';
 import { oneLine } from '../safe-text.js';
 import { openDoor, showInspection } from '../show-inspection.js';
 import { listenForStop } from '../signals.js';
@@ -63,6 +63,7 @@ function describe(running: readonly FoundInspection[]): string {
 
 async function serve(flags: InspectFlags, terminal: Terminal, logs: readonly string[]): Promise<ExitCode> {
   const files = await filesOfLog(logs);
+  await checkReadTwice(files, 'the page needs');
   const title = basename(files.at(-1) ?? '');
   await checkBeginning(files[0] ?? '');
   const source = new FileSource(files, title, systemClock);

@@ -1,5 +1,6 @@
 /** `troupe replay`: plays an event log again, and tells what happened in it and whether it happens again. */
 import { createReadStream } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
 import { isAbout, replayLog, type ReplayReport } from '../../event-log/replay-log.js';
 import type { LogEntry, LogHeader } from '../../event-log/entry.js';
 import type { StateChange } from '../../event-log/summary.js';
@@ -7,7 +8,7 @@ import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
 import type { Moment } from '../moment.js';
 import { showingShare } from '../progress.js';
-import { filesOfLog, sizeOf } from '../replay-files.js';
+import { checkReadTwice, filesOfLog, sizeOf } from '../replay-files.js';
 import { renderChange, renderReplay } from '../replay-report.js';
 import { oneLine } from '../safe-text.js';
 import type { Terminal } from '../terminal.js';
@@ -29,7 +30,7 @@ export interface ReplayFlags extends Flags {
 
 /**
  * `EXIT.failed` where the replay went another way, `EXIT.usage` where the log cannot be read to its end. Throws a
- * `UsageError` for a file or a connection that does not exist, and for a moment before the log.
+ * `UsageError` for a file or a connection that does not exist, for a moment before the log, and for what cannot be written.
  */
 export async function replay(
   flags: ReplayFlags,
@@ -37,6 +38,8 @@ export async function replay(
   logs: readonly string[],
 ): Promise<ExitCode> {
   const files = await filesOfLog(logs);
+  if (flags.svg !== undefined) await checkPicture(flags.svg, files);
+  if (flags.exportFixture !== undefined) await checkReadTwice(files, '--export-fixture needs');
   const { changes, reached, ...played } = await play(files, flags, terminal);
   if (reached !== undefined && reached.side > 0 && played.report.entries === 0)
     throw new UsageError(`The log begins after that, with ${told(reached.entry)}.`);
@@ -44,7 +47,10 @@ export async function replay(
   const { header, entries, problem, hasOtherCharts } = report;
   const shown = changes.filter(({ connection }) => [undefined, connection].includes(flags.connection));
   const file = files[report.parts - 1] ?? '';
+  const unread = problem?.code === 'truncated' ? files.slice(report.parts) : [];
   if (problem !== undefined) terminal.note(`troupe: ${oneLine(`${file}: ${problem.message}`)}`);
+  for (const each of unread)
+    terminal.note(oneLine(`troupe: ${each}: not played, since the part before it is not whole.`));
   if (problem === undefined && flags.at === undefined && !report.isEnded)
     terminal.note(
       oneLine(
@@ -70,7 +76,7 @@ export async function replay(
   }
   await writePicture(flags, report, shown);
   await writeFixture(flags, terminal, files, report);
-  if (problem !== undefined && problem.code !== 'truncated') return EXIT.usage;
+  if (problem !== undefined && (problem.code !== 'truncated' || unread.length > 0)) return EXIT.usage;
   return report.divergenceCount > 0 ? EXIT.failed : EXIT.fine;
 }
 
@@ -128,7 +134,7 @@ const told = ({ seq, at }: LogEntry): string => `entry ${seq} at ${new Date(at).
 function onlyAbout(report: ReplayReport, connection: string | undefined): ReplayReport {
   if (connection === undefined) return report;
   const summary = report.connections.get(connection);
-  if (summary === undefined && report.problem === undefined) {
+  if (summary === undefined && (report.problem === undefined || report.connections.size > 0)) {
     const names = [...report.connections.keys()].map((name) => `'${name}'`).join(', ');
     throw new UsageError(`The log tells of no connection '${connection}'; it tells of ${names || 'none'}.`);
   }
@@ -148,7 +154,23 @@ async function writePicture(
 ): Promise<void> {
   if (svg === undefined) return;
   const { drawTimeline } = await import('../replay-svg.js');
-  await writeWholeFile(svg, drawTimeline(report, changes), { overwrite: true });
+  try {
+    await writeWholeFile(svg, drawTimeline(report, changes), { overwrite: true });
+  } catch (error) {
+    throw new UsageError(
+      `'${svg}' cannot be written: ${error instanceof Error ? error.message : 'why is not known'}`,
+    );
+  }
+}
+
+/** What is replaced is a file, and none of the log. */
+async function checkPicture(svg: string, files: readonly string[]): Promise<void> {
+  const there = await stat(svg).catch(() => undefined);
+  if (there === undefined) return;
+  if (!there.isFile()) throw new UsageError(`'${svg}' cannot be written: it is there and is no file.`);
+  const logs = await Promise.all(files.map((file) => realpath(file)));
+  if (logs.includes(await realpath(svg)))
+    throw new UsageError(`'${svg}' is the log: the picture needs another name.`);
 }
 
 async function writeFixture(

@@ -16,6 +16,7 @@ import { noteWarnings } from '../server-notes.js';
 import type { Terminal } from '../terminal.js';
 import { openUpInspection, type InspectionFlags } from '../up-inspection.js';
 import { openView } from '../up-view.js';
+import { UsageError } from '../usage-error.js';
 import { withTroupe } from '../with-troupe.js';
 
 export interface UpFlags extends Flags, InspectionFlags {
@@ -33,18 +34,19 @@ export interface UpFlags extends Flags, InspectionFlags {
  * Asks first about what waits for approval, and for the answers that entries refer to, where somebody is there.
  *
  * `EXIT.fine` where a signal stopped it or nobody reads its output any more. Servers that failed do not end it: a
- * person may repair what they need meanwhile.
+ * person may repair what they need meanwhile. Throws a `UsageError` where it is told what to record, and not where to.
  */
 export async function up(
   flags: UpFlags,
   terminal: Terminal,
   stdin: NodeJS.ReadableStream,
 ): Promise<ExitCode> {
+  const record = recordOf(flags);
   const configuration = await readConfiguration(flags);
   noteWarnings(configuration.warnings, configuration.names, terminal);
   if (!flags.json) await askAboutWaiting(configuration.discovery, terminal, stdin);
   const askInput = await askForInputs(flags, configuration.names, terminal, stdin);
-  const choice = { watch: true, record: recordOf(flags), askInput };
+  const choice = { watch: true, record, askInput };
   const troupe = makeTroupe(flags, configuration, terminal, choice);
   const note = flags.verbose ? () => {} : (text: string) => terminal.note(oneLine(`troupe: ${text}`));
   const view = await openView(troupe, flags, terminal);
@@ -63,8 +65,12 @@ export async function up(
 }
 
 function recordOf({ record, recordMax, recordWire, recordBodies }: UpFlags): RecordOptions | undefined {
-  if (record === undefined) return undefined;
   const [wire, bodies] = [recordWire === true, recordBodies === true];
+  if (record === undefined) {
+    if (wire || bodies)
+      throw new UsageError(`${wire ? '--record-wire' : '--record-bodies'} needs a file: --record FILE.`);
+    return undefined;
+  }
   return { target: record, maxBytes: recordMax * 1_024 * 1_024, wire, bodies };
 }
 

@@ -70,6 +70,7 @@ describe('exponential backoff', () => {
     { what: 'a factor that is not a number', options: exponential({ factor: NaN }), spanMs: 1_000 },
     { what: 'an endless factor', options: exponential({ factor: Infinity }), spanMs: 30_000 },
     { what: 'a ceiling below the first delay', options: exponential({ maxMs: 500 }), spanMs: 500 },
+    { what: 'the lowest ceiling', options: exponential({ maxMs: 1 }), spanMs: 1 },
     { what: 'no ceiling', options: exponential({ maxMs: 0 }), spanMs: 4_000 },
     { what: 'an endless ceiling', options: exponential({ maxMs: Infinity }), spanMs: 4_000 },
     { what: 'a ceiling that is not a number', options: exponential({ maxMs: NaN }), spanMs: 4_000 },
@@ -85,6 +86,7 @@ describe('exponential backoff', () => {
   });
 
   it('never waits longer than a timer can hold, even without a ceiling', () => {
+    expect(LONGEST_DELAY_MS).toBe(2 ** 31 - 1);
     expect(rangeOf(1_000, exponential({ maxMs: 0 })).most).toBeGreaterThan(LONGEST_DELAY_MS * 0.99);
     expect(rangeOf(1_000, exponential({ maxMs: 0 })).most).toBeLessThanOrEqual(LONGEST_DELAY_MS);
   });
@@ -118,6 +120,7 @@ describe('a fixed schedule', () => {
     { retry: -1, options: fixed(2_000, 5_000, 15_000), delayMs: 2_000 },
     { retry: NaN, options: fixed(2_000, 5_000, 15_000), delayMs: 2_000 },
     { retry: 1, options: fixed(0), delayMs: 0 },
+    { retry: 1, options: fixed(-0), delayMs: 0 },
     { retry: 1, options: fixed(), delayMs: 0 },
     { retry: 9, options: fixed(), delayMs: 0 },
     { retry: 1, options: fixed(0.6), delayMs: 1 },

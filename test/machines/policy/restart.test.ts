@@ -70,6 +70,9 @@ describe('restart intensity', () => {
   it('keeps the losses that count, oldest first, and leaves the given list alone', () => {
     const times = Object.freeze([0, 10_000, 20_000]);
     expect(recordRestart(times, 35_000, DEFAULT_POLICY.intensity).times).toEqual([10_000, 20_000, 35_000]);
+    const between = { restarts: 2.5, periodMs: 60_000 };
+    expect(recordRestart(times, 35_000, between).times).toEqual([10_000, 20_000, 35_000]);
+    expect(recordRestart(times, 35_000, { ...between, restarts: 0.5 }).times).toEqual([35_000]);
   });
 
   it('never keeps more losses than the limit and never throws, whatever the numbers', () => {

@@ -1,0 +1,106 @@
+/**
+ * Refuses a script that no server can follow, before one tries: a misspelled fault would be one that never comes.
+ *
+ * Does not judge what the server says. Results, tools and messages may be as wrong as a test likes.
+ */
+import { fieldName } from '../config/problem.js';
+import { isObject, kindOf, readShape, type Report } from '../config/read-shape.js';
+import type { Schema } from '../config/schema.js';
+import type { ScriptedOrder } from './scripted-program.js';
+import type { Answer, Misbehavior, ServerScript } from './server-script.js';
+
+/** Throws a `TypeError` that names every field that is wrong, and what was expected. */
+export function checkScript(script: unknown): void {
+  check('script', (report) => readScript(script, [], report));
+}
+
+/** As `checkScript`. */
+export function checkOrder(order: unknown): void {
+  check('order', (report) => {
+    readShape(order, ORDER, [], report);
+    if (isObject(order) && order['script'] !== undefined) readScript(order['script'], ['script'], report);
+  });
+}
+
+const ANYTHING: Schema = {};
+const TEXT: Schema = { type: 'string' };
+const LIST: Schema = { type: 'array' };
+const OBJECT: Schema = { type: 'object' };
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+
+const MISBEHAVIOR = {
+  afterMs: { type: 'number', minimum: 0 },
+  stderr: TEXT,
+  garbage: TEXT,
+  fault: { type: 'string', enum: ['silent', 'crash'] },
+  exitCode: { type: 'integer', minimum: 0, maximum: 255, title: 'a whole number from 0 to 255' },
+} satisfies Record<keyof Misbehavior, Schema>;
+
+const ANSWER: Schema = {
+  type: 'object',
+  properties: {
+    ...MISBEHAVIOR,
+    result: ANYTHING,
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { type: 'integer' }, message: TEXT, data: ANYTHING },
+    },
+    progress: COUNT,
+    ask: { type: 'object', required: ['method'], properties: { method: TEXT, params: OBJECT } },
+    tools: LIST,
+  } satisfies Record<keyof Answer, Schema>,
+  additionalProperties: false,
+};
+
+const SCRIPT: Schema = {
+  type: 'object',
+  properties: {
+    tools: LIST,
+    pages: { type: 'array', items: LIST },
+    protocolVersion: TEXT,
+    capabilities: OBJECT,
+    start: { type: 'object', properties: MISBEHAVIOR, additionalProperties: false },
+    stubborn: { type: 'boolean' },
+    on: OBJECT,
+    beforeConnect: ANYTHING,
+  } satisfies Record<keyof ServerScript, Schema>,
+  additionalProperties: false,
+};
+
+const { afterMs: _, ...AT_ONCE } = { ...MISBEHAVIOR, fault: { type: 'string', enum: ['crash'] } as const };
+
+const ORDER: Schema = {
+  type: 'object',
+  properties: { ...AT_ONCE, script: ANYTHING, tools: LIST, send: ANYTHING } satisfies Record<
+    keyof ScriptedOrder,
+    Schema
+  >,
+  additionalProperties: false,
+};
+
+function check(noun: string, read: (report: Report) => void): void {
+  const problems: string[] = [];
+  read((path, message) => {
+    problems.push(path.length === 0 ? message : `'${fieldName(path)}': ${message}`);
+  });
+  if (problems.length > 0) throw new TypeError(`No server can follow this ${noun}: ${problems.join('; ')}`);
+}
+
+function readScript(script: unknown, path: readonly string[], report: Report): void {
+  readShape(script, SCRIPT, path, report);
+  if (!isObject(script)) return;
+  const { beforeConnect, on } = script;
+  if (beforeConnect !== undefined && typeof beforeConnect !== 'function')
+    report([...path, 'beforeConnect'], `expected a function, found ${kindOf(beforeConnect)}`);
+  for (const [method, entry] of Object.entries(isObject(on) ? on : {})) {
+    const at = [...path, 'on', method];
+    if (!Array.isArray(entry)) readAnswer(entry, at, report);
+    else if (entry.length === 0) report(at, 'must not be empty');
+    else for (const [index, answer] of entry.entries()) readAnswer(answer, [...at, index], report);
+  }
+}
+
+function readAnswer(answer: unknown, path: readonly (string | number)[], report: Report): void {
+  if (answer !== undefined && typeof answer !== 'function') readShape(answer, ANSWER, path, report);
+}

@@ -1,0 +1,78 @@
+/** What a recorded server does with requests that were never answered. */
+import { describe, expect, it } from 'vitest';
+import { createRecordedServer } from '../../src/testing/recorded-server.js';
+import { createScriptedServer } from '../../src/testing/scripted-server.js';
+import type { ServerScript } from '../../src/testing/server-script.js';
+import { createTroupe } from '../../src/troupe.js';
+import { MemoryLog } from '../event-log/memory-log.js';
+import { useCrashWatch } from '../support/crash-watch.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { passTime, useTroupes, whenEmits, whenState } from '../support/test-troupe.js';
+
+useLeakCheck();
+useCrashWatch();
+const troupes = useTroupes();
+
+/** The log of a server whose first calls come to nothing. */
+async function recorded(script: ServerScript, calls: number): Promise<string> {
+  const log = new MemoryLog();
+  const server = createScriptedServer(script);
+  const test = troupes.make({
+    servers: { files: { type: 'in-process', server, policy: { backoff: [700] } } },
+    record: { target: log, bodies: true },
+    retryCalls: 'never',
+  });
+  await passTime(test.clock, test.troupe.start());
+  for (let count = 1; count <= calls; count += 1) {
+    await passTime(test.clock, test.troupe.connection('files')!.ready());
+    await passTime(test.clock, test.troupe.callTool('mcp__files__echo', { count })).catch(() => {});
+  }
+  await passTime(test.clock, whenState(test, 'files', 'ready'));
+  await passTime(test.clock, test.troupe.close());
+  return log.text;
+}
+
+describe('a recorded server', { timeout: 60_000 }, () => {
+  it('loses the call again that it was lost in, and answers the next one.', async () => {
+    const log = await recorded({ on: { 'tools/call': [{ fault: 'crash' }, {}] } }, 2);
+    const server = createRecordedServer(log, 'files');
+    const troupe = createTroupe({
+      servers: { files: server.config },
+      clock: server.clock,
+      retryCalls: 'never',
+    });
+    try {
+      await troupe.start();
+      const lost = troupe.callTool('mcp__files__echo', { count: 1 });
+      await expect(lost).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+      await troupe.connection('files')!.ready();
+      const answer = await troupe.callTool('mcp__files__echo', { count: 2 });
+      expect(answer).toMatchObject({ content: [{ text: 'echo {"count":2}' }] });
+    } finally {
+      await troupe.close();
+    }
+  });
+
+  it('has a page of tools fail again that its session was lost in.', async () => {
+    const script: ServerScript = {
+      pages: [[], []],
+      on: { 'tools/list': [{}, { fault: 'crash' }, {}] },
+    };
+    const server = createRecordedServer(await recorded(script, 0), 'files');
+    const troupe = createTroupe({ servers: { files: server.config }, clock: server.clock });
+    try {
+      const isReady = whenEmits(troupe.status$, ([files]) => files?.state === 'ready');
+      await troupe.start();
+      await isReady;
+      expect(server.played).toBe(2);
+    } finally {
+      await troupe.close();
+    }
+  });
+
+  it('is made of a log, and of nothing else.', () => {
+    expect(() => createRecordedServer(undefined as never, 'files')).toThrow(
+      new TypeError('A log is given as its text or its bytes.'),
+    );
+  });
+});

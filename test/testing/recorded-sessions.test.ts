@@ -1,0 +1,59 @@
+/** What the log of a connection tells of its sessions, wherever the log begins and however many parts it has. */
+import { describe, expect, it } from 'vitest';
+import type { LogEntry } from '../../src/event-log/entry.js';
+import { recordedConnection } from '../../src/testing/recorded-sessions.js';
+import { MemoryLog } from '../event-log/memory-log.js';
+import { useLeakCheck } from '../support/leak-check.js';
+import { refuse, ScriptedServer } from '../support/scripted-server.js';
+import { inProcess, passTime, useTroupes, whenState } from '../support/test-troupe.js';
+
+useLeakCheck();
+const troupes = useTroupes();
+
+/** A log that begins a new part, and so with a snapshot, after everything that happens. */
+const inManyParts = (): MemoryLog => new MemoryLog(1);
+
+const entriesOf = (log: MemoryLog): readonly LogEntry[] =>
+  log.parts.flatMap((_, part) => log.read(part).entries);
+
+const attempts = { policy: { maxAttempts: 3, backoff: [500] } } as const;
+
+describe('the sessions of a connection that was recorded', () => {
+  it('have the messages that were theirs, also where a part begins while one is opened.', async () => {
+    const target = inManyParts();
+    const server = new ScriptedServer();
+    const test = troupes.make({
+      servers: { files: inProcess(server, attempts) },
+      record: { target, bodies: true },
+    });
+    await passTime(test.clock, test.troupe.start());
+    await server.die();
+    await passTime(test.clock, whenState(test, 'files', 'reconnecting'));
+    await passTime(test.clock, whenState(test, 'files', 'ready'));
+    await passTime(test.clock, test.troupe.close());
+    const { sessions } = recordedConnection(entriesOf(target), 'files');
+    expect(sessions.map(({ generation }) => generation)).toEqual([1, 2]);
+    for (const { answers } of sessions)
+      expect(answers.map(({ method }) => method)).toEqual(
+        expect.arrayContaining(['initialize', 'tools/list']),
+      );
+  });
+
+  it('do not end in a failure that earlier ones, of which nothing was recorded, had a part in.', async () => {
+    const target = inManyParts();
+    const server = new ScriptedServer();
+    const test = troupes.make({ servers: { files: inProcess(server, attempts) } });
+    await passTime(test.clock, test.troupe.start());
+    server.script = { on: { initialize: refuse(-32_001, 'not today') } };
+    await server.die();
+    await passTime(test.clock, whenState(test, 'files', 'reconnecting'));
+    const recording = await test.troupe.record(target);
+    await passTime(test.clock, whenState(test, 'files', 'failed'));
+    await recording.close();
+    await passTime(test.clock, test.troupe.close());
+    const { states, sessions } = recordedConnection(entriesOf(target), 'files');
+    expect(states[0]).toBe('configuring');
+    expect(states).not.toContain('failed');
+    expect(sessions.length).toBeGreaterThan(0);
+  });
+});

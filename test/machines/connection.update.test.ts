@@ -298,7 +298,7 @@ describe('a round of attempts', () => {
       startedAt: NOW - 20,
       at: NOW,
     });
-    expect(update).toMatchObject({ attempt: 3, configHash: 'config-2', nextAttemptAt: null });
+    expect(update).toMatchObject({ at: NOW, attempt: 3, configHash: 'config-2', nextAttemptAt: null });
     expect(update.timings).toEqual({
       configuringMs: 20,
       queuedMs: null,

@@ -31,7 +31,7 @@ export function toMoment(text: string): Moment {
   );
 }
 
-/** A minute that has begun counts: whoever names no seconds means the whole of it. */
+/** The minute in which the log begins is that of its own day, though the log begins within it. */
 function firstAfter(startedAt: number, [, hours, minutes, seconds, fraction, zone]: RegExpExecArray): number {
   const begin = new Date(startedAt);
   const [hour, minute, second] = [Number(hours), Number(minutes), Number(seconds ?? 0)];

@@ -48,55 +48,6 @@ function failed(phase: FailurePhase, how: Verdict = 'retry', details: Partial<Fa
 
 const asked = (retryAfterMs: number): Partial<Failure> => ({ http: { status: 503, retryAfterMs } });
 
-describe('initialContext', () => {
-  it('has nothing behind it, and says so in every field that a log shows.', () => {
-    const input = {
-      name: 'files',
-      transport: 'http',
-      policy: DEFAULT_POLICY,
-      seed: 7,
-      generation: 4,
-      online: true,
-      wanted: false,
-      cached: true,
-    } as const;
-    expect(initialContext(input)).toStrictEqual({
-      ...input,
-      intent: null,
-      issued: 4,
-      next: null,
-      outdated: null,
-      retiring: null,
-      released: true,
-      reportedSettled: false,
-      unasked: false,
-      attempt: 0,
-      delayMs: 0,
-      nextAttemptAt: null,
-      losses: [],
-      configHash: null,
-      at: 0,
-      readyAt: null,
-      pid: null,
-      url: null,
-      server: null,
-      counts: { tools: 0, resources: 0, resourceTemplates: 0, prompts: 0 },
-      catalogHash: null,
-      failure: null,
-      lastExit: null,
-      listChangedAt: null,
-      extras: { listing: ['resources', 'prompts'], due: [], dueSince: null },
-      timings: {
-        configuringMs: null,
-        queuedMs: null,
-        launchingMs: null,
-        handshakingMs: null,
-        listingMs: null,
-      },
-    });
-  });
-});
-
 describe('planRetry', () => {
   it('tries at once after the first loss, and draws nothing from the seed for it.', () => {
     const plan = planRetry(contextWith(), failed('session'));

@@ -75,25 +75,35 @@ interface Standing {
   readonly context: Readonly<Record<string, unknown>>;
 }
 
+/** What was read of one machine the last time. */
+interface LastRead {
+  readonly context: ContextDigest;
+  /** Its state, as a text; undefined before it was read. */
+  state: string | undefined;
+}
+
 /** Digests of machines as they stand. Serves one run: it remembers what it has read of each. */
 export class StandingDigests {
-  readonly #contexts = new Map<string, ContextDigest>();
+  readonly #known = new Map<string, LastRead>();
 
-  /** Of those machines, in whatever order. */
-  of(machines: readonly Standing[]): Digest {
+  /** Of those machines, in whatever order. `onMoved` hears of each whose state is another one than the last time. */
+  of(machines: readonly Standing[], onMoved?: (to: string) => void): Digest {
     const all = new Digest();
-    for (const machine of machines) all.heap(this.#of(machine));
+    for (const machine of machines) all.heap(this.#of(machine, onMoved));
     return all;
   }
 
-  #of({ to, status, state, context }: Standing): Digest {
-    let known = this.#contexts.get(to);
+  #of({ to, status, state, context }: Standing, onMoved: ((to: string) => void) | undefined): Digest {
+    let known = this.#known.get(to);
     if (known === undefined) {
-      known = new ContextDigest();
-      this.#contexts.set(to, known);
+      known = { context: new ContextDigest(), state: undefined };
+      this.#known.set(to, known);
     }
-    if (status !== 'active') this.#contexts.delete(to);
-    return new Digest().add(`${to} ${status} ${textOf(state)}`).addDigest(known.of(context));
+    if (status !== 'active') this.#known.delete(to);
+    const text = textOf(state);
+    if (text !== known.state) onMoved?.(to);
+    known.state = text;
+    return new Digest().add(`${to} ${status} ${text}`).addDigest(known.context.of(context));
   }
 }
 
@@ -145,7 +155,7 @@ function isSameList(some: readonly string[], others: readonly string[]): boolean
 }
 
 /** The same for a state however its regions are ordered. */
-export function textOf(state: StateValue): string {
+function textOf(state: StateValue): string {
   if (typeof state === 'string') return state;
   const names = Object.keys(state);
   if (names.length > 1) names.sort();

@@ -10,7 +10,7 @@
  */
 import type { AnyActorRef, AnyMachineSnapshot, InspectedEventEvent, InspectionEvent } from 'xstate';
 import { AddressBook } from './address-book.js';
-import { StandingDigests, textOf, type Digest } from './digest.js';
+import { StandingDigests, type Digest } from './digest.js';
 import type { CauseKind, Delivery, LoggedEvent } from './entry.js';
 import { toLogged } from './logged-event.js';
 import { machineState, machineStates, type MachineState } from './machine-state.js';
@@ -59,8 +59,6 @@ export class ObservedSystem {
   readonly #listener: Listener;
   readonly #book = new AddressBook();
   readonly #digests = new StandingDigests();
-  /** The states of the living machines at the end of the group before, as texts. */
-  readonly #texts = new Map<string, string>();
   #refs = new Map<string, AnyActorRef>();
   #causes: Cause[] = [];
   /** The number of the timer that was heard of last. */
@@ -75,7 +73,7 @@ export class ObservedSystem {
 
   /** From here on everything is heard. */
   attach(): void {
-    for (const { to, state } of this.machines()) this.#texts.set(to, textOf(state));
+    this.#digests.of(this.machines());
     this.#subscription = this.#manager.system.inspect((event) => this.#hear(event));
   }
 
@@ -92,26 +90,15 @@ export class ObservedSystem {
     this.#causes = [];
     this.#refs = new Map();
     const machines: MachineState[] = [];
+    for (const [to, ref] of refs) machines.push(machineState(to, ref));
     const moved = new Set<string>();
-    for (const [to, ref] of refs) {
-      const machine = machineState(to, ref);
-      machines.push(machine);
-      if (this.#hasMoved(machine)) moved.add(to);
-    }
-    return { causes, machines, moved, digest: this.#digests.of(machines) };
+    const digest = this.#digests.of(machines, (to) => moved.add(to));
+    return { causes, machines, moved, digest };
   }
 
   /** Every machine, the manager first. */
   machines(): MachineState[] {
     return machineStates(this.#manager, this.#book);
-  }
-
-  #hasMoved({ to, status, state }: MachineState): boolean {
-    const before = this.#texts.get(to);
-    const now = textOf(state);
-    if (status !== 'active') this.#texts.delete(to);
-    else if (before !== now) this.#texts.set(to, now);
-    return before !== now;
   }
 
   /** Once for each timer: its own event comes first, and what that causes is told by the event alone. */

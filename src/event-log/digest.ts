@@ -116,26 +116,23 @@ class ContextDigest {
   #all = new Digest();
   #last: Standing['context'] = {};
   #names: readonly string[] = [];
-  #values: readonly unknown[] = [];
 
   of(context: Standing['context']): Digest {
     if (context === this.#last) return this.#all;
     const names = Object.keys(context);
     if (!isSameList(names, this.#names)) this.#forget();
-    const values = Object.values(context);
-    for (const [index, value] of values.entries()) {
-      if (value !== this.#values[index]) this.#set(names[index] ?? '', value);
+    for (const name of names) {
+      if (context[name] !== this.#last[name]) this.#set(name, context[name]);
     }
     this.#last = context;
     this.#names = names;
-    this.#values = values;
     return this.#all;
   }
 
   #forget(): void {
     this.#fields.clear();
     this.#all = new Digest();
-    this.#values = [];
+    this.#last = {};
   }
 
   /** A field without a value is none, as in JSON. */

@@ -89,6 +89,10 @@ export class BusyTroupe {
       if (child.getSnapshot().status !== 'active') throw new Error('a connection has died');
   }
 
+  inspect(observer) {
+    this.#manager.system.inspect(observer);
+  }
+
   async close() {
     await this.#recorder?.close();
     this.#manager.stop();

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fromDist } from './from-dist.mjs';
-import { costOfRecording, drive, ROUNDS } from './recording-cost.mjs';
+import { costOfRecording, drive, eventsOfActors, ROUNDS } from './recording-cost.mjs';
 import { median } from './statistics.mjs';
 
 const { Fold } = await fromDist('src/event-log/fold.js');
@@ -30,7 +30,7 @@ const line = (label, value) => console.log(`  ${label.padEnd(62)} ${value.padSta
 const count = (value) => Math.round(value).toLocaleString('en');
 
 /** Gives what an event costs while nothing is recorded: the charts and the bench around them. */
-async function recording() {
+async function recording(toldEach) {
   const { off, on, cost } = await costOfRecording(SHORT);
   console.log(
     `Recording, microseconds of processor time an event, which is one entry (median of ${ROUNDS} rounds, interleaved)`,
@@ -38,6 +38,7 @@ async function recording() {
   line('off: the charts', off.toFixed(1));
   line('on', on.toFixed(1));
   line('recorder', cost.toFixed(1));
+  line('recorder, an event of any actor', (cost / toldEach).toFixed(1));
   line('recorder, as a share of the charts', (cost / off).toFixed(2));
   return off;
 }
@@ -58,7 +59,7 @@ function read(bytes) {
   return { header, entries: rest };
 }
 
-/** Entries a second, of processor time and by the clock; gives microseconds of processor time an entry. */
+/** Entries a second, of processor time and by the clock; gives both medians. */
 function speed(label, entries, work) {
   const rounds = Array.from({ length: WARM_UP_ROUNDS + READ_ROUNDS }, () => {
     const before = process.cpuUsage();
@@ -74,17 +75,19 @@ function speed(label, entries, work) {
   line(`${label}, best`, count(Math.max(...processor)));
   line(`${label}, by the clock`, count(median(clock)));
   line(`${label}, by the clock, best`, count(Math.max(...clock)));
-  return 1e6 / median(processor);
+  return { processor: median(processor), clock: median(clock) };
 }
 
-function replaying(bytes, charts) {
+function replaying(bytes, charts, toldEach) {
   const { header, entries } = read(bytes);
   const causes = entries.filter(({ entry }) => entry.kind !== 'note' && entry.kind !== 'snapshot');
   const deliveries = causes.reduce((sum, { entry }) => sum + 1 + (entry.derived?.length ?? 0), 0);
   console.log(
     `Replaying, entries a second of processor time (median of ${READ_ROUNDS} rounds, ${count(entries.length)} entries`,
   );
-  console.log(`  with ${(deliveries / causes.length).toFixed(2)} events each)`);
+  console.log(
+    `  with ${(deliveries / causes.length).toFixed(2)} events of machines each, ${toldEach.toFixed(2)} of any actor)`,
+  );
   speed('read and check the lines', entries, () => read(bytes));
   speed('fold', entries, () => {
     const fold = new Fold();
@@ -98,7 +101,9 @@ function replaying(bytes, charts) {
     }
     rerun.stop();
   });
-  line('an entry of it, as a share of the charts', (rerunning / charts).toFixed(2));
+  line('re-run of the actors, events of any actor', count(rerunning.processor * toldEach));
+  line('re-run of the actors, events of any actor, by the clock', count(rerunning.clock * toldEach));
+  line('an entry of it, as a share of the charts', (1e6 / rerunning.processor / charts).toFixed(2));
   speed('both, compared with each other and the log', entries, () => {
     const replayer = new Replayer(header);
     for (const { entry, text } of entries) replayer.take(entry, bodyIn(text, entry));
@@ -128,11 +133,12 @@ function looking(bytes) {
   line('any moment, ms (longest)', Math.max(...seeks).toFixed(1));
 }
 
-const charts = await recording();
+const toldEach = await eventsOfActors(SHORT);
+const charts = await recording(toldEach);
 const folder = mkdtempSync(join(tmpdir(), 'troupe-bench-'));
 try {
   await write(SOME, join(folder, 'some.jsonl'));
-  replaying(readFileSync(join(folder, 'some.jsonl')), charts);
+  replaying(readFileSync(join(folder, 'some.jsonl')), charts, toldEach);
   await write(MANY, join(folder, 'many.jsonl'));
   looking(readFileSync(join(folder, 'many.jsonl')));
 } finally {

@@ -2,14 +2,19 @@
  * What was approved: by this process, and by the store that the host gave. Decides nothing about who needs approval;
  * that is `config/trust.ts`.
  *
- * A1. Never rejects: what the store cannot tell counts as not approved, what it cannot keep counts for this process
- *     only, and both are told.
+ * A1. Never rejects or waits for ever: what the store cannot tell within its time counts as not approved, what it cannot
+ *     keep counts for this process only, and both are told.
  * A2. What waits for an answer of the store begins after what was approved before was kept.
  */
 import type { ApprovalStore } from './config/approval-store.js';
 import type { IsApproved, ServerSpec } from './config/merge.js';
 import { toTrustRequest } from './config/trust.js';
 import type { TrustRequest } from './options.js';
+import { systemClock, type Clock } from './ports.js';
+import { doneWithin } from './release.js';
+
+/** For each thing that a store is asked for. */
+const STORE_LIMIT_MS = 2_000;
 
 export class Approvals {
   /** By hash, those of this process with the end of their keeping. */
@@ -18,33 +23,45 @@ export class Approvals {
   constructor(
     private readonly store?: ApprovalStore,
     private readonly tell: (problem: string) => void = () => {},
+    private readonly clock: Clock = systemClock,
   ) {}
 
   /** Which entries are approved at this moment. */
   async snapshot(): Promise<IsApproved> {
-    const stored = await this.#attempt('read', async () => (await this.store?.list()) ?? []);
-    const hashes = new Set([...this.#given.keys(), ...(stored ?? []).map(({ hash }) => hash)]);
+    const stored = await this.#attempt('read', async (store) => (await store.list()).map(({ hash }) => hash));
+    const hashes = new Set([...this.#given.keys(), ...(stored ?? [])]);
     return (spec: ServerSpec) => spec.scope === 'project' && hashes.has(toTrustRequest(spec).hash);
   }
 
   async has({ hash }: TrustRequest): Promise<boolean> {
     const keeping = this.#given.get(hash);
     if (keeping === undefined) {
-      return (await this.#attempt('read', async () => this.store?.has(hash))) === true;
+      return (await this.#attempt('read', async (store) => store.has(hash))) === true;
     }
     await keeping;
     return true;
   }
 
   approve(request: TrustRequest): void {
-    const { store } = this;
-    const keeping = this.#attempt('written', async () => store?.approve(request));
+    const keeping = this.#attempt('written', async (store) => store.approve(request));
     this.#given.set(request.hash, keeping);
   }
 
   /** Tells of approvals that came from elsewhere, where the store can. Gives back how to end that. */
   follow(onChange: () => void): () => void {
-    return this.store?.watch?.(onChange) ?? (() => {});
+    const { store } = this;
+    let unfollow: unknown;
+    this.#watching('followed', () => (unfollow = store?.watch?.(onChange)));
+    if (unfollow === undefined) return () => {};
+    return () => this.#watching('left alone', () => (unfollow as () => void)());
+  }
+
+  #watching(what: 'followed' | 'left alone', work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.tell(`Approvals from elsewhere could not be ${what}: ${reasonOf(error)}`);
+    }
   }
 
   /** Resolves when everything that was approved is kept. */
@@ -52,13 +69,23 @@ export class Approvals {
     await Promise.all(this.#given.values());
   }
 
-  async #attempt<T>(what: 'read' | 'written', work: () => Promise<T>): Promise<T | undefined> {
+  /** Undefined where there is no store, too. */
+  async #attempt<T>(
+    what: 'read' | 'written',
+    work: (store: ApprovalStore) => Promise<T>,
+  ): Promise<T | undefined> {
+    if (this.store === undefined) return undefined;
+    const working = work(this.store);
     try {
-      return await work();
+      if (await doneWithin(this.clock, STORE_LIMIT_MS, working)) return await working;
+      throw new Error(`the store did not answer within ${STORE_LIMIT_MS / 1_000} s`);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.tell(`An approval could not be ${what}: ${reason}`);
+      this.tell(`An approval could not be ${what}: ${reasonOf(error)}`);
       return undefined;
     }
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

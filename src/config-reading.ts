@@ -83,6 +83,11 @@ export class ConfigReading {
     this.#kept.delete(name);
   }
 
+  /** Whether the host's `servers` name it. */
+  isOfHost(name: string): boolean {
+    return isObject(this.#servers) && Object.hasOwn(this.#servers, name);
+  }
+
   /** Replaces the host's `servers`. Throws a `ConfigError` where that is no object. */
   replaceServers(servers: Servers): void {
     if (!isObject(servers)) {

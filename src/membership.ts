@@ -41,6 +41,8 @@ export class Membership {
   readonly #reloads: Reloads;
   readonly #autoReload: AutoReload | undefined;
   #opened: Promise<LoadedConfig> | undefined;
+  /** Names that were removed before the sources were read; undefined once they are. */
+  #removedEarly: Set<string> | undefined = new Set();
   #unfollow: (() => void) | undefined;
 
   constructor(options: TroupeOptions, parts: MembershipParts) {
@@ -68,8 +70,10 @@ export class Membership {
     const loaded = await this.#opened;
     const { roster } = this.#parts;
     for (const row of [...loaded.servers, ...loaded.refused]) {
-      if (roster.connection(row.name) === undefined) roster.enroll(row);
+      const isWanted = this.#removedEarly?.has(row.name) !== true;
+      if (isWanted && roster.connection(row.name) === undefined) roster.enroll(row);
     }
+    this.#removedEarly = undefined;
     this.#autoReload?.follow(loaded.sources);
     if (!this.#parts.isClosed()) this.#unfollow = this.#parts.approvals.follow(() => this.#useApprovals());
     return loaded;
@@ -85,7 +89,8 @@ export class Membership {
     const [entry] = await Promise.all([this.#reading.readEntry(name, config), this.#opened]);
     const { roster, started } = this.#parts;
     this.#refuseClosed();
-    if (roster.connection(name) !== undefined) {
+    const isNamed = this.#removedEarly?.has(name) === false && this.#reading.isOfHost(name);
+    if (isNamed || roster.connection(name) !== undefined) {
       throw new ConfigError(`There is already a server called '${name}'.`, { server: name });
     }
     this.#reading.keep(entry);
@@ -99,6 +104,7 @@ export class Membership {
   async remove(name: string): Promise<void> {
     const { roster } = this.#parts;
     this.#reading.drop(name);
+    this.#removedEarly?.add(name);
     const connection = roster.connection(name);
     if (connection === undefined) return;
     await roster.remove(connection);

@@ -29,7 +29,7 @@ import { VanishedTools, type Vanished } from './catalog/vanished.js';
 import { ExtraLists } from './catalog/extra-lists.js';
 import { Extras } from './catalog/extras.js';
 import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from './catalog/resource.js';
-import { checkOptions } from './check-options.js';
+import { checkOptions, checkViewOptions } from './check-options.js';
 import type { Connection, WaitOptions } from './connection.js';
 import { NotReadyError, type ToolHeldError } from './errors.js';
 import type { ObservableSystem } from './event-log/observed-system.js';
@@ -138,8 +138,10 @@ export class Troupe {
     this.#publisher = publisher;
     const catalogs = new Catalogs();
     this.#signIns = toSignIns(options.auth, clock, publisher.publish);
-    const approvals = new Approvals(options.approvals, (message) =>
-      publisher.publish({ type: 'diagnostic', kind: 'approvals-problem', message }),
+    const approvals = new Approvals(
+      options.approvals,
+      (message) => publisher.publish({ type: 'diagnostic', kind: 'approvals-problem', message }),
+      clock,
     );
     const table = new ServerTable({
       env: options.env ?? process.env,
@@ -487,8 +489,12 @@ export class Troupe {
     await tellSessions(this.#sessions.usable, 'notifications/roots/list_changed');
   }
 
-  /** A part of this troupe, for a sub-agent. It cannot start, stop or close anything. */
+  /**
+   * A part of this troupe, for a sub-agent. It cannot start, stop or close anything. Throws a `ConfigError` for options
+   * that are none.
+   */
   view(options: ViewOptions): View {
+    checkViewOptions(options);
     return new View(this, options, this.#requests);
   }
 

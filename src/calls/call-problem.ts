@@ -3,12 +3,18 @@ import type { InternalCallOptions } from './call.js';
 
 /** What is wrong with the arguments or options of a call, as far as a look can tell; undefined where nothing is. */
 export function callProblem(args: unknown, options: InternalCallOptions): TypeError | undefined {
-  const { signal, timeoutMs, totalTimeoutMs, retryCalls } = options;
+  if (typeof options !== 'object' || options === null) {
+    return new TypeError('The options of a call must be an object.');
+  }
+  const { signal, timeoutMs, totalTimeoutMs, retryCalls, meta } = options;
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
     return new TypeError('The arguments of a call must be an object.');
   }
-  if (signal !== undefined && typeof signal.addEventListener !== 'function') {
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
     return new TypeError('The signal of a call must be an AbortSignal.');
+  }
+  if (meta !== undefined && (typeof meta !== 'object' || meta === null || Array.isArray(meta))) {
+    return new TypeError("'meta' of a call must be an object.");
   }
   if (!isDuration(timeoutMs)) return notADuration('timeoutMs');
   if (!isDuration(totalTimeoutMs)) return notADuration('totalTimeoutMs');

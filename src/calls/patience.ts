@@ -5,7 +5,8 @@
 import { LONGEST_DELAY_MS } from '../../machines/policy/backoff.js';
 import type { Clock } from '../ports.js';
 import { LightAbort } from '../light-abort.js';
-import type { GiveUpListener, GiveUpSignal } from '../protocol/protocol-client.js';
+import type { GiveUpSignal } from '../protocol/protocol-client.js';
+import { whenGivenUp } from './caller-signal.js';
 
 /** Nothing was heard in time. */
 export class TimedOut extends Error {
@@ -33,8 +34,7 @@ export interface Limits {
 export class Patience extends LightAbort {
   readonly #clock: Clock;
   readonly #limits: Limits;
-  readonly #caller: GiveUpSignal | undefined;
-  readonly #giveUp: GiveUpListener = { handleEvent: () => this.abort(new GivenUp()) };
+  readonly #leaveCaller: (() => void) | undefined;
   #idle: unknown;
   #total: unknown;
   /** What is left of the time in all. */
@@ -48,10 +48,10 @@ export class Patience extends LightAbort {
     super();
     this.#clock = clock;
     this.#limits = limits;
-    this.#caller = caller;
     this.#leftMs = limits.totalMs;
-    if (caller?.aborted === true) this.#giveUp.handleEvent();
-    caller?.addEventListener('abort', this.#giveUp, { once: true });
+    const giveUp = { handleEvent: () => this.abort(new GivenUp()) };
+    if (caller?.aborted === true) giveUp.handleEvent();
+    else if (caller !== undefined) this.#leaveCaller = whenGivenUp(caller, giveUp);
     this.#run();
   }
 
@@ -86,7 +86,7 @@ export class Patience extends LightAbort {
   end(): void {
     this.#isEnded = true;
     this.#stop();
-    this.#caller?.removeEventListener('abort', this.#giveUp);
+    this.#leaveCaller?.();
   }
 
   #run(): void {

@@ -14,7 +14,8 @@ import { RequestLostError, RpcError, type JsonObject, type Progress } from '../p
 import { maskFailure, maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
 import type { Call, CallPorts } from './call.js';
-import { judge, messageOf, type Judgement, type ToldCall } from './outcome.js';
+import { judge, type Judgement, type ToldCall } from './outcome.js';
+import { tellListener } from './progress-listener.js';
 import type { Patience } from './patience.js';
 
 /** How one exchange breaks where its session may live on. */
@@ -65,11 +66,7 @@ export async function send(
       progress: progress.progress,
       ...(total === undefined ? {} : { total }),
     });
-    const heard = async (): Promise<void> => call.options.onProgress?.(progress);
-    heard().catch((error: unknown) => {
-      const message = `The progress callback of call ${number} threw: ${messageOf(error)}`;
-      ports.publish({ type: 'diagnostic', connection, generation, kind: 'progress-callback', message });
-    });
+    tellListener(ports, session, `call ${number}`, call.options.onProgress, progress);
   };
   session.beginCall();
   const letClocksGo = session.pauseDuringQuestions(patience);

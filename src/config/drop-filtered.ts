@@ -26,7 +26,7 @@ export function dropFiltered(
     const problems = [...from.problems];
     for (const [name, config] of from.entries) {
       try {
-        if (filter({ name, config }, source)) continue;
+        if (decided(filter({ name, config }, source))) continue;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         const message = `is left out, since the filter of 'discover' threw: ${printable(reason)}`;
@@ -38,6 +38,13 @@ export function dropFiltered(
     return { ...from, entries, problems };
   });
   return { kept, dropped };
+}
+
+/** A promise would count as a yes. */
+function decided(answer: unknown): boolean {
+  if (!(answer instanceof Promise)) return Boolean(answer);
+  answer.catch(() => {});
+  throw new TypeError('it gave a promise, and has to decide at once');
 }
 
 function toFoundSource(source: Source): FoundSource {

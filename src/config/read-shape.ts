@@ -15,6 +15,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** What `value` holds of `schema`. Meaningless where anything but warnings was reported. */
 export function readShape(value: unknown, schema: Schema, path: Path, report: Report): unknown {
   if (schema.anyOf !== undefined) return readOneOf(value, schema.anyOf, path, report);
+  if (schema.type === undefined) return value;
   if (!isOfType(value, schema)) {
     report(path, `expected ${expectation(schema)}, found ${kindOf(value)}`);
     return undefined;
@@ -26,8 +27,13 @@ export function readShape(value: unknown, schema: Schema, path: Path, report: Re
   return value;
 }
 
+/** A map or a set has no fields, whatever is in it. */
 export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isCollection(value);
+}
+
+function isCollection(value: unknown): boolean {
+  return value instanceof Map || value instanceof Set;
 }
 
 /** A noun for what was found, without its value. */
@@ -36,6 +42,7 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value === undefined) return 'nothing';
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (isCollection(value)) return `a ${value instanceof Map ? 'map' : 'set'}`;
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
@@ -104,8 +111,6 @@ function matches(text: string, schema: Schema): boolean {
 
 function isOfType(value: unknown, schema: Schema): boolean {
   switch (schema.type) {
-    case undefined:
-      return true;
     case 'array':
       return Array.isArray(value);
     case 'object':

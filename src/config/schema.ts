@@ -7,6 +7,7 @@
 import type { RetryCalls } from '../../machines/policy/call-safety.js';
 import type { BackoffOptions, ConnectionPolicy } from '../../machines/policy/policy.js';
 import type { Isolation, NamingTemplate, ServerSettings, TroupeOptions } from '../options.js';
+import type { ViewOptions } from '../view.js';
 
 /** The part of JSON Schema that `readShape` obeys. `title` is what a person is told was expected. */
 export interface Schema {
@@ -203,11 +204,15 @@ const CONFIG_FILE: Schema = {
   additionalProperties: false,
 };
 
-/** Those options of `createTroupe` that are plain data; the other ones are objects and functions of the host. */
+/** What only the code that uses it can judge; nothing in it is looked at. */
+const OF_THE_HOST: Schema = {};
+
+/** The options of `createTroupe`; what objects and functions of the host must have is no matter of a schema. */
 export const OPTIONS_SCHEMA: Schema = {
   type: 'object',
   title: 'an object',
   properties: {
+    servers: { type: 'object', title: 'an object with one entry per server' },
     watch: FLAG,
     config: {
       anyOf: [
@@ -219,22 +224,51 @@ export const OPTIONS_SCHEMA: Schema = {
     discover: {
       anyOf: [
         FLAG,
-        subset({ cwd: SOME_TEXT, project: FLAG, user: FLAG, extensions: ANY_OBJECT, filter: {} }),
+        subset({ cwd: SOME_TEXT, project: FLAG, user: FLAG, extensions: ANY_OBJECT, filter: OF_THE_HOST }),
       ],
     },
     expansion: subset({
       headers: { type: 'string', enum: ['own-env', 'host'] },
       missing: { type: 'string', enum: ['error', 'empty'] },
     }),
+    askInput: OF_THE_HOST,
+    clientInfo: {
+      type: 'object',
+      title: '{ name, version }',
+      properties: { name: SOME_TEXT, version: TEXT },
+      required: ['name', 'version'],
+    },
+    capabilities: ANY_OBJECT,
     policy: POLICY,
+    trust: OF_THE_HOST,
+    approvals: OF_THE_HOST,
     retryCalls: RETRY_CALLS,
+    auth: OF_THE_HOST,
+    handlers: OF_THE_HOST,
     validateArguments: FLAG,
     naming: { type: 'string', enum: NAMING_TEMPLATES },
+    review: OF_THE_HOST,
+    requiresApproval: OF_THE_HOST,
     startSlots: { type: 'integer', minimum: 1 },
     retryBudget: subset({ burst: { type: 'integer', minimum: 1 }, everyMs: DURATION }),
+    cache: OF_THE_HOST,
     startGateMs: DURATION,
+    env: OF_THE_HOST,
+    clock: OF_THE_HOST,
     seed: { type: 'number' },
-  } satisfies { readonly [K in keyof TroupeOptions]?: Schema },
+    record: OF_THE_HOST,
+    inspector: OF_THE_HOST,
+    logger: OF_THE_HOST,
+  } satisfies { readonly [K in keyof TroupeOptions]-?: Schema },
+  additionalProperties: false,
+};
+
+/** The options of `Troupe.view`. */
+export const VIEW_SCHEMA: Schema = {
+  type: 'object',
+  title: 'an object',
+  properties: { servers: TEXTS, tools: TEXTS } satisfies { readonly [K in keyof ViewOptions]-?: Schema },
+  additionalProperties: false,
 };
 
 function subset(properties: Readonly<Record<string, Schema>>): Schema {

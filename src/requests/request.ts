@@ -3,13 +3,16 @@
  *
  * Q1. It settles exactly once, with the errors of a call; its limits and its signal hold from the first wait to the
  *     last answer.
- * Q2. It is sent once, and once more where what carried it broke.
+ * Q2. It reaches the server once, and once more where what carried it broke. A sending that nothing carried to the server
+ *     does not count.
  * Q3. It is not sent to a server that has not declared what it takes.
  */
-import { nextSession, type CallPorts, type CallRoute } from '../calls/call.js';
-import type { ToldCall } from '../calls/outcome.js';
+import type { CallPorts, CallRoute } from '../calls/call.js';
+import { mayHaveArrived, type ToldCall } from '../calls/outcome.js';
 import { Patience } from '../calls/patience.js';
+import { tellListener } from '../calls/progress-listener.js';
 import { whyUnanswered, type Unanswered } from '../calls/send.js';
+import { SessionWait } from '../calls/session-wait.js';
 import { cutText } from '../cut-text.js';
 import { RequestLostError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions.js';
@@ -42,7 +45,7 @@ export interface ServerRequest {
   readonly options: RequestOptions;
 }
 
-export type RequestPorts = Pick<CallPorts, 'clock' | 'mask'>;
+export type RequestPorts = Pick<CallPorts, 'clock' | 'mask' | 'publish'>;
 
 export interface Answered {
   readonly answer: JsonObject;
@@ -59,16 +62,21 @@ export async function makeRequest(
 ): Promise<Answered> {
   const told = toTold(ports, route, request);
   const patience = patienceFor(ports, request);
+  const limitMs = request.timeoutMs;
+  const wait = new SessionWait({ route, clock: ports.clock, limitMs, patience, told: () => told });
+  let arrived: Unanswered | undefined;
   try {
-    const session = route.session() ?? (await nextSession(ports.clock, route, told, patience));
-    const first = await send(ports, session, request, told, patience);
-    if ('answer' in first) return first;
-    if (!first.isLost) throw first.error;
-    const next = await nextSession(ports.clock, route, told, patience, first);
-    const second = await send(ports, next, request, told, patience);
-    if ('answer' in second) return second;
-    throw second.error;
+    let session = route.session() ?? (await wait.session());
+    for (;;) {
+      const sent = await send(ports, session, request, told, patience);
+      if ('answer' in sent) return sent;
+      const isOver = arrived !== undefined && mayHaveArrived(sent);
+      if (isOver || !sent.isLost) throw sent.error;
+      if (mayHaveArrived(sent)) arrived = sent;
+      session = await wait.session(sent, arrived);
+    }
   } finally {
+    wait.end();
     patience.end();
   }
 }
@@ -103,7 +111,7 @@ async function send(
   const origin = { method, name: about, context: options.context };
   try {
     if (session.client === undefined) throw lost('There is no session to send it on.', false);
-    const onProgress = listenerOf(options, patience);
+    const onProgress = listenerOf(ports, session, method, options, patience);
     const answer = await session.client.request(method, params, {
       signal: patience,
       origin,
@@ -121,13 +129,16 @@ async function send(
 }
 
 function listenerOf(
+  ports: RequestPorts,
+  session: Session,
+  method: RequestMethod,
   { onProgress }: RequestOptions,
   patience: Patience,
 ): ((progress: Progress) => void) | undefined {
   if (onProgress === undefined) return undefined;
   return (progress) => {
     patience.renew();
-    onProgress(progress);
+    tellListener(ports, session, method, onProgress, progress);
   };
 }
 

@@ -50,6 +50,21 @@ describe('a call with a mistake', () => {
     expect(server.of('tools/call')).toEqual([]);
   });
 
+  it.each([
+    [null, 'The options of a call must be an object.'],
+    [{ signal: null }, 'The signal of a call must be an AbortSignal.'],
+    [{ meta: 'me' }, "'meta' of a call must be an object."],
+    [{ meta: ['me'] }, "'meta' of a call must be an object."],
+  ])('rejects, and never throws, where its options are %j', async (options, message) => {
+    const { troupe } = make({ servers: { a: inProcess(new ScriptedServer()) } });
+    await troupe.start();
+    const asked = [
+      troupe.callTool(NAME, {}, options as never),
+      troupe.connection('a')?.callTool('echo', {}, options as never),
+    ];
+    for (const call of asked) await expect(call).rejects.toThrow(new TypeError(message));
+  });
+
   it('takes arguments of any object type', async () => {
     interface Path {
       readonly path: string;

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { GivenUp, Patience, TimedOut } from '../../src/calls/patience.js';
 import { createControlledClock } from '../support/controlled-clock.js';
@@ -64,6 +65,18 @@ describe('patience', () => {
     patience.pause();
     controller.abort();
     expect(patience.signal.reason).toBeInstanceOf(GivenUp);
+  });
+
+  it('of many calls listens once to the signal they share, and leaves it with the last', () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const calls = Array.from({ length: 20 }, () => begin(0, 0, signal).patience);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    for (const patience of calls.splice(0, 19)) patience.end();
+    controller.abort();
+    expect(calls[0]?.signal.reason).toBeInstanceOf(GivenUp);
+    for (const patience of calls) patience.end();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
   it('that has ended sets no timer any more', () => {

@@ -7,6 +7,7 @@ import { createMemoryApprovalStore, type ApprovalStore } from '../../src/config/
 import { createFileApprovalStore } from '../../src/config/file-approval-store.js';
 import { discoverServers } from '../../src/discover.js';
 import type { ServerConfig, TroupeOptions, TrustRequest } from '../../src/options.js';
+import { systemClock } from '../../src/ports.js';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { recordEvents } from '../support/event-record.js';
@@ -170,6 +171,53 @@ describe('an approval', () => {
     expect(problems).toMatchObject([
       { severity: 'warning', message: 'An approval could not be read: the disk is gone' },
     ]);
+  });
+
+  it('is asked of a store that never answers for a bounded time: the start, an approval and the close go on.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const never = (): Promise<never> => new Promise(() => {});
+    const approvals: ApprovalStore = { has: never, list: never, approve: never, revoke: never };
+    // Files are read in real time, so time cannot stand still here; it hurries.
+    const clock = {
+      ...systemClock,
+      setTimeout: (fn: () => void, ms: number) => systemClock.setTimeout(fn, ms / 50),
+    };
+    const { troupe, events } = make({ approvals, clock });
+    await troupe.start();
+    expect(substate(troupe)).toBe('awaitingTrust');
+    const told = () => new Set(events.of('diagnostic').map(({ message }) => message));
+    expect(told()).toEqual(new Set(['An approval could not be read: the store did not answer within 2 s']));
+    await expect(troupe.connection('lamp')?.approve()).rejects.toThrow(MISSING);
+    expect(told()).toContain('An approval could not be written: the store did not answer within 2 s');
+    await troupe.close();
+  });
+
+  it.each<[string, Partial<Record<keyof ApprovalStore, () => unknown>>, string]>([
+    ['gives no list', { list: () => ({}) }, 'An approval could not be read: '],
+    ['gives a list of nothing', { list: () => [null] }, 'An approval could not be read: '],
+    [
+      'cannot be followed',
+      {
+        watch: () => {
+          throw new Error('no eyes');
+        },
+      },
+      'Approvals from elsewhere could not be followed: no eyes',
+    ],
+    [
+      'cannot be left alone',
+      { watch: () => Promise.resolve() },
+      'Approvals from elsewhere could not be left alone: ',
+    ],
+  ])('is told where the store %s, and start and close go on.', async (_, broken, why) => {
+    await write({ lamp: { command: MISSING } });
+    const approvals = { ...createMemoryApprovalStore(), ...broken } as ApprovalStore;
+    const { troupe, events } = make({ approvals });
+    await troupe.start();
+    expect(substate(troupe)).toBe('awaitingTrust');
+    await troupe.close();
+    const told = events.of('diagnostic').map(({ message }) => message);
+    expect(told.some((message) => message.startsWith(why))).toBe(true);
   });
 
   it('in a file that is broken counts for nothing, and is told with its name.', async () => {

@@ -162,6 +162,15 @@ describe('discovery', () => {
     ]);
   });
 
+  it('leaves out an entry whose filter is asynchronous, for a promise would be a yes.', async () => {
+    const filter = ((): Promise<never> => Promise.reject(new Error('too late'))) as never;
+    const { dropped, problems } = await load({ discover: { user: false, filter } });
+    expect(dropped.map(({ name }) => name)).toContain('lamps');
+    expect(problems.map(describeProblem)).toContain(
+      ".mcp.json: server 'lamps': is left out, since the filter of 'discover' threw: it gave a promise, and has to decide at once",
+    );
+  });
+
   it('takes what extensions bring last of all, and says what is wrong with it.', async () => {
     const wrong = { command: 5 } as unknown as { command: string };
     const { servers, refused, sources } = await load({

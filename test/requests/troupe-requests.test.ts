@@ -5,7 +5,7 @@ import { useCrashWatch } from '../support/crash-watch.js';
 import { createGate } from '../support/gate.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { library, type Library } from '../support/library-server.js';
-import { ScriptedServer, silent } from '../support/scripted-server.js';
+import { ScriptedServer, silent, type Handler } from '../support/scripted-server.js';
 import { inProcess, passTime, useTroupes, type TestTroupe } from '../support/test-troupe.js';
 
 type Some = TestTroupe & { readonly servers: Readonly<Record<string, ScriptedServer>> };
@@ -38,6 +38,23 @@ describe('a troupe that is asked for a resource', () => {
     await passTime(clock, troupe.settled());
     expect(await troupe.readResource('x:2')).toMatchObject({ contents: [{ uri: 'x:2' }] });
     expect(servers['a']!.of('resources/read')).toEqual([]);
+  });
+
+  it('tells how far it is to a listener whose failure is told and goes no further', async () => {
+    const reading: Handler = (_, { progress }) => {
+      progress(1, 2);
+      return { contents: [] };
+    };
+    const { troupe, clock, events } = await begin({
+      a: { resources: ['x:1'], on: { 'resources/read': reading } },
+    });
+    await passTime(clock, troupe.settled());
+    // What an async function of a host in JavaScript gives.
+    const onProgress = (): unknown => Promise.reject(new Error('boom'));
+    await expect(troupe.readResource('x:1', { onProgress })).resolves.toEqual({ contents: [] });
+    expect(events.of('diagnostic')).toMatchObject([
+      { kind: 'progress-callback', message: 'The progress callback of resources/read threw: boom' },
+    ]);
   });
 
   it('asks the one with a template that fits it, where none lists it', async () => {

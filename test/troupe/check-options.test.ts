@@ -23,6 +23,17 @@ const WRONG: readonly [field: string, options: unknown][] = [
   ['expansion.headers', { expansion: { headers: 'own' } }],
   ['expansion.missing', { expansion: { missing: true } }],
   ['askInput', { askInput: 'me' }],
+  ['servers', { servers: new Map([['a', { command: 'node' }]]) }],
+  ['servers', { servers: ['node'] }],
+  ['clientInfo', { clientInfo: 'me' }],
+  ['clientInfo', { clientInfo: { name: 'me' } }],
+  ['capabilities', { capabilities: 5 }],
+  ['env', { env: 'A=5' }],
+  ['logger', { logger: console.log }],
+  ['logger', { logger: {} }],
+  ['clock', { clock: Date }],
+  ['clock', { clock: {} }],
+  ['mcpServers', { mcpServers: { a: { command: 'node' } } }],
 ];
 
 describe('createTroupe', () => {
@@ -32,6 +43,11 @@ describe('createTroupe', () => {
     const make = () => createTroupe(options as TroupeOptions);
     expect(make).toThrow(ConfigError);
     expect(make).toThrow(`'${field}'`);
+  });
+
+  it('says which option was meant where a name is misspelt', () => {
+    const make = () => createTroupe({ server: {} } as TroupeOptions);
+    expect(make).toThrow("field 'server': is not known here; did you mean 'servers'?");
   });
 
   it('refuses what is no object', () => {

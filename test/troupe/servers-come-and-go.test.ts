@@ -52,6 +52,16 @@ describe('add', () => {
     expect(server.sessions).toBe(1);
   });
 
+  it('refuses a name of the options before the start, unless that was removed', async () => {
+    const [first, second] = [new ScriptedServer(), new ScriptedServer()];
+    const { troupe } = make({ servers: { a: inProcess(first) } });
+    await expect(troupe.add('a', inProcess(second))).rejects.toBeInstanceOf(ConfigError);
+    await troupe.remove('a');
+    await troupe.add('a', inProcess(second));
+    expect(await troupe.start()).toMatchObject({ ready: ['a'] });
+    expect([first.sessions, second.sessions]).toEqual([0, 1]);
+  });
+
   it('refuses an entry that makes no sense and names what is wrong', async () => {
     const { troupe } = make({ servers: {} });
     await troupe.start();
@@ -99,6 +109,17 @@ describe('remove', () => {
     const again = await troupe.add('a', inProcess(server));
     await again.ready();
     expect(server.sessions).toBe(2);
+  });
+
+  it('keeps away what the options name, before the start and while it reads them', async () => {
+    const [a, b, c] = [new ScriptedServer(), new ScriptedServer(), new ScriptedServer()];
+    const { troupe } = make({ servers: { a: inProcess(a), b: inProcess(b), c: inProcess(c) } });
+    await troupe.remove('a');
+    const starting = troupe.start();
+    await troupe.remove('b');
+    expect(await starting).toMatchObject({ ready: ['c'], failed: [], pending: [] });
+    expect(troupe.status.map(({ name }) => name)).toEqual(['c']);
+    expect([a.sessions, b.sessions]).toEqual([0, 0]);
   });
 
   it('takes an unknown name for done', async () => {

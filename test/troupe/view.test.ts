@@ -43,6 +43,16 @@ describe('a view', () => {
     expect(a.of('tools/call')).toHaveLength(1);
   });
 
+  it.each([
+    ['servers', { server: ['a'] }, "'server': is not known here; did you mean 'servers'?"],
+    ['list of servers', { servers: 'admin' }, "'servers': expected a list of strings, found a string"],
+    ['list of tools', { tools: '*' }, "'tools': expected a list of strings, found a string"],
+    ['object', undefined, 'view: expected an object, found nothing'],
+  ])('is refused where its %s is none, for it would show more than was meant', (_, options, why) => {
+    const { troupe } = makeTwo();
+    expect(() => troupe.view(options as never)).toThrow(why);
+  });
+
   it('renders a result as the whole troupe would', async () => {
     const { troupe } = makeTwo();
     const result = { content: [{ type: 'text' as const, text: 'hello' }] };

@@ -5,6 +5,7 @@
  * (`{ ...toTools(troupe) }`) would be a copy of the moment; the host's own tools belong into `own` instead.
  */
 import { dynamicTool, jsonSchema, type JSONSchema7, type ToolSet } from 'ai';
+import { checkLimit } from '../calls/result/limit.js';
 import type { MediaBlock } from '../calls/result/take-apart.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { MadeTools } from './made-tools.js';
@@ -29,7 +30,8 @@ export interface ToolsOptions extends AnswerOptions {
   readonly needsApproval?: (tool: CatalogTool, input: unknown) => boolean | PromiseLike<boolean>;
   /**
    * Which data a model is handed, as far as it is at most 20 pieces and 10 MiB of base64 a result; the rest is named in the
-   * text. Depends on what the model takes. Default: PNG, JPEG, GIF and WebP images of at most 5 MiB.
+   * text. Depends on what the model takes. A throw counts as false. Default: PNG, JPEG, GIF and WebP images of at most
+   * 5 MiB.
    */
   readonly shows?: (block: MediaBlock) => boolean;
 }
@@ -39,6 +41,7 @@ export interface ToolsOptions extends AnswerOptions {
  * abort rejects with the reason of the signal.
  */
 export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet {
+  checkLimit(options.limit);
   const own: ToolSet = options.own ?? {};
   const made = new MadeTools(source, (tool) => toTool(source, tool, options));
   const find = (key: string | symbol): ToolSet[string] | undefined => {

@@ -5,6 +5,7 @@
  * Ask for the definitions anew for every request: then a running agent sees tools come and go. The types are those of the
  * `@anthropic-ai/sdk` package by their shape, so that it is not needed here.
  */
+import { checkLimit } from '../calls/result/limit.js';
 import type { MediaBlock } from '../calls/result/take-apart.js';
 import { allAnswers } from './answer-all.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
@@ -69,11 +70,12 @@ export function toTools(source: ToolSource): MessagesTool[] {
  * for the content of the next user message. Every block of the type `tool_use` is answered, all others are passed over;
  * take out the host's own before.
  */
-export function runToolCalls(
+export async function runToolCalls(
   source: ToolSource,
   content: readonly MessageBlock[],
   options: RunOptions = {},
 ): Promise<ToolResultBlock[]> {
+  checkLimit(options.limit);
   return allAnswers(
     content.filter(({ type }) => type === 'tool_use').map((block) => answerBlock(source, block, options)),
   );

@@ -8,6 +8,7 @@ import { ToolMessage, type MessageContent } from '@langchain/core/messages';
 import { DynamicStructuredTool } from '@langchain/core/tools';
 import type { AgentMiddleware } from 'langchain';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { checkLimit } from '../calls/result/limit.js';
 import type { MediaBlock } from '../calls/result/take-apart.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { MadeTools } from './made-tools.js';
@@ -25,7 +26,8 @@ export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
 export interface ToolsOptions extends AnswerOptions {
   /**
    * Which data a model is handed, as far as it is at most 20 pieces and 10 MiB of base64 a result; the rest is named in the
-   * text. Depends on what the model takes. Default: PNG, JPEG, GIF and WebP images of at most 5 MiB.
+   * text. Depends on what the model takes. A throw counts as false. Default: PNG, JPEG, GIF and WebP images of at most
+   * 5 MiB.
    */
   readonly shows?: (block: MediaBlock) => boolean;
 }
@@ -40,6 +42,7 @@ export interface LiveOptions extends ToolsOptions {
  * and whose `status` is `error` where the answer is one; an abort rejects with the reason of the signal.
  */
 export function toTools(source: ToolSource, options: ToolsOptions = {}): DynamicStructuredTool[] {
+  checkLimit(options.limit);
   return source.tools.map((tool) => new McpTool(source, tool, options));
 }
 
@@ -49,6 +52,7 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): Dynamic
  * that bring tools.
  */
 export function liveTools(source: ToolSource, options: LiveOptions = {}): AgentMiddleware {
+  checkLimit(options.limit);
   const made = new MadeTools(source, (tool) => new McpTool(source, tool, options));
   return {
     name: options.name ?? 'TroupeTools',

@@ -5,6 +5,7 @@
  * Ask for the definitions anew for every request: then a running agent sees tools come and go. The types are those of the
  * `openai` package by their shape, so that it is not needed here.
  */
+import { checkLimit } from '../calls/result/limit.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { allAnswers } from './answer-all.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
@@ -92,11 +93,12 @@ export function toResponsesTools(source: ToolSource): ResponsesTool[] {
  * same order. Every call of the type `function` is answered; take out the host's own before. Such a message holds text
  * only: data is named in it, and not handed on.
  */
-export function runChatToolCalls(
+export async function runChatToolCalls(
   source: ToolSource,
   calls: readonly ChatToolCall[] | null | undefined,
   options: RunOptions = {},
 ): Promise<ChatToolMessage[]> {
+  checkLimit(options.limit);
   return allAnswers(
     (calls ?? []).flatMap(({ id, function: called }) =>
       called === undefined ? [] : [answerChat(source, id, called, options)],
@@ -108,11 +110,12 @@ export function runChatToolCalls(
  * Makes the calls of a response (`response.output`) side by side and gives the items that answer them, in the same order.
  * Every item of the type `function_call` is answered, all others are passed over; take out the host's own before.
  */
-export function runResponsesToolCalls(
+export async function runResponsesToolCalls(
   source: ToolSource,
   output: readonly ResponsesItem[],
   options: RunOptions = {},
 ): Promise<FunctionCallOutput[]> {
+  checkLimit(options.limit);
   return allAnswers(
     output.filter(({ type }) => type === 'function_call').map((item) => answerItem(source, item, options)),
   );

@@ -3,11 +3,15 @@
  * do not like, so that one tool would take all the others with it.
  *
  * J1. Nothing but what providers are known to refuse is changed: a choice (`anyOf` and the like) at the top, objects
- *     without `properties`, arrays without `items`, names of arguments that are not `[a-zA-Z0-9_.-]{1,64}`.
+ *     without `properties`, arrays without `items`, names of arguments that are not `[a-zA-Z0-9_.-]{1,64}`, and references
+ *     to what went with these.
  * J2. A model is offered at least what the tool takes. Arguments are checked against the tool's own schema all the same.
+ * J3. What a model is offered beyond that is narrowed in words: by the whole rule, or by its choices in short.
  */
 import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
 import type { CatalogTool } from '../catalog/registry.js';
+import { anyOfThem, argumentsNamedIn, propertiesOf, referredTo } from './named-arguments.js';
+import { describedWith } from './rule-in-words.js';
 
 export interface ObjectSchema {
   [keyword: string]: unknown;
@@ -31,8 +35,6 @@ const HOLDS_A_LIST = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const HOLDS_NAMED_ONES = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
 /** Of an argument, at the top of a schema. */
 const TAKEN_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
-/** Of what becomes words. */
-const MOST_CHARACTERS = 2_000;
 
 const made = new WeakMap<object, ObjectSchema>();
 
@@ -40,20 +42,28 @@ const made = new WeakMap<object, ObjectSchema>();
 export function schemaForModels({ inputSchema }: CatalogTool): ObjectSchema {
   const before = made.get(inputSchema);
   if (before !== undefined) return before;
-  const schema = withoutOddNames(withoutChoices(completed(inputSchema) as JsonObject));
+  const whole = completed(inputSchema) as JsonObject;
+  const taken = withoutOddNames(withoutChoices(whole));
+  const schema = withoutLostRefs(taken, whole, taken) as ObjectSchema;
   made.set(inputSchema, schema);
   return schema;
 }
 
-/** Properties of the choices become properties of the whole; what they ask for beyond that is said in words. */
+/**
+ * Arguments of the choices become properties of the whole; what the choices ask for beyond that is said in words. A property
+ * beside the choices holds whichever is taken.
+ */
 function withoutChoices(schema: JsonObject): ObjectSchema {
   const { anyOf, oneOf, allOf, not, enum: values, ...rest } = schema;
-  const choices = [anyOf, oneOf, allOf].flat().map((choice) => resolved(choice, schema));
-  const properties = Object.fromEntries([...choices, schema].map(propertiesOf).flatMap(Object.entries));
-  const dropped = { anyOf, oneOf, allOf, not, enum: values };
-  const isChanged = CHOICES.some((keyword) => dropped[keyword] !== undefined);
-  const description = isChanged ? described(schema, JSON.stringify(dropped)) : undefined;
-  return { ...rest, ...(description !== undefined && { description }), type: 'object', properties };
+  const named = [...argumentsNamedIn(schema, schema)];
+  const properties = {
+    ...Object.fromEntries(named.map(([name, schemas]) => [name, anyOfThem(schemas)])),
+    ...propertiesOf(schema),
+  };
+  const rule = { anyOf, oneOf, allOf, not, enum: values };
+  if (CHOICES.every((keyword) => rule[keyword] === undefined)) return { ...rest, type: 'object', properties };
+  const { unevaluatedProperties: _, ...kept } = rest;
+  return { ...kept, description: describedWith(rule, schema), type: 'object', properties };
 }
 
 /** What is said in words of an argument may be given all the same, so that nothing may forbid it. */
@@ -69,33 +79,23 @@ function withoutOddNames(schema: ObjectSchema): ObjectSchema {
     properties: Object.fromEntries(odd),
     ...(oddlyRequired.length > 0 && { required: oddlyRequired }),
   };
-  const description = described(schema, JSON.stringify(rule));
   return {
     ...rest,
-    ...(description !== undefined && { description }),
+    description: describedWith(rule, schema),
     ...(required !== undefined && { required: names.filter(isTaken) }),
     properties: Object.fromEntries(named.filter(([name]) => isTaken(name))),
   };
 }
 
-function described({ description }: JsonObject, rule: string): string | undefined {
-  const before = typeof description === 'string' ? description : undefined;
-  if (rule.length > MOST_CHARACTERS) return before;
-  return `${before === undefined ? '' : `${before} `}The arguments must also fit this JSON Schema: ${rule}`;
-}
-
-function propertiesOf(schema: unknown): JsonObject {
-  const properties = isJsonObject(schema) ? schema['properties'] : undefined;
-  return isJsonObject(properties) ? properties : {};
-}
-
-/** Follows a reference to a definition of the schema itself. */
-function resolved(choice: unknown, { $defs, definitions }: JsonObject): unknown {
-  const reference = isJsonObject(choice) ? choice['$ref'] : undefined;
-  const [, name] = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec(String(reference)) ?? [];
-  if (name === undefined) return choice;
-  const named = [$defs, definitions].find((each) => isJsonObject(each) && Object.hasOwn(each, name));
-  return isJsonObject(named) ? named[name] : choice;
+/** What refers to a part that is gone takes all that is of the same type. */
+function withoutLostRefs(schema: unknown, before: JsonObject, now: JsonObject): unknown {
+  if (!isJsonObject(schema)) return schema;
+  const changed = withEach(schema, (below) => withoutLostRefs(below, before, now));
+  const { $ref, ...rest } = changed;
+  const target = referredTo($ref, before);
+  if (!isJsonObject(target) || referredTo($ref, now) !== undefined) return changed;
+  const { type } = target;
+  return { ...(type !== undefined && { type }), ...rest };
 }
 
 function completed(schema: unknown): unknown {
@@ -104,12 +104,24 @@ function completed(schema: unknown): unknown {
   const lacksItems = type === 'array' && schema['items'] === undefined && schema['prefixItems'] === undefined;
   const lacksProperties = type === 'object' && schema['properties'] === undefined;
   return {
-    ...schema,
+    ...withEach(schema, completed),
     ...(lacksItems && { items: {} }),
     ...(lacksProperties && { properties: {} }),
-    ...within(schema, HOLDS_A_SCHEMA, completed),
-    ...within(schema, HOLDS_A_LIST, eachCompleted),
-    ...within(schema, HOLDS_NAMED_ONES, namedCompleted),
+  };
+}
+
+/** With every schema changed that stands right within this one. */
+function withEach(schema: JsonObject, change: (schema: unknown) => unknown): JsonObject {
+  const inList = (schemas: unknown): unknown => (Array.isArray(schemas) ? schemas.map(change) : schemas);
+  const inNamed = (schemas: unknown): unknown => {
+    if (!isJsonObject(schemas)) return schemas;
+    return Object.fromEntries(Object.entries(schemas).map(([name, each]) => [name, change(each)]));
+  };
+  return {
+    ...schema,
+    ...within(schema, HOLDS_A_SCHEMA, change),
+    ...within(schema, HOLDS_A_LIST, inList),
+    ...within(schema, HOLDS_NAMED_ONES, inNamed),
   };
 }
 
@@ -120,13 +132,4 @@ function within(
 ): JsonObject {
   const present = keywords.filter((keyword) => Object.hasOwn(schema, keyword));
   return Object.fromEntries(present.map((keyword) => [keyword, change(schema[keyword])]));
-}
-
-function eachCompleted(schemas: unknown): unknown {
-  return Array.isArray(schemas) ? schemas.map(completed) : schemas;
-}
-
-function namedCompleted(schemas: unknown): unknown {
-  if (!isJsonObject(schemas)) return schemas;
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, completed(schema)]));
 }

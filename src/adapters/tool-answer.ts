@@ -5,6 +5,8 @@
  * T2. An answer that is an error begins with `MCP error:` and says what the model can do about it.
  * T3. What is called is what the host was asked about: a tool that has become another one meanwhile is not.
  * T4. An abort is thrown as the reason of the signal, and a mistake of the host as it is; neither becomes an answer.
+ * T5. A mistake of the host never makes a call that was made look as if it had failed: the model would repeat it. So every
+ *     entry point checks the limit before anything is sent, and data over which `shows` throws is not shown.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { abortable } from '../abortable.js';
@@ -126,9 +128,17 @@ async function toAnswer(
     ...(limit !== undefined && { limit }),
   });
   const { isError } = rendered;
-  const { shown, note } = sortMedia(rendered.blocks, (block) => !isError && call.shows(block));
+  const { shown, note } = sortMedia(rendered.blocks, (block) => !isError && isShown(block, call));
   const text = note === undefined ? rendered.text : `${rendered.text}\n${note}`;
   return isError ? errorAnswer(`${FAILED_ADVICE}\n${text}`) : { text, blocks: shown, isError };
+}
+
+function isShown(block: MediaBlock, { shows }: ToolCall): boolean {
+  try {
+    return shows(block);
+  } catch {
+    return false;
+  }
 }
 
 /** What is told of a call that brought no result. */

@@ -237,6 +237,17 @@ describe('a tool set for the AI SDK', () => {
     });
   });
 
+  it('name data over which the host stumbles, since the call is made.', async () => {
+    const content = [{ type: 'image', data: PNG, mimeType: 'image/png' }];
+    const { troupe } = await makeWorld({ on: { 'tools/call': () => ({ content }) } });
+    const shows = (): boolean => {
+      throw new RangeError('a mistake of the host');
+    };
+    const output = await execute(toTools(troupe, { shows }), {});
+    expect(output).toMatchObject({ isError: false, blocks: [] });
+    expect(output.text).toContain('not shown to you: 1 image; ');
+  });
+
   it('turns stored messages of a user interface into what the model saw.', async () => {
     const { troupe } = await makeWorld({ on: { 'tools/call': () => ({ ...text('no'), isError: true }) } });
     const tools = toTools(troupe);

@@ -139,6 +139,18 @@ describe.each(AGENTS)('$name', (agent) => {
     expect(told.text).toMatch(/The whole text is in the file /);
   });
 
+  it.each([999, 2_000_000, '5000'])(
+    'refuses a limit of %s before anything is sent, and says what is right.',
+    async (limit) => {
+      const { troupe, server } = await makeWorld({ tools: [tool('echo')] });
+      const running = agent.run(troupe, once('mcp__box__echo'), { limit: limit as number });
+      await expect(running).rejects.toThrow(
+        new TypeError("'limit' must be a number of characters from 1,000 to 1,000,000."),
+      );
+      expect(server.of('tools/call')).toEqual([]);
+    },
+  );
+
   it('marks what a tool calls its failure as an error, with its words and without its data.', async () => {
     const content = [
       { type: 'text', text: 'no such row' },

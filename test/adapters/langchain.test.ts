@@ -97,6 +97,13 @@ describe('tools for LangChain', () => {
     await expect(agent.invoke({ messages: 'go' })).rejects.toThrow('a mistake of the host');
   });
 
+  it('are not made with a limit that makes no sense.', async () => {
+    const { troupe } = await makeWorld();
+    expect(() => toTools(troupe, { limit: 500 })).toThrow(
+      "'limit' must be a number of characters from 1,000",
+    );
+  });
+
   it('work as fixed tools of an agent, without the middleware.', async () => {
     const { troupe } = await makeWorld();
     const model = new ScriptedChatModel([() => [{ name: NAME, args: { a: 1 } }]]);

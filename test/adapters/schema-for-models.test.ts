@@ -111,10 +111,165 @@ describe('the schema that a model is given', () => {
     expect(forModels(nested)).toEqual(nested);
   });
 
-  it('says nothing of a choice that is too long for words.', () => {
+  it('offers an argument of several choices as what any of them takes.', () => {
+    const made = forModels({
+      type: 'object',
+      oneOf: [
+        {
+          properties: {
+            action: { type: 'string', const: 'create' },
+            title: { type: 'string' },
+            level: { enum: [1, 2] },
+            by: { $ref: '#/$defs/Who' },
+            size: { type: 'string', description: 'With a unit.' },
+            mode: { type: 'string', const: 'a', description: 'Careful.' },
+            never: false,
+            always: { type: 'string' },
+            data: { const: {} },
+          },
+        },
+        {
+          properties: {
+            action: { const: 'update', type: 'string' },
+            id: { type: 'number' },
+            title: { maxLength: 10, type: 'string' },
+            level: { const: null },
+            by: { $ref: '#/$defs/Who' },
+            size: { type: 'number' },
+            mode: { type: 'string', const: 'b' },
+            never: { type: 'null' },
+            always: true,
+            data: { const: [] },
+          },
+        },
+        {
+          properties: {
+            action: { type: 'string', enum: ['delete', 'create'] },
+            id: { type: 'string' },
+            title: { type: 'string' },
+          },
+        },
+      ],
+      $defs: { Who: { type: 'string' } },
+    });
+    expect(made.properties).toEqual({
+      action: { type: 'string', enum: ['create', 'update', 'delete'] },
+      id: { anyOf: [{ type: 'number' }, { type: 'string' }] },
+      title: {
+        anyOf: [{ type: 'string' }, { type: 'string', maxLength: 10 }],
+      },
+      level: { enum: [1, 2, null] },
+      by: { $ref: '#/$defs/Who' },
+      size: { anyOf: [{ type: 'string', description: 'With a unit.' }, { type: 'number' }] },
+      mode: {
+        anyOf: [
+          { type: 'string', const: 'a', description: 'Careful.' },
+          { type: 'string', const: 'b' },
+        ],
+      },
+      never: { type: 'null' },
+      always: true,
+      data: { anyOf: [{ const: {} }, { const: [] }] },
+    });
+  });
+
+  it('finds arguments in choices within choices and behind references, and comes back from a circle of them.', () => {
+    const nested = {
+      allOf: [{ anyOf: [{ properties: { a: {} } }, { oneOf: [{ properties: { b: {} } }] }] }],
+    };
+    expect(forModels({ type: 'object', ...nested }).properties).toEqual({ a: {}, b: {} });
+    const $defs = {
+      A: { allOf: [{ $ref: '#/$defs/odd~1name%3CB%3E' }], properties: { a: {} } },
+      'odd/name<B>': { anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#' }], properties: { b: {} } },
+    };
+    for (const way of [{ anyOf: [{ $ref: '#/$defs/A' }] }, { $ref: '#/$defs/odd~1name%3CB%3E' }])
+      expect(forModels({ type: 'object', ...way, $defs }).properties).toEqual({ a: {}, b: {} });
+  });
+
+  it('keeps a reference at the top beside the arguments that it names.', () => {
+    const $defs = { A: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] } };
+    const schema = { type: 'object', $ref: '#/$defs/A', $defs };
+    expect(forModels(schema)).toEqual({ ...schema, properties: { q: { type: 'string' } } });
+  });
+
+  it('follows a chain of ten thousand references, and as many to one place.', () => {
+    const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, {}]));
+    const links = Array.from({ length: 10_000 }, (_, index) => [
+      `d${index}`,
+      { anyOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: '#/$defs/wide' }] },
+    ]);
+    const $defs = {
+      ...Object.fromEntries(links),
+      d10000: { properties: { end: {} } },
+      wide: { properties: wide },
+    };
+    const { properties } = forModels({ type: 'object', anyOf: [{ $ref: '#/$defs/d0' }], $defs });
+    expect(Object.keys(properties)).toHaveLength(5_001);
+    expect(properties).toHaveProperty('end');
+  });
+
+  it('forbids no argument that a choice allowed.', () => {
+    const anyOf = [{ patternProperties: { '^x-': {} } }];
+    expect(forModels({ type: 'object', anyOf, unevaluatedProperties: false })).not.toHaveProperty(
+      'unevaluatedProperties',
+    );
+    const kept = { type: 'object', properties: {}, unevaluatedProperties: false };
+    expect(forModels(kept)).toEqual(kept);
+  });
+
+  it('has no reference to what went with a choice or a name, but the type of it.', () => {
+    const place = { type: 'object', properties: { city: { type: 'string' } } };
+    const made = forModels({
+      type: 'object',
+      properties: {
+        $top: { type: 'integer' },
+        last: { $ref: '#/properties/$top', description: 'The last.' },
+      },
+      anyOf: [
+        { properties: { from: place } },
+        { properties: { to: { type: 'array', items: { $ref: '#/anyOf/0/properties/from' } } } },
+        { properties: { city: { $ref: '#/anyOf/0/properties/from/properties/city' }, all: { $ref: '#' } } },
+      ],
+    });
+    expect(made.properties).toEqual({
+      last: { type: 'integer', description: 'The last.' },
+      from: place,
+      to: { type: 'array', items: { type: 'object' } },
+      city: { type: 'string' },
+      all: { $ref: '#' },
+    });
+  });
+
+  it('tells a rule that is too long for words by the arguments that it is about.', () => {
+    const choice = (action: string): Record<string, unknown> => ({
+      properties: { action: { const: action }, [action]: { description: 'word '.repeat(400) }, both: {} },
+      required: ['action', 'more'],
+    });
+    const words = 'The arguments must also fit a JSON Schema that is too long to be shown.';
+    const about = `${words} These are the arguments that it is about:`;
+    const oneOf = [choice('create'), { $ref: '#/$defs/Delete' }];
+    const $defs = { Delete: choice('delete') };
+    expect(forModels({ type: 'object', oneOf, $defs, description: 'Long.' }).description).toBe(
+      `Long. ${about} one of (action = "create", more, create, both), (action = "delete", more, delete, both)`,
+    );
+    const allOf = [{ anyOf: [choice('a'), { required: ['b'] }] }];
+    expect(forModels({ type: 'object', allOf, anyOf: [{}] }).description).toBe(`${about} action, a, both`);
+    expect(
+      forModels({ type: 'object', oneOf, allOf, anyOf: [{ required: ['a'] }, {}], $defs }).description,
+    ).toMatch(/ any of \(a\), \(\); and one of \(action = "create", /);
+    const not = { required: ['x'.repeat(2_000)] };
+    expect(forModels({ type: 'object', not }).description).toBe(words);
+    const properties = { $filter: { description: 'x'.repeat(2_000) }, b: {} };
+    expect(forModels({ type: 'object', properties, required: ['$filter'] }).description).toBe(
+      `${about} $filter`,
+    );
+  });
+
+  it('tells of a rule no more than two thousand characters.', () => {
     const anyOf = Array.from({ length: 500 }, (_, index) => ({ required: [`field-${index}`] }));
-    expect(forModels({ type: 'object', anyOf, description: 'Long.' }).description).toBe('Long.');
-    expect(forModels({ type: 'object', anyOf: [...anyOf] })).not.toHaveProperty('description');
+    const { description } = forModels({ type: 'object', anyOf, description: 'Long.' });
+    expect(description).toMatch(/^Long\. The arguments .* any of \(field-0\), \(field-1\), .* … /);
+    expect(String(description).length).toBeLessThan(2_100);
   });
 
   it('takes names that objects have by nature for names.', () => {

@@ -10,13 +10,9 @@ import { cutText } from '../../cut-text.js';
 import { wrapInBoundary } from './boundary.js';
 import { inTurns } from './in-turns.js';
 import { scanForInjection, type InjectionSignal } from './injection-signals.js';
-import { limitText } from './limit.js';
+import { checkLimit, DEFAULT_LIMIT, limitText } from './limit.js';
 import { processFolder, type SpillPort } from './spill.js';
 import { takeApart, type MediaBlock } from './take-apart.js';
-
-const DEFAULT_LIMIT = 50_000;
-const LEAST_LIMIT = 1_000;
-const MOST_LIMIT = 1_000_000;
 
 export interface RenderOptions {
   /** Name of the server. A `CatalogTool` has this field and the next. */
@@ -129,15 +125,11 @@ function count(characters: number): string {
   return characters.toLocaleString('en-US');
 }
 
-function checkOptions(result: unknown, { server, tool, limit = DEFAULT_LIMIT }: RenderOptions): void {
+function checkOptions(result: unknown, { server, tool, limit }: RenderOptions): void {
   if (typeof result !== 'object' || result === null)
     throw new TypeError('The result of a call is an object.');
   if (typeof server !== 'string' || typeof tool !== 'string') {
     throw new TypeError("'server' and 'tool' must be the names that the result came from.");
   }
-  if (typeof limit !== 'number' || !(limit >= LEAST_LIMIT && limit <= MOST_LIMIT)) {
-    throw new TypeError(
-      `'limit' must be a number of characters from ${count(LEAST_LIMIT)} to ${count(MOST_LIMIT)}.`,
-    );
-  }
+  checkLimit(limit);
 }

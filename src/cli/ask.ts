@@ -3,10 +3,12 @@
  *
  * Q1. Whatever is not clearly a yes is a no: an empty line, another word, the end of the input.
  * Q2. A line counts for the question that stands there when it comes; what is typed ahead answers nothing.
- * Q3. Ctrl-C ends the process as it would without a question, also while an answer is not shown.
+ * Q3. A signal, or a key that sends one, does what it would do without a question, also while an answer is not shown.
+ *     The terminal is as it was by then.
  */
 import { createInterface, type Interface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { listenForSignals, type SignalledProcess } from './signals.js';
 import type { Terminal } from './terminal.js';
 
 export interface Questions {
@@ -27,7 +29,7 @@ export async function asking<T>(
   terminal: Terminal,
   stdin: NodeJS.ReadableStream,
   work: (questions: Questions) => Promise<T>,
-  interrupt: () => void = interruptThis,
+  host: SignalledProcess = process,
 ): Promise<T> {
   const lines = createInterface({ input: stdin, terminal: false });
   let isOver = false;
@@ -42,8 +44,8 @@ export async function asking<T>(
   };
   const line = (question: string) => ask(question, () => nextLine(lines));
   const hidden = async (question: string) => {
-    if (!('setRawMode' in stdin)) return undefined;
-    const answer = await ask(question, () => nextHidden(stdin, interrupt));
+    if (!canHide(stdin)) return undefined;
+    const answer = await ask(question, () => nextHidden(stdin, host));
     if (answer !== undefined) terminal.note('');
     return answer;
   };
@@ -68,23 +70,49 @@ function nextLine(lines: Interface): Promise<string | undefined> {
   });
 }
 
-/** The terminal shows nothing of itself while the keys are read one by one; Ctrl-C is one of them then, and rejects. */
-async function nextHidden(stdin: NodeJS.ReadableStream, interrupt: () => void): Promise<string | undefined> {
-  const nowhere = new Writable({ write: (_, __, done) => done() });
-  const keys = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
-  let isInterrupted = false;
-  keys.once('SIGINT', () => {
-    isInterrupted = true;
-    keys.close();
-    interrupt();
-  });
-  const line = await nextLine(keys);
-  if (isInterrupted) throw new Error('interrupted');
-  keys.close();
-  stdin.resume();
-  return line;
+const CTRL_BACKSLASH = '\u001C';
+
+interface HidingInput extends NodeJS.ReadableStream {
+  setRawMode(isRaw: boolean): unknown;
 }
 
-function interruptThis(): void {
-  process.kill(process.pid, 'SIGINT');
+function canHide(stdin: NodeJS.ReadableStream): stdin is HidingInput {
+  return 'setRawMode' in stdin;
+}
+
+/** The terminal shows nothing of itself while the keys are read one by one. A signal leaves the question open. */
+function nextHidden(stdin: HidingInput, host: SignalledProcess): Promise<string | undefined> {
+  const nowhere = new Writable({ write: (_, __, done) => done() });
+  const keys = createInterface({ input: stdin, output: nowhere, terminal: true, historySize: 0 });
+  return new Promise((resolve) => {
+    const leave = (): void => {
+      stopListening();
+      stdin.off('keypress', onKey);
+      keys.off('line', settle);
+      keys.off('close', settle);
+      keys.close();
+      stdin.resume();
+    };
+    const settle = (line?: string): void => {
+      leave();
+      resolve(line);
+    };
+    const raise = (signal: NodeJS.Signals): void => {
+      leave();
+      host.kill(host.pid, signal);
+    };
+    const onKey = (key: unknown): void => {
+      if (key === CTRL_BACKSLASH) raise('SIGQUIT');
+    };
+    const stopListening = listenForSignals(host, raise);
+    stdin.on('keypress', onKey);
+    keys.on('SIGINT', () => raise('SIGINT'));
+    keys.on('SIGTSTP', () => {
+      stdin.setRawMode(false);
+      host.kill(host.pid, 'SIGTSTP');
+      stdin.setRawMode(true);
+    });
+    keys.on('line', settle);
+    keys.on('close', settle);
+  });
 }

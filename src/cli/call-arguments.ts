@@ -3,12 +3,17 @@
  * pairs. What is wrong with them is told before any server is started.
  */
 import { text } from 'node:stream/consumers';
-import type { JsonObject } from '../protocol/protocol-client.js';
+import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
+import { hasExactNumbers } from './exact-numbers.js';
 import { UsageError } from './usage-error.js';
+import { wantedValues, type WantedValues } from './wanted-values.js';
 
 export type GivenArguments =
   | { readonly kind: 'json'; readonly value: JsonObject }
   | { readonly kind: 'pairs'; readonly pairs: ReadonlyMap<string, string> };
+
+/** A key begins as no JSON does that could hold a `=`. */
+const PAIR = /^([^\s{["=][^=]*)=(.*)$/s;
 
 /** Throws a `UsageError`, whose message never holds a value. */
 export async function readArguments(
@@ -18,26 +23,30 @@ export async function readArguments(
   const [first] = words;
   if (words.length === 1 && first === '-')
     return { kind: 'json', value: parseObject(await text(stdin), 'stdin') };
-  if (words.length === 1 && first !== undefined && !/^[^\s{["]+=/.test(first)) {
+  if (words.length === 1 && first !== undefined && !PAIR.test(first)) {
     return { kind: 'json', value: parseObject(first, 'ARGS') };
   }
   const pairs = new Map<string, string>();
   for (const word of words) {
-    const at = word.indexOf('=');
-    if (at < 1) throw new UsageError('ARGS is one JSON object, -, or key=value pairs');
-    const key = word.slice(0, at);
+    const [, key, value] = PAIR.exec(word) ?? [];
+    if (key === undefined || value === undefined)
+      throw new UsageError('ARGS is one JSON object, -, or key=value pairs');
     if (pairs.has(key)) throw new UsageError(`'${key}' is given twice`);
-    pairs.set(key, word.slice(at + 1));
+    pairs.set(key, value);
   }
   return { kind: 'pairs', pairs };
 }
 
-/** What is sent. The tool's schema decides what a value is; where it does not say, the value's own form does. */
+/**
+ * What is sent. The tool's schema decides what a value is; where it does not say, the value's own form does. Throws a
+ * `UsageError` where the schema wants a number that cannot be sent as it was written.
+ */
 export function toArguments(given: GivenArguments, schema: JsonObject): JsonObject {
   if (given.kind === 'json') return given.value;
-  const properties = asObject(schema['properties']);
+  const { properties } = schema;
+  const schemas = isJsonObject(properties) ? properties : {};
   return Object.fromEntries(
-    [...given.pairs].map(([key, value]) => [key, toValue(value, typesOf(properties[key]))]),
+    [...given.pairs].map(([key, text]) => [key, toValue(key, text, wantedValues(schemas[key], schema))]),
   );
 }
 
@@ -46,28 +55,27 @@ function parseObject(source: string, where: string): JsonObject {
   if (value === undefined) {
     throw new UsageError(`${where} is neither JSON nor key=value pairs`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new UsageError(`${where} must be a JSON object`);
   }
-  return value as JsonObject;
+  if (!hasExactNumbers(source)) throw inexact(where);
+  return value;
 }
 
-function toValue(text: string, types: readonly string[]): unknown {
-  if (types.includes('string')) return text;
+function toValue(key: string, text: string, wanted: WantedValues): unknown {
+  if (wanted.includes(text)) return text;
   const value = parseJson(text);
   if (value === undefined || typeof value === 'string') return text;
-  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value);
-  return isRounded && types.length === 0 ? text : value;
+  if (wanted.areTexts && !wanted.includes(value)) return text;
+  if (hasExactNumbers(text)) return value;
+  if (typeof value === 'number' && !wanted.isTold) return text;
+  throw inexact(`'${key}'`);
 }
 
-function typesOf(property: unknown): readonly string[] {
-  const { type } = asObject(property);
-  if (typeof type === 'string') return [type];
-  return Array.isArray(type) ? type.filter((one) => typeof one === 'string') : [];
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? (value as JsonObject) : {};
+function inexact(where: string): UsageError {
+  return new UsageError(
+    `${where} holds a number that cannot be sent exactly; where the tool takes a string, give it as a JSON string`,
+  );
 }
 
 /** Undefined where the text is no JSON. */

@@ -7,13 +7,16 @@
  *     noted.
  * C2. One wrong entry of a file is that server's failure and nobody else's.
  * C3. A server by a name that none can have is in no status: it is noted, and ends a command that is about no other.
+ * C4. The troupe reads the same again. What it does not find any more is never passed over in silence.
  */
 import { NOBODYS_NAME } from '../config-reading.js';
 import { createFileApprovalStore } from '../config/file-approval-store.js';
 import { describeProblem, isError } from '../config/problem.js';
+import type { SourceReport } from '../config/sources.js';
 import { discoverServers, type Discovery } from '../discover.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
+import type { Troupe } from '../troupe.js';
 import type { Flags } from './flags.js';
 import { UsageError } from './usage-error.js';
 
@@ -38,7 +41,7 @@ export async function readConfiguration(
   const options = sourcesOf(flags);
   const discovery = await discoverServers({ ...options, approvals: createFileApprovalStore() });
   const { servers, refused, problems, sources } = discovery;
-  const unreadable = sources.flatMap(({ ok, message }) => (ok ? [] : [message ?? 'a file cannot be read']));
+  const unreadable = reasonsOf(sources);
   if (unreadable.length > 0 && !options.discover) throw new ConfigError(unreadable.join('; '));
   const names = [...servers.map(({ name }) => name), ...refused];
   if (names.length === 0 && !(mayBeEmpty && unreadable.length === 0))
@@ -57,6 +60,22 @@ export async function readConfiguration(
   };
 }
 
+/**
+ * Throws a `ConfigError` where the troupe, which read the configuration again, found one of these servers no more. Waits
+ * until it has read it.
+ */
+export async function requireFound(
+  troupe: Pick<Troupe, 'start' | 'connection'>,
+  servers: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { sources } = await troupe.start({ signal });
+  const gone = servers.filter((name) => name !== NOBODYS_NAME && troupe.connection(name) === undefined);
+  if (gone.length === 0) return;
+  const what = `${gone.join(', ')}: gone when the configuration was read again`;
+  throw new ConfigError([what, ...reasonsOf(sources)].join('; '));
+}
+
 /** Those of the servers that may be started. Throws where their entries disable all of them. */
 export function requireEnabled({ disabled }: Configuration, servers: readonly string[]): readonly string[] {
   const enabled = servers.filter((name) => !disabled.includes(name));
@@ -71,6 +90,11 @@ export function sourcesOf({ config, add }: Pick<Flags, 'config' | 'add'>): Sourc
     servers: Object.fromEntries(add.map((added) => [added.name, added.config])),
     discover: config.length === 0 && add.length === 0,
   };
+}
+
+/** Why sources cannot be read. */
+function reasonsOf(sources: readonly SourceReport[]): readonly string[] {
+  return sources.flatMap(({ ok, message }) => (ok ? [] : [message ?? 'a file cannot be read']));
 }
 
 async function checkAdded({ add }: Flags): Promise<void> {

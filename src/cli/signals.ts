@@ -14,6 +14,18 @@ export interface SignalSource {
   off(signal: NodeJS.Signals, listener: () => void): unknown;
 }
 
+/** Until the returned function is called. */
+export function listenForSignals(
+  source: SignalSource,
+  onSignal: (signal: NodeJS.Signals) => void,
+): () => void {
+  const listeners = SIGNALS.map((signal) => [signal, () => onSignal(signal)] as const);
+  for (const [signal, listener] of listeners) source.on(signal, listener);
+  return () => {
+    for (const [signal, listener] of listeners) source.off(signal, listener);
+  };
+}
+
 /** Calls `onPress` with 1 for the first press, 2 for the second, and so on, until the returned function is called. */
 export function listenForStop(
   source: SignalSource,
@@ -22,17 +34,13 @@ export function listenForStop(
 ): () => void {
   let press = 0;
   let last = -Infinity;
-  const listener = (): void => {
+  return listenForSignals(source, () => {
     const now = clock.now();
     if (now - last < SAME_PRESS_MS) return;
     last = now;
     press += 1;
     onPress(press);
-  };
-  for (const signal of SIGNALS) source.on(signal, listener);
-  return () => {
-    for (const signal of SIGNALS) source.off(signal, listener);
-  };
+  });
 }
 
 /** The process, as far as signals need it. */
@@ -49,16 +57,13 @@ export interface SignalledProcess extends SignalSource {
  */
 export function keepExitCode(host: SignalledProcess): () => void {
   let isEnding = false;
-  for (const signal of SIGNALS) {
-    const listener = (): void => {
-      if (isEnding) host.exit();
-      else if (host.listenerCount(signal) === 1) {
-        host.off(signal, listener);
-        host.kill(host.pid, signal);
-      }
-    };
-    host.on(signal, listener);
-  }
+  const stopListening = listenForSignals(host, (signal) => {
+    if (isEnding) host.exit();
+    else if (host.listenerCount(signal) === 1) {
+      stopListening();
+      host.kill(host.pid, signal);
+    }
+  });
   return () => {
     isEnding = true;
   };

@@ -1,15 +1,20 @@
 /** Writes a file so that nobody ever sees half of it. Only its owner may read it, since it can hold secrets. */
 import { constants } from 'node:fs';
-import { copyFile, link, open, realpath, rename, rm } from 'node:fs/promises';
+import { copyFile, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
 
 export interface WriteChoice {
   /** Replace what is there. A link is followed. */
   readonly overwrite: boolean;
 }
 
-/** Rejects as `node:fs` does; with `EEXIST` where the file is there and is not to be replaced. */
+/**
+ * Rejects as `node:fs` does, with `EEXIST` where the file is there and is not to be replaced; without a code where what
+ * is there is no file, which is never replaced.
+ */
 export async function writeWholeFile(path: string, text: string, { overwrite }: WriteChoice): Promise<void> {
-  const target = overwrite ? await realpath(path).catch(() => path) : path;
+  const there = await stat(path).catch(() => undefined);
+  if (there?.isFile() === false) throw new Error('it is there and is no file');
+  const target = overwrite && there !== undefined ? await realpath(path) : path;
   const draft = `${target}.${process.pid}.tmp`;
   try {
     const file = await open(draft, 'w', 0o600);

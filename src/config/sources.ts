@@ -1,7 +1,8 @@
 /**
  * Where configuration comes from, and how its text is got.
  */
-import { constants } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
@@ -43,8 +44,8 @@ export interface SourceReport {
 }
 
 /**
- * Reads a whole file as text, or rejects as `node:fs` does. A file that nobody pointed at has to be an ordinary one: a
- * repository can hold a link to a terminal, and whoever reads that waits for ever.
+ * Reads a whole file as text, or rejects as `node:fs` does. It has to be an ordinary one, which can be read again:
+ * whoever reads a pipe or a terminal may wait for ever. Somebody who pointed at another is told to give a file.
  */
 export type ReadText = (path: string, isPointedAt?: boolean) => Promise<string>;
 
@@ -58,17 +59,18 @@ const READ_ERRORS: Readonly<Record<string, string>> = {
   ENOTDIR: 'cannot be reached: a part of its path is not a folder',
   ELOOP: 'cannot be reached: its links go round in a circle',
   ENAMETOOLONG: 'cannot be read: its name is too long',
-  ENOTFILE: 'is no ordinary file',
-  EFBIG: `is larger than ${LARGEST_BYTES / 1024 / 1024} MiB, which no configuration should be`,
+  ENXIO: 'is a socket or a device, not a file',
 };
 
-/** UTF-8, or UTF-16 where a byte order mark says so. Reads at most 4 MiB, then rejects with `EFBIG`. */
+/** A file that was opened and cannot be configuration, whatever is in it. Its message says why. */
+class UnfitFile extends Error {}
+
+/** UTF-8, or UTF-16 where a byte order mark says so; at most 4 MiB. */
 export const readConfigFile: ReadText = async (path, isPointedAt = true) => {
-  const file = await open(path, isPointedAt ? constants.O_RDONLY : NEVER_WAITING);
+  const file = await open(path, NEVER_WAITING);
   try {
-    if (!isPointedAt) await requireOrdinary(file);
-    const bytes = await readBytes(file);
-    return new TextDecoder(encodingOf(bytes), { ignoreBOM: true }).decode(bytes);
+    requireOrdinary(await file.stat(), isPointedAt);
+    return toText(await readBytes(file));
   } finally {
     await file.close();
   }
@@ -77,10 +79,11 @@ export const readConfigFile: ReadText = async (path, isPointedAt = true) => {
 /** Windows knows no such flag. */
 const NEVER_WAITING = constants.O_RDONLY | ((constants as { O_NONBLOCK?: number }).O_NONBLOCK ?? 0);
 
-async function requireOrdinary(file: FileHandle): Promise<void> {
-  const stats = await file.stat();
+function requireOrdinary(stats: Stats, isPointedAt: boolean): void {
   if (stats.isFile()) return;
-  throw failed(stats.isDirectory() ? 'EISDIR' : 'ENOTFILE');
+  if (stats.isDirectory()) throw new UnfitFile(READ_ERRORS['EISDIR']);
+  const advice = isPointedAt ? '; give a file' : ', not a file';
+  throw new UnfitFile(`is a ${stats.isFIFO() ? 'pipe' : 'device'}${advice}`);
 }
 
 async function readBytes(file: FileHandle): Promise<Buffer> {
@@ -89,12 +92,14 @@ async function readBytes(file: FileHandle): Promise<Buffer> {
   const stream = file.createReadStream({ end: LARGEST_BYTES, autoClose: false });
   for await (const chunk of stream) chunks.push(chunk as Buffer);
   const bytes = Buffer.concat(chunks);
-  if (bytes.length > LARGEST_BYTES) throw failed('EFBIG');
-  return bytes;
+  if (bytes.length <= LARGEST_BYTES) return bytes;
+  throw new UnfitFile(`is larger than ${LARGEST_BYTES / 1024 / 1024} MiB, which no configuration should be`);
 }
 
-function failed(code: string): Error {
-  return Object.assign(new Error(READ_ERRORS[code]), { code });
+function toText(bytes: Buffer): string {
+  const encoding = encodingOf(bytes);
+  if (encoding === 'utf-8' && !isUtf8(bytes)) throw new UnfitFile('is not UTF-8 text; save it as UTF-8');
+  return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
 }
 
 /** Whether reading failed because there is no such file. */
@@ -102,8 +107,9 @@ export function isAbsence(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 
-/** Why a file could not be read, from what `node:fs` rejected with. */
+/** Why a file could not be read, from what reading it rejected with. */
 export function readProblem(source: Source, error: unknown): ConfigProblem {
+  if (error instanceof UnfitFile) return { source: sourceName(source), message: error.message };
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   return { source: sourceName(source), message: READ_ERRORS[code] ?? `cannot be read (${code})` };
 }

@@ -1,18 +1,19 @@
 /**
  * Tells when one of some files may have changed, however it is written: in place, by a rename over it, by deleting and
- * making it again, or together with a folder that was not there before.
+ * making it again, together with a folder that was not there before, or by making a link lead elsewhere.
  *
  * Watches the nearest folder that exists, so that nothing depends on the file itself being there, and looks away from
- * everything in it that is not on the way to one of the files. Listens to the system's own events as well, since the
- * library leaves out what follows quickly on something else, and with it the last word of a save.
+ * everything in it that is not on the way to one of the files, and from what is deeper. A link on the way is watched as
+ * the file is that it leads to, each in its own folder. Listens to the system's own events as well, since the library
+ * leaves out what follows quickly on something else, and with it the last word of a save.
  *
  * W1. What comes in quick succession is told once.
  * W2. Whatever goes wrong is told, never thrown. What was missed before the watch was set is told, too.
  * W3. Keeps no process alive, and leaves nothing when it is closed.
  */
 import type { FSWatcher } from 'chokidar';
-import { stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { readlink, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Clock } from '../ports.js';
 
 /** Silence after which a change is told. Longer than the gap within a save, short for a person who waits. */
@@ -30,7 +31,7 @@ export interface WatchPorts {
 
 export class FileWatch {
   #paths: readonly string[] = [];
-  /** Files and folders that the present watch is for. */
+  /** Folders and places that the present watch is for. */
   #set = NOTHING;
   #watcher: FSWatcher | undefined;
   #timer: unknown;
@@ -56,19 +57,22 @@ export class FileWatch {
   /** Does nothing where the present watch will do. Once closed, nothing is made any more. */
   async #arm(): Promise<void> {
     try {
-      const paths = this.#paths;
-      const roots = await rootsOf(paths);
-      const wanted = JSON.stringify([[...roots], paths]);
+      const trails = await Promise.all(this.#paths.map((path) => trailOf(path)));
+      const places = [...new Set(trails.flat())];
+      const roots = await rootsOf(places);
+      const wanted = JSON.stringify([[...roots], places]);
       if (wanted === this.#set) return;
       const { watch } = await import('chokidar');
       await this.#watcher?.close();
       if (this.#isClosed) return;
-      const onTheWay = new Set(paths.flatMap(withParents));
+      const onTheWay = new Set(places.flatMap(withParents));
       const concerns = (path: string): boolean => onTheWay.has(resolve(path));
       this.#watcher = watch([...roots.keys()], {
         persistent: false,
         ignoreInitial: true,
         atomic: false,
+        followSymlinks: false,
+        depth: 0,
         ignored: (path) => !concerns(path),
       });
       this.#watcher
@@ -116,12 +120,26 @@ function placesOf(entry: string | null, { watchedPath }: RawDetails): readonly s
   return entry === null || entry === basename(watchedPath) ? [watchedPath] : [join(watchedPath, entry)];
 }
 
+/** As many links as the system follows one after the other. */
+const MOST_LINKS = 40;
+
+/** The links on the way to a file, each where it really is, and last the place that they lead to. */
+async function trailOf(path: string, left = MOST_LINKS): Promise<readonly string[]> {
+  if (left === 0) return [];
+  const steps = withParents(path);
+  const targets = await Promise.all(steps.map((step) => readlink(step).catch(() => undefined)));
+  const first = targets.findIndex((target) => target !== undefined);
+  const [link, target] = [steps[first], targets[first]];
+  if (link === undefined || target === undefined) return [path];
+  return [link, ...(await trailOf(resolve(dirname(link), target, relative(link, path)), left - 1))];
+}
+
 /** A folder, and what tells it from a later one of the same name: a watch stays with the old one. */
 type Folder = readonly [path: string, identity: string];
 
-/** The nearest folder of each file that exists. */
-async function rootsOf(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  return new Map(await Promise.all(paths.map((path) => nearestFolder(dirname(path)))));
+/** The nearest folder of each place that exists. */
+async function rootsOf(places: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  return new Map(await Promise.all(places.map((place) => nearestFolder(dirname(place)))));
 }
 
 async function nearestFolder(path: string): Promise<Folder> {
@@ -131,9 +149,10 @@ async function nearestFolder(path: string): Promise<Folder> {
   return parent === path ? [path, ''] : nearestFolder(parent);
 }
 
+/** From the top. */
 function withParents(path: string): readonly string[] {
   const parent = dirname(path);
-  return parent === path ? [path] : [path, ...withParents(parent)];
+  return parent === path ? [path] : [...withParents(parent), path];
 }
 
 function toError(error: unknown): Error {

@@ -1,8 +1,10 @@
 /** Lines that a person types at a terminal, shown or not. Whether a yes is one: see `trust-question.test.ts`. */
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { asking, type Questions } from '../../src/cli/ask.js';
 import { useLeakCheck } from '../support/leak-check.js';
+import { FakeProcess } from './fake-process.js';
 import { makeTerminal } from './fake-terminal.js';
 
 useLeakCheck();
@@ -10,13 +12,20 @@ useLeakCheck();
 function start<T>(work: (questions: Questions) => Promise<T>, { canHide = true } = {}) {
   const { terminal, stderr, stdout } = makeTerminal({ columns: 80, rows: 24 });
   const modes: boolean[] = [];
+  const host = new FakeProcess();
   const stdin = Object.assign(new PassThrough(), {
     isTTY: true,
     ...(canHide && { setRawMode: (isRaw: boolean) => void modes.push(isRaw) }),
   });
-  let interruptions = 0;
-  const asked = asking(terminal, stdin, work, () => (interruptions += 1));
-  return { asked, stderr, stdout, stdin, modes, interruptions: () => interruptions };
+  const asked = asking(terminal, stdin, work, host);
+  return { asked, stderr, stdout, stdin, modes, host };
+}
+
+const LIMIT = { timeout: 10_000 };
+
+/** Whether it is, after all that was typed has been read. */
+async function isPending(asked: Promise<unknown>): Promise<boolean> {
+  return (await Promise.race([asked.then(() => 'answered'), setImmediate('pending')])) === 'pending';
 }
 
 describe('a line that is typed', () => {
@@ -58,12 +67,41 @@ describe('a line that is not shown', () => {
     stdin.destroy();
   });
 
-  it('ends the process as ever by Ctrl-C, with the terminal as it was.', async () => {
-    const { asked, stdin, modes, interruptions } = start(({ hidden }) => hidden('Key:'));
-    asked.catch(() => {});
-    stdin.write('sec\u0003');
-    await expect(asked).rejects.toThrow('interrupted');
-    expect([interruptions(), modes]).toEqual([1, [true, false]]);
+  it.each([
+    ['Ctrl-C', 'sec\u0003ret\r', 'SIGINT'],
+    ['Ctrl-\\', 'sec\u001Cret\r', 'SIGQUIT'],
+  ])('ends the process as ever by %s, with the terminal as it was.', async (_, keys, signal) => {
+    const { asked, stderr, stdin, modes, host } = start(({ hidden }) => hidden('Key:'));
+    stdin.write(keys);
+    await vi.waitFor(() => expect(host.told).toEqual([`${signal} to 7, heard by 0`]), LIMIT);
+    expect([modes, stderr.written]).toEqual([[true, false], 'Key: ']);
+    expect(await isPending(asked)).toBe(true);
+    stdin.destroy();
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])(
+    'leaves the terminal as it was before %s ends the process.',
+    async (signal) => {
+      const { asked, stdin, modes, host } = start(({ hidden }) => hidden('Key:'));
+      const told: unknown[] = [];
+      host.kill = (_, sent) => void told.push([sent, [...modes], host.eventNames()]);
+      stdin.write('sec');
+      host.emit(signal);
+      expect(told).toEqual([[signal, [true, false], []]]);
+      stdin.write('ret\r');
+      expect(await isPending(asked)).toBe(true);
+      stdin.destroy();
+    },
+  );
+
+  it('stands still by Ctrl-Z with the terminal as it was, and goes on not shown.', async () => {
+    const { asked, stdin, modes, host } = start(({ hidden }) => hidden('Key:'));
+    const told: unknown[] = [];
+    host.kill = (_, sent) => void told.push([sent, [...modes]]);
+    stdin.write('sec\u001Aret\r');
+    expect(await asked).toBe('secret');
+    expect(told).toEqual([['SIGTSTP', [true, false]]]);
+    expect([modes, host.eventNames()]).toEqual([[true, false, true, false], []]);
     stdin.destroy();
   });
 

@@ -10,6 +10,22 @@ const SCHEMA = {
     count: { type: 'integer' },
     list: { type: 'array' },
     any: {},
+    maybeText: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    maybeCount: { anyOf: [{ type: 'integer' }, { type: 'null' }], default: null },
+    maybeAny: { anyOf: [{}, { type: 'null' }] },
+    level: { $ref: '#/$defs/Level' },
+    nested: { oneOf: [{ allOf: [{ $ref: '#/$defs/a~1b%20c' }] }, { type: 'boolean' }] },
+    version: { const: '5' },
+    mixed: { enum: [1, 2, 'auto', '3'] },
+    countOrAuto: { anyOf: [{ type: 'integer' }, { const: 'auto' }] },
+    speed: { enum: ['fast', 'slow'] },
+    cycle: { $ref: '#/$defs/Cycle' },
+    nowhere: { anyOf: [{ $ref: '#/$defs/none' }, { $ref: 'https://schemas.example/id' }, { $ref: '#/%' }] },
+  },
+  $defs: {
+    Level: { enum: ['1', '2'], title: 'Level' },
+    'a/b c': { type: 'string' },
+    Cycle: { anyOf: [{ $ref: '#/$defs/Cycle' }, { type: 'string' }] },
   },
 };
 
@@ -56,6 +72,30 @@ describe('the arguments of a call', () => {
     expect(await sent(['text=12', 'maybe=true'])).toEqual({ text: '12', maybe: 'true' });
   });
 
+  it.each([
+    ['maybeText=123', '123'],
+    ['level=1', '1'],
+    ['nested=7', '7'],
+    ['nested=true', 'true'],
+    ['version=5', '5'],
+    ['mixed=3', '3'],
+    ['speed=1', '1'],
+    ['cycle=1', '1'],
+  ])('are text where a choice, a reference or a listed value of the schema is: %s.', async (word, text) => {
+    expect(Object.values(await sent([word]))).toEqual([text]);
+  });
+
+  it.each([
+    ['maybeCount=3', 3],
+    ['maybeCount=null', null],
+    ['maybeAny=3', 3],
+    ['mixed=2', 2],
+    ['countOrAuto=5', 5],
+    ['nowhere=1', 1],
+  ])('are no text where none is wanted: %s.', async (word, value) => {
+    expect(Object.values(await sent([word]))).toEqual([value]);
+  });
+
   it('are read as the schema wants them, and sent as they are where that is not possible.', async () => {
     expect(await sent(['count=12', 'list=[1]'])).toEqual({ count: 12, list: [1] });
     expect(await sent(['count=twelve'])).toEqual({ count: 'twelve' });
@@ -65,12 +105,49 @@ describe('the arguments of a call', () => {
     expect(await sent(['a="quoted"', 'b=007'])).toEqual({ a: '"quoted"', b: '007' });
   });
 
-  it('keep every digit of a number too large for JSON, unless the schema wants a number.', async () => {
-    expect(await sent(['id=12345678901234567890'])).toEqual({ id: '12345678901234567890' });
-    expect(await sent(['count=12345678901234567890'])).toEqual({ count: 12345678901234567000 });
+  it('keep every digit of a number too large for JSON where the schema does not say what is wanted.', async () => {
+    expect(await sent(['id=12345678901234567890', 'any=1e400'])).toEqual({
+      id: '12345678901234567890',
+      any: '1e400',
+    });
   });
 
-  it('may have any name.', async () => {
+  it.each([
+    [['count=9007199254740993'], '', "'count'"],
+    [['count=-12345678901234567890'], '', "'count'"],
+    [['count=1e400'], '', "'count'"],
+    [['maybeCount=9007199254740993'], '', "'maybeCount'"],
+    [['list=[1,9007199254740993]'], '', "'list'"],
+    [['any=[1,9007199254740993]'], '', "'any'"],
+    [['{"count":9007199254740993}'], '', 'ARGS'],
+    [['{"any":{"deep":["\\"", -9007199254740993]}}'], '', 'ARGS'],
+    [['{"any":1e400}'], '', 'ARGS'],
+    [['-'], '{"count": 9007199254740993}', 'stdin'],
+  ])('hold no number that would be sent as another: %j with %j on stdin.', async (words, stdin, where) => {
+    await expect(sent(words, stdin)).rejects.toThrow(
+      new RegExp(`^${where} holds a number that cannot be sent exactly; .*give it as a JSON string$`),
+    );
+  });
+
+  it('may hold large numbers that stay as they are, fractions, and any digits in a text.', async () => {
+    const json =
+      '{"a":9007199254740992,"b":1e21,"c":0.1000000000000000055,"d":-0,"e":"9007199254740993","f \\" 9007199254740993":1}';
+    expect(await sent([json])).toEqual(JSON.parse(json));
+    expect(await sent(['count=9007199254740992', 'any="\\"9007199254740993"'])).toEqual({
+      count: 9007199254740992,
+      any: '"\\"9007199254740993"',
+    });
+  });
+
+  it('may be long texts.', async () => {
+    const args = { text: '\\"1\n'.repeat(3_000_000) };
+    expect(await sent([JSON.stringify(args)])).toEqual(args);
+  });
+
+  it('may have any name that no JSON begins with, alone and among others.', async () => {
+    expect(await sent(['a[0]=1'])).toEqual({ 'a[0]': 1 });
+    expect(await sent(['a[0]=1', 'b {"c=2'])).toEqual({ 'a[0]': 1, 'b {"c': 2 });
+    expect(await sent(['b {"c=2\n3'])).toEqual({ 'b {"c': '2\n3' });
     expect(Object.entries(await sent(['__proto__=1', 'constructor=2']))).toEqual([
       ['__proto__', 1],
       ['constructor', 2],
@@ -91,6 +168,8 @@ describe('the arguments of a call', () => {
     [['-'], '"text"', 'stdin must be a JSON object'],
     [['a=1', 'word'], '', 'ARGS is one JSON object, -, or key=value pairs'],
     [['a=1', '=2'], '', 'ARGS is one JSON object, -, or key=value pairs'],
+    [['{"a":"b=c"'], '', 'ARGS is neither JSON nor key=value pairs'],
+    [['{"a":"b=c"}', 'd=1'], '', 'ARGS is one JSON object, -, or key=value pairs'],
     [['a=1', 'a=2'], '', "'a' is given twice"],
   ])('%j with %j on stdin is refused: %s.', async (words, stdin, message) => {
     await expect(sent(words, stdin)).rejects.toThrow(new RegExp(`^${message}$`));

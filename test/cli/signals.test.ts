@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { keepExitCode, listenForStop } from '../../src/cli/signals.js';
 import { createControlledClock } from '../support/controlled-clock.js';
+import { FakeProcess } from './fake-process.js';
 
 function listen() {
   const source = new EventEmitter();
@@ -44,17 +45,6 @@ describe('Ctrl-C', () => {
 });
 
 describe('Ctrl-C at the end of the process', () => {
-  class FakeProcess extends EventEmitter {
-    readonly pid = 7;
-    readonly told: string[] = [];
-    kill(pid: number, signal: string): void {
-      this.told.push(`${signal} to ${pid}, heard by ${this.listenerCount(signal)}`);
-    }
-    exit(): void {
-      this.told.push('exit');
-    }
-  }
-
   it('only hurries it, so that the exit code stays.', () => {
     const host = new FakeProcess();
     const endBegins = keepExitCode(host);

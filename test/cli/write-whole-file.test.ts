@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -7,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -46,6 +50,30 @@ describe('a file that is written whole', () => {
     symlinkSync('real.json', at('link.json'));
     await writeWholeFile(at('link.json'), 'new', { overwrite: true });
     expect(readFileSync(at('real.json'), 'utf8')).toBe('new');
+  });
+
+  it('takes the place of a file alone, and never of a pipe, a socket, a folder or a link to one.', async () => {
+    execFileSync('mkfifo', [at('pipe')], { timeout: 10_000 });
+    symlinkSync('pipe', at('link'));
+    mkdirSync(at('folder'));
+    const server = createServer();
+    server.listen(at('socket'));
+    await once(server, 'listening', { signal: AbortSignal.timeout(10_000) });
+    try {
+      for (const name of ['pipe', 'link', 'folder', 'socket']) {
+        for (const overwrite of [true, false]) {
+          await expect(writeWholeFile(at(name), 'x', { overwrite })).rejects.toThrow(
+            /^it is there and is no file$/,
+          );
+        }
+      }
+      expect(readdirSync(folder).toSorted()).toEqual(['folder', 'link', 'pipe', 'socket']);
+      expect(statSync(at('pipe')).isFIFO()).toBe(true);
+      expect(statSync(at('socket')).isSocket()).toBe(true);
+    } finally {
+      server.close();
+      await once(server, 'close', { signal: AbortSignal.timeout(10_000) });
+    }
   });
 
   it('that cannot be written leaves nothing behind.', async () => {

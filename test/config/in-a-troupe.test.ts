@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -85,6 +86,18 @@ describe('a troupe', () => {
     expect(events.of('diagnostic')).toMatchObject([
       { kind: 'config-problem', message: '.mcp.json: is a folder, not a file' },
     ]);
+  });
+
+  it('keeps its servers where their file becomes a pipe that nobody writes to, and tells that.', async () => {
+    await writeFile(at('kept.json'), JSON.stringify({ mcpServers: { kept: { command: MISSING } } }));
+    const { troupe } = make({ config: at('kept.json') });
+    await troupe.start();
+    await rm(at('kept.json'));
+    execFileSync('mkfifo', [at('kept.json')]);
+    await expect(troupe.reload()).resolves.toMatchObject({
+      unchanged: ['kept'],
+      sources: [{ ok: false, message: `${at('kept.json')}: is a pipe; give a file` }],
+    });
   });
 
   it('asks a person for what an entry wants, and tells the answer to nobody.', async () => {

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -185,8 +187,8 @@ describe('something that is no ordinary file', () => {
     await symlink('/dev/zero', join(project, '.vscode', 'mcp.json'));
     const loaded = await loadConfig({ discover: { cwd: project, user: false }, cwd: folder });
     expect(loaded.problems).toEqual([
-      { source: '.mcp.json', message: 'is no ordinary file' },
-      { source: '.vscode/mcp.json', message: 'is no ordinary file' },
+      { source: '.mcp.json', message: 'is a pipe, not a file' },
+      { source: '.vscode/mcp.json', message: 'is a device, not a file' },
     ]);
     expect(loaded.sources.map(({ ok }) => ok)).toEqual([false, false]);
   });
@@ -194,13 +196,22 @@ describe('something that is no ordinary file', () => {
   it('is not waited for where the host says that it belongs to a project.', async () => {
     const path = await pipe('of-a-project');
     const loaded = await loadConfig({ config: { path, scope: 'project' }, cwd: folder });
-    expect(loaded.problems).toMatchObject([{ message: 'is no ordinary file' }]);
+    expect(loaded.problems).toMatchObject([{ message: 'is a pipe, not a file' }]);
   });
 
-  it('is read where somebody points at it, as at the output of a program.', async () => {
+  it('is refused where somebody points at it: the second reading would find nothing, or never end.', async () => {
     const path = await pipe('given');
-    const [loaded] = await Promise.all([loadConfig({ config: path, cwd: folder }), writeFile(path, LAMP)]);
-    expect(loaded.servers).toMatchObject([{ name: 'hall' }]);
+    const socket = join(folder, 'socket');
+    const server = createServer().listen(socket);
+    await once(server, 'listening');
+    const { sources } = await loadConfig({ config: [path, '/dev/zero', socket], cwd: folder });
+    server.close();
+    await once(server, 'close');
+    expect(sources.map(({ message }) => message)).toEqual([
+      `${path}: is a pipe; give a file`,
+      '/dev/zero: is a device; give a file',
+      `${socket}: is a socket or a device, not a file`,
+    ]);
   });
 });
 
@@ -216,6 +227,20 @@ describe('a text file', () => {
     const { servers, problems } = await loadConfig({ config: 'encoded.json', cwd: folder });
     expect(problems).toEqual([]);
     expect(servers).toMatchObject([{ name: 'hall' }]);
+  });
+});
+
+describe('a file that is no text', () => {
+  it('is refused whole: a password in it would be another one.', async () => {
+    const config = '{ "mcpServers": { "caf\u00E9": { "command": "lamp" } } }';
+    await written('latin1.json', Buffer.from(config, 'latin1'));
+    await written('utf8.json', config);
+    const loaded = await loadConfig({ config: ['latin1.json', 'utf8.json'], cwd: folder });
+    expect(loaded.sources).toMatchObject([
+      { ok: false, message: 'latin1.json: is not UTF-8 text; save it as UTF-8' },
+      { ok: true },
+    ]);
+    expect(loaded.servers.map(({ name, source }) => [name, source])).toEqual([['caf\u00E9', 'utf8.json']]);
   });
 });
 

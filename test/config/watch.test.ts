@@ -38,6 +38,12 @@ afterEach(async () => {
 
 const at = (...parts: readonly string[]): string => join(folder, ...parts);
 
+/** Makes a link lead elsewhere in one step. */
+function pointTo(target: string, link: string): void {
+  symlinkSync(target, `${link}.new`);
+  renameSync(`${link}.new`, link);
+}
+
 /** Does something and resolves when the watch has told of a change after that. */
 type ExpectTold = (action: () => void) => Promise<void>;
 
@@ -134,6 +140,77 @@ describe('a file is told', () => {
         renameSync(at('real', 'new'), at('real', 'a.json'));
       });
     }
+  });
+
+  it('when the link that it is leads to another file, and when that is written.', async () => {
+    mkdirSync(at('real'));
+    for (const name of ['a', 'b', 'c']) writeFileSync(at('real', `${name}.json`), '1');
+    symlinkSync(join('real', 'a.json'), at('a.json'));
+    const { expectTold } = await watching(at('a.json'));
+    for (const name of ['b', 'c']) {
+      await expectTold(() => pointTo(join('real', `${name}.json`), at('a.json')));
+      await expectTold(() => writeFileSync(at('real', `${name}.json`), '22'));
+      await expectTold(() => writeFileSync(at('real', `${name}.json`), '333'));
+    }
+  });
+
+  it('when a folder on its way is a link that leads to another folder, however often.', async () => {
+    for (const name of ['1', '2', '3']) {
+      mkdirSync(at(name, 'sub'), { recursive: true });
+      writeFileSync(at(name, 'sub', 'a.json'), '1');
+    }
+    symlinkSync('1', at('now'));
+    const { expectTold } = await watching(at('now', 'sub', 'a.json'));
+    await expectTold(() => writeFileSync(at('1', 'sub', 'a.json'), '22'));
+    for (const name of ['2', '3', '1']) {
+      await expectTold(() => pointTo(name, at('now')));
+      await expectTold(() => writeFileSync(at(name, 'sub', 'a.json'), '333'));
+      await expectTold(() => writeFileSync(at(name, 'sub', 'a.json'), '4444'));
+    }
+  });
+
+  it('when its whole folder is swapped behind a link of which it is a link, and the old one removed.', async () => {
+    const swap = (name: string): void => {
+      mkdirSync(at(name));
+      writeFileSync(at(name, 'a.json'), '1');
+      pointTo(name, at('..data'));
+    };
+    swap('..1');
+    symlinkSync(join('..data', 'a.json'), at('a.json'));
+    const { expectTold } = await watching(at('a.json'));
+    await expectTold(() => swap('..2'));
+    await expectTold(() => {
+      swap('..3');
+      rmSync(at('..2'), { recursive: true });
+    });
+    await expectTold(() => swap('..4'));
+    await expectTold(() => writeFileSync(at('..4', 'a.json'), '22'));
+    await expectTold(() => writeFileSync(at('..4', 'a.json'), '333'));
+  });
+
+  it('when its link led to nothing or in a circle, and leads to it.', async () => {
+    symlinkSync('nowhere', at('a.json'));
+    const { expectTold } = await watching(at('a.json'));
+    await expectTold(() => pointTo('a.json', at('a.json')));
+    await expectTold(() => pointTo(join('new', 'b.json'), at('a.json')));
+    await expectTold(() => {
+      mkdirSync(at('new'));
+      writeFileSync(at('new', 'b.json'), '1');
+    });
+    await expectTold(() => writeFileSync(at('new', 'b.json'), '22'));
+    await expectTold(() => writeFileSync(at('new', 'b.json'), '333'));
+  });
+
+  it('when it is one of several in folders within one another.', async () => {
+    mkdirSync(at('x', 'y'), { recursive: true });
+    const paths = [at('a.json'), at('x', 'b.json'), at('x', 'y', 'c.json')];
+    for (const path of paths) writeFileSync(path, '1');
+    const { expectTold } = await watching(...paths);
+    for (const path of paths) await expectTold(() => writeFileSync(path, '22'));
+    await expectTold(() => rmSync(at('x'), { recursive: true }));
+    await expectTold(() => mkdirSync(at('x', 'y'), { recursive: true }));
+    for (const path of paths) await expectTold(() => writeFileSync(path, '333'));
+    for (const path of paths) await expectTold(() => writeFileSync(path, '4444'));
   });
 
   it('when only the list of files has grown by it.', async () => {

@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { askForInputs } from '../ask-for-inputs.js';
 import { readArguments, toArguments } from '../call-arguments.js';
 import { renderCallResult } from '../call-result.js';
-import { readConfiguration, requireEnabled, type Configuration } from '../configuration.js';
+import { readConfiguration, requireEnabled, requireFound, type Configuration } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
 import { makeTroupe } from '../make-troupe.js';
@@ -37,6 +37,7 @@ export async function call(flags: Flags, terminal: Terminal, request: CallReques
       await troupe.settled({ signal });
       await wakeDormant(troupe, signal);
     });
+    await requireFound(troupe, servers, signal);
     const tool = findTool(request.tool, troupe.tools);
     const server = troupe.status.find(({ name }) => name === tool?.server);
     if (tool === undefined || server === undefined || !isUsable(server)) {

@@ -3,7 +3,7 @@ import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Troupe } from '../../troupe.js';
 import { askForInputs } from '../ask-for-inputs.js';
 import { renderCheck } from '../check-report.js';
-import { readConfiguration } from '../configuration.js';
+import { readConfiguration, requireFound } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
 import { makeTroupe } from '../make-troupe.js';
@@ -31,6 +31,7 @@ export async function check(
       await troupe.settled({ signal });
       await wakeDormant(troupe, signal);
     });
+    await requireFound(troupe, configuration.names, signal);
     const { status } = troupe;
     terminal.print(
       flags.json ? JSON.stringify({ servers: status }, null, 2) : renderCheck(status, terminal.colors),

@@ -87,9 +87,9 @@ async function write(file: string, text: string, { output, force = false }: Impo
   try {
     await writeWholeFile(file, text, { overwrite: force });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const { code, message } = error as NodeJS.ErrnoException;
     const reason =
-      code === 'EEXIST' ? 'is there already; --force replaces it' : `cannot be written (${String(code)})`;
+      code === 'EEXIST' ? 'is there already; --force replaces it' : `cannot be written (${code ?? message})`;
     throw new ConfigError(`${output}: ${reason}`, { cause: error });
   }
 }

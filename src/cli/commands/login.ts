@@ -3,7 +3,7 @@ import { filter, firstValueFrom, fromEvent, map, takeUntil, throwIfEmpty } from 
 import { isSettled } from '../../lifecycle/state-path.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Troupe } from '../../troupe.js';
-import { readConfiguration, requireEnabled, type Configuration } from '../configuration.js';
+import { readConfiguration, requireEnabled, requireFound, type Configuration } from '../configuration.js';
 import { countOf } from '../count-of.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
@@ -32,7 +32,7 @@ export async function login(flags: Flags, terminal: Terminal, server: string): P
   const auth = { onAuthorizationUrl, openBrowser: terminal.isLive(terminal.stderr) };
   const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only, auth });
   return withTroupe(troupe, terminal, async (signal) => {
-    await troupe.start({ signal });
+    await requireFound(troupe, [server], signal);
     await wakeDormant(troupe, signal);
     const { state, toolCount } = await settled(troupe, server, signal);
     if (state !== 'ready') {

@@ -1,7 +1,7 @@
 /** `troupe tools`: the tools as a model sees them. */
 import { askForInputs } from '../ask-for-inputs.js';
 import { listenForChanges } from '../changed-tools.js';
-import { readConfiguration, requireEnabled } from '../configuration.js';
+import { readConfiguration, requireEnabled, requireFound } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
 import { makeTroupe } from '../make-troupe.js';
@@ -37,6 +37,7 @@ export async function tools(
   const noteChanges = listenForChanges(troupe);
   return withTroupe(troupe, terminal, async (signal) => {
     await showingProgress(terminal, troupe, () => troupe.settled({ signal }));
+    await requireFound(troupe, asked, signal);
     await troupe.review.settled();
     const usable = troupe.status.filter(isUsable).map(({ name }) => name);
     const shown = asked.filter((name) => usable.includes(name));

@@ -1,0 +1,84 @@
+/**
+ * What the schema of one argument says about its value, so far as it says it by `type`, `enum` and `const`: in itself, in
+ * its choices (`anyOf`, `oneOf`, `allOf`), and behind local references. Judges no value: that is for the server.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
+
+export interface WantedValues {
+  /** Whether it says anything. */
+  readonly isTold: boolean;
+  /** Whether a text of some kind is wanted. */
+  readonly areTexts: boolean;
+  /** Whether it is one of the values that are listed, or of a type that is named. */
+  includes(value: unknown): boolean;
+}
+
+/** `root` is what local references are about. */
+export function wantedValues(schema: unknown, root: JsonObject): WantedValues {
+  const told = [...alternativesOf(schema, root)].map(sayingOf);
+  return {
+    isTold: told.some(({ values, types }) => values !== undefined || types.length > 0),
+    areTexts: told.some(
+      ({ values = [], types }) =>
+        types.includes('string') || values.some((value) => typeof value === 'string'),
+    ),
+    includes: (value) =>
+      told.some(({ values, types }) =>
+        values === undefined
+          ? typesOf(value).some((type) => types.includes(type))
+          : values.some((one) => isDeepStrictEqual(one, value)),
+      ),
+  };
+}
+
+/** Each of them once, so that a cycle of references ends. */
+function alternativesOf(schema: unknown, root: JsonObject): ReadonlySet<JsonObject> {
+  const found = new Set([schema].filter(isJsonObject));
+  for (const { $ref, anyOf, oneOf, allOf } of found) {
+    for (const each of [referredTo($ref, root), anyOf, oneOf, allOf].flat()) {
+      if (isJsonObject(each)) found.add(each);
+    }
+  }
+  return found;
+}
+
+/** What a JSON pointer in a fragment leads to (RFC 6901, section 6). */
+function referredTo(reference: unknown, root: JsonObject): unknown {
+  if (typeof reference !== 'string' || !/^#(?:\/|$)/.test(reference)) return undefined;
+  let target: unknown = root;
+  for (const token of decoded(reference).split('/').slice(1)) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, key)) return undefined;
+    target = (target as JsonObject)[key];
+  }
+  return target;
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+interface Saying {
+  /** The only ones, where they are listed; the type says no more then. */
+  readonly values?: readonly unknown[];
+  readonly types: readonly unknown[];
+}
+
+function sayingOf(schema: JsonObject): Saying {
+  const types = [schema['type']].flat().filter((type) => typeof type === 'string');
+  if (Object.hasOwn(schema, 'const')) return { values: [schema['const']], types };
+  const values = schema['enum'];
+  return Array.isArray(values) ? { values, types } : { types };
+}
+
+function typesOf(value: unknown): readonly string[] {
+  if (value === null) return ['null'];
+  if (Array.isArray(value)) return ['array'];
+  if (typeof value !== 'number') return [typeof value];
+  return Number.isInteger(value) ? ['number', 'integer'] : ['number'];
+}

@@ -1,4 +1,4 @@
-/** Speaks `initialize` and `initialized`, and listens to what the server says from then on. */
+/** Speaks `initialize` and `initialized`, tells which of them hung, and listens to what the server says from then on. */
 import type {
   BoundedSessionInput,
   ExtraList,
@@ -11,6 +11,7 @@ import { cutText } from '../cut-text.js';
 import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
+import type { RawFailure } from '../transports/session-transport.js';
 import { effect, type EffectSpec } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
 import { requireTransport } from './session-parts.js';
@@ -25,14 +26,16 @@ export function handshake(ports: EffectPorts) {
 export function shakingHands(
   ports: EffectPorts,
 ): EffectSpec<Unsettled<HandshakeOutput>, BoundedSessionInput> {
+  /** The method that each session sent last. */
+  const steps = new WeakMap<Session, string>();
   return {
     phase: 'handshake',
     limitMs: (input) => input.limitMs,
-    expired: (_, limitMs) => ({
-      code: 'handshake-timeout',
-      message: `The server did not answer initialize within ${limitMs} ms.`,
-      hint: 'It started but does not speak MCP on this transport, or it starts slowly: raise its timeout.',
-    }),
+    expired: (key, limitMs) => {
+      const session = ports.sessions.get(key);
+      const step = session === undefined ? undefined : steps.get(session);
+      return { code: 'handshake-timeout', ...whatHung(session, step, limitMs) };
+    },
     details: lastWords(ports),
     run: async (key, signal) => {
       const { session, transport } = requireTransport(ports, key);
@@ -46,13 +49,18 @@ export function shakingHands(
       client.onoddity = atMost(MOST_ODDITIES_TOLD, (message) =>
         diagnose(ports, key, 'protocol-oddity', message),
       );
-      client.onwire = ports.wire?.ear(key);
+      const ear = ports.wire?.ear(key);
+      client.onwire = (direction, message) => {
+        if (direction === 'sent' && 'method' in message) steps.set(session, String(message.method));
+        ear?.(direction, message);
+      };
       const { serverRequests } = ports;
       if (serverRequests !== undefined) {
         client.onrequest = (method, params, asked) => serverRequests.answer(session, method, params, asked);
       }
       try {
         const server = await client.open(transport, signal);
+        client.onwire = ear;
         session.capabilities = server.capabilities;
         session.isInitialized = true;
         return { server: maskIdentity(server, ports.servers.mask(key.name)) };
@@ -63,6 +71,31 @@ export function shakingHands(
         throw error;
       }
     },
+  };
+}
+
+/** What is known of a server that let the time pass, and what helps. */
+function whatHung(
+  session: Session | undefined,
+  step: string | undefined,
+  limitMs: number,
+): Pick<RawFailure, 'message' | 'hint'> {
+  if (step !== undefined && step !== 'initialize') {
+    return {
+      message: `The server answered initialize, but did not take ${step} within ${limitMs} ms.`,
+      hint: 'It speaks MCP, and got stuck in the middle of the handshake: its log may tell why. If it is slow, raise its timeout.',
+    };
+  }
+  // This transport connects with its first message, and the first sign of life is the reply to that.
+  if (session?.transport?.kind === 'http' && session.activeAt === 0) {
+    return {
+      message: `The server could not be reached within ${limitMs} ms, or did not answer initialize.`,
+      hint: 'Nothing came from there: check its address, and the way to it (VPN, firewall, proxy). If it is slow, raise its timeout.',
+    };
+  }
+  return {
+    message: `The server did not answer initialize within ${limitMs} ms.`,
+    hint: 'It started but does not speak MCP on this transport, or it starts slowly: raise its timeout.',
   };
 }
 

@@ -2,8 +2,9 @@
  * One call of a caller, from the wait for a session to its one outcome.
  *
  * K1. It settles exactly once: answered, refused by the server, timed out, aborted, not sent, or outcome unknown.
- * K2. It is sent once; once more only where what carried it broke and that cannot act twice (`call-safety.ts`), by what
- *     the server says of the tool before the loss and after the recovery. What timed out or was aborted never is.
+ * K2. The server gets it once; once more only where what carried it broke and that cannot act twice (`call-safety.ts`),
+ *     by what the server says of the tool before the loss and after the recovery. What timed out or was aborted is not
+ *     sent again. What was not sent, is, within the limits (`sendings.ts`).
  * K3. The limits and the signal of its caller hold from the first wait to the last answer.
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -14,12 +15,12 @@ import type { Clock } from '../ports.js';
 import type { GiveUpSignal, Progress } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
-import { pause } from '../transports/http/abortable.js';
 import type { CallCheck } from './call-check.js';
 import type { CallTurns } from './call-turns.js';
-import { outOfTurn, unreached, type ToldCall } from './outcome.js';
+import { outOfTurn } from './outcome.js';
 import { Patience } from './patience.js';
-import { send, type Unanswered } from './send.js';
+import { send, type Unanswered, type UnansweredCall } from './send.js';
+import { Sendings } from './sendings.js';
 
 export interface CallOptions {
   /** Gives the call up; the server is told. */
@@ -92,33 +93,31 @@ export interface Call {
 export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): Promise<CallToolResult> {
   const { totalTimeoutMs: totalMs = 0, signal } = call.options;
   const patience = new Patience(ports.clock, { idleMs: call.timeoutMs, totalMs }, signal);
+  const told = (): Call => toTold(ports, route, call);
+  const terms = { route, clock: ports.clock, limitMs: call.timeoutMs, patience, told };
+  const sendings = new Sendings<UnansweredCall>(terms);
   let hasTurn = route.turns.tryTake();
   try {
-    if (!hasTurn) hasTurn = await turn(route, toTold(ports, route, call), patience);
-    const present = (): Promise<Session> =>
-      nextSession(ports.clock, route, toTold(ports, route, call), patience);
-    let session = route.session() ?? (await present());
+    if (!hasTurn) hasTurn = await turn(route, told(), patience);
+    let session = route.session() ?? (await sendings.session());
     const loading = ports.check.loading(route.tools(), call.tool, call.args);
     if (loading !== undefined) {
       await loading;
-      session = route.session() ?? (await present());
+      session = route.session() ?? (await sendings.session());
     }
-    const tools = route.tools();
-    const refusal = refusalOf(ports, session, tools, call);
-    if (refusal !== undefined) throw refusal;
-    const first = await send(ports, session, call, patience);
-    if ('result' in first) return heeded(ports, session, tools, call, first.result);
-    if (!mayRepeat(first, call, tools)) throw first.error;
-    const next = await nextSession(ports.clock, route, toTold(ports, route, call), patience, first);
-    if (!mayRepeat(first, call, route.tools())) throw first.error;
-    const toolsNow = route.tools();
-    const change = refusalOf(ports, next, toolsNow, call);
-    if (change !== undefined) throw first.outcome === 'not-sent' ? change : first.error;
-    const second = await send(ports, next, call, patience, first.number);
-    if ('result' in second) return heeded(ports, next, toolsNow, call, second.result);
-    // What was sent before may have been done, whatever became of the repetition.
-    throw first.outcome === 'outcome-unknown' && second.outcome === 'not-sent' ? first.error : second.error;
+    for (;;) {
+      const tools = route.tools();
+      const refusal = refusalOf(ports, session, tools, call);
+      if (refusal !== undefined) throw sendings.doubt?.error ?? refusal;
+      const sent = await send(ports, session, call, patience, sendings.last?.number);
+      if ('result' in sent) return heeded(ports, session, tools, call, sent.result);
+      if (!mayRepeat(sent, call, tools) || !sendings.lose(sent)) throw sendings.errorOf(sent);
+      session = await sendings.session();
+      const { doubt } = sendings;
+      if (doubt !== undefined && !mayRepeat(doubt, call, route.tools())) throw doubt.error;
+    }
   } finally {
+    sendings.end();
     patience.end();
     if (hasTurn) route.turns.leave();
   }
@@ -161,30 +160,6 @@ function heeded(
 ): CallToolResult {
   ports.check.heed(key, tools, call.tool, result);
   return result;
-}
-
-/** A broken exchange is often the first sign of a lost session; the others are given this long to come. */
-const SECOND_SIGN_MS = 100;
-
-/** Waits for a session as long as there is patience; `lost` is what was sent before. */
-export async function nextSession(
-  clock: Clock,
-  route: CallRoute,
-  call: ToldCall,
-  patience: Patience,
-  lost?: Unanswered,
-): Promise<Session> {
-  patience.renew();
-  try {
-    if (lost !== undefined && route.session() !== undefined) {
-      await pause(clock, SECOND_SIGN_MS, patience.signal);
-    }
-    const session = await route.nextSession(patience.signal);
-    patience.renew();
-    return session;
-  } catch (cause) {
-    throw unreached(route, call, cause, lost);
-  }
 }
 
 function mayRepeat({ isLost, outcome }: Unanswered, call: Call, tools: readonly Tool[]): boolean {

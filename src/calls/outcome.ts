@@ -1,4 +1,5 @@
 /** What a caller is told of a call without a result. */
+import type { FailureCode } from '../../machines/policy/failure.js';
 import {
   CallAbortedError,
   CallTimeoutError,
@@ -9,6 +10,7 @@ import {
 } from '../errors.js';
 import type { CallOutcome } from '../lifecycle/event.js';
 import { RequestLostError, RpcError } from '../protocol/protocol-client.js';
+import type { RawFailure } from '../transports/session-transport.js';
 import { unsendable } from './call-problem.js';
 import type { Call, CallRoute } from './call.js';
 import { GivenUp, TimedOut } from './patience.js';
@@ -20,6 +22,13 @@ export interface Judgement {
 
 /** What the errors of a call tell of it; another request can be told of in the same way. */
 export type ToldCall = Pick<Call, 'tool' | 'args' | 'options'>;
+
+/** Failures of what has come, not of what carried it. */
+const UNREADABLE: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  'http-not-mcp',
+  'message-too-large',
+  'protocol-error',
+]);
 
 /** The outcome of one sending, from what it failed with. */
 export function judge(error: unknown, server: string, call: ToldCall, at: number): Judgement {
@@ -41,10 +50,7 @@ export function judge(error: unknown, server: string, call: ToldCall, at: number
     const message = `'${call.tool}' was not sent: ${failure.message}`;
     return { outcome: 'not-sent', error: problem ?? new NotReadyError(message, { server, cause: error }) };
   }
-  const what =
-    failure.code === 'protocol-error'
-      ? `The answer to '${call.tool}' could not be read`
-      : `The connection was lost before '${call.tool}' was answered`;
+  const what = whatCame(failure, call.tool);
   const message = `${what}, so whether it was done is unknown: ${failure.message}`;
   const thrown = new OutcomeUnknownError(
     { ...failure, message, phase: 'session', at },
@@ -53,7 +59,23 @@ export function judge(error: unknown, server: string, call: ToldCall, at: number
   return { outcome: 'outcome-unknown', error: thrown };
 }
 
-/** The error of a call for which no session came; `lost` is its first sending, where there was one. */
+/** What came instead of an answer, as far as it is known. */
+function whatCame({ code, http }: RawFailure, tool: string): string {
+  if (code === 'http-status' && http !== undefined) {
+    return `'${tool}' got HTTP ${http.status} instead of an answer`;
+  }
+  return UNREADABLE.has(code)
+    ? `The answer to '${tool}' could not be read`
+    : `The connection was lost before '${tool}' was answered`;
+}
+
+/** Whether the server may know of a sending: it has taken it, or refused it, or nobody can tell. */
+export function mayHaveArrived({ outcome, error: { cause } }: Judgement): boolean {
+  if (outcome !== 'not-sent') return true;
+  return !(cause instanceof RequestLostError) || cause.failure.http !== undefined;
+}
+
+/** The error of a call for which no session came; `lost` is a sending before, where there was one. */
 export function unreached(route: CallRoute, call: ToldCall, cause: unknown, lost?: Judgement): TroupeError {
   const { server } = route;
   if (cause instanceof GivenUp) return abortedError(server, call);
@@ -67,7 +89,8 @@ export function unreached(route: CallRoute, call: ToldCall, cause: unknown, lost
     return new OutcomeUnknownError({ ...failure, message }, { server, cause: loss });
   }
   const known = isLate ? lost?.error.cause : cause;
-  return new NotReadyError(`'${call.tool}' was not sent: ${why}`, { server, cause: known });
+  const reason = isLate && known !== undefined ? `: ${messageOf(known)}` : '';
+  return new NotReadyError(`'${call.tool}' was not sent: ${why}${reason}`, { server, cause: known });
 }
 
 /** The error of a call whose turn did not come. */

@@ -3,16 +3,16 @@
  *
  * Q1. It settles exactly once, with the errors of a call; its limits and its signal hold from the first wait to the
  *     last answer.
- * Q2. It reaches the server once, and once more where what carried it broke. A sending that nothing carried to the server
- *     does not count.
+ * Q2. The server gets it once, and once more where what carried it broke. What was not sent, is sent within its limits
+ *     (`calls/sendings.ts`).
  * Q3. It is not sent to a server that has not declared what it takes.
  */
 import type { CallPorts, CallRoute } from '../calls/call.js';
-import { mayHaveArrived, type ToldCall } from '../calls/outcome.js';
+import type { ToldCall } from '../calls/outcome.js';
 import { Patience } from '../calls/patience.js';
 import { tellListener } from '../calls/progress-listener.js';
 import { whyUnanswered, type Unanswered } from '../calls/send.js';
-import { SessionWait } from '../calls/session-wait.js';
+import { Sendings } from '../calls/sendings.js';
 import { cutText } from '../cut-text.js';
 import { RequestLostError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions.js';
@@ -63,20 +63,17 @@ export async function makeRequest(
   const told = toTold(ports, route, request);
   const patience = patienceFor(ports, request);
   const limitMs = request.timeoutMs;
-  const wait = new SessionWait({ route, clock: ports.clock, limitMs, patience, told: () => told });
-  let arrived: Unanswered | undefined;
+  const sendings = new Sendings({ route, clock: ports.clock, limitMs, patience, told: () => told });
   try {
-    let session = route.session() ?? (await wait.session());
+    let session = route.session() ?? (await sendings.session());
     for (;;) {
       const sent = await send(ports, session, request, told, patience);
       if ('answer' in sent) return sent;
-      const isOver = arrived !== undefined && mayHaveArrived(sent);
-      if (isOver || !sent.isLost) throw sent.error;
-      if (mayHaveArrived(sent)) arrived = sent;
-      session = await wait.session(sent, arrived);
+      if (!sent.isLost || !sendings.lose(sent)) throw sendings.errorOf(sent);
+      session = await sendings.session();
     }
   } finally {
-    wait.end();
+    sendings.end();
     patience.end();
   }
 }

@@ -83,9 +83,9 @@ describe('a call whose connection is lost', () => {
     const { troupe, clock, events } = makeOne(server);
     await troupe.start();
     broken = true;
-    const call = passTime(clock, troupe.callTool(NAME));
+    const call = passTime(clock, troupe.callTool(NAME, {}, { timeoutMs: 200 }));
     await expect(call).rejects.toBeInstanceOf(NotReadyError);
-    await expect(call).rejects.toThrow("'echo' was not sent: The pipe is closed.");
+    await expect(call).rejects.toThrow(/^'echo' was not sent: .*: The pipe is closed\.$/);
     expect(events.of('call.finished')).toMatchObject([{ outcome: 'not-sent' }, { outcome: 'not-sent' }]);
     broken = false;
   });
@@ -106,6 +106,37 @@ describe('a call whose connection is lost', () => {
     await expect(other).resolves.toEqual(text('{"n":2}'));
     expect(events.of('connection.lost')).toEqual([]);
   });
+
+  it.each([
+    [
+      'http-status',
+      503,
+      "'echo' got HTTP 503 instead of an answer, so whether it was done is unknown: http://a/ refused.",
+    ],
+    [
+      'http-not-mcp',
+      200,
+      "The answer to 'echo' could not be read, so whether it was done is unknown: http://a/ refused.",
+    ],
+  ] as const)(
+    'only seemingly, as the server replied (%s %i), says what that was',
+    async (code, status, message) => {
+      const server = new FakeServer(() => ({}), { on: { 'tools/call': silent } });
+      const { troupe, events } = makeOne(server);
+      await troupe.start();
+      const call = troupe.callTool(NAME);
+      call.catch(() => {});
+      const { id } = await server.peer.whenReceived('tools/call');
+      server.transport.simulateLost(id ?? '', { code, message: 'http://a/ refused.', http: { status } });
+      await expect(call).rejects.toMatchObject({
+        code: 'OUTCOME_UNKNOWN',
+        message,
+        failure: { code, http: { status } },
+      });
+      expect(events.of('connection.lost')).toEqual([]);
+      expect(server.peer.of('tools/call')).toHaveLength(1);
+    },
+  );
 
   it('repeated by its caller at once waits for the new session', async () => {
     const server = new FakeServer(() => ({}), { on: { 'tools/call': silent } });

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, link, rename, rm, writeFile } from 'node:fs/promises';
 
-/** The folder has to be there. Rejects as `node:fs` does, and leaves nothing behind then. */
+/** The folder has to be there. Rejects with an error that names the file, and leaves nothing behind then. */
 export async function writePrivately(file: string, text: string): Promise<void> {
   await viaDraft(file, text, (draft) => rename(draft, file));
 }
@@ -34,6 +34,7 @@ async function viaDraft<T>(file: string, text: string, put: (draft: string) => P
     return await put(draft);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});
-    throw error;
+    // That of `node:fs` names the draft, which is another one each time.
+    throw new Error(`${file} cannot be written (${(error as NodeJS.ErrnoException).code})`, { cause: error });
   }
 }

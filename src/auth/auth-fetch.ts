@@ -36,7 +36,7 @@ export function openAuthFetch(options: {
 }): AuthFetch {
   const { clock, signal } = options;
   const serverUrl = new URL(options.serverUrl);
-  const exchange = createKeepAliveExchange();
+  const exchange = createKeepAliveExchange(clock);
 
   const fetch: FetchLike = async (address, init = {}) => {
     const url = new URL(address);

@@ -7,16 +7,16 @@
  * F3. Names of files tell the host of the server and nothing else of its address.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, watch } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { watch } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isObject } from '../config/read-shape.js';
+import { makeFolder } from '../make-folder.js';
 import { systemClock } from '../ports.js';
+import { readStored } from '../read-stored.js';
 import { writePrivately } from '../write-privately.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
 import { Turns } from './turns.js';
-
-const FOR_THE_USER = { recursive: true, mode: 0o700 } as const;
 
 export interface FileTokenStoreOptions {
   /** Where the files are; made when first needed, for the user alone. Default: `sign-ins` in the user's data folder. */
@@ -30,7 +30,7 @@ export function createFileTokenStore(options: FileTokenStoreOptions = {}): Token
   const fileOf = async (owner: TokenOwner): Promise<string> => join(await folder(), fileName(owner));
   /** Its folder is there when this resolves. */
   const placeOf = async (owner: TokenOwner): Promise<string> => {
-    await mkdir(await folder(), FOR_THE_USER);
+    makeFolder(await folder());
     return fileOf(owner);
   };
 
@@ -54,7 +54,7 @@ export function createFileTokenStore(options: FileTokenStoreOptions = {}): Token
         const place = await folder();
         if (isOver) return;
         // At once, so that nothing comes into being after the end.
-        mkdirSync(place, FOR_THE_USER);
+        makeFolder(place);
         stop = watchFile(join(place, fileName(owner)), onChange);
       };
       // Without a watch the change is found at the next attempt.
@@ -80,13 +80,8 @@ function fileName(owner: TokenOwner): string {
 }
 
 async function readSignIn(file: string): Promise<StoredSignIn | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await readStored(file);
+  if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;

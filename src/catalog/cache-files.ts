@@ -7,10 +7,11 @@
  *     replaced by the next list.
  * F3. What nobody has written for as long as lists are used is removed with the first list that is written.
  */
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { isAbsence } from '../config/sources.js';
+import { makeFolder } from '../make-folder.js';
 import { systemClock } from '../ports.js';
+import { readStored } from '../read-stored.js';
 import { writePrivately } from '../write-privately.js';
 import { OLDEST_MS, type CachedCatalog, type CatalogStore } from './cache-store.js';
 import { isJsonObject } from './json-object.js';
@@ -44,7 +45,7 @@ export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): C
         throw new Error(`the list is longer than ${LONGEST / 1024 / 1024} MiB`);
       }
       const place = await folder();
-      await mkdir(place, { recursive: true, mode: 0o700 });
+      makeFolder(place);
       await writePrivately(file, text);
       if (!isTidy) await removeOld(place);
       isTidy = true;
@@ -67,7 +68,7 @@ function fileName(key: string): string {
 }
 
 async function readCatalog(file: string, key: string): Promise<CachedCatalog | undefined> {
-  const text = await readWhole(file);
+  const text = await readStored(file, LONGEST);
   if (text === undefined) return undefined;
   const value = parse(text);
   const format = isJsonObject(value) ? value['troupeCatalog'] : undefined;
@@ -80,19 +81,6 @@ async function readCatalog(file: string, key: string): Promise<CachedCatalog | u
     throw new Error(`${file} is no list of tools that can be understood`);
   }
   return { savedAt, tools };
-}
-
-async function readWhole(file: string): Promise<string | undefined> {
-  try {
-    const found = await stat(file);
-    // What waits for a writer would be read for ever.
-    if (!found.isFile()) throw new Error(`${file} is no file`);
-    if (found.size > LONGEST) throw new Error(`${file} is longer than any list that is kept`);
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (isAbsence(error)) return undefined;
-    throw error;
-  }
 }
 
 function parse(text: string): unknown {

@@ -9,6 +9,7 @@ import { createTroupe, type Troupe } from '../troupe.js';
 import { sourcesOf, type Configuration } from './configuration.js';
 import type { Flags } from './flags.js';
 import { toDetail } from './plain-lines.js';
+import { noteStoreProblems } from './store-problems.js';
 import type { Terminal } from './terminal.js';
 
 export interface TroupeChoice {
@@ -28,7 +29,7 @@ export interface TroupeChoice {
   readonly record?: RecordTarget | undefined;
 }
 
-/** With `--verbose`, notes every detail of what happens to it. */
+/** Notes what its stores could not do; with `--verbose`, every detail of what happens to it. */
 export function makeTroupe(
   flags: Flags,
   configuration: Pick<Configuration, 'names'>,
@@ -37,6 +38,7 @@ export function makeTroupe(
 ): Troupe {
   const troupe = createTroupe(toTroupeOptions(flags, configuration, choice));
   if (flags.verbose) noteDetails(troupe, terminal);
+  else noteStoreProblems(troupe, terminal);
   return troupe;
 }
 

@@ -1,11 +1,12 @@
 /** An incident as a test: the log of one connection, and a vitest file that has it happen again. */
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectionName } from '../event-log/address.js';
 import { bodyOf, Chain, toLine } from '../event-log/chain.js';
 import type { CauseEntry, LogEntry, LogHeader } from '../event-log/entry.js';
 import { LogParser } from '../event-log/read-log.js';
 import type { ReplayReport } from '../event-log/replay-log.js';
+import { makeFolder } from '../make-folder.js';
 import { PACKAGE } from '../package.js';
 import { recordedConnection } from '../testing/recorded-sessions.js';
 import { UsageError } from './usage-error.js';
@@ -40,7 +41,7 @@ export async function exportFixture({
     throw new UsageError(`The log tells of no session of '${name}' from its begin on.`);
   const base = fileNameOf(name);
   const [test, log] = [join(folder, `${base}.test.mjs`), join(folder, `${base}.jsonl`)];
-  await make(folder);
+  make(folder);
   await write(log, trimmed(header, own));
   try {
     await write(test, testFile(name, base, states));
@@ -57,11 +58,12 @@ function fileNameOf(name: string): string {
   return plain || 'server';
 }
 
-async function make(folder: string): Promise<void> {
+/** For everybody who may see what is beside it. */
+function make(folder: string): void {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder, 0o777);
   } catch (error) {
-    throw new UsageError(`'${folder}' cannot be made: ${(error as Error).message}`);
+    throw new UsageError((error as Error).message);
   }
 }
 

@@ -3,6 +3,7 @@ import type { GatewayEvent } from '../gateway/gateway.js';
 import type { Clock, Logger } from '../ports.js';
 import { toDetail, toHeadline } from './plain-lines.js';
 import { oneLine } from './safe-text.js';
+import { storeProblems } from './store-problems.js';
 import type { Terminal } from './terminal.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
@@ -19,6 +20,8 @@ const LEVELS: Partial<Record<GatewayEvent['type'], Level>> = {
 
 /** `debug` is told with `--verbose` alone. */
 export class ServeLog implements Logger {
+  readonly #storeProblem = storeProblems();
+
   constructor(
     private readonly terminal: Pick<Terminal, 'note'>,
     private readonly clock: Clock,
@@ -43,6 +46,8 @@ export class ServeLog implements Logger {
 
   /** What happened to a server, and in which session where the connection is that one's own. */
   event(event: GatewayEvent): void {
+    const problem = this.#storeProblem(event);
+    if (problem !== undefined) return this.warn(problem);
     const headline = toHeadline(event);
     const line = headline ?? (this.isVerbose ? toDetail(event) : undefined);
     if (line === undefined) return;

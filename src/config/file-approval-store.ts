@@ -7,10 +7,12 @@
  *     anew moves it aside before.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, watch } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { watch } from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../errors.js';
+import { makeFolder } from '../make-folder.js';
+import { readStored } from '../read-stored.js';
 import { writePrivately } from '../write-privately.js';
 import { toApproval, type Approval, type ApprovalStore } from './approval-store.js';
 import { thisMachine } from './places.js';
@@ -25,24 +27,18 @@ export interface FileApprovalStoreOptions {
   readonly folder?: string;
 }
 
-const FOR_THE_USER = { recursive: true, mode: 0o700 } as const;
 const HASH = /^[0-9a-f]{64}$/;
 
 /** Approvals that outlive the process and are shared by all processes of the user, the `troupe` command included. */
 export function createFileApprovalStore(options: FileApprovalStoreOptions = {}): ApprovalStore {
   const folder = async (): Promise<string> => options.folder ?? defaultFolder();
   const fileOf = async (hash: string): Promise<string> => join(await folder(), fileName(hash));
-  const makeFolder = async (): Promise<string> => {
-    const place = await folder();
-    await mkdir(place, FOR_THE_USER);
-    return place;
-  };
   return {
     has: async (hash) => (await readApproval(await fileOf(hash), hash)) !== undefined,
     list: async () => readAll(await folder()),
     approve: async (request) => {
       const file = await fileOf(request.hash);
-      await makeFolder();
+      makeFolder(await folder());
       await readApproval(file, request.hash).catch(() => moveAside(file));
       await writePrivately(file, `${JSON.stringify(toApproval(request), null, 2)}\n`);
     },
@@ -54,7 +50,7 @@ export function createFileApprovalStore(options: FileApprovalStoreOptions = {}):
         const place = await folder();
         if (isOver) return;
         // At once, so that nothing comes into being after the end.
-        mkdirSync(place, FOR_THE_USER);
+        makeFolder(place);
         stop = watchFolder(place, onChange);
       };
       // Without a watch the approval is found at the next attempt.
@@ -102,13 +98,8 @@ async function readAll(folder: string): Promise<readonly Approval[]> {
 
 /** Undefined where there is none. Rejects where there is a file that is none. */
 async function readApproval(file: string, hash: string): Promise<Approval | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (isAbsence(error)) return undefined;
-    throw error;
-  }
+  const text = await readStored(file);
+  if (text === undefined) return undefined;
   const approval = parseApproval(text);
   if (approval?.hash === hash) return approval;
   throw new ConfigError(

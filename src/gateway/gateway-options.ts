@@ -70,23 +70,20 @@ export interface GatewayOptions extends Omit<TroupeOptions, 'handlers' | 'capabi
 
 const FLAG: Schema = { type: 'boolean' };
 const DURATION: Schema = { type: 'number', minimum: 0, title: 'a number of milliseconds' };
-const SCHEMA: Schema = {
-  type: 'object',
-  title: 'an object',
-  properties: {
-    bare: FLAG,
-    failClosed: FLAG,
-    adminTools: FLAG,
-    singleClient: FLAG,
-    maxSessions: { type: 'integer', minimum: 1 },
-    sessionIdleMs: DURATION,
-    idleStopMs: DURATION,
-    questionTimeoutMs: DURATION,
-    pageSize: { type: 'integer', minimum: 1 },
-    sharedCapabilities: { type: 'object', title: 'an object' },
-    serverInfo: { type: 'object', title: '{ name, version }' },
-  } satisfies { readonly [K in keyof GatewayOptions]?: Schema },
-};
+const OWN = {
+  bare: FLAG,
+  failClosed: FLAG,
+  adminTools: FLAG,
+  singleClient: FLAG,
+  maxSessions: { type: 'integer', minimum: 1 },
+  sessionIdleMs: DURATION,
+  idleStopMs: DURATION,
+  questionTimeoutMs: DURATION,
+  pageSize: { type: 'integer', minimum: 1 },
+  sharedCapabilities: { type: 'object', title: 'an object' },
+  serverInfo: { type: 'object', title: '{ name, version }' },
+} satisfies { readonly [K in keyof GatewayOptions]?: Schema };
+const SCHEMA: Schema = { type: 'object', title: 'an object', properties: OWN };
 
 /** Throws a `ConfigError` that names every option that is wrong. */
 export function checkGatewayOptions(options: GatewayOptions): void {
@@ -95,7 +92,7 @@ export function checkGatewayOptions(options: GatewayOptions): void {
     problems.push({ source: 'createGateway', ...(path.length > 0 && { field: fieldName(path) }), message });
   });
   if (problems.length > 0) throw new ConfigError(problems.map(describeProblem).join('; '), { problems });
-  checkOptions(options);
+  checkOptions(Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(OWN, name))));
 }
 
 export const toServerInfo = ({ serverInfo }: GatewayOptions): Implementation => serverInfo ?? PACKAGE;

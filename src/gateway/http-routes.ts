@@ -120,7 +120,8 @@ export class HttpRoutes {
     if (bytes === undefined)
       return answerJson(response, 413, tooLong(null, undefined, maxBodyBytes), { connection: 'close' });
     if (!isUtf8(bytes)) return answerJson(response, 400, notText(bytes.length));
-    const body = parseJson(bytes.toString());
+    // Without a byte order mark, which RFC 8259 (section 8.1) lets a reader pass over.
+    const body = parseJson(new TextDecoder().decode(bytes));
     if (body === undefined) return answerJson(response, 400, parseError(bytes.length));
     if (headers[SESSION_HEADER] !== undefined) {
       const session = this.#session(exchange);

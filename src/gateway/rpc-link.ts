@@ -1,6 +1,6 @@
 /**
  * One client at the other end of a transport, as JSON-RPC: answers what it asks and asks it in turn. Knows no method but
- * the cancellation, and changes nothing of what passes.
+ * the cancellation and `initialize`, which has none, and changes nothing of what passes.
  *
  * R1. A request of the client has one answer, and none once the client has taken it back or is gone.
  * R2. `ask` settles exactly once: with the result, with the client's `RpcError`, with the reason of its signal, or with
@@ -221,9 +221,10 @@ export class RpcLink {
     else this.#listener.heard(method, params);
   }
 
+  /** `initialize` must not be cancelled (MCP 2025-06-18, cancellation). */
   #cancel(id: RequestId): void {
     const work = this.#inWork.get(id);
-    if (work === undefined) return;
+    if (work === undefined || work.method === 'initialize') return;
     this.#inWork.delete(id);
     work.givenUp.abort(new Error('The client cancelled it.'));
     if (this.#inWork.size === 0) this.#onidle?.();

@@ -5,11 +5,12 @@
  * G1. The files hold the token, so nobody else can read them: mode 0600 from the first byte, in a folder of mode 0700 that
  *     belongs to the user, or there are none.
  * G2. A browser is sent to a file that leads on to the page, since everybody can see what a program is started with.
- * G3. What a process that was killed has left is removed by whoever looks next.
+ * G3. What a process that was killed has left is removed by whoever looks next. One that is too busy to answer is there.
  */
-import { chmod, lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { isAbsolute, join } from 'node:path';
+import { makeFolder } from '../make-folder.js';
 import { writePrivately } from '../write-privately.js';
 import { INSPECTION_PATHS } from './protocol.js';
 
@@ -42,6 +43,8 @@ const ADDRESS = /^http:\/\/127\.0\.0\.1:\d{1,5}\/#[\w-]{20,100}$/;
 const LARGEST = 64 * 1_024;
 /** How long one that lives may take to say so, milliseconds. */
 const PROBE_MS = 2_000;
+/** What it answers, the second where it is busy. */
+const OURS: ReadonlySet<number | undefined> = new Set([200, 503]);
 const FOR_OTHERS = 0o077;
 
 /** The folder of this user: in the runtime folder, which goes with the user's session, else among the user's states. */
@@ -57,7 +60,7 @@ export async function registerInspection(
   inspection: RegisteredInspection,
   folder: string,
 ): Promise<Registration> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const stats = await lstat(folder);
   if (!stats.isDirectory() || !isOurs(stats)) throw new Error(`'${folder}' is not this user's own folder`);
   if ((stats.mode & FOR_OTHERS) !== 0) await chmod(folder, 0o700);
@@ -80,9 +83,9 @@ async function lookAt(folder: string, name: string): Promise<FoundInspection | u
   const files = filesOf(folder, pid);
   const inspection = await readRegistration(files[0]).catch(() => undefined);
   if (inspection === undefined || inspection.pid !== pid) return undefined;
-  if (isAlive(pid) && (await answers(inspection.url))) return { ...inspection, door: files[1] };
-  await removeAll(files);
-  return undefined;
+  const answer = isAlive(pid) ? await whoAnswers(inspection.url) : 'another';
+  if (answer === 'another') await removeAll(files);
+  return answer === 'it' ? { ...inspection, door: files[1] } : undefined;
 }
 
 /** Undefined where it is none, or where somebody else may have written it. */
@@ -120,8 +123,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether that inspection is at the address; another process may have the number, and another program the port. */
-function answers(url: string): Promise<boolean> {
+/** Another process may have the number by now, and another program the port. */
+function whoAnswers(url: string): Promise<'it' | 'another' | 'nobody'> {
   const { hostname, port, hash } = new URL(url);
   return new Promise((resolve) => {
     const asking = request({
@@ -135,16 +138,23 @@ function answers(url: string): Promise<boolean> {
     });
     asking.on('response', (response) => {
       response.resume();
-      resolve(response.statusCode === 200);
+      resolve(OURS.has(response.statusCode) ? 'it' : 'another');
     });
     // It has taken the question and is busy.
     asking.on('timeout', () => {
-      resolve(true);
+      resolve('it');
       asking.destroy();
     });
-    asking.on('error', () => resolve(false));
+    asking.on('error', (error) => resolve(whoFailed(error)));
     asking.end();
   });
+}
+
+/** One that has too many connections already resets the next one. */
+function whoFailed({ code = '' }: NodeJS.ErrnoException): 'it' | 'another' | 'nobody' {
+  if (code === 'ECONNREFUSED') return 'nobody';
+  const isNoHttp = code.startsWith('HPE_');
+  return isNoHttp ? 'another' : 'it';
 }
 
 function leadingTo(url: string): string {

@@ -27,7 +27,8 @@ const NO_COMMAND: Refused = {
 };
 const NOT_BUILT: Refused = {
   status: 503,
-  error: "The page is not built: 'npm run build' makes it, and the published package has it.",
+  error:
+    "The page is not where the package has it. A host that bundles mcp-troupe has to leave it out of the bundle; in the repository, 'npm run build' makes the page.",
 };
 
 export interface Exchange {
@@ -95,10 +96,11 @@ export class Routes {
   }
 
   #stream({ request, response }: Exchange, watch: (stream: ServerResponse) => void): void {
-    if (this.#streams >= MOST_STREAMS) return refuse(response, TOO_MANY);
-    beginAnswer(response, LINES_TYPE);
     // Whoever only asks whether it is there attaches nothing.
-    if (request.method === 'HEAD') return void response.end();
+    const isProbe = request.method === 'HEAD';
+    if (!isProbe && this.#streams >= MOST_STREAMS) return refuse(response, TOO_MANY);
+    beginAnswer(response, LINES_TYPE);
+    if (isProbe) return void response.end();
     this.#streams += 1;
     response.once('close', () => (this.#streams -= 1));
     watch(response);

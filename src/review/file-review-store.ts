@@ -9,12 +9,14 @@
  * F3. A tool whose file cannot be understood counts as not approved, whatever the baseline says of it.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, watch } from 'node:fs';
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { watch } from 'node:fs';
+import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { thisMachine } from '../config/places.js';
 import { isObject } from '../config/read-shape.js';
 import { isAbsence } from '../config/sources.js';
+import { makeFolder } from '../make-folder.js';
+import { readStored } from '../read-stored.js';
 import { createPrivately, writePrivately } from '../write-privately.js';
 import { toReviewed } from './fingerprint.js';
 import type { RememberedTool, ReviewedServer, ReviewStore } from './review-store.js';
@@ -27,7 +29,6 @@ export interface FileReviewStoreOptions {
   readonly folder?: string;
 }
 
-const FOR_THE_USER = { recursive: true, mode: 0o700 } as const;
 const HASH = /^[0-9a-f]{64}$/;
 /** The names of files that count, with the hash of their server. */
 const OURS = /^([0-9a-f]{64})(\.[0-9a-f]{64})?\.json$/;
@@ -35,37 +36,35 @@ const OURS = /^([0-9a-f]{64})(\.[0-9a-f]{64})?\.json$/;
 /** Approvals that outlive the process and are shared by all processes of the user, the `troupe` command included. */
 export function createFileReviewStore(options: FileReviewStoreOptions = {}): ReviewStore {
   const place = async (): Promise<string> => options.folder ?? defaultFolder();
-  const makeFolder = async (): Promise<string> => {
+  const madeFolder = async (): Promise<string> => {
     const folder = await place();
-    await mkdir(folder, FOR_THE_USER);
+    makeFolder(folder);
     return folder;
   };
   /** What was written here last, by the name of its file. */
   const own = new Map<string, string>();
   const isOwn = async (folder: string, name: string): Promise<boolean> => {
     const text = own.get(name);
-    return text !== undefined && (await readText(join(folder, name)).catch(() => undefined)) === text;
+    return text !== undefined && (await readStored(join(folder, name)).catch(() => undefined)) === text;
   };
   return {
     baseline: async (server, first) => {
-      const folder = await makeFolder();
+      const folder = await madeFolder();
       const file = join(folder, baselineName(server));
       const known = (await readBaseline(file)) ?? (await beginWith(file, server, first));
       return withLater(known, await readLater(folder, server));
     },
     approve: async (server, tools) => {
-      const folder = await makeFolder();
+      const folder = await madeFolder();
       const file = join(folder, baselineName(server));
       const known = await readBaseline(file).catch((error: unknown) => setAside(file, error));
       if (known === undefined) await createPrivately(file, toText(server, []));
-      await Promise.all(
-        tools.map(async (tool) => {
-          const name = `${server.hash}.${suffixOf(tool)}`;
-          const text = toText(server, [tool]);
-          own.set(name, text);
-          await writePrivately(join(folder, name), text);
-        }),
-      );
+      for (const tool of tools) {
+        const name = `${server.hash}.${suffixOf(tool)}`;
+        const text = toText(server, [tool]);
+        own.set(name, text);
+        await writePrivately(join(folder, name), text);
+      }
     },
     watch: (onChange) => {
       let stop = (): void => {};
@@ -77,7 +76,7 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
         const folder = await place();
         if (isOver) return;
         // At once, so that nothing comes into being after the end.
-        mkdirSync(folder, FOR_THE_USER);
+        makeFolder(folder);
         stop = watchFolder(folder, (name, hash) => void tell(folder, name, hash));
       };
       // Without a watch the approval is found at the next start.
@@ -136,7 +135,7 @@ function toRemembered(tool: RememberedTool): RememberedTool {
 
 /** Undefined where there is none. Rejects where there is a file that is none. */
 async function readBaseline(file: string): Promise<readonly RememberedTool[] | undefined> {
-  const text = await readText(file);
+  const text = await readStored(file);
   if (text === undefined) return undefined;
   const tools = parseTools(text);
   if (tools === undefined) throw new BrokenBaseline(file);
@@ -161,7 +160,7 @@ async function readLater(
     return owner === hash && isLater !== undefined;
   });
   const entries = names.map(async (name) => {
-    const text = await readText(join(folder, name));
+    const text = await readStored(join(folder, name));
     return [name.slice(`${hash}.`.length), parseTools(text ?? '')?.[0] ?? null] as const;
   });
   return new Map(await Promise.all(entries));
@@ -177,15 +176,6 @@ function withLater(
     tool !== null && suffixOf(tool) === file ? tool : [],
   );
   return [...stillCounts, ...approved];
-}
-
-async function readText(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (isAbsence(error)) return undefined;
-    throw error;
-  }
 }
 
 function parseTools(text: string): readonly RememberedTool[] | undefined {

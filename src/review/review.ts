@@ -55,19 +55,19 @@ export class Review {
 
   /**
    * Approves a held tool as it was looked at: one of `held`, or what its `tool.held` event says. It is shown and can be
-   * called from then on, and resolves when the approval is remembered; one that cannot be is told as a `diagnostic` and
+   * called from then on. Resolves to whether the approval is remembered; one that cannot be is told as a `diagnostic` and
    * counts for this troupe. Approving what is approved changes nothing.
    *
    * Rejects with a `ToolHeldError` where the tool has changed again since it was looked at, with an `UnknownToolError`
    * where no tool of that name is held, and with a `NotReadyError` from the close on.
    */
-  async approve(tool: ToolToApprove): Promise<void> {
+  async approve(tool: ToolToApprove): Promise<boolean> {
     if (!isToApprove(tool)) {
       throw new TypeError(
         "review.approve() takes a tool of 'review.held', or its server, tool and fingerprint.",
       );
     }
-    await this.#parts.reviews.approve(tool);
+    return this.#parts.reviews.approve(tool);
   }
 
   /**

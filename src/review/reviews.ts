@@ -125,12 +125,13 @@ export class Reviews {
   }
 
   /** See `Review.approve`. */
-  async approve({ server, tool, fingerprint }: ToolToApprove): Promise<void> {
+  async approve({ server, tool, fingerprint }: ToolToApprove): Promise<boolean> {
     if (this.#isClosed) throw new NotReadyError('The troupe is closed.', { server });
     this.#judgeWaiting();
     const review = this.#servers.get(server);
     await review?.judged();
-    if (review?.approve({ tool, fingerprint }) === true) return review.settled();
+    const keeping = review?.approve({ tool, fingerprint });
+    if (keeping !== undefined) return keeping;
     const mask = this.#ports.mask(server);
     const held = review?.heldTool(tool);
     if (held !== undefined) throw outdatedApproval(held, mask);

@@ -8,7 +8,7 @@
  */
 import { createActor, type ActorRefFrom, type AnyActorRef, type SnapshotFrom, type StateValue } from 'xstate';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { heldOf, type ToolPrint } from '../../machines/policy/review.js';
+import { hasPrint, heldOf, type ToolPrint } from '../../machines/policy/review.js';
 import {
   reviewMachine,
   type KeepApprovalsInput,
@@ -118,12 +118,13 @@ export class ServerReview {
     return { ...print, server, reason: 'unknown', listed, approved: undefined };
   }
 
-  /** Whether the approval counts: for what is held under that very fingerprint, or was approved before. */
-  approve(print: ToolPrint): boolean {
+  /** Whether it is kept in the end; undefined where it does not count: that very fingerprint is neither held nor approved. */
+  approve(print: ToolPrint): Promise<boolean> | undefined {
     const event: ReviewEvent = { type: 'tool.approve', ...print };
     const answer = verdict(ServerReview.#machine.resolveState(this.#standing), event);
     if (answer === 'accepted') this.#send(event);
-    return answer === 'accepted' || answer === 'ignored';
+    const counts = answer === 'accepted' || answer === 'ignored';
+    return counts ? this.settled().then(() => !hasPrint(this.#standing.context.unkept, print)) : undefined;
   }
 
   /** Something was approved elsewhere. */

@@ -23,6 +23,15 @@ export function messagesIn(value: unknown): readonly JSONRPCMessage[] | undefine
   return isBatch ? value : undefined;
 }
 
+/** As `messagesIn`; undefined for a text that is no JSON, too. */
+export function parseMessages(text: string): readonly JSONRPCMessage[] | undefined {
+  try {
+    return messagesIn(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
 export function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
   return 'method' in message && 'id' in message && message.id !== undefined;
 }

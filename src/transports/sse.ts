@@ -3,8 +3,9 @@
  *
  * E1. `start()` resolves when the server has named the address to post to, which must be within the stream's origin.
  * E2. The stream is the session: when it ends, the session is over. Nothing can be resumed.
+ * E3. The reply to a request's POST is waited for until the request has been answered on the stream, or given up.
  */
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isWithinOrigin } from './http/address.js';
 import { carriesMessage, EVENT_STREAM, readEvents } from './http/event-stream.js';
 import { errorCode } from './http/exchange.js';
@@ -14,6 +15,18 @@ import { HttpSession } from './http/http-session.js';
 import type { HttpTransportOptions } from './http/http-session.js';
 import { TransportError } from './session-transport.js';
 import type { RawFailure, SessionTransport } from './session-transport.js';
+import { isAnswer, isRequest } from './json-rpc.js';
+
+/** Time for the reply to a POST whose request was answered before it. */
+const REPLY_AFTER_ANSWER_MS = 1_000;
+
+/** The POST of a request, until it has its reply. */
+interface Posting {
+  readonly controller: AbortController;
+  /** The request was answered: what becomes of the reply does not matter. */
+  isAnswered: boolean;
+  limit?: unknown;
+}
 
 export function createSseTransport(options: HttpTransportOptions): SessionTransport {
   return new SseTransport(options);
@@ -24,6 +37,7 @@ class SseTransport extends HttpSession {
   #endpoint: URL | undefined;
   /** A server that took one message and then answers 404 or 401 says it of the session, not of the address. */
   #hasAccepted = false;
+  readonly #posting = new Map<RequestId, Posting>();
 
   async start(): Promise<void> {
     this.open();
@@ -48,10 +62,40 @@ class SseTransport extends HttpSession {
     const body = this.serialize(message);
     try {
       const url = this.#postAddress();
-      await this.post(message, body, (signal) => this.requests.send({ method: 'POST', url, body, signal }));
+      const send = (signal: AbortSignal): Promise<HttpReply> =>
+        this.requests.send({ method: 'POST', url, body, signal });
+      if (isRequest(message)) await this.#postRequest(message.id, send);
+      else await this.post(message, body, send);
       this.#hasAccepted = true;
     } catch (error) {
       throw this.#judged(error);
+    }
+  }
+
+  protected override deliver(message: JSONRPCMessage, during?: RequestId): void {
+    super.deliver(message, during);
+    const posting = isAnswer(message) && message.id !== undefined ? this.#posting.get(message.id) : undefined;
+    if (posting === undefined || posting.isAnswered) return;
+    posting.isAnswered = true;
+    posting.limit = this.clock.setTimeout(() => posting.controller.abort(), REPLY_AFTER_ANSWER_MS);
+  }
+
+  protected override letGo(id: RequestId, reason: TransportError): void {
+    this.#posting.get(id)?.controller.abort(reason);
+  }
+
+  async #postRequest(id: RequestId, send: (signal: AbortSignal) => Promise<HttpReply>): Promise<void> {
+    const posting: Posting = { controller: this.track(), isAnswered: false };
+    this.#posting.set(id, posting);
+    try {
+      const reply = await send(posting.controller.signal);
+      void reply.discard();
+    } catch (error) {
+      if (!posting.isAnswered) throw error;
+    } finally {
+      this.clock.clearTimeout(posting.limit);
+      this.#posting.delete(id);
+      this.untrack(posting.controller);
     }
   }
 

@@ -7,7 +7,8 @@
  * H1. Every request has one outcome: its answer through `onmessage`, a rejection of `send()`, or `onlost`. Only the end
  *     of the session (`onclose`) and a cancellation by the caller settle it otherwise.
  * H2. `send()` of a request resolves when a stream for its answer is open, or when a JSON answer has been delivered.
- * H3. `written` is false where the server refused with a status below 500: it did not take the message.
+ * H3. `written` is false where the server refused with 4xx, 307 or 308: it did not take the message. A refusal with 4xx
+ *     that carries the id of the request is its answer (see `http/http-refusal.ts`, N2).
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { pause } from './http/abortable.js';
@@ -16,10 +17,10 @@ import { BodyTooLarge, readText } from './http/body-text.js';
 import { EVENT_STREAM } from './http/event-stream.js';
 import { errorCode } from './http/exchange.js';
 import type { HttpReply } from './http/exchange.js';
-import { mediaType } from './http/http-refusal.js';
-import { HttpSession, parseMessages } from './http/http-session.js';
+import { mediaType, seenByRequest } from './http/http-refusal.js';
+import { HttpSession } from './http/http-session.js';
 import type { HttpTransportOptions } from './http/http-session.js';
-import { isAnswer, isRequest } from './json-rpc.js';
+import { isAnswer, isRequest, parseMessages } from './json-rpc.js';
 import { listen } from './http/listening-stream.js';
 import { TransportError } from './session-transport.js';
 import type { RawFailure, SessionTransport } from './session-transport.js';
@@ -59,15 +60,12 @@ class StreamableHttpTransport extends HttpSession {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const body = this.serialize(message);
-    if (this.#gone !== undefined) {
-      this.#releaseCancelled(message);
-      throw new TransportError(this.#gone);
-    }
     if (isRequest(message)) return this.#request(message, body);
     try {
       await this.post(message, body, (signal) => this.#post(body, signal));
-    } finally {
-      this.#releaseCancelled(message);
+    } catch (error) {
+      this.#judge(error);
+      throw error;
     }
     if ('method' in message && message.method === 'notifications/initialized') this.#listen();
   }
@@ -76,7 +74,7 @@ class StreamableHttpTransport extends HttpSession {
     if (this.sessionId === undefined) return;
     try {
       const reply = await this.requests.send({ method: 'DELETE', signal });
-      reply.discard();
+      void reply.discard();
     } catch (error) {
       const failure = error instanceof TransportError ? error.failure : undefined;
       // 405: the server ends sessions by itself; 404: it has done so.
@@ -108,17 +106,22 @@ class StreamableHttpTransport extends HttpSession {
       if (type === EVENT_STREAM) return void this.#readStream(id, reply, controller);
       if (type === JSON_TYPE) await this.#readJson(id, reply);
       // Not what the specification says, but some servers answer on the listening stream.
-      else if (reply.status === 202 && this.#hasListeningStream) reply.discard();
+      else if (reply.status === 202 && this.#hasListeningStream) void reply.discard();
       else throw await this.requests.notMcp(reply);
       this.untrack(controller);
     } catch (error) {
+      // Which transport to use is decided by the status that refuses `initialize`, whatever is in the body.
+      const seen = method === 'initialize' ? { error } : seenByRequest(error, id);
+      if ('answer' in seen) this.deliver(seen.answer, id);
+      else this.#judge(seen.error);
       this.#settle(id, controller);
-      throw explained(error, controller.signal, this.url, this.maxMessageBytes);
+      if ('error' in seen) throw explained(seen.error, controller.signal, this.url, this.maxMessageBytes);
     }
   }
 
   /** Every message goes through here. Resolves with a 2xx reply. */
   async #post(body: string, signal: AbortSignal): Promise<HttpReply> {
+    if (this.#gone !== undefined) throw new TransportError(this.#gone);
     this.#awaitingReply += 1;
     try {
       return await this.requests.send({
@@ -127,9 +130,6 @@ class StreamableHttpTransport extends HttpSession {
         accept: `${JSON_TYPE}, ${EVENT_STREAM}`,
         signal,
       });
-    } catch (error) {
-      this.#judge(error);
-      throw error;
     } finally {
       this.#awaitingReply -= 1;
       this.#endIfOver();
@@ -212,7 +212,7 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   #markGone(failure: RawFailure): void {
-    if (this.#gone !== undefined) return;
+    if (this.#gone !== undefined || !this.isOpen) return;
     this.#gone = failure;
     if (this.#isFinishing) return this.#endIfOver();
     if (this.#awaitingReply === 0) return this.end(failure);
@@ -220,19 +220,11 @@ class StreamableHttpTransport extends HttpSession {
     pause(this.clock, LAST_REPLIES_MS, this.track().signal).then(end, end);
   }
 
-  /** After `notifications/cancelled` went out nobody waits for the answer any more. */
-  #releaseCancelled(message: JSONRPCMessage): void {
-    if (!('method' in message) || message.method !== 'notifications/cancelled') return;
-    const id = message.params?.['requestId'] as RequestId | undefined;
-    const controller = id === undefined ? undefined : this.#unanswered.get(id);
-    if (id === undefined || controller === undefined) return;
+  protected override letGo(id: RequestId, reason: TransportError): void {
+    const controller = this.#unanswered.get(id);
+    if (controller === undefined) return;
     this.#settle(id, controller);
-    controller.abort(
-      new TransportError(
-        { code: 'connection-lost', message: 'The request was cancelled.' },
-        { written: true },
-      ),
-    );
+    controller.abort(reason);
   }
 
   #settle(id: RequestId, controller: AbortController): void {

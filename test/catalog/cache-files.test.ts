@@ -85,7 +85,7 @@ describe('a store in files', () => {
     ['the list of another entry', JSON.stringify({ ...good, key: OTHER }), /no list of tools/],
     ['without its time', JSON.stringify({ ...good, savedAt: 'now' }), /no list of tools/],
     ['of a newer version', JSON.stringify({ ...good, troupeCatalog: 2 }), /by a newer version/],
-    ['too long', `"${'x'.repeat(17 * 1024 * 1024)}"`, /longer than any list/],
+    ['too long', `"${'x'.repeat(17 * 1024 * 1024)}"`, /longer than any that is kept/],
   ])('refuses a file that is %s, by name, until a list replaces it.', async (_, text, message) => {
     const folder = fresh();
     const store = createFileCatalogStore({ folder });

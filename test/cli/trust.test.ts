@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -67,6 +67,19 @@ async function troupe(args: readonly string[], answers?: string) {
   const { stdout, stderr, ended } = start(args, answers);
   return { code: await ended, stdout: stdout.written, stderr: stderr.written };
 }
+
+describe('an approval that cannot be read', () => {
+  it('is told once where its server waits for approval again.', async () => {
+    await troupe(['trust', 'lamp'], 'y\n');
+    const approvals = join(root, 'config', 'troupe', 'approvals');
+    for (const name of readdirSync(approvals)) writeFileSync(join(approvals, name), '');
+    const { code, stdout, stderr } = await troupe(['check']);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('waits for approval')]);
+    expect(
+      stderr.match(/An approval could not be read: .* is no approval that can be understood/g),
+    ).toHaveLength(1);
+  });
+});
 
 describe('troupe trust', () => {
   it('shows what would run, asks, and remembers a yes until the entry changes.', async () => {

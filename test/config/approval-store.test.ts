@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -106,6 +107,18 @@ describe('a store in files', () => {
     const aside = (await readdir(folder)).filter((name) => name.endsWith('.broken'));
     expect(aside).toHaveLength(1);
     expect(await readFile(join(folder, aside[0] ?? ''), 'utf8')).toBe(text);
+  });
+
+  it('waits for no pipe, and keeps it aside.', async () => {
+    const folder = newFolder();
+    const store = createFileApprovalStore({ folder });
+    await store.approve(BOAT);
+    const file = join(folder, `${LAMP.hash}.json`);
+    execFileSync('mkfifo', [file]);
+    await expect(store.has(LAMP.hash)).rejects.toThrow(`${file} is no file`);
+    expect((await store.list()).map(({ server }) => server)).toEqual(['boat']);
+    await store.approve(LAMP);
+    expect(await store.has(LAMP.hash)).toBe(true);
   });
 
   it('can be read by nobody through a hash that is a path.', async () => {

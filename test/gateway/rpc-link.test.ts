@@ -133,6 +133,16 @@ describe('a client that speaks for itself', () => {
     expect(await raw.ask('initialize', HELLO)).toMatchObject({ id: 1, result: {} });
   });
 
+  it('cannot take initialize back', async () => {
+    const { gateway } = make({ servers: {} });
+    await gateway.start();
+    const raw = new RawClient();
+    await gateway.connect(raw);
+    raw.say({ jsonrpc: '2.0', id: 0, method: 'initialize', params: HELLO });
+    raw.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 0 } });
+    expect(await raw.next()).toMatchObject({ id: 0, result: { protocolVersion: '2025-06-18' } });
+  });
+
   it('gets one answer under each id, and none for what it has taken back', async () => {
     const { raw, upstream } = await open();
     const call = { name: 'mcp__a__wait', arguments: { for: 'x' } };

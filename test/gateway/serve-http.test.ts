@@ -32,6 +32,15 @@ describe('a session over HTTP', () => {
     expect([service.sessions, gateway.last.about]).toEqual([1, { endsWhenIdle: true }]);
   });
 
+  it('is spoken to with a byte order mark, too.', async () => {
+    const { ask, post } = await serving();
+    const marked = (message: object): Buffer => Buffer.from(`\uFEFF${JSON.stringify(message)}`);
+    const begun = await ask({ body: marked(initialize()) });
+    expect(begun.status).toBe(200);
+    const reply = await post(String(begun.headers['mcp-session-id']), marked(call(1)));
+    expect(await reply.messages()).toMatchObject([{ id: 1, result: {} }]);
+  });
+
   it('is for one server at an address of its own, and for that address alone.', async () => {
     const { begin, ask, gateway } = await serving();
     const path = '/servers/a%20b/mcp';

@@ -14,11 +14,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
-import { createServer as createSocketServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer as createSocketServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileSource } from '../../src/inspection/file-source.js';
+import { INSPECTION_PATHS } from '../../src/inspection/protocol.js';
 import {
   inspectionFolder,
   registerInspection,
@@ -26,9 +28,11 @@ import {
   type RegisteredInspection,
 } from '../../src/inspection/registration.js';
 import { openInspectionServer, type InspectionServer } from '../../src/inspection/server.js';
+import type { InspectionSource } from '../../src/inspection/source.js';
 import { systemClock } from '../../src/ports.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
+import { PageClient } from './page-client.js';
 
 useLeakCheck();
 useCrashWatch();
@@ -55,6 +59,19 @@ const running = (fields: Partial<RegisteredInspection> = {}): RegisteredInspecti
   startedAt: 1_000,
   ...fields,
 });
+
+/** Its pages stay open. */
+class Endless implements InspectionSource {
+  watch(page: Writable): void {
+    page.write('{}\n');
+  }
+
+  log(): string[] {
+    return [];
+  }
+
+  async close(): Promise<void> {}
+}
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
@@ -133,8 +150,51 @@ describe('what is found', () => {
     expect(readdirSync(folder)).toEqual([]);
     stranger.close();
     await once(stranger, 'close');
-    plant(process.pid, { url: `http://127.0.0.1:${port}/#${TOKEN}` });
+    const closed = plant(process.pid, { url: `http://127.0.0.1:${port}/#${TOKEN}` });
     expect(await runningInspections(folder)).toEqual([]);
+    // Its process lives, and nobody else has the port.
+    expect(existsSync(closed)).toBe(true);
+  });
+
+  it('is not what belongs to a program by now that does not speak HTTP.', async () => {
+    const stranger = createSocketServer((socket) => {
+      socket.on('error', () => {}).resume();
+      socket.end('220 mail\r\n');
+    });
+    stranger.listen(0, '127.0.0.1');
+    await once(stranger, 'listening');
+    const { port } = stranger.address() as AddressInfo;
+    const file = plant(process.pid, { url: `http://127.0.0.1:${port}/#${TOKEN}` });
+    expect(await runningInspections(folder)).toEqual([]);
+    expect(existsSync(file)).toBe(false);
+    stranger.close();
+    await once(stranger, 'close');
+  });
+
+  it('counts one that has as many pages open as it may.', async () => {
+    const full = await openInspectionServer({ source: new Endless(), clock: systemClock, port: 0 });
+    const file = plant(process.pid, { url: full.url });
+    const page = new PageClient(full.url);
+    const pages = await Promise.all(Array.from({ length: 16 }, async () => page.watch()));
+    expect((await page.ask(INSPECTION_PATHS.stream)).status).toBe(503);
+    expect(await runningInspections(folder)).toHaveLength(1);
+    expect(existsSync(file)).toBe(true);
+    await Promise.all(pages.map((one) => one.leave()));
+    await full.close();
+  });
+
+  it('counts one that takes no more connections.', async () => {
+    const file = plant(process.pid, {});
+    const port = Number(new URL(server.url).port);
+    const sockets = Array.from({ length: 130 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+    try {
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+      expect(await runningInspections(folder)).toHaveLength(1);
+      expect(existsSync(file)).toBe(true);
+    } finally {
+      const open = sockets.filter(({ closed }) => !closed);
+      await Promise.all(open.map((socket) => once(socket.destroy(), 'close')));
+    }
   });
 
   it('counts one that is too busy to answer.', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -168,9 +169,22 @@ describe('a store in files', () => {
     const file = join(folder, `${FS.hash}.json`);
     await rm(file);
     await mkdir(file);
-    await expect(store.baseline(FS, [CHANGED])).rejects.toThrow();
-    await expect(store.approve(FS, [CHANGED])).rejects.toThrow();
+    await expect(store.baseline(FS, [CHANGED])).rejects.toThrow(`${file} is no file`);
+    await expect(store.approve(FS, [CHANGED])).rejects.toThrow(`${file} is no file`);
     expect(await readdir(folder)).toEqual([`${FS.hash}.json`]);
+  });
+
+  it('waits for no pipe.', async () => {
+    const folder = newFolder();
+    const store = createFileReviewStore({ folder });
+    await baselineOf(store, [READ]);
+    await store.approve(FS, [WRITE]);
+    for (const name of await readdir(folder)) {
+      await rm(join(folder, name));
+      execFileSync('mkfifo', [join(folder, name)]);
+      await expect(store.baseline(FS, [CHANGED])).rejects.toThrow(`${name} is no file`);
+      await rm(join(folder, name));
+    }
   });
 
   it('rejects where it cannot write, and leaves nothing behind.', async () => {
@@ -179,8 +193,23 @@ describe('a store in files', () => {
     await writeFile(folder, 'a file where the folder should be');
     const store = createFileReviewStore({ folder });
     await expect(store.baseline(FS, [READ])).rejects.toThrow();
-    await expect(store.approve(FS, [READ])).rejects.toThrow();
+    await expect(store.approve(FS, [READ])).rejects.toThrow(`'${folder}' cannot be made`);
     expect(await readdir(dirname(folder))).toEqual(['reviews']);
+  });
+
+  it('says the same each time that it cannot write.', async () => {
+    const folder = newFolder();
+    const store = createFileReviewStore({ folder });
+    await baselineOf(store, [READ]);
+    await store.approve(FS, [WRITE]);
+    const [later = ''] = (await readdir(folder)).filter((name) => name !== `${FS.hash}.json`);
+    await rm(join(folder, later));
+    await mkdir(join(folder, later, 'full'), { recursive: true });
+    for (const _ of [1, 2]) {
+      const why = `${join(folder, later)} cannot be written (EISDIR)`;
+      await expect(store.approve(FS, [WRITE])).rejects.toThrow(new Error(why));
+    }
+    expect(await readdir(folder)).toHaveLength(2);
   });
 
   it('can be led nowhere by a hash that is a path.', async () => {

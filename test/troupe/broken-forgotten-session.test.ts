@@ -80,6 +80,60 @@ describe('An HTTP server that came back without its sessions', { timeout: LIMIT_
     },
   );
 
+  /** A refusal that carries the id of what it refuses. */
+  const named =
+    (status: number, code: number, message: string): Handler =>
+    (seen, res) =>
+      void res
+        .writeHead(status, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error: { code, message } }));
+
+  it.each([
+    [400, 'The session on Monday is booked out; the fee for the try was charged.'],
+    [404, 'There is no berth 12.'],
+    [422, 'Session 7 has no free seat.'],
+  ])(
+    'hears no word about its session in the answer to a call that has status %i: %s',
+    async (status, said) => {
+      const { server, forget } = await forgetful(named(status, -32_602, said));
+      const troupe = await host(server.url);
+      forget();
+
+      await expect(troupe.callTool('mcp__remote__write', {})).rejects.toMatchObject({
+        code: 'SERVER_ERROR',
+        rpcCode: -32_602,
+        message: expect.stringContaining(said),
+      });
+
+      expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(1);
+      expect(troupe.connection('remote')?.status).toMatchObject({ state: 'ready', generation: 1 });
+    },
+  );
+
+  it('is met anew after it refused the session with 400 as the answer to a call, which is not repeated', async () => {
+    const { server, forget } = await forgetful(
+      named(400, -32_000, 'Bad Request: No valid session ID provided'),
+    );
+    const troupe = await host(server.url);
+    forget();
+
+    await expect(troupe.callTool('mcp__remote__write', {})).rejects.toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+    });
+
+    await expect(troupe.callTool('mcp__remote__write', {})).resolves.toBeDefined();
+    expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(2);
+    expect(troupe.connection('remote')?.status).toMatchObject({ state: 'ready', generation: 2 });
+  });
+
+  it('gets a call again where it refuses the session with 404 as the answer to the call', async () => {
+    const { server, forget } = await forgetful(named(404, -32_001, 'Session not found'));
+    const troupe = await host(server.url);
+    forget();
+
+    await expect(troupe.callTool('mcp__remote__write', {})).resolves.toBeDefined();
+  });
+
   it('keeps its session where it refuses a single call with 400 for another reason', async () => {
     const { server, forget } = await forgetful(refuse(400, 'The argument "path" is missing.'));
     const troupe = await host(server.url);

@@ -3,7 +3,7 @@ import type { HeldTool } from '../../review/held-tool.js';
 import type { Troupe } from '../../troupe.js';
 import { askForInputs } from '../ask-for-inputs.js';
 import { asking, canAsk } from '../ask.js';
-import { readConfiguration, requireEnabled, type Configuration } from '../configuration.js';
+import { readConfiguration, requireEnabled, requireFound, type Configuration } from '../configuration.js';
 import { countOf } from '../count-of.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
@@ -31,7 +31,10 @@ export interface ReviewRequest {
   readonly stdin: NodeJS.ReadableStream;
 }
 
-/** `EXIT.failed` where a server is not ready, a person says no, or an approval cannot be kept. */
+/**
+ * `EXIT.failed` where a server is not ready, a person says no, an approval cannot be kept, or what is only shown could not
+ * be compared with what was approved.
+ */
 export async function review(
   flags: ReviewFlags,
   terminal: Terminal,
@@ -44,9 +47,9 @@ export async function review(
   const askInput = await askForInputs(flags, asked, terminal, stdin);
   const choice = { maxAttempts: 1, only: asked, askInput, review: 'hold-changes' } as const;
   const troupe = makeTroupe(flags, configuration, terminal, choice);
-  const troubles: string[] = [];
+  let isTroubled = false;
   troupe.diagnostics$.subscribe((event) => {
-    if (event.type === 'diagnostic' && event.kind === 'review-problem') troubles.push(event.message);
+    if (event.type === 'diagnostic' && event.kind === 'review-problem') isTroubled = true;
   });
   return withTroupe(troupe, terminal, async (signal) => {
     await showingProgress(terminal, troupe, async () => {
@@ -54,14 +57,14 @@ export async function review(
       await wakeDormant(troupe, signal);
       await troupe.review.settled();
     });
+    await requireFound(troupe, asked, signal);
     const isUnready = noteFailures(troupe.status, asked, terminal);
     const held = chosen(tools, asked, troupe);
     show(held, flags, terminal);
     const approved = flags.approve === true ? await approve(held, troupe, flags, terminal, stdin) : [];
     tell(held, approved, flags, terminal);
-    for (const trouble of troubles) terminal.note(terminal.noteColors.yellow(oneLine(trouble)));
-    const isDone = flags.approve !== true || approved.length === held.length;
-    return isDone && !isUnready && troubles.length === 0 ? EXIT.fine : EXIT.failed;
+    const isDone = flags.approve === true ? approved.length === held.length : !isTroubled;
+    return isDone && !isUnready ? EXIT.fine : EXIT.failed;
   });
 }
 
@@ -96,6 +99,7 @@ function show(held: readonly HeldTool[], flags: ReviewFlags, terminal: Terminal)
   }
 }
 
+/** Gives what is approved from now on: what could not be kept is not. */
 async function approve(
   held: readonly HeldTool[],
   troupe: Troupe,
@@ -111,8 +115,7 @@ async function approve(
     const approved: HeldTool[] = [];
     for (const each of held) {
       if (!(await confirm(`Approve ${oneLine(each.name)}?`))) continue;
-      await troupe.review.approve(each);
-      approved.push(each);
+      if (await troupe.review.approve(each)) approved.push(each);
     }
     return approved;
   };

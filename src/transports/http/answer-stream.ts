@@ -3,7 +3,10 @@
  * and `Last-Event-ID` (MCP 2025-11-25, "Resumability and redelivery").
  *
  * A1. Settles once: resolved when the answer has come, rejected with the reason why it cannot come any more.
- * A2. Resuming is bounded: after 5 tries without a new event the answer counts as lost.
+ * A2. Resuming is bounded: after 5 tries in a row that led no further than the last event, the answer counts as lost.
+ * A3. Whatever the server asks for, a try comes no sooner than 100 ms after the stream before it. That grows by 1.5, up
+ *     to 5 s, with each one that brought no message: a server may move on without one, and close again (MCP 2025-11-25,
+ *     "Sending Messages to the Server").
  */
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
@@ -15,6 +18,9 @@ import { growingPause } from './listening-stream.js';
 import type { SessionRequests } from './session-requests.js';
 
 const MAX_FRUITLESS_TRIES = 5;
+const FLOOR_MS = 100;
+const FLOOR_FACTOR = 1.5;
+const HIGHEST_FLOOR_MS = 5_000;
 /** Time for the server to end the stream after the answer, so that the socket can be used again. */
 const END_AFTER_ANSWER_MS = 1_000;
 
@@ -38,7 +44,9 @@ export async function readAnswer(
   let lastEventId: string | undefined;
   let retryMs: number | undefined;
   let cause: unknown;
-  let tries = 0;
+  /** Tries since the stream last led further, and since it last brought a message in doing so. */
+  let fruitless = 0;
+  let empty = 0;
   let ending: unknown;
 
   const read = async (body: HttpReply['body']): Promise<void> => {
@@ -51,9 +59,13 @@ export async function readAnswer(
           throw tooLarge(port);
         },
         onEvent: (event) => {
-          tries = 0;
-          if (event.id !== undefined) lastEventId = event.id === '' ? undefined : event.id;
-          if (carriesMessage(event)) port.onData(event.data);
+          const hasMessage = carriesMessage(event);
+          if (event.id !== undefined && event.id !== lastEventId) {
+            lastEventId = event.id === '' ? undefined : event.id;
+            fruitless = 0;
+            if (hasMessage) empty = 0;
+          }
+          if (hasMessage) port.onData(event.data);
           if (port.isAnswered())
             ending ??= port.clock.setTimeout(() => controller.abort(), END_AFTER_ANSWER_MS);
         },
@@ -70,17 +82,23 @@ export async function readAnswer(
     if (reply !== undefined) await read(reply.body);
     if (port.isAnswered()) return;
     signal.throwIfAborted();
-    if (lastEventId === undefined || tries === MAX_FRUITLESS_TRIES) throw lost(port, cause);
-    await pause(port.clock, pauseBefore(tries, retryMs), signal);
-    tries += 1;
+    if (lastEventId === undefined || fruitless === MAX_FRUITLESS_TRIES) throw lost(port, cause);
+    const ms = Math.max(pauseBefore(fruitless, retryMs), floorOfPause(empty));
+    await pause(port.clock, ms, signal);
+    fruitless += 1;
+    empty += 1;
     reply = await resume(port, lastEventId, signal);
   }
 }
 
-/** The first try comes exactly when the server wants it; fruitless ones after it are spaced out further. */
-function pauseBefore(tries: number, retryMs: number | undefined): number {
-  if (retryMs === undefined) return growingPause(tries);
-  return tries === 0 ? retryMs : Math.max(retryMs, growingPause(tries - 1));
+/** The first try comes when the server wants it; fruitless ones after it are spaced out further. */
+function pauseBefore(fruitless: number, retryMs: number | undefined): number {
+  if (retryMs === undefined) return growingPause(fruitless);
+  return fruitless === 0 ? retryMs : Math.max(retryMs, growingPause(fruitless - 1));
+}
+
+function floorOfPause(empty: number): number {
+  return Math.min(FLOOR_MS * FLOOR_FACTOR ** empty, HIGHEST_FLOOR_MS);
 }
 
 /** Undefined where a later try may succeed. */

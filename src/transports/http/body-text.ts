@@ -1,4 +1,8 @@
-/** Reading a whole body as text, with a limit. */
+/** Reading a body as text: the whole of it, or its start. A byte order mark is left out. */
+import { Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
+import type { Clock } from '../../ports.js';
+import { TransportError } from '../session-transport.js';
 
 /** The body has more bytes than the limit. */
 export class BodyTooLarge extends Error {
@@ -19,5 +23,55 @@ export async function readText(
     if (bytes > maxBytes) throw new BodyTooLarge();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return textOf(chunks);
+}
+
+export interface BodyStart {
+  readonly text: string;
+  /** There is no more of it. */
+  readonly isWhole: boolean;
+}
+
+/** What of a body comes within both limits; the rest is given up. Rejects only where the request was aborted. */
+export async function readStart(
+  body: AsyncIterable<Uint8Array>,
+  limits: { readonly maxBytes: number; readonly maxMs: number; readonly clock: Clock },
+): Promise<BodyStart> {
+  const stream = toReadable(body);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let isWhole = true;
+  const timer = limits.clock.setTimeout(() => {
+    isWhole = false;
+    stream.destroy();
+  }, limits.maxMs);
+  try {
+    for await (const chunk of stream as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      bytes += chunk.byteLength;
+      isWhole = bytes <= limits.maxBytes;
+      if (!isWhole) break;
+    }
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    isWhole = false;
+  } finally {
+    limits.clock.clearTimeout(timer);
+  }
+  return { text: textOf(chunks), isWhole };
+}
+
+/** A stream can be ended while the next chunk is waited for; the iterator of one cannot. */
+function toReadable(body: AsyncIterable<Uint8Array>): Readable {
+  if (body instanceof Readable) return body;
+  return body instanceof ReadableStream ? Readable.fromWeb(body) : Readable.from(body);
+}
+
+/** Whether a body was ended by its request's signal: by its reason, or by the error that stands for none. */
+function isAbort(error: unknown): boolean {
+  return error instanceof TransportError || (error instanceof Error && error.name === 'AbortError');
+}
+
+function textOf(chunks: readonly Uint8Array[]): string {
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

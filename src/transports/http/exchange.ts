@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly body?: string | undefined;
   /** Ends the request and its reply. Each request has its own. */
   readonly signal: AbortSignal;
+  /** Called before anything is sent. Where it was not, the server has seen nothing of the request. */
+  readonly onconnect?: (() => void) | undefined;
 }
 
 export interface HttpReply {
@@ -18,8 +20,11 @@ export interface HttpReply {
   header(name: string): string | undefined;
   /** The body as it comes. Throws when it is cut; leaving early gives the socket up. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Lets the rest of the body pass unread, so that the socket can serve again. */
-  discard(): void;
+  /**
+   * Lets the rest of the body pass unread, so that the socket can serve again; gives the socket up where the rest is
+   * long, or slow to come. Resolves when the socket is free. Never rejects.
+   */
+  discard(): Promise<void>;
 }
 
 export interface HttpExchange {

@@ -11,7 +11,10 @@ const NOT_CONNECTED =
 
 export function createFetchExchange(fetch: typeof globalThis.fetch): HttpExchange {
   return {
-    send: async ({ url, method, headers, body, signal }) => {
+    send: async ({ url, method, headers, body, signal, onconnect }) => {
+      signal.throwIfAborted();
+      // From here on, nobody says how far it gets.
+      onconnect?.();
       try {
         const init = { method, headers: { ...headers }, signal, redirect: 'manual' as const };
         const response = await fetch(url, body === undefined ? init : { ...init, body });
@@ -19,7 +22,7 @@ export function createFetchExchange(fetch: typeof globalThis.fetch): HttpExchang
           status: response.status,
           header: (name) => response.headers.get(name) ?? undefined,
           body: response.body ?? nothing(),
-          discard: () => void response.body?.cancel().catch(() => {}),
+          discard: async () => response.body?.cancel().catch(() => {}),
         };
       } catch (error) {
         if (signal.aborted) throw signal.reason;

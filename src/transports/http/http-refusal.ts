@@ -2,8 +2,13 @@
  * Why a request got no usable answer, as a failure: a status that refuses, a body that is not MCP, a network error.
  *
  * Owns the wording and the cleaning of what servers say. Which failure ends a session is for the transports to decide.
+ *
+ * N1. Status and headers are known at once: a body that does not end delays a refusal by 1 s at most.
+ * N2. What carries the id of the request shows that the server has read it, so nothing in it leads to a repetition; only
+ *     404, with words about the session, says the contrary (MCP 2025-11-25, "Session Management").
  */
 import { STATUS_CODES } from 'node:http';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { LONGEST_DELAY_MS } from '../../../machines/policy/backoff.js';
 import type { HttpRefusal } from '../../../machines/policy/failure.js';
 import type { Clock } from '../../ports.js';
@@ -11,18 +16,71 @@ import { TransportError } from '../session-transport.js';
 import type { RawFailure } from '../session-transport.js';
 import type { HttpAddress } from './address.js';
 import { isWithinOrigin, shownUrl } from './address.js';
+import { readStart } from './body-text.js';
+import type { BodyStart } from './body-text.js';
 import type { HttpReply, NetworkError } from './exchange.js';
-import { isMessage } from '../json-rpc.js';
+import { isAnswer, parseMessages } from '../json-rpc.js';
+import type { JsonRpcAnswer } from '../json-rpc.js';
 
 /** Longest start of a body that a failure holds (`HttpRefusal.bodyStart`). */
 const BODY_START_CHARS = 500;
-/** Bytes read of a body that is only to be shown. Clean text of 500 characters fits, four bytes each. */
-const BODY_START_BYTES = 4_096;
+/** Characters of a body that are cleaned to be shown. */
+const CLEANED_CHARS = 4_096;
 /** The share of it that goes into the message. */
 const MESSAGE_CHARS = 200;
+/** Bytes read of the body of a refusal: it may be the answer to the request. */
+const MOST_BYTES = 64 * 1024;
+const BODY_LIMIT_MS = 1_000;
 
 /** How servers say with 400, instead of the 404 of the specification, that they do not know a session. */
 const FORGOTTEN = /\bsession|not initialized/i;
+/** The same as the message of an error that carries the id of a request. A tool may speak of sessions of its own there. */
+const NO_SESSION =
+  /^(?:bad request: |not found: )?(?:(?:no valid|invalid|invalid or expired|unknown|missing) (?:mcp[- ])?session\b|(?:mcp[- ])?session (?:id )?(?:not found|expired|does not exist|has been terminated)|server not initialized)/i;
+const INVALID_REQUEST = -32_600;
+/** Within the origin, these are followed as long as there are not too many. */
+const REPEATING = new Set([307, 308]);
+/** What stands for bytes that are no text. */
+const NOT_UTF8 = '\ufffd';
+
+/** A refusal with a JSON-RPC answer in its body: to which request, `seenByRequest` tells. */
+class AnsweringRefusal extends TransportError {
+  constructor(
+    readonly answer: JsonRpcAnswer,
+    ...rest: ConstructorParameters<typeof TransportError>
+  ) {
+    super(...rest);
+  }
+}
+
+/** What a failure is to the request with this id: its answer, or the error to throw. */
+export function seenByRequest(
+  error: unknown,
+  id: RequestId,
+): { readonly answer: JsonRpcAnswer } | { readonly error: unknown } {
+  if (!(error instanceof AnsweringRefusal) || String(error.answer.id) !== String(id)) return { error };
+  const { answer, failure } = error;
+  const status = failure.http?.status ?? 0;
+  if (status >= 500) return { error };
+  if (failure.code !== 'session-expired' || !saysNoSession(answer)) return { answer: { ...answer, id } };
+  return { error: status === 404 ? error : new TransportError(failure, { written: true, cause: error }) };
+}
+
+/** The code has to be one of the server itself: a tool that finds no session of its own has others. */
+function saysNoSession(answer: JsonRpcAnswer): boolean {
+  const error = errorIn(answer);
+  if (error === undefined) return false;
+  const isOfServer = error.code === INVALID_REQUEST || (error.code >= -32_099 && error.code <= -32_000);
+  return isOfServer && NO_SESSION.test(error.message);
+}
+
+/** Undefined where there is none, or one that is not valid. */
+function errorIn(answer: JsonRpcAnswer): { readonly code: number; readonly message: string } | undefined {
+  const error: unknown = 'error' in answer ? answer.error : undefined;
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined;
+}
 
 /** The `content-type` without its parameters, in lower case. */
 export function mediaType(reply: HttpReply): string {
@@ -42,40 +100,46 @@ export async function refusal(
   },
 ): Promise<TransportError> {
   const { address, clock, secrets, inSession, needsSignIn } = context;
-  const text = await startOfBody(reply);
-  const http = describe(reply, clean(text, secrets), secrets, clock);
+  const body = await startOfBody(reply, clock);
+  const http = describe(reply, shown(body.text, reply, secrets), secrets, clock);
   const name = `${http.status} ${STATUS_CODES[http.status] ?? ''}`.trim();
   const said = http.bodyStart === undefined ? '' : `: ${startOf(http.bodyStart)}`;
-  // Below 500 the server says that it did not take the message; a gateway's 5xx may come after it did.
-  const options = { written: http.status >= 500 };
 
   if (needsSignIn) {
     const message = `${address.shown} asks for authorization (HTTP ${name})${said}`;
-    return new TransportError(
-      { code: 'auth-required', message, http, hint: 'Sign in, or correct the credentials of this server.' },
-      options,
-    );
+    const hint = 'Sign in, or correct the credentials of this server.';
+    return new TransportError({ code: 'auth-required', message, http, hint }, { written: false });
   }
-  if (inSession && (http.status === 404 || (http.status === 400 && FORGOTTEN.test(text)))) {
+  const answer = answerIn(body);
+  const error = answer === undefined ? undefined : errorIn(answer);
+  // Of a JSON text without its end nobody can tell what it answers, and what has not begun may be one.
+  const isUnclear = !body.isWhole && /^\s*(?:[[{]|$)/.test(body.text);
+  // Below 500 the server says that it did not take the message; a gateway's 5xx may come after it did.
+  const options = { written: http.status >= 500 || isUnclear };
+  const fail = (failure: RawFailure): TransportError =>
+    answer === undefined
+      ? new TransportError(failure, options)
+      : new AnsweringRefusal(answer, failure, options);
+
+  const isForgotten =
+    http.status === 404 ||
+    (http.status === 400 && !isUnclear && FORGOTTEN.test(error === undefined ? body.text : error.message));
+  if (inSession && isForgotten) {
     const message = `${address.shown} no longer knows the session (HTTP ${name})${said}`;
-    return new TransportError({ code: 'session-expired', message, http }, options);
+    return fail({ code: 'session-expired', message, http });
   }
   const target = redirectTarget(reply, address.url);
   const message =
     target === undefined
       ? `${address.shown} refused with HTTP ${name}${said}`
-      : `${address.shown} redirects (HTTP ${name}) to ${shownUrl(target)}, which is not followed`;
-  const rpcCode = rpcErrorCode(text);
-  return new TransportError(
-    {
-      code: 'http-status',
-      message,
-      http,
-      ...(rpcCode === undefined ? {} : { rpcCode }),
-      ...hintFor(reply, address, target),
-    },
-    options,
-  );
+      : `${address.shown} redirects (HTTP ${name}) ${whereTo(target, http.status, address)}`;
+  return fail({
+    code: 'http-status',
+    message,
+    http,
+    ...(error === undefined ? {} : { rpcCode: error.code }),
+    ...hintFor(reply, address, target),
+  });
 }
 
 /** For a 2xx reply whose body is not what MCP sends, such as the page of a sign-in proxy. */
@@ -84,11 +148,12 @@ export async function notMcp(
   context: {
     readonly address: HttpAddress;
     readonly secrets: readonly string[];
+    readonly clock: Clock;
     readonly text?: string | undefined;
   },
 ): Promise<TransportError> {
-  const { address, secrets } = context;
-  const text = clean((context.text ?? (await startOfBody(reply))).slice(0, BODY_START_BYTES), secrets);
+  const { address, secrets, clock } = context;
+  const text = shown(context.text ?? (await startOfBody(reply, clock)).text, reply, secrets);
   const type = mediaType(reply);
   const body = text === '' ? 'and an empty body' : `(${startOf(text)})`;
   const message =
@@ -154,29 +219,30 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_DELAY_MS);
 }
 
-async function startOfBody(reply: HttpReply): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of reply.body) {
-      chunks.push(chunk);
-      bytes += chunk.byteLength;
-      if (bytes >= BODY_START_BYTES) break;
-    }
-  } catch {
-    // What has come is all there is to show.
-  }
-  return Buffer.concat(chunks).subarray(0, BODY_START_BYTES).toString('utf8');
+function startOfBody(reply: HttpReply, clock: Clock): Promise<BodyStart> {
+  return readStart(reply.body, { maxBytes: MOST_BYTES, maxMs: BODY_LIMIT_MS, clock });
 }
 
-/** The code of a JSON-RPC error that came with a refusing status. */
-function rpcErrorCode(text: string): number | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isMessage(value) && 'error' in value ? value.error.code : undefined;
-  } catch {
-    return undefined;
-  }
+/** The start of a body for people to read. */
+function shown(body: string, reply: HttpReply, secrets: readonly string[]): string {
+  const encoding = reply.header('content-encoding');
+  const text =
+    encoding !== undefined && body.includes(NOT_UTF8)
+      ? `a body in the content encoding '${encoding}', which was not asked for`
+      : body;
+  return clean(text.slice(0, CLEANED_CHARS), secrets);
+}
+
+/** The first answer in the body of a refusal. */
+function answerIn({ text, isWhole }: BodyStart): JsonRpcAnswer | undefined {
+  return isWhole ? parseMessages(text)?.find(isAnswer) : undefined;
+}
+
+function whereTo(target: URL, status: number, address: HttpAddress): string {
+  const to = shownUrl(target);
+  return REPEATING.has(status) && isWithinOrigin(address.url, target)
+    ? `too often, perhaps in a circle; the last time to ${to}`
+    : `to ${to}, which is not followed`;
 }
 
 function hintFor(reply: HttpReply, address: HttpAddress, target: URL | undefined): Pick<RawFailure, 'hint'> {

@@ -8,7 +8,8 @@
  * S2. The session ends once: by `end()` (the server's side is over, `ended` is set) or by `close()` and `kill()`.
  * S3. `onclose` comes after the sockets are gone and after every pending `send()` was told why.
  * S4. A callback of the host that throws changes nothing here.
- * S5. A server that is silent, asks without end or sends nonsense costs a bounded number of sockets and notices.
+ * S5. A server that is silent, asks without end or sends nonsense costs a bounded number of sockets and notices: one
+ *     socket for each request that is waited for, and some seconds longer; 64 each for notifications and for answers.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -16,13 +17,13 @@ import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
 import type { RawFailure, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
-import { isAnswer, messagesIn } from '../json-rpc.js';
+import { isAnswer, parseMessages } from '../json-rpc.js';
 import { NoiseGate } from '../noise-gate.js';
 import { parseAddress, shownText } from './address.js';
-import { AnswerTurns } from './answer-turns.js';
 import type { HttpExchange, HttpReply } from './exchange.js';
 import { createFetchExchange } from './fetch-exchange.js';
 import { createKeepAliveExchange } from './keep-alive-exchange.js';
+import { PostTurns } from './post-turns.js';
 import { SessionRequests } from './session-requests.js';
 import type { HttpAuth } from './session-requests.js';
 
@@ -41,9 +42,18 @@ export interface HttpTransportOptions {
   readonly maxMessageBytes?: number | undefined;
 }
 
+/** How a transport posts one message. Resolves with a 2xx reply. */
+type Post = (signal: AbortSignal) => Promise<HttpReply>;
+
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** An answer of ours that gets no whole reply within this many milliseconds is given up, for others to have its turn. */
-const ANSWER_LIMIT_MS = 30_000;
+/** What needs no answer, and gets no reply within this many milliseconds, is given up for others to have their turn. */
+const POST_LIMIT_MS = 10_000;
+/** Time for the news of a cancellation to arrive ahead of the end of the request's own exchange. */
+const CANCELLATION_MS = 2_000;
+const CANCELLED = new TransportError(
+  { code: 'connection-lost', message: 'The request was cancelled.' },
+  { written: true },
+);
 
 export abstract class HttpSession implements SessionTransport {
   abstract readonly kind: TransportKind;
@@ -60,7 +70,8 @@ export abstract class HttpSession implements SessionTransport {
   readonly #exchange: HttpExchange;
   readonly #running = new Set<AbortController>();
   readonly #farewell = new AbortController();
-  readonly #answers = new AnswerTurns();
+  readonly #answers = new PostTurns();
+  readonly #notifications = new PostTurns();
   readonly #badMessages: NoiseGate;
   #requests: SessionRequests | undefined;
   #phase: 'new' | 'open' | 'over' = 'new';
@@ -70,7 +81,9 @@ export abstract class HttpSession implements SessionTransport {
   constructor(options: HttpTransportOptions) {
     this.#options = options;
     this.#exchange =
-      options.fetch === undefined ? createKeepAliveExchange() : createFetchExchange(options.fetch);
+      options.fetch === undefined
+        ? createKeepAliveExchange(options.clock)
+        : createFetchExchange(options.fetch);
     this.url = shownText(options.url);
     this.clock = options.clock;
     this.maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
@@ -82,6 +95,8 @@ export abstract class HttpSession implements SessionTransport {
 
   abstract start(): Promise<void>;
   abstract send(message: JSONRPCMessage): Promise<void>;
+  /** Nobody waits for the answer to this request any more: ends its exchange, if that still runs. */
+  protected abstract letGo(id: RequestId, reason: TransportError): void;
 
   get ended(): RawFailure | undefined {
     return this.#ended;
@@ -180,33 +195,34 @@ export abstract class HttpSession implements SessionTransport {
     await this.#released;
   }
 
-  /** Posts a message that is answered elsewhere, if at all. Resolves when the server has taken it. */
-  protected async post(
-    message: JSONRPCMessage,
-    body: string,
-    send: (signal: AbortSignal) => Promise<HttpReply>,
-  ): Promise<void> {
-    if (isAnswer(message)) return this.#answers.take(body, () => this.#postAnswer(send));
-    const controller = this.track();
+  /** Posts what gets no answer. Resolves when the server has taken it. */
+  protected async post(message: JSONRPCMessage, body: string, send: Post): Promise<void> {
+    const turns = isAnswer(message) ? this.#answers : this.#notifications;
+    const posted = turns.take(body, (onTaken) => this.#postInTime(send, onTaken));
+    const cancelled = cancelledBy(message);
+    if (cancelled === undefined) return posted;
+    const patience = this.clock.setTimeout(() => this.letGo(cancelled, CANCELLED), CANCELLATION_MS);
     try {
-      const reply = await send(controller.signal);
-      reply.discard();
+      await posted;
     } finally {
-      this.untrack(controller);
+      this.clock.clearTimeout(patience);
+      this.letGo(cancelled, CANCELLED);
     }
   }
 
-  /** Settles within its limit, and not before the socket is free. */
-  async #postAnswer(send: (signal: AbortSignal) => Promise<HttpReply>): Promise<void> {
+  /** Settles within its limits, and not before the socket is free. */
+  async #postInTime(send: Post, onTaken: () => void): Promise<void> {
     if (!this.isOpen) throw this.notOpen();
     const controller = this.track();
     const limit = this.clock.setTimeout(() => {
-      const message = `${this.url} did not take an answer within ${ANSWER_LIMIT_MS} ms.`;
+      const message = `${this.url} did not take a message within ${POST_LIMIT_MS} ms.`;
       controller.abort(new TransportError({ code: 'connection-lost', message }, { written: true }));
-    }, ANSWER_LIMIT_MS);
+    }, POST_LIMIT_MS);
     try {
       const reply = await send(controller.signal);
-      await drain(reply.body);
+      this.clock.clearTimeout(limit);
+      onTaken();
+      await reply.discard();
     } finally {
       this.clock.clearTimeout(limit);
       this.untrack(controller);
@@ -276,20 +292,7 @@ export abstract class HttpSession implements SessionTransport {
   }
 }
 
-/** Undefined where it is none, or a text that is no JSON. */
-export function parseMessages(text: string): readonly JSONRPCMessage[] | undefined {
-  try {
-    return messagesIn(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whatever becomes of the rest of a reply, the message has been taken. */
-async function drain(body: HttpReply['body']): Promise<void> {
-  try {
-    for await (const chunk of body) void chunk;
-  } catch {
-    return;
-  }
+function cancelledBy(message: JSONRPCMessage): RequestId | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined;
+  return message.params?.['requestId'] as RequestId | undefined;
 }

@@ -6,31 +6,44 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import type { Clock } from '../../ports.js';
 import { errorCode, NetworkError } from './exchange.js';
 import type { HttpExchange, HttpReply, HttpRequest } from './exchange.js';
 
 /** Below the 5 s after which many servers drop an idle socket, so that no request is sent into a closing one. */
 const IDLE_SOCKET_MS = 4_000;
+/** What a socket is worth: more bytes than this, or more time, are not spent on a body that nobody reads. */
+const DISCARDED_BYTES = 64 * 1024;
+const DISCARD_LIMIT_MS = 2_500;
 
-export function createKeepAliveExchange(): HttpExchange {
+export function createKeepAliveExchange(clock: Clock): HttpExchange {
   const plain = new http.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
   const secure = new https.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
   return {
     send: (request) =>
       request.url.protocol === 'https:'
-        ? send(https.request, secure, request)
-        : send(http.request, plain, request),
+        ? send(https.request, secure, request, clock)
+        : send(http.request, plain, request, clock),
     close: async () => {
       await Promise.all([destroy(plain), destroy(secure)]);
     },
   };
 }
 
-function send(open: typeof http.request, agent: http.Agent, request: HttpRequest): Promise<HttpReply> {
+function send(
+  open: typeof http.request,
+  agent: http.Agent,
+  request: HttpRequest,
+  clock: Clock,
+): Promise<HttpReply> {
   const { url, method, headers, body, signal } = request;
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
     let connected = false;
+    const connect = (): void => {
+      connected = true;
+      request.onconnect?.();
+    };
     let incoming: http.IncomingMessage | undefined;
     let outgoing: http.ClientRequest;
     try {
@@ -49,8 +62,8 @@ function send(open: typeof http.request, agent: http.Agent, request: HttpRequest
     });
 
     outgoing.once('socket', (socket) => {
-      if (outgoing.reusedSocket) connected = true;
-      else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => (connected = true));
+      if (outgoing.reusedSocket) connect();
+      else socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', connect);
     });
     outgoing.on('error', (error) =>
       reject(
@@ -59,11 +72,11 @@ function send(open: typeof http.request, agent: http.Agent, request: HttpRequest
     );
     outgoing.once('response', (response) => {
       incoming = response;
-      resolve(toReply(response));
+      resolve(toReply(response, clock));
     });
     // Nobody asked for another protocol. The socket is no longer the agent's, so its end is awaited here.
     outgoing.once('upgrade', (response, socket) => {
-      const reply = { ...toReply(response), body: nothing(), discard: () => {} };
+      const reply = { ...toReply(response, clock), body: nothing(), discard: async () => {} };
       resolve(new Promise((done) => socket.once('close', () => done(reply))));
       socket.destroy();
     });
@@ -71,7 +84,7 @@ function send(open: typeof http.request, agent: http.Agent, request: HttpRequest
   });
 }
 
-function toReply(response: http.IncomingMessage): HttpReply {
+function toReply(response: http.IncomingMessage, clock: Clock): HttpReply {
   return {
     status: response.statusCode ?? 0,
     header: (name) => {
@@ -79,8 +92,24 @@ function toReply(response: http.IncomingMessage): HttpReply {
       return Array.isArray(value) ? value.join(', ') : value;
     },
     body: response,
-    discard: () => void response.resume(),
+    discard: () => discard(response, clock),
   };
+}
+
+function discard(response: http.IncomingMessage, clock: Clock): Promise<void> {
+  if (response.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const limit = clock.setTimeout(() => response.destroy(), DISCARD_LIMIT_MS);
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > DISCARDED_BYTES) response.destroy();
+    });
+    response.once('close', () => {
+      clock.clearTimeout(limit);
+      resolve();
+    });
+  });
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

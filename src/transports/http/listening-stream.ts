@@ -6,6 +6,8 @@
  * L2. What the server asks for with `retry:` or `Retry-After` lengthens a pause, never shortens it.
  * L3. A refusal of the first GET says that there is no such stream; the refusal of a later one may mean that the
  *     session is gone.
+ * L4. The stream is optional. That it breaks says nothing about the session, however often and however early it does: only
+ *     that no connection could be made is told on.
  */
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
@@ -28,7 +30,7 @@ export interface ListeningPort {
   onData(data: string): void;
   onChunk(): void;
   onNotice(notice: TransportNotice): void;
-  /** No connection could be made, or it broke before a reply. */
+  /** No connection could be made. */
   onUnreachable(error: TransportError): void;
   /** The server does not know the session any more. */
   onSessionGone(failure: RawFailure): void;
@@ -96,7 +98,8 @@ export interface SoFar {
 
 /** What a GET without a stream means. */
 export function afterRefusal(failure: RawFailure, soFar: SoFar): AfterRefusal {
-  if (failure.code === 'address-refused' || failure.code === 'connection-lost') return 'unreachable';
+  if (failure.code === 'address-refused') return 'unreachable';
+  if (failure.code === 'connection-lost') return 'retry';
   const status = failure.http?.status ?? 0;
   if (status >= 500 || status === 408 || status === 425 || status === 429) return 'retry';
   if (!soFar.hadStream) return 'give-up';

@@ -6,9 +6,10 @@
  *
  * R1. No header leaves the origin of the address.
  * R2. A 401 leads to at most one refresh and one repeat of the request; requests refused at the same time share the
- *     refresh. A 403 for want of scope leads to at most one repeat. Nothing else is ever repeated: these two alone say
- *     that the server has not taken the message.
- * R3. Configured headers never replace those of the session, and the token replaces a configured `authorization`.
+ *     refresh. A 403 for want of scope leads to at most one repeat, and 307 and 308 to one at the place they name.
+ *     Nothing else is ever repeated: these alone say that the server has not taken the message.
+ * R3. The first message may be redirected in any way that keeps the method; the session is then where it was taken.
+ * R4. Configured headers never replace those of the session, and the token replaces a configured `authorization`.
  */
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
@@ -54,6 +55,10 @@ export interface SessionRequest {
 }
 
 const MAX_REDIRECTS = 5;
+/** They ask for the same request at another place (RFC 9110 sections 15.4.8 and 15.4.9). */
+const REPEATING = new Set([307, 308]);
+/** The same where a client so chooses (RFC 9110 section 15.4); the message may have been taken nevertheless. */
+const MOVING = new Set([301, 302]);
 
 export class SessionRequests {
   readonly address: HttpAddress;
@@ -68,6 +73,8 @@ export class SessionRequests {
   readonly #clock: Clock;
   readonly #auth: HttpAuth | undefined;
   #token: string | undefined;
+  /** Where the first message was taken. */
+  #home: URL | undefined;
   #refreshing: Promise<boolean> | undefined;
 
   constructor(options: {
@@ -89,54 +96,66 @@ export class SessionRequests {
     let token = await this.#currentToken(signal);
     let reply = await this.#follow(request, token);
     if (reply.status === 401 && (await this.#renewed(token, reply, signal))) {
-      reply.discard();
+      void reply.discard();
       token = await this.#currentToken(signal);
       reply = await this.#follow(request, token);
       if (reply.status === 401) this.#auth?.refused?.(token);
     }
     const stepUp = reply.status === 403 ? await this.#stepUp(request, reply, token) : undefined;
     if (stepUp === 'renewed') {
-      reply.discard();
+      void reply.discard();
       reply = await this.#follow(request, await this.#currentToken(signal));
     }
-    if (reply.status >= 200 && reply.status < 300) return reply;
+    if (isSuccess(reply)) return reply;
     const needsSignIn = reply.status === 401 || stepUp === 'sign-in';
-    const { address } = this;
-    throw await refusal(reply, {
-      address,
+    const error = await refusal(reply, {
+      address: this.address,
       clock: this.#clock,
       secrets: this.#secrets(),
       inSession,
       needsSignIn,
     });
+    throw leavesOpen(reply.status) ? new TransportError(error.failure, { written: true }) : error;
   }
 
   /** The error for a 2xx reply that is not MCP. `text` is its body where that has been read. */
   notMcp(reply: HttpReply, text?: string): Promise<TransportError> {
-    return notMcp(reply, { address: this.address, secrets: this.#secrets(), text });
+    return notMcp(reply, { address: this.address, clock: this.#clock, secrets: this.#secrets(), text });
   }
 
   async #follow(request: SessionRequest, token: string | undefined): Promise<HttpReply> {
     const { method, body, signal } = request;
     const headers = this.#headers(request, token);
-    let url = request.url ?? this.address.url;
+    let url = this.#home ?? request.url ?? this.address.url;
     for (let redirects = 0; ; redirects += 1) {
-      const reply = await this.#exchange
-        .send({ method, url, headers, body, signal })
-        .catch((error: unknown) => {
-          throw error instanceof NetworkError ? notReached(error, this.address) : error;
-        });
+      const reply = await this.#reach({ method, url, headers, body, signal });
       this.onreply?.();
       const target = this.#redirected(reply, url, method);
-      if (target === undefined || redirects === MAX_REDIRECTS) return reply;
-      reply.discard();
+      if (target === undefined || redirects === MAX_REDIRECTS) {
+        if (method === 'POST' && isSuccess(reply)) this.#home ??= url;
+        return reply;
+      }
+      void reply.discard();
       url = target;
     }
   }
 
-  /** 301 and 302 keep the method: RFC 9110 section 15.4 lets a client choose, and a GET would lose the message. */
-  #redirected(reply: HttpReply, from: URL, method: string): URL | undefined {
-    if (reply.status === 303 && method !== 'GET') return undefined;
+  async #reach(request: HttpRequest): Promise<HttpReply> {
+    let isConnected = false;
+    try {
+      return await this.#exchange.send({ ...request, onconnect: () => (isConnected = true) });
+    } catch (error) {
+      if (error instanceof NetworkError) throw notReached(error, this.address);
+      throw isConnected ? error : unsent(error);
+    }
+  }
+
+  /** The method stays: a GET would lose the message. */
+  #redirected(reply: HttpReply, from: URL, method: HttpRequest['method']): URL | undefined {
+    const { status } = reply;
+    const isFirst = this.#home === undefined;
+    if (method === 'POST' && !REPEATING.has(status) && !(isFirst && MOVING.has(status))) return undefined;
+    if (method === 'DELETE' && status === 303) return undefined;
     const target = redirectTarget(reply, from);
     return target !== undefined && isWithinOrigin(this.address.url, target) ? target : undefined;
   }
@@ -185,7 +204,7 @@ export class SessionRequests {
     try {
       return await abortable(answer, signal);
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
+      if (signal.aborted) throw unsent(signal.reason);
       if (error instanceof TransportError) throw error;
       const message = `No credentials for ${this.address.shown}: the source of its tokens failed.`;
       throw new TransportError({ code: 'auth-required', message }, { written: false, cause: error });
@@ -195,4 +214,20 @@ export class SessionRequests {
   #secrets(): readonly string[] {
     return this.#token === undefined ? this.address.secrets : [this.#token, ...this.address.secrets];
   }
+}
+
+function isSuccess({ status }: HttpReply): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Whether a server may have acted on a message and points elsewhere nevertheless, for instance to what came of it. */
+function leavesOpen(status: number): boolean {
+  return status >= 300 && status < 400 && !REPEATING.has(status);
+}
+
+/** What ended a request ahead of the time at which it would have been sent. */
+function unsent(reason: unknown): unknown {
+  return reason instanceof TransportError
+    ? new TransportError(reason.failure, { written: false, cause: reason })
+    : reason;
 }

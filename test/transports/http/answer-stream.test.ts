@@ -64,7 +64,8 @@ describe('A stream that ends before the answer', () => {
     const { server, clock, transport, said } = await connect(
       resumable(primed, (_seen, res) => {
         part += 1;
-        openStream(res).end(part < 9 ? `id: ev-${part}\ndata:\n\n` : event(result(1, {})));
+        const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { part } };
+        openStream(res).end(part < 9 ? event(progress, `ev-${part}`) : event(result(1, {})));
       }),
     );
     await open(transport);
@@ -78,6 +79,71 @@ describe('A stream that ends before the answer', () => {
     expect(server.seen.filter(isResume).map(({ headers }) => headers['last-event-id'])).toEqual(
       Array.from({ length: 8 }, (_, i) => `ev-${i + 1}`),
     );
+  });
+
+  it('is asked for ever more slowly while each part brings nothing but its own end', async () => {
+    let part = 1;
+    const { server, clock, transport, said } = await connect(
+      resumable(
+        (_seen, res) => void openStream(res).end('id: ev-1\nretry: 0\ndata:\n\n'),
+        (_seen, res) => {
+          part += 1;
+          const end = part < 14 ? 'data:\n\n' : `data: ${JSON.stringify(result(1, {}))}\n\n`;
+          openStream(res).end(`id: ev-${part}\nretry: 0\n${end}`);
+        },
+      ),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    for (let n = 0; n < 13; n += 1) {
+      const ms = Math.min(100 * 1.5 ** n, 5_000);
+      await clock.whenSet(ms);
+      await clock.advance(ms);
+    }
+    await said.answerTo(1);
+    expect(server.seen.filter(isResume)).toHaveLength(13);
+    expect(said.lost).toEqual([]);
+  });
+
+  it('is asked for again no sooner than after 100 ms, though messages come', async () => {
+    let part = 1;
+    const { server, clock, transport, said } = await connect(
+      resumable(
+        (_seen, res) => void openStream(res).end('id: ev-1\nretry: 0\ndata:\n\n'),
+        (_seen, res) => {
+          part += 1;
+          const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { part } };
+          openStream(res).end(part < 9 ? event(progress, `ev-${part}`) : event(result(1, {})));
+        },
+      ),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    for (let n = 1; n < 9; n += 1) {
+      await clock.whenSet(100);
+      await clock.advance(100);
+      await server.arrived(isResume, n);
+    }
+    await said.answerTo(1);
+    expect(server.seen.filter(isResume)).toHaveLength(8);
+  });
+
+  it.each([
+    ['an event', 'id: ev-1\nretry: 0\ndata:\n\n'],
+    ['a message', `retry: 0\n${event({ jsonrpc: '2.0', method: 'notifications/x' }, 'ev-1')}`],
+  ])('is lost after five tries that bring %s with the same id again', async (_, text) => {
+    const again: Handler = (_seen, res) => void openStream(res).end(text);
+    const { server, clock, transport, said } = await connect(resumable(again, again));
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    for (let n = 1; n <= 5; n += 1) {
+      await clock.whenSet(n === 1 ? 100 : 1_000 * 1.5 ** (n - 2));
+      await clock.advance(5_000);
+      await server.arrived(isResume, n);
+    }
+    await said.until(() => said.lost.length > 0);
+    expect(server.seen.filter(isResume)).toHaveLength(5);
+    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
   });
 
   it('is tried again with growing pauses while the server is not ready, five times at most', async () => {

@@ -4,7 +4,7 @@ import { afterRefusal } from '../../../src/transports/http/listening-stream.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { useHttpFixture } from './http-fixture.js';
 import { INITIALIZE, notification, open, request } from './session-record.js';
-import { event, mcp, openStream, refuse, result } from './test-server.js';
+import { answer, echo, event, mcp, openStream, refuse, result } from './test-server.js';
 import type { Handler, Seen } from './test-server.js';
 
 useLeakCheck();
@@ -189,6 +189,32 @@ describe('The listening stream', () => {
     expect(said.notices).toEqual([]);
   });
 
+  it('that is cut before its reply, however often, costs neither the session nor what runs in it', async () => {
+    let answerLate = (): void => {};
+    const { clock, transport, said } = await connect(
+      mcp({
+        sessionId: 's-1',
+        listen: (_seen, res) => void res.destroy(),
+        request: (seen, res) => {
+          if (seen.rpc.method === 'slow') answerLate = () => answer(res, seen, { late: true });
+          else echo(seen, res);
+        },
+      }),
+    );
+    await open(transport);
+    const slow = transport.send(request(1, 'slow'));
+    for (const ms of [1_000, 1_500, 2_250, 3_375]) {
+      await clock.whenSet(ms);
+      await clock.advance(ms);
+    }
+    await transport.send(request(2, 'ping'));
+    answerLate();
+    await slow;
+    expect(said.messages.slice(1)).toEqual([result(2, { method: 'ping' }), result(1, { late: true })]);
+    expect(said.notices).toEqual([]);
+    expect(transport.ended).toBeUndefined();
+  });
+
   it('may carry an answer to a request that was only accepted', async () => {
     let stream: Parameters<Handler>[1] | undefined;
     const { server, transport, said } = await connect(
@@ -264,7 +290,8 @@ describe('What a refused GET means', () => {
     expect(afterRefusal(status(code), soFar)).toBe(expected);
   });
 
-  it.each(['address-refused', 'connection-lost'] as const)('%s → unreachable', (code) => {
-    expect(afterRefusal({ code, message: '' }, FIRST)).toBe('unreachable');
+  it('takes only a connection that could not be made for a sign that the server is gone', () => {
+    expect(afterRefusal({ code: 'address-refused', message: '' }, FIRST)).toBe('unreachable');
+    expect(afterRefusal({ code: 'connection-lost', message: '' }, FIRST)).toBe('retry');
   });
 });

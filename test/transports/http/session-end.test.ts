@@ -1,10 +1,12 @@
 /** How a session ends: by the server, by its vanishing, and by us; and that nothing of it is left. */
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { classify } from '../../../machines/policy/failure.js';
 import type { TransportError } from '../../../src/transports/session-transport.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { useHttpFixture } from './http-fixture.js';
-import { failureOf, notification, open, request } from './session-record.js';
+import { failureOf, INITIALIZE, notification, open, request } from './session-record.js';
 import { event, mcp, openStream, refuse, startServer } from './test-server.js';
 import type { Handler, Seen } from './test-server.js';
 
@@ -178,6 +180,22 @@ describe('A server that vanishes', () => {
     expect(transport.ended).toMatchObject({ code: 'connection-lost' });
   });
 
+  it('has seen nothing of the calls that were on their way to it when it was found to be gone', async () => {
+    const { server, transport, said } = await connect((seen, res) => {
+      res.setHeader('connection', 'close');
+      mcp({ sessionId: 's-1' })(seen, res);
+    });
+    await open(transport);
+    await said.until(() => said.notices.length > 0);
+    await server.close();
+    const failures = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => failureOf(transport.send(request(i + 1, 'tools/call')))),
+    );
+    await said.closed;
+    expect(failures.map(({ failure }) => failure.code)).toContain('connection-lost');
+    expect(failures.map(({ written }) => written)).toEqual(Array.from({ length: 10 }, () => false));
+  });
+
   it('and comes back in time is not mourned', async () => {
     const handle = mcp({
       listen: (_seen, res) =>
@@ -280,6 +298,27 @@ describe('close()', () => {
     expect(await waiting).toMatchObject({ written: true, failure: { code: 'connection-lost' } });
     expect(said.lost).toEqual([]);
     await server.idle();
+  });
+
+  it('tells what never had a connection from what may have arrived', async () => {
+    const { server, transport } = await connect(mcp({ request: hang }));
+    await open(transport);
+    const arrived = failureOf(transport.send(request(1, 'tools/call')));
+    await server.arrived(({ rpc }) => rpc.id === 1);
+
+    const deaf = createServer();
+    await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
+    const url = `https://127.0.0.1:${(deaf.address() as AddressInfo).port}`;
+    const { transport: shut } = await connect(mcp(), { url });
+    const knocked = new Promise((resolve) => deaf.once('connection', resolve));
+    await shut.start();
+    const never = failureOf(shut.send(INITIALIZE));
+    await knocked;
+    await Promise.all([transport.close(), shut.close()]);
+    await new Promise((resolve) => deaf.close(resolve));
+
+    expect(await arrived).toMatchObject({ written: true, failure: { code: 'connection-lost' } });
+    expect(await never).toMatchObject({ written: false, failure: { code: 'connection-lost' } });
   });
 
   it('ends pauses, too', async () => {

@@ -5,7 +5,7 @@ import { createSseTransport } from '../../../src/transports/sse.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { useHttpFixture } from './http-fixture.js';
 import type { Fixture } from './http-fixture.js';
-import { failureOf, INITIALIZE, open, request } from './session-record.js';
+import { failureOf, INITIALIZE, notification, open, request } from './session-record.js';
 import { event, openStream, refuse, result, startServer } from './test-server.js';
 import type { Handler } from './test-server.js';
 
@@ -155,6 +155,43 @@ describe('The SSE transport', () => {
     await said.answerTo(1);
     expect(said.notices.map(({ kind }) => kind)).toContain('message-too-large');
     expect(said.messages).toHaveLength(2);
+  });
+
+  it('lets go of a POST that gets no reply once its request has been answered, and the call has its result', async () => {
+    const handle = sse((seen, res) => {
+      if (seen.rpc.method !== 'tools/call') res.writeHead(202).end();
+      else handle.stream?.write(event(result(seen.rpc.id, {})));
+    });
+    const { server, clock, transport, said } = await connect(handle);
+    await open(transport);
+    const ids = Array.from({ length: 50 }, (_, i) => i + 1);
+    const sent = ids.map((id) => transport.send(request(id, 'tools/call')));
+    await Promise.all(ids.map((id) => said.answerTo(id)));
+    await clock.advance(1_000);
+    await Promise.all(sent);
+    const calls = await server.arrived(({ rpc }) => rpc.method === 'tools/call', ids.length);
+    await Promise.all(calls.map(({ over }) => over));
+    expect(clock.pending).toEqual([]);
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('lets go of a POST whose request was cancelled, though the cancellation gets no reply either', async () => {
+    const { server, clock, transport } = await connect(
+      sse((seen, res) => {
+        if (seen.rpc.method === 'initialize') res.writeHead(202).end();
+      }),
+    );
+    await transport.start();
+    await transport.send(INITIALIZE);
+    const call = failureOf(transport.send(request(1, 'tools/call')));
+    const cancelling = failureOf(transport.send(notification('notifications/cancelled', { requestId: 1 })));
+    await server.arrived(({ rpc }) => rpc.method === 'tools/call');
+    await server.arrived(({ rpc }) => rpc.method === 'notifications/cancelled');
+    await clock.advance(2_000);
+    expect(await call).toMatchObject({ written: true });
+    await clock.advance(8_000);
+    expect(await cancelling).toMatchObject({ written: true, failure: { code: 'connection-lost' } });
+    expect(transport.ended).toBeUndefined();
   });
 
   it('closes its stream and every socket', async () => {

@@ -261,6 +261,38 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ fetch })
       },
     );
 
+    it.each([301, 302, 303])(
+      'does not repeat a call that may have run, where %i points elsewhere',
+      async (status) => {
+        const { server, transport } = await connect({
+          sessionId: 's-1',
+          request: refuse(status, '', { location: '/result/1' }),
+        });
+        await open(transport);
+        const { failure, written } = await failureOf(transport.send(request(1, 'tools/call')));
+        expect(written).toBe(true);
+        expect(failure).toMatchObject({ code: 'http-status', http: { status } });
+        expect(failure.message).toMatch(/redirects .* to .*\/result\/1, which is not followed/);
+        expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(1);
+        expect(server.seen.filter(({ path }) => path === '/result/1')).toHaveLength(0);
+        expect(transport.ended).toBeUndefined();
+      },
+    );
+
+    it.each([307, 308])('sends a call to the place that %i asks to send it to', async (status) => {
+      const { server, transport, said } = await connect({
+        request: (seen, res) =>
+          (seen.path === '/other' ? echo : refuse(status, '', { location: '/other' }))(seen, res),
+      });
+      await open(transport);
+      await transport.send(request(1, 'tools/call'));
+      expect(said.messages.at(-1)).toEqual(result(1, { method: 'tools/call' }));
+      expect(server.seen.filter(({ rpc }) => rpc.id === 1).map(({ path }) => path)).toEqual([
+        '/mcp',
+        '/other',
+      ]);
+    });
+
     it('never sends anything to another origin, and says where it should have gone', async () => {
       const other = await startServer(mcp());
       closing.push(() => other.close());

@@ -1,0 +1,32 @@
+/**
+ * Makes a folder of the user, and those above it that are missing.
+ *
+ * One by one: what Node 20 does for that (`recursive`) never ends, and cannot be interrupted, where the system says of a
+ * folder that is there that it is not, as below `/proc`.
+ */
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+const FOR_THE_USER = 0o700;
+
+/** For the user alone, unless `mode` says otherwise. Throws an error that names the folder that cannot be made. */
+export function makeFolder(folder: string, mode = FOR_THE_USER): void {
+  if (isFolder(folder)) return;
+  const above = dirname(folder);
+  if (above !== folder) makeFolder(above, mode);
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    // Another process may have been faster.
+    if (isFolder(folder)) return;
+    throw new Error(`the folder '${folder}' cannot be made: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -29,7 +29,7 @@ const WRONG: readonly [field: string, options: unknown][] = [
   ['clientInfo', { clientInfo: { name: 'me' } }],
   ['capabilities', { capabilities: 5 }],
   ['env', { env: 'A=5' }],
-  ['logger', { logger: console.log }],
+  ['logger', { logger: () => {} }],
   ['logger', { logger: {} }],
   ['clock', { clock: Date }],
   ['clock', { clock: {} }],

@@ -35,6 +35,7 @@ async function viaDraft<T>(file: string, text: string, put: (draft: string) => P
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});
     // That of `node:fs` names the draft, which is another one each time.
-    throw new Error(`${file} cannot be written (${(error as NodeJS.ErrnoException).code})`, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    throw Object.assign(new Error(`${file} cannot be written (${code})`, { cause: error }), { code });
   }
 }

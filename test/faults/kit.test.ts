@@ -21,7 +21,7 @@ const IN_WORDS: Readonly<Record<string, FaultCase['checks']>> = {
   'dies-in-a-call': { errorNames: ['70'], selfHeals: true },
   'flaps-forever': { state: 'failed' },
   'get-closes': { growingGaps: 'GET /mcp' },
-  'redirect-slash': { requests: { 'auth missing on /mcp': 0, 'auth is Bearer harbour-key-1': { min: 8 } } },
+  'redirect-slash': { requests: { 'auth missing on /mcp': 0, 'auth is Bearer harbour-key-1': { min: 7 } } },
   'config-env-header': {
     requests: { 'auth missing on /mcp': 0, 'x-harbour missing on /mcp': 0, 'x-harbour is north': { min: 2 } },
   },

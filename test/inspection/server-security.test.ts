@@ -209,7 +209,7 @@ describe('the inspection server answers', () => {
     const page = await showing(SAMPLE, join(folder, 'nothing-here'));
     const { status, body } = await page.ask('/');
     expect(status).toBe(503);
-    expect(body).toContain('not built');
+    expect(body).toContain("'npm run build' makes the page");
     expect((await page.ask('/assets/page.js')).status).toBe(404);
     mkdirSync(join(folder, 'nothing-here'));
     writeFileSync(join(folder, 'nothing-here', 'index.html'), 'built meanwhile');

@@ -96,7 +96,8 @@ class StreamableHttpTransport extends HttpSession {
     super.alive();
   }
 
-  async #request({ id, method }: JSONRPCRequest, body: string): Promise<void> {
+  async #request(request: JSONRPCRequest, body: string): Promise<void> {
+    const { id, method } = request;
     const controller = this.track();
     this.#unanswered.set(id, controller);
     try {
@@ -111,7 +112,7 @@ class StreamableHttpTransport extends HttpSession {
       this.untrack(controller);
     } catch (error) {
       // Which transport to use is decided by the status that refuses `initialize`, whatever is in the body.
-      const seen = method === 'initialize' ? { error } : seenByRequest(error, id);
+      const seen = method === 'initialize' ? { error } : seenByRequest(error, request);
       if ('answer' in seen) this.deliver(seen.answer, id);
       else this.#judge(seen.error);
       this.#settle(id, controller);

@@ -20,6 +20,12 @@ const NO_SESSION = JSON.stringify({
   error: { code: -32_000, message: 'Bad Request: No valid session ID provided' },
 });
 
+const NO_SESSION_IN_DATA = JSON.stringify({
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_000, message: 'Bad Request', data: 'Session not found' },
+});
+
 describe('An HTTP server that came back without its sessions', { timeout: LIMIT_MS }, () => {
   useLeakCheck();
   const closing: (() => Promise<void>)[] = [];
@@ -63,6 +69,7 @@ describe('An HTTP server that came back without its sessions', { timeout: LIMIT_
     [404, 'Session not found'],
     [400, NO_SESSION],
     [400, 'Unknown session'],
+    [400, NO_SESSION_IN_DATA],
     [400, 'Bad Request: Server not initialized'],
   ])(
     'gets a call once, over a new session, where it refuses the old one with %i %s',

@@ -47,6 +47,7 @@ export async function readAnswer(
   /** Tries since the stream last led further, and since it last brought a message in doing so. */
   let fruitless = 0;
   let empty = 0;
+  let hasBrought = false;
   let ending: unknown;
 
   const read = async (body: HttpReply['body']): Promise<void> => {
@@ -59,13 +60,11 @@ export async function readAnswer(
           throw tooLarge(port);
         },
         onEvent: (event) => {
-          const hasMessage = carriesMessage(event);
-          if (event.id !== undefined && event.id !== lastEventId) {
-            lastEventId = event.id === '' ? undefined : event.id;
-            fruitless = 0;
-            if (hasMessage) empty = 0;
+          if (event.id !== undefined) lastEventId = event.id === '' ? undefined : event.id;
+          if (carriesMessage(event)) {
+            hasBrought = true;
+            port.onData(event.data);
           }
-          if (hasMessage) port.onData(event.data);
           if (port.isAnswered())
             ending ??= port.clock.setTimeout(() => controller.abort(), END_AFTER_ANSWER_MS);
         },
@@ -79,7 +78,14 @@ export async function readAnswer(
   };
 
   for (;;) {
+    // A server may tell all of it again each time: it leads further where it ends at another event than it began.
+    const before = lastEventId;
+    hasBrought = false;
     if (reply !== undefined) await read(reply.body);
+    if (lastEventId !== before) {
+      fruitless = 0;
+      if (hasBrought) empty = 0;
+    }
     if (port.isAnswered()) return;
     signal.throwIfAborted();
     if (lastEventId === undefined || fruitless === MAX_FRUITLESS_TRIES) throw lost(port, cause);

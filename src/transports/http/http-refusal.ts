@@ -5,10 +5,11 @@
  *
  * N1. Status and headers are known at once: a body that does not end delays a refusal by 1 s at most.
  * N2. What carries the id of the request shows that the server has read it, so nothing in it leads to a repetition; only
- *     404, with words about the session, says the contrary (MCP 2025-11-25, "Session Management").
+ *     404, with plain words about the session, says the contrary. Whatever the words, 404 ends a session (MCP 2025-11-25,
+ *     "Session Management").
  */
 import { STATUS_CODES } from 'node:http';
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { LONGEST_DELAY_MS } from '../../../machines/policy/backoff.js';
 import type { HttpRefusal } from '../../../machines/policy/failure.js';
 import type { Clock } from '../../ports.js';
@@ -36,12 +37,19 @@ const BODY_LIMIT_MS = 1_000;
 const FORGOTTEN = /\bsession|not initialized/i;
 /** The same as the message of an error that carries the id of a request. A tool may speak of sessions of its own there. */
 const NO_SESSION =
-  /^(?:bad request: |not found: )?(?:(?:no valid|invalid|invalid or expired|unknown|missing) (?:mcp[- ])?session\b|(?:mcp[- ])?session (?:id )?(?:not found|expired|does not exist|has been terminated)|server not initialized)/i;
+  /^(?:bad request: |not found: )?(?:(?:no valid|(?:invalid|expired|unknown|missing)(?: or (?:invalid|expired|unknown|missing))?) (?:mcp[- ])?session\b|(?:mcp[- ])?session (?:id )?(?:not found|expired|does not exist|(?:has been )?terminated)|server not initialized)/i;
 const INVALID_REQUEST = -32_600;
+/** No such method, wrong parameters, no such resource (MCP 2025-11-25, "Resources"). */
+const OF_REQUEST: ReadonlySet<number> = new Set([-32_601, -32_602, -32_002]);
 /** Within the origin, these are followed as long as there are not too many. */
 const REPEATING = new Set([307, 308]);
 /** What stands for bytes that are no text. */
 const NOT_UTF8 = '\ufffd';
+
+interface SaidError {
+  readonly code: number;
+  readonly message: string;
+}
 
 /** A refusal with a JSON-RPC answer in its body: to which request, `seenByRequest` tells. */
 class AnsweringRefusal extends TransportError {
@@ -53,29 +61,39 @@ class AnsweringRefusal extends TransportError {
   }
 }
 
-/** What a failure is to the request with this id: its answer, or the error to throw. */
+/** What a failure is to that request: its answer, or the error to throw. */
 export function seenByRequest(
   error: unknown,
-  id: RequestId,
+  { id, method }: Pick<JSONRPCRequest, 'id' | 'method'>,
 ): { readonly answer: JsonRpcAnswer } | { readonly error: unknown } {
   if (!(error instanceof AnsweringRefusal) || String(error.answer.id) !== String(id)) return { error };
   const { answer, failure } = error;
   const status = failure.http?.status ?? 0;
   if (status >= 500) return { error };
-  if (failure.code !== 'session-expired' || !saysNoSession(answer)) return { answer: { ...answer, id } };
-  return { error: status === 404 ? error : new TransportError(failure, { written: true, cause: error }) };
+  const said = errorIn(answer);
+  const isExpired = failure.code === 'session-expired' && said !== undefined;
+  if (!isExpired || !isOfSession(said, status, method)) return { answer: { ...answer, id } };
+  const written = status !== 404 || !saysNoSession(said);
+  return { error: written ? new TransportError(failure, { written, cause: error }) : error };
+}
+
+/**
+ * Whether an error is about the session. With 404 it is, but where the request itself was the matter. With 400, a tool
+ * may speak of sessions of its own.
+ */
+function isOfSession(said: SaidError, status: number, method: string): boolean {
+  if (status === 404) return !OF_REQUEST.has(said.code) || FORGOTTEN.test(said.message);
+  return method === 'tools/call' ? saysNoSession(said) : FORGOTTEN.test(said.message);
 }
 
 /** The code has to be one of the server itself: a tool that finds no session of its own has others. */
-function saysNoSession(answer: JsonRpcAnswer): boolean {
-  const error = errorIn(answer);
-  if (error === undefined) return false;
-  const isOfServer = error.code === INVALID_REQUEST || (error.code >= -32_099 && error.code <= -32_000);
-  return isOfServer && NO_SESSION.test(error.message);
+function saysNoSession({ code, message }: SaidError): boolean {
+  const isOfServer = code === INVALID_REQUEST || (code >= -32_099 && code <= -32_000);
+  return isOfServer && NO_SESSION.test(message);
 }
 
 /** Undefined where there is none, or one that is not valid. */
-function errorIn(answer: JsonRpcAnswer): { readonly code: number; readonly message: string } | undefined {
+function errorIn(answer: JsonRpcAnswer): SaidError | undefined {
   const error: unknown = 'error' in answer ? answer.error : undefined;
   if (typeof error !== 'object' || error === null) return undefined;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
@@ -121,9 +139,7 @@ export async function refusal(
       ? new TransportError(failure, options)
       : new AnsweringRefusal(answer, failure, options);
 
-  const isForgotten =
-    http.status === 404 ||
-    (http.status === 400 && !isUnclear && FORGOTTEN.test(error === undefined ? body.text : error.message));
+  const isForgotten = http.status === 404 || (http.status === 400 && !isUnclear && FORGOTTEN.test(body.text));
   if (inSession && isForgotten) {
     const message = `${address.shown} no longer knows the session (HTTP ${name})${said}`;
     return fail({ code: 'session-expired', message, http });

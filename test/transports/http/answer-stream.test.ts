@@ -131,6 +131,10 @@ describe('A stream that ends before the answer', () => {
   it.each([
     ['an event', 'id: ev-1\nretry: 0\ndata:\n\n'],
     ['a message', `retry: 0\n${event({ jsonrpc: '2.0', method: 'notifications/x' }, 'ev-1')}`],
+    [
+      'two events from the beginning, the last one',
+      `id: ev-0\nretry: 0\ndata:\n\n${event({ jsonrpc: '2.0', method: 'notifications/x' }, 'ev-1')}`,
+    ],
   ])('is lost after five tries that bring %s with the same id again', async (_, text) => {
     const again: Handler = (_seen, res) => void openStream(res).end(text);
     const { server, clock, transport, said } = await connect(resumable(again, again));

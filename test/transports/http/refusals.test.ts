@@ -136,6 +136,41 @@ describe('A refusal that carries the id of its request', () => {
     await said.closed;
   });
 
+  it.each<[status: number, code: number, message: string, method: string, written: boolean]>([
+    [404, -32_001, 'Session not found', 'tools/call', false],
+    [404, -32_001, 'Unknown or expired session', 'tools/call', false],
+    [404, -32_000, 'Session terminated', 'tools/call', false],
+    [404, -32_001, 'Session abc not found', 'tools/call', true],
+    [404, -32_000, 'Not Found', 'tools/call', true],
+    [404, -32_603, 'Session not found', 'tools/call', true],
+    [404, -32_602, 'Session not found', 'ping', true],
+    [400, -32_000, 'Invalid or missing session ID', 'tools/call', true],
+    [400, -32_000, 'Unknown or expired session', 'tools/call', true],
+    [400, -32_000, 'The session has gone away', 'ping', true],
+  ])('ends the session with %i, %i and %j, for %s', async (status, code, message, method, written) => {
+    const refusal = refuse(status, rpcError(1, code, message));
+    const { transport, said } = await connect(mcp({ sessionId: 's-1', request: refusal }));
+    await open(transport);
+    expect(await failureOf(transport.send(request(1, method)))).toMatchObject({
+      written,
+      failure: { code: 'session-expired' },
+    });
+    await said.closed;
+  });
+
+  it.each<[status: number, code: number, message: string]>([
+    [404, -32_601, 'Method not found'],
+    [404, -32_002, 'Resource not found'],
+    [400, -32_000, 'The training session on Monday is fully booked'],
+  ])('is the answer of a tool with %i, %i and %j', async (status, code, message) => {
+    const refusal = refuse(status, rpcError(1, code, message));
+    const { transport, said } = await connect(mcp({ sessionId: 's-1', request: refusal }));
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    expect(said.messages.at(-1)).toMatchObject({ id: 1, error: { code, message } });
+    expect(transport.ended).toBeUndefined();
+  });
+
   it('asks for a sign-in all the same', async () => {
     const { transport } = await connect(mcp({ request: refuse(401, rpcError(1, -32_000, 'Unauthorized')) }));
     await open(transport);

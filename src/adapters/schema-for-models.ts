@@ -44,7 +44,7 @@ export function schemaForModels({ inputSchema }: CatalogTool): ObjectSchema {
   if (before !== undefined) return before;
   const whole = completed(inputSchema) as JsonObject;
   const taken = withoutOddNames(withoutChoices(whole));
-  const schema = withoutLostRefs(taken, whole, taken) as ObjectSchema;
+  const schema = completed(withoutLostRefs(taken, whole, taken)) as ObjectSchema;
   made.set(inputSchema, schema);
   return schema;
 }

@@ -63,8 +63,10 @@ function parseObject(source: string, where: string): JsonObject {
 }
 
 function toValue(key: string, text: string, wanted: WantedValues): unknown {
-  if (wanted.includes(text)) return text;
   const value = parseJson(text);
+  // Who writes a list, an object or null, and may, means that and not its text.
+  const isMeant = typeof value === 'object' && wanted.includes(value);
+  if (!isMeant && wanted.includes(text)) return text;
   if (value === undefined || typeof value === 'string') return text;
   if (wanted.areTexts && !wanted.includes(value)) return text;
   if (hasExactNumbers(text)) return value;

@@ -14,8 +14,21 @@ export interface WantedValues {
   includes(value: unknown): boolean;
 }
 
-/** `root` is what local references are about. */
+/** `root` is what local references are about. What `allOf` asks for comes on top of the rest. */
 export function wantedValues(schema: unknown, root: JsonObject): WantedValues {
+  const { allOf, ...rest } = isJsonObject(schema) ? schema : {};
+  const parts = [rest, allOf].flat().map((part) => wantedByAny(part, root));
+  const telling = parts.filter(({ isTold }) => isTold);
+  const isTold = telling.length > 0;
+  return {
+    isTold,
+    areTexts: isTold && telling.every(({ areTexts }) => areTexts),
+    includes: (value) => isTold && telling.every((part) => part.includes(value)),
+  };
+}
+
+/** By any of the choices that it has. */
+function wantedByAny(schema: unknown, root: JsonObject): WantedValues {
   const told = [...alternativesOf(schema, root)].map(sayingOf);
   return {
     isTold: told.some(({ values, types }) => values !== undefined || types.length > 0),

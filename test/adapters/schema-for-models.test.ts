@@ -228,13 +228,15 @@ describe('the schema that a model is given', () => {
       anyOf: [
         { properties: { from: place } },
         { properties: { to: { type: 'array', items: { $ref: '#/anyOf/0/properties/from' } } } },
+        { properties: { back: { $ref: '#/anyOf/1/properties/to' } } },
         { properties: { city: { $ref: '#/anyOf/0/properties/from/properties/city' }, all: { $ref: '#' } } },
       ],
     });
     expect(made.properties).toEqual({
       last: { type: 'integer', description: 'The last.' },
       from: place,
-      to: { type: 'array', items: { type: 'object' } },
+      to: { type: 'array', items: { type: 'object', properties: {} } },
+      back: { type: 'array', items: {} },
       city: { type: 'string' },
       all: { $ref: '#' },
     });

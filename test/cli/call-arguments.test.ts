@@ -19,6 +19,8 @@ const SCHEMA = {
     mixed: { enum: [1, 2, 'auto', '3'] },
     countOrAuto: { anyOf: [{ type: 'integer' }, { const: 'auto' }] },
     speed: { enum: ['fast', 'slow'] },
+    textOrList: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+    whole: { allOf: [{ type: ['string', 'integer'] }, { type: 'integer' }] },
     cycle: { $ref: '#/$defs/Cycle' },
     nowhere: { anyOf: [{ $ref: '#/$defs/none' }, { $ref: 'https://schemas.example/id' }, { $ref: '#/%' }] },
   },
@@ -66,6 +68,19 @@ describe('the arguments of a call', () => {
       j: '',
       k: 'a=b',
     });
+  });
+
+  it('are lists, objects and null where the schema takes those, too.', async () => {
+    const words = ['textOrList=["a"]', 'maybeText=null', 'text=["a"]'];
+    expect(await sent(words)).toEqual({ textOrList: ['a'], maybeText: null, text: '["a"]' });
+    expect(await sent(['textOrList=["a"', 'maybeText=nil'])).toEqual({
+      textOrList: '["a"',
+      maybeText: 'nil',
+    });
+  });
+
+  it('are what every part of the schema takes.', async () => {
+    expect(await sent(['whole=7'])).toEqual({ whole: 7 });
   });
 
   it('stay text where the schema wants text, whatever they look like.', async () => {

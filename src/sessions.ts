@@ -47,6 +47,8 @@ export class Session {
   usedAt = 0;
   onlost: ((failure: RawFailure) => void) | undefined;
   onlistchanged: ((list: 'tools' | ExtraList) => void) | undefined;
+  /** See `SessionTransport.ondoubt`. */
+  ondoubt: (() => void) | undefined;
   /** Called when the end begins, whoever asked for it: an actor that died watches no more. */
   onend: (() => void) | undefined;
   #transport: SessionTransport | undefined;
@@ -170,6 +172,7 @@ export class Session {
     this.onend?.();
     this.onlost = undefined;
     this.onlistchanged = undefined;
+    this.ondoubt = undefined;
     const transport = this.#transport;
     this.client?.abandon(transport?.ended ?? CLOSING);
     try {

@@ -99,4 +99,5 @@ function listen(ports: EffectPorts, key: BoundedSessionInput, transport: Session
     const session = ports.sessions.get(key);
     if (session !== undefined) session.activeAt = ports.clock.now();
   };
+  transport.ondoubt = () => ports.sessions.get(key)?.ondoubt?.();
 }

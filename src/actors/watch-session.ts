@@ -10,6 +10,8 @@ import type { RawFailure } from '../transports/session-transport.js';
 import type { EffectPorts } from './effect-ports.js';
 import { takeList } from './list-tools.js';
 
+const SETTLING_MS = 100;
+
 export function watchSession(ports: EffectPorts) {
   return fromCallback<ConnectionEvent, WatchSessionInput>(({ input, sendBack }) => {
     const { clock } = ports;
@@ -43,17 +45,29 @@ export function watchSession(ports: EffectPorts) {
     const since = clock.now();
     const lastLife = (): number => Math.max(since, session.activeAt);
     const lastUse = (): number => Math.max(since, session.usedAt);
+    const askIfQuiet = (): void => {
+      if (!session.isBusy) sendBack({ type: 'session.quiet', generation });
+    };
+    let asking: (() => void) | undefined;
+    session.ondoubt = () => {
+      if (input.pingIdleMs <= 0) return;
+      // What broke may have been a call, which is about to settle.
+      asking ??= after(clock, SETTLING_MS, () => {
+        asking = undefined;
+        askIfQuiet();
+      });
+    };
     const timers = [
       after(clock, input.stableMs, () => sendBack({ type: 'session.stable', generation })),
-      whenStill(clock, input.pingIdleMs, lastLife, () => {
-        if (!session.isBusy) sendBack({ type: 'session.quiet', generation });
-      }),
+      whenStill(clock, input.pingIdleMs, lastLife, askIfQuiet),
       whenStill(clock, input.idleStopMs, lastUse, () => {
         if (!session.isBusy) sendBack({ type: 'session.idle', generation });
       }),
     ];
     const stop = (): void => {
       for (const cancel of timers) cancel();
+      asking?.();
+      session.ondoubt = undefined;
       session.onlost = undefined;
       session.onlistchanged = undefined;
       session.onend = undefined;

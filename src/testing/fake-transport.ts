@@ -35,6 +35,7 @@ export class FakeTransport implements SessionTransport {
   onnotice?: ((notice: TransportNotice) => void) | undefined;
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
   onactivity?: (() => void) | undefined;
+  ondoubt?: (() => void) | undefined;
   readonly sent: JSONRPCMessage[] = [];
   /** What was asked, in order. */
   readonly asked: ('start' | 'close' | 'kill')[] = [];
@@ -111,6 +112,11 @@ export class FakeTransport implements SessionTransport {
     failure: RawFailure = { code: 'connection-lost', message: 'The stream was cut.' },
   ): void {
     this.onlost?.(id, failure);
+  }
+
+  /** Something broke that says nothing for sure. */
+  simulateDoubt(): void {
+    this.ondoubt?.();
   }
 
   simulateActivity(): void {

@@ -72,4 +72,6 @@ export interface SessionTransport extends Transport {
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
   /** Called for every message or byte of life from the server, for idle and liveness tracking. */
   onactivity?: (() => void) | undefined;
+  /** Something broke that says nothing for sure: whether the server is still there is worth asking. */
+  ondoubt?: (() => void) | undefined;
 }

@@ -116,7 +116,10 @@ class StreamableHttpTransport extends HttpSession {
       if ('answer' in seen) this.deliver(seen.answer, id);
       else this.#judge(seen.error);
       this.#settle(id, controller);
-      if ('error' in seen) throw explained(seen.error, controller.signal, this.url, this.maxMessageBytes);
+      if ('answer' in seen) return;
+      const thrown = explained(seen.error, controller.signal, this.url, this.maxMessageBytes);
+      if (thrown.failure.code === 'connection-lost' && !controller.signal.aborted) this.#doubt();
+      throw thrown;
     }
   }
 
@@ -183,6 +186,7 @@ class StreamableHttpTransport extends HttpSession {
         onChunk: () => this.alive(),
         onNotice: ({ kind, message }) => this.notice(kind, message),
         onUnreachable: (error) => this.#countUnreachable(error),
+        onBroken: () => this.#doubt(),
         onSessionGone: (failure) => this.#markGone(failure),
       },
       controller.signal,
@@ -204,6 +208,10 @@ class StreamableHttpTransport extends HttpSession {
       this.#markGone(error.failure);
     }
     if (code === 'address-refused') this.#countUnreachable(error);
+  }
+
+  #doubt(): void {
+    if (this.isOpen) this.tell(() => this.ondoubt?.());
   }
 
   #countUnreachable({ failure }: TransportError): void {

@@ -207,7 +207,7 @@ describe('a store in files', () => {
     await mkdir(join(folder, later, 'full'), { recursive: true });
     for (const _ of [1, 2]) {
       const why = `${join(folder, later)} cannot be written (EISDIR)`;
-      await expect(store.approve(FS, [WRITE])).rejects.toThrow(new Error(why));
+      await expect(store.approve(FS, [WRITE])).rejects.toThrow(why);
     }
     expect(await readdir(folder)).toHaveLength(2);
   });

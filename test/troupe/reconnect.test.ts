@@ -235,6 +235,32 @@ describe('a server that falls silent', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
+  it('is asked at once where its transport has doubts, and only once for many', async () => {
+    const server = new FakeServer();
+    const { clock, events } = await begin(server);
+    for (let n = 0; n < 5; n += 1) server.transport.simulateDoubt();
+    await clock.advance(100);
+    expect(server.peer.of('ping')).toHaveLength(1);
+    server.transport.simulateDoubt();
+    await clock.advance(100);
+    expect(server.peer.of('ping')).toHaveLength(2);
+    expect(events.of('connection.lost')).toEqual([]);
+  });
+
+  it('is not asked for doubts while it works for a call, nor where the host wants no pings', async () => {
+    const busy = new FakeServer(() => ({}), { on: { 'tools/call': silent } });
+    const first = await begin(busy);
+    first.troupe.callTool('mcp__a__echo', {}, { timeoutMs: 0 }).catch(() => {});
+    busy.transport.simulateDoubt();
+    await first.clock.advance(1_000);
+    expect(busy.peer.of('ping')).toEqual([]);
+    const quiet = new FakeServer();
+    const second = await begin(quiet, { policy: { ping: { idleMs: 0 } } });
+    quiet.transport.simulateDoubt();
+    await second.clock.advance(1_000);
+    expect(quiet.peer.of('ping')).toEqual([]);
+  });
+
   it('is never judged while a call is in flight', async () => {
     const server = new FakeServer(() => ({}), { on: { ping: silent, 'tools/call': silent } });
     const { troupe, clock, events } = await begin(server);

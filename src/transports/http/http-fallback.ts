@@ -26,6 +26,7 @@ class HttpTransport implements SessionTransport {
   onnotice?: ((notice: TransportNotice) => void) | undefined;
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
   onactivity?: (() => void) | undefined;
+  ondoubt?: (() => void) | undefined;
 
   readonly #options: HttpTransportOptions;
   #inner: SessionTransport;
@@ -107,6 +108,7 @@ class HttpTransport implements SessionTransport {
       onnotice: (notice) => this.onnotice?.(notice),
       onlost: (id, failure) => this.onlost?.(id, failure),
       onactivity: () => this.onactivity?.(),
+      ondoubt: () => this.ondoubt?.(),
     };
     return Object.assign(transport, callbacks);
   }
@@ -114,7 +116,7 @@ class HttpTransport implements SessionTransport {
 
 type Callbacks = Pick<
   SessionTransport,
-  'onclose' | 'onerror' | 'onmessage' | 'onnotice' | 'onlost' | 'onactivity'
+  'onclose' | 'onerror' | 'onmessage' | 'onnotice' | 'onlost' | 'onactivity' | 'ondoubt'
 >;
 
 function isFallbackReason({ code, http }: RawFailure): boolean {

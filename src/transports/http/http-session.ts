@@ -63,6 +63,7 @@ export abstract class HttpSession implements SessionTransport {
   onmessage?: SessionTransport['onmessage'];
   onnotice?: ((notice: TransportNotice) => void) | undefined;
   onactivity?: (() => void) | undefined;
+  ondoubt?: (() => void) | undefined;
 
   protected readonly clock: Clock;
   protected readonly maxMessageBytes: number;

@@ -6,8 +6,8 @@
  * L2. What the server asks for with `retry:` or `Retry-After` lengthens a pause, never shortens it.
  * L3. A refusal of the first GET says that there is no such stream; the refusal of a later one may mean that the
  *     session is gone.
- * L4. The stream is optional. That it breaks says nothing about the session, however often and however early it does: only
- *     that no connection could be made is told on.
+ * L4. The stream is optional. That it breaks says nothing about the session, however often and however early it does; it is
+ *     told on as a reason to ask. Only that no connection could be made counts against the server.
  */
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
@@ -30,6 +30,8 @@ export interface ListeningPort {
   onData(data: string): void;
   onChunk(): void;
   onNotice(notice: TransportNotice): void;
+  /** It broke off, or a connection did on which it was asked for. */
+  onBroken(): void;
   /** No connection could be made. */
   onUnreachable(error: TransportError): void;
   /** The server does not know the session any more. */
@@ -73,6 +75,7 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
         if (next === 'give-up') return port.onNotice(givenUp(error.failure));
         if (next === 'forget-event') lastEventId = undefined;
         if (next === 'unreachable') port.onUnreachable(error);
+        if (error.failure.code === 'connection-lost') port.onBroken();
         retryAfterMs = error.failure.http?.retryAfterMs ?? 0;
       }
     }

@@ -201,6 +201,8 @@ describe('The listening stream', () => {
         },
       }),
     );
+    let doubts = 0;
+    transport.ondoubt = () => (doubts += 1);
     await open(transport);
     const slow = transport.send(request(1, 'slow'));
     for (const ms of [1_000, 1_500, 2_250, 3_375]) {
@@ -213,6 +215,7 @@ describe('The listening stream', () => {
     expect(said.messages.slice(1)).toEqual([result(2, { method: 'ping' }), result(1, { late: true })]);
     expect(said.notices).toEqual([]);
     expect(transport.ended).toBeUndefined();
+    expect(doubts).toBeGreaterThanOrEqual(4);
   });
 
   it('may carry an answer to a request that was only accepted', async () => {

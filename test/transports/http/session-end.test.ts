@@ -397,3 +397,23 @@ describe('kill()', () => {
     expect((await stuck).failure.code).toBe('connection-lost');
   });
 });
+
+describe('A request that breaks', () => {
+  it('is a reason to ask whether the server is there, unless the caller gave it up', async () => {
+    const { transport } = await connect(
+      mcp({
+        sessionId: 's-1',
+        request: (seen, res) => (seen.rpc.method === 'cut' ? void res.destroy() : hang(seen, res)),
+      }),
+    );
+    let doubts = 0;
+    transport.ondoubt = () => (doubts += 1);
+    await open(transport);
+    expect(await failureOf(transport.send(request(1, 'cut')))).toMatchObject({ written: true });
+    expect(doubts).toBe(1);
+    const given = failureOf(transport.send(request(2, 'tools/call')));
+    await transport.close();
+    await given;
+    expect(doubts).toBe(1);
+  });
+});

@@ -7,6 +7,7 @@
  */
 import { canonicalJson } from '../canonical-json.js';
 import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
+import { referredTo } from '../catalog/local-reference.js';
 
 /** By name, the schemas of which an argument fits one. */
 export type NamedArguments = ReadonlyMap<string, ReadonlySet<unknown>>;
@@ -45,30 +46,6 @@ export function valuesOf(schema: unknown): readonly unknown[] | undefined {
   const values = Object.hasOwn(schema, 'const') ? [schema['const']] : schema['enum'];
   if (!Array.isArray(values)) return undefined;
   return values.every((value) => typeof value !== 'object' || value === null) ? values : undefined;
-}
-
-/** What a local reference (`#`, or a JSON pointer behind it: RFC 6901, section 6) leads to. */
-export function referredTo(reference: unknown, root: JsonObject): unknown {
-  if (typeof reference !== 'string' || !/^#(?:\/|$)/.test(reference)) return undefined;
-  let target: unknown = root;
-  for (const token of tokensOf(reference)) {
-    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, token)) return undefined;
-    target = (target as JsonObject)[token];
-  }
-  return target;
-}
-
-function tokensOf(reference: string): string[] {
-  const [, ...tokens] = decoded(reference).split('/');
-  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }
 
 function choicesOf({ $ref, anyOf, oneOf, allOf }: JsonObject, root: JsonObject): unknown[] {

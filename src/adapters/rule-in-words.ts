@@ -4,7 +4,8 @@
  */
 import { limitText } from '../calls/result/limit.js';
 import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
-import { argumentsNamedIn, propertiesOf, referredTo, valuesOf } from './named-arguments.js';
+import { referredTo } from '../catalog/local-reference.js';
+import { argumentsNamedIn, propertiesOf, valuesOf } from './named-arguments.js';
 
 const MOST_CHARACTERS = 2_000;
 

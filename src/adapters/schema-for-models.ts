@@ -9,8 +9,9 @@
  * J3. What a model is offered beyond that is narrowed in words: by the whole rule, or by its choices in short.
  */
 import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
+import { referredTo } from '../catalog/local-reference.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { anyOfThem, argumentsNamedIn, propertiesOf, referredTo } from './named-arguments.js';
+import { anyOfThem, argumentsNamedIn, propertiesOf } from './named-arguments.js';
 import { describedWith } from './rule-in-words.js';
 
 export interface ObjectSchema {

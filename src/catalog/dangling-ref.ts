@@ -6,6 +6,7 @@
  * searched; a subschema with its own `$id` is the root of the pointers below it (JSON Schema 2020-12, section 8.2.1).
  */
 import { isJsonObject, type JsonObject } from './json-object.js';
+import { referredTo } from './local-reference.js';
 
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
 
@@ -18,23 +19,8 @@ const MAP_KEYWORDS: ReadonlySet<string> = new Set([
   'definitions',
 ]);
 
-function decodeFragment(fragment: string): string | undefined {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return undefined;
-  }
-}
-
-function isResolvable(pointer: string, root: JsonObject): boolean {
-  const decoded = decodeFragment(pointer.slice('#/'.length));
-  if (decoded === undefined) return false;
-  let target: unknown = root;
-  for (const token of decoded.split('/')) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, key)) return false;
-    target = (target as JsonObject)[key];
-  }
+function isResolvable(reference: string, root: JsonObject): boolean {
+  const target = referredTo(reference, root);
   return isJsonObject(target) || typeof target === 'boolean';
 }
 

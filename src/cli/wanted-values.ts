@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
+import { referredTo } from '../catalog/local-reference.js';
 
 export interface WantedValues {
   /** Whether it says anything. */
@@ -54,26 +55,6 @@ function alternativesOf(schema: unknown, root: JsonObject): ReadonlySet<JsonObje
     }
   }
   return found;
-}
-
-/** What a JSON pointer in a fragment leads to (RFC 6901, section 6). */
-function referredTo(reference: unknown, root: JsonObject): unknown {
-  if (typeof reference !== 'string' || !/^#(?:\/|$)/.test(reference)) return undefined;
-  let target: unknown = root;
-  for (const token of decoded(reference).split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, key)) return undefined;
-    target = (target as JsonObject)[key];
-  }
-  return target;
-}
-
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }
 
 interface Saying {

@@ -105,6 +105,16 @@ describe('a log that troupe replay is given', () => {
     expect(stderr).toMatch(/long\.jsonl: not played, since the part before it is not whole\.$/m);
   });
 
+  it('is none where its very first line is cut off: nothing was replayed, and that is no success.', async () => {
+    const begun = join(folder, 'begun.jsonl');
+    writeFileSync(begun, readFileSync(log).subarray(0, 200));
+    expect(await run([begun])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('begun.jsonl: Line 1 was cut off.'),
+    });
+  });
+
   it('is asked for the connection also where its end was cut off.', async () => {
     writeFileSync(log, readFileSync(log).subarray(0, -10));
     const flags = { connection: 'nobody', exportFixture: join(folder, 'fixture') };

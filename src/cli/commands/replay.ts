@@ -76,7 +76,8 @@ export async function replay(
   }
   await writePicture(flags, report, shown);
   await writeFixture(flags, terminal, files, report);
-  if (problem !== undefined && (problem.code !== 'truncated' || unread.length > 0)) return EXIT.usage;
+  const isReadToItsEnd = problem?.code === 'truncated' && header !== undefined && unread.length === 0;
+  if (problem !== undefined && !isReadToItsEnd) return EXIT.usage;
   return report.divergenceCount > 0 ? EXIT.failed : EXIT.fine;
 }
 

@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const STEP_LIMIT_MS = 20 * 60_000;
@@ -66,6 +66,21 @@ function bin(log, name, ...args) {
 function vitest(log) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   return bin(log, 'vitest', 'run', '--config', 'test/vitest.config.ts', ...reporters);
+}
+
+/** Which tests failed, and the first line of why: the end of an output is what is left of a long one. */
+function tellFailedTests() {
+  if (!existsSync(report)) return;
+  for (const { name: file, message, assertionResults } of JSON.parse(readFileSync(report, 'utf8'))
+    .testResults) {
+    const failed = assertionResults.filter(({ status }) => status !== 'passed');
+    for (const { fullName, failureMessages } of failed) tellFailure(file, fullName, failureMessages?.[0]);
+    if (failed.length === 0 && message) tellFailure(file, 'outside of its tests', message);
+  }
+}
+
+function tellFailure(file, test, message = '') {
+  console.log(`FAILED  ${relative(project, file)} > ${test}: ${message.split('\n', 1)[0]}`);
 }
 
 /** A skipped test counts as failed: it proves nothing. So does a run without tests, or one that failed outside of them. */
@@ -131,7 +146,8 @@ await Promise.all(
   }),
 );
 
-rmSync(scratch, { recursive: true, force: true });
 console.log(`\n${results.join('\n')}\n`);
+tellFailedTests();
+rmSync(scratch, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -7,7 +7,7 @@
 import type { Clock } from '../ports.js';
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
-const SAME_PRESS_MS = 500;
+export const SAME_PRESS_MS = 500;
 
 export interface SignalSource {
   on(signal: NodeJS.Signals, listener: () => void): unknown;

@@ -17,7 +17,7 @@ import { BodyTooLarge, readText } from './http/body-text.js';
 import { EVENT_STREAM } from './http/event-stream.js';
 import { errorCode } from './http/exchange.js';
 import type { HttpReply } from './http/exchange.js';
-import { mediaType, seenByRequest } from './http/http-refusal.js';
+import { isOfGateway, mediaType, seenByRequest } from './http/http-refusal.js';
 import { HttpSession } from './http/http-session.js';
 import type { HttpTransportOptions } from './http/http-session.js';
 import { isAnswer, isRequest, parseMessages } from './json-rpc.js';
@@ -118,7 +118,7 @@ class StreamableHttpTransport extends HttpSession {
       this.#settle(id, controller);
       if ('answer' in seen) return;
       const thrown = explained(seen.error, controller.signal, this.url, this.maxMessageBytes);
-      if (thrown.failure.code === 'connection-lost' && !controller.signal.aborted) this.#doubt();
+      if (leavesDoubt(thrown.failure) && !controller.signal.aborted) this.#doubt();
       throw thrown;
     }
   }
@@ -246,6 +246,11 @@ class StreamableHttpTransport extends HttpSession {
     if (this.#gone === undefined || this.#awaitingReply > 0) return;
     if (!this.#isFinishing || this.#unanswered.size === 0) this.end(this.#gone);
   }
+}
+
+/** Whether the server may be gone. */
+function leavesDoubt({ code, http }: RawFailure): boolean {
+  return code === 'connection-lost' || (http !== undefined && isOfGateway(http.status));
 }
 
 /** What broke the reading of an answer, as a failure. */

@@ -43,6 +43,8 @@ const INVALID_REQUEST = -32_600;
 const OF_REQUEST: ReadonlySet<number> = new Set([-32_601, -32_602, -32_002]);
 /** Within the origin, these are followed as long as there are not too many. */
 const REPEATING = new Set([307, 308]);
+/** How a gateway says that it gets nothing from the server behind it (RFC 9110 section 15.6). */
+const OF_GATEWAY = new Set([502, 503, 504]);
 /** What stands for bytes that are no text. */
 const NOT_UTF8 = '\ufffd';
 
@@ -98,6 +100,11 @@ function errorIn(answer: JsonRpcAnswer): SaidError | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined;
+}
+
+/** Whether that may be said in the place of a server that is gone: no sign of life of it. */
+export function isOfGateway(status: number): boolean {
+  return OF_GATEWAY.has(status);
 }
 
 /** The `content-type` without its parameters, in lower case. */

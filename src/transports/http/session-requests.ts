@@ -18,7 +18,7 @@ import type { HttpAddress } from './address.js';
 import { isWithinOrigin } from './address.js';
 import { NetworkError } from './exchange.js';
 import type { HttpExchange, HttpReply, HttpRequest } from './exchange.js';
-import { notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
+import { isOfGateway, notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
 
 /** What a transport needs from a credential store or an OAuth flow. */
 export interface HttpAuth {
@@ -66,7 +66,7 @@ export class SessionRequests {
   sessionId: string | undefined;
   /** Sent as `MCP-Protocol-Version` once it is negotiated. */
   protocolVersion: string | undefined;
-  /** Called for every reply, whatever its status. */
+  /** Called for every reply that comes from the server itself, whatever its status. */
   onreply: (() => void) | undefined;
 
   readonly #exchange: HttpExchange;
@@ -129,7 +129,7 @@ export class SessionRequests {
     let url = this.#home ?? request.url ?? this.address.url;
     for (let redirects = 0; ; redirects += 1) {
       const reply = await this.#reach({ method, url, headers, body, signal });
-      this.onreply?.();
+      if (!isOfGateway(reply.status)) this.onreply?.();
       const target = this.#redirected(reply, url, method);
       if (target === undefined || redirects === MAX_REDIRECTS) {
         if (method === 'POST' && isSuccess(reply)) this.#home ??= url;

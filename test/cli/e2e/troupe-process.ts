@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import process from 'node:process';
+import { SAME_PRESS_MS } from '../../../src/cli/signals.js';
 import { withinLimit } from '../../support/within-limit.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/bundle/src/cli/main.js', import.meta.url));
@@ -81,6 +82,12 @@ export class TroupeProcess {
 
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  /** Presses once more, late enough not to be taken for the press before, which has been answered. */
+  async signalAgain(signal: NodeJS.Signals): Promise<void> {
+    await pause(SAME_PRESS_MS + 100);
+    this.signal(signal);
   }
 
   /** Nobody reads stdout any more. */

@@ -400,10 +400,11 @@ describe('kill()', () => {
 
 describe('A request that breaks', () => {
   it('is a reason to ask whether the server is there, unless the caller gave it up', async () => {
+    const ways: Record<string, Handler> = { cut: (_seen, res) => void res.destroy(), refuse: refuse(503) };
     const { transport } = await connect(
       mcp({
         sessionId: 's-1',
-        request: (seen, res) => (seen.rpc.method === 'cut' ? void res.destroy() : hang(seen, res)),
+        request: (seen, res) => (ways[seen.rpc.method ?? ''] ?? hang)(seen, res),
       }),
     );
     let doubts = 0;
@@ -411,9 +412,11 @@ describe('A request that breaks', () => {
     await open(transport);
     expect(await failureOf(transport.send(request(1, 'cut')))).toMatchObject({ written: true });
     expect(doubts).toBe(1);
+    expect(await failureOf(transport.send(request(3, 'refuse')))).toMatchObject({ written: true });
+    expect(doubts).toBe(2);
     const given = failureOf(transport.send(request(2, 'tools/call')));
     await transport.close();
     await given;
-    expect(doubts).toBe(1);
+    expect(doubts).toBe(2);
   });
 });

@@ -32,7 +32,7 @@ export function adviceFor(error: TroupeError): string {
     case 'CALL_TIMEOUT':
       return 'The tool did not answer in time and was told to stop. It may have done part of the work: check before you repeat the call, or ask for less at once.';
     case 'OUTCOME_UNKNOWN':
-      return 'The connection was lost before the answer came, so the call may or may not have been done. Check what is so now before you repeat it.';
+      return 'No answer came that can be read, so the call may or may not have been done. Check what is so now before you repeat it.';
     case 'SERVER_ERROR':
       return error instanceof ServerError && error.rpcCode === INVALID_PARAMS
         ? 'The server did not accept the arguments. Correct them and call the tool again.'

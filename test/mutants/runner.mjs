@@ -35,7 +35,7 @@ class AsTold {
 const vitest = await createVitest(
   'test',
   {
-    config: join(project, 'test/vitest.config.ts'),
+    config: join(project, 'test/vitest.base.config.ts'),
     root: project,
     watch: false,
     reporters: [{}],

@@ -1,0 +1,25 @@
+/** What holds for every run of the tests, however their files share processes. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  test: {
+    environment: 'node',
+    // Neither the user's files nor what an earlier test left there change what a test sees, nor are they changed.
+    env: { TROUPE_CACHE: 'off', XDG_CONFIG_HOME: join(tmpdir(), `troupe-tests-${process.pid}`) },
+    pool: 'forks',
+    // By itself vitest would use one worker of two cores.
+    maxWorkers: 2,
+    globals: false,
+    allowOnly: false,
+    passWithNoTests: false,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    teardownTimeout: 10_000,
+    coverage: { provider: 'v8', include: ['src/**', 'machines/**'], reportsDirectory: 'coverage' },
+  },
+});

@@ -79,9 +79,24 @@ export class BusyTroupe {
     this.#manager.send({ type: 'manager.start', specs });
   }
 
+  /** So many events of a busy fleet: effects settle, timers fire, sessions are lost. */
   async run(steps) {
+    await this.#each(steps, () => this.#step());
+  }
+
+  /** So many events that change what a connection knows, and start nothing. */
+  async runPlain(steps) {
+    const sessions = [...this.#running.values()].filter(({ tell }) => tell !== undefined);
+    await this.#each(steps, (step) => {
+      this.now += 10;
+      const { tell, input } = sessions[step % sessions.length];
+      tell({ type: 'catalog.listChanged', generation: input.generation, at: this.now });
+    });
+  }
+
+  async #each(steps, work) {
     for (let step = 0; step < steps; step += 1) {
-      this.#step();
+      work(step);
       // Everything comes to rest between two events, as it does where effects take time.
       await Promise.resolve();
     }

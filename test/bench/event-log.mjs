@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fromDist } from './from-dist.mjs';
-import { costOfRecording, drive, eventsOfActors, ROUNDS } from './recording-cost.mjs';
+import { costOfRecording, drive, eventsOfActors, plain, ROUNDS } from './recording-cost.mjs';
 import { median } from './statistics.mjs';
 
 const { Fold } = await fromDist('src/event-log/fold.js');
@@ -38,6 +38,7 @@ async function recording(toldEach) {
   line('off: the charts', off.toFixed(1));
   line('on', on.toFixed(1));
   line('recorder', cost.toFixed(1));
+  line('recorder, an event that starts nothing', (await costOfRecording(SHORT, plain)).cost.toFixed(1));
   line('recorder, an event of any actor', (cost / toldEach).toFixed(1));
   line('recorder, as a share of the charts', (cost / off).toFixed(2));
   return off;

@@ -13,22 +13,26 @@ const WARM_UP = 5;
 const FIRST_EVENTS = 500;
 const NOWHERE = { write() {}, close() {} };
 
+/** Has a troupe go through so many events. */
+const anything = (troupe, events) => troupe.run(events);
+export const plain = (troupe, events) => troupe.runPlain(events);
+
 /** Microseconds of processor time for each of so many events. */
-export async function drive(events, sink) {
+export async function drive(events, sink, run = anything) {
   const troupe = new BusyTroupe(sink);
   await troupe.run(FIRST_EVENTS);
   const before = process.cpuUsage();
-  await troupe.run(events);
+  await run(troupe, events);
   const { user, system } = process.cpuUsage(before);
   await troupe.close();
   return (user + system) / events;
 }
 
 /** @returns {Promise<{ off: number, on: number, cost: number }>} medians; `cost` is that of the differences of each pair */
-export async function costOfRecording(events) {
+export async function costOfRecording(events, run = anything) {
   const pairs = [];
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1)
-    pairs.push({ off: await drive(events), on: await drive(events, NOWHERE) });
+    pairs.push({ off: await drive(events, undefined, run), on: await drive(events, NOWHERE, run) });
   const counted = pairs.slice(WARM_UP);
   const of = (figure) => median(counted.map(figure));
   return { off: of(({ off }) => off), on: of(({ on }) => on), cost: of(({ off, on }) => on - off) };

@@ -71,12 +71,12 @@ function interfaceBlocks({ name, parent, doc, members }, told) {
   ];
 }
 
-/** Settings by dotted name. One without a comment has that of its group, else that of its type. */
+/** Settings by dotted name. What their group, else its type, says comes before their own comment. */
 function flattened(declarations, name, prefix = '', inherited = '') {
   return declarations.get(name).members.flatMap((member) => {
     const path = prefix + member.name;
     const named = declarations.get(member.type);
-    const doc = member.doc || named?.doc || inherited;
+    const doc = [inherited, member.doc || named?.doc].filter(Boolean).join(' ');
     if (named?.kind === 'interface') return flattened(declarations, named.name, `${path}.`, doc);
     const inline = member.members();
     if (inline.length === 0) return [{ ...member, name: path, doc }];

@@ -66,12 +66,20 @@ export function shakingHands(
         return { server: maskIdentity(server, ports.servers.mask(key.name)) };
       } catch (error) {
         if (error instanceof RequestLostError && transport.ended !== undefined) {
-          throw new RequestLostError(transport.ended, error.written);
+          throw new RequestLostError(explained(transport.ended), error.written);
         }
         throw error;
       }
     },
   };
+}
+
+/** A session that is not known right after it was given was mostly asked for at the wrong place. */
+function explained(ended: RawFailure): RawFailure {
+  if (ended.code !== 'session-expired') return ended;
+  const hint =
+    'It had just been given. Where several instances stand behind one address, they have to share their sessions, or a session has to stay with one of them.';
+  return { hint, ...ended };
 }
 
 /** What is known of a server that let the time pass, and what helps. */

@@ -15,8 +15,8 @@ import type { Mask } from '../secrets.js';
 import type { HttpAuth, StepUp } from '../transports/http/session-requests.js';
 import { TransportError } from '../transports/session-transport.js';
 import { toSignInFailure } from './auth-failure.js';
-import { openAuthFetch, requireProtected } from './auth-fetch.js';
-import { parseChallenge, toScopes, type Challenge } from './challenge.js';
+import { openAuthFetch } from './auth-fetch.js';
+import { metadataAddress, parseChallenge, toScopes, type Challenge } from './challenge.js';
 import { discover, type AuthorizationPlace } from './discovery.js';
 import { HeldToken } from './held-token.js';
 import { ScopeLedger } from './scope-ledger.js';
@@ -28,6 +28,8 @@ export interface AccountParts extends Pick<
   'server' | 'provider' | 'redirected' | 'redirectPort' | 'isInteractive' | 'watch' | 'ask'
 > {
   readonly clock: Clock;
+  /** The only authorization server that the client may be used at. */
+  readonly clientIssuer: string | undefined;
   /** What the provider has given and taken, and what the client itself keeps secret. */
   readonly secrets: KnownSecrets;
   readonly exclusively: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
@@ -258,14 +260,14 @@ export class Account implements HttpAuth {
   }
 
   async #placeOf(fetch: FetchLike, isFresh = false): Promise<AuthorizationPlace> {
-    const { server, provider } = this.#parts;
-    const { resourceMetadata } = this.#challenge;
+    const { server, provider, clientIssuer } = this.#parts;
+    const resourceMetadata = metadataAddress(this.#challenge, server.url);
     if (!isFresh && this.#place !== undefined && this.#place.of === resourceMetadata)
       return this.#place.found;
-    if (resourceMetadata !== undefined) requireProtected(new URL(resourceMetadata), new URL(server.url));
     const found = await discover({
       serverUrl: server.url,
       resourceMetadataUrl: resourceMetadata,
+      clientIssuer,
       provider,
       fetch,
     });

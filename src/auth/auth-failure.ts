@@ -1,9 +1,11 @@
 /** What went wrong between Troupe and an authorization server, as a failure. Never holds a token, a code or a body. */
 import {
+  InvalidClientError,
   OAuthError,
   ServerError,
   TemporarilyUnavailableError,
   TooManyRequestsError,
+  UnauthorizedClientError,
 } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import type { Mask } from '../secrets.js';
 import { clean } from '../transports/http/http-refusal.js';
@@ -18,6 +20,11 @@ export function isRefusal(error: unknown): error is OAuthError {
     error instanceof TemporarilyUnavailableError ||
     error instanceof TooManyRequestsError;
   return error instanceof OAuthError && !isPassing;
+}
+
+/** It is the client that is refused, and not what it asked for. */
+export function isClientRefusal(error: unknown): boolean {
+  return error instanceof InvalidClientError || error instanceof UnauthorizedClientError;
 }
 
 /** Why tokens could not be renewed this time: it may work later, and nobody has to be asked. */
@@ -40,6 +47,16 @@ export function toSignInFailure(error: unknown, server: string, mask: Mask): Tra
   );
 }
 
+/** What the host's own code gives; what it throws is told as its own, and no authorization server's. */
+export async function askHost<T>(what: string, ask: () => T): Promise<Awaited<T>> {
+  try {
+    return await ask();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${what} threw: ${why}`, { cause });
+  }
+}
+
 /** What was said, as far as it is fit to be told: an answer that is no OAuth may be a page of any kind. */
 function reasonOf(error: unknown, mask: Mask): string {
   if (error instanceof ServerError) return 'the authorization server gave no proper answer.';
@@ -50,5 +67,20 @@ function reasonOf(error: unknown, mask: Mask): string {
   if (error instanceof Error && error.constructor === Error) {
     return mask(clean(error.message, [])).slice(0, LONGEST_REASON);
   }
-  return 'the authorization server gave an answer that cannot be understood.';
+  return `the authorization server gave an answer that cannot be understood${flawOf(error)}.`;
+}
+
+/** What is wrong with an answer, in brackets, without anything that stands in it. */
+export function flawOf(error: unknown): string {
+  if (error instanceof SyntaxError) return ' (it is no JSON)';
+  if (!isUnfit(error)) return '';
+  const fields = new Set(error.issues.map(({ path }) => path.join('.')));
+  return ` (${[...fields].join(', ') || 'all of it'})`;
+}
+
+/** Thrown where the SDK's schema does not fit. */
+function isUnfit(
+  error: unknown,
+): error is { readonly issues: readonly { readonly path: readonly string[] }[] } {
+  return error instanceof Error && error.name === 'ZodError' && 'issues' in error;
 }

@@ -14,6 +14,7 @@ import { NetworkError, type HttpReply } from '../transports/http/exchange.js';
 import { parseRetryAfter } from '../transports/http/http-refusal.js';
 import { createKeepAliveExchange } from '../transports/http/keep-alive-exchange.js';
 import { TransportError, type RawFailure } from '../transports/session-transport.js';
+import { requireUsable, withoutNulls } from './oauth-answer.js';
 
 /** Longest one request may take. */
 const REQUEST_LIMIT_MS = 30_000;
@@ -54,7 +55,8 @@ export function openAuthFetch(options: {
       const text = await readText(reply.body, MOST_BYTES, () => {});
       const status = reply.status;
       if (status === 429 || status >= 500) throw notNow(url, reply, clock.now());
-      const body = WITHOUT_BODY.has(status) ? null : text;
+      if (init.method === 'POST') requireUsable(status, text);
+      const body = WITHOUT_BODY.has(status) ? null : withoutNulls(text);
       return new Response(body, { status, headers: readHeaders(reply) });
     } catch (error) {
       throw explained(error, url);

@@ -38,7 +38,7 @@ export interface OAuthClient {
   readonly clientId: string;
   /** Needs `issuer`. */
   readonly clientSecret?: string;
-  /** PKCS #8 in PEM: the client proves itself by a signed assertion (RFC 7523). Needs `issuer`. */
+  /** In PEM, unencrypted: the client proves itself by a signed assertion (RFC 7523). Needs `issuer`. */
   readonly privateKey?: string;
   /** Of the signature, such as `ES256`. Default `RS256`. */
   readonly algorithm?: string;
@@ -99,13 +99,13 @@ export interface AuthProblem {
   readonly message: string;
 }
 
-type Check = readonly [field: keyof AuthOptions, expected: string, fits: (value: unknown) => boolean];
+type Check<Of> = readonly [field: keyof Of, expected: string, fits: (value: unknown) => boolean];
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-const CHECKS: readonly Check[] = [
+const CHECKS: readonly Check<AuthOptions>[] = [
   ['store', 'an object with read, write and forget', isStore],
   ['onAuthorizationUrl', 'a function', isFunction],
   ['openBrowser', 'true or false', isFlag],
@@ -116,6 +116,17 @@ const CHECKS: readonly Check[] = [
   ['client', 'a client with a clientId, or a function', (value) => isFunction(value) || isObject(value)],
   ['scope', 'a string', isText],
   ['interactive', 'true or false', isFlag],
+];
+
+const CLIENT_CHECKS: readonly Check<OAuthClient>[] = [
+  // RFC 6749 appendix A.2.
+  ['clientSecret', 'a text of printable ASCII', (value) => matches(value, /^[\x20-\x7e]+$/)],
+  ['privateKey', 'a key in PEM', isText],
+  [
+    'algorithm',
+    'RS256, ES256 or another of their kind',
+    (value) => matches(value, /^(?:RS|PS|ES|HS)(?:256|384|512)$/),
+  ],
 ];
 
 /** What is wrong with the `auth` option; nothing where it is left out. Pure. */
@@ -139,6 +150,8 @@ export function clientProblems(client: Readonly<Record<string, unknown>>): reado
   if (!isText(client['clientId'])) return problem('clientId', 'expected a string');
   const { grant = 'authorization-code', assertion } = client;
   if (!GRANTS.some((known) => known === grant)) return problem('grant', `expected ${GRANTS.join(', ')}`);
+  const unfit = CLIENT_CHECKS.find(([field, , fits]) => client[field] !== undefined && !fits(client[field]));
+  if (unfit !== undefined) return problem(unfit[0], `expected ${unfit[1]}`);
   const hasSecret = client['clientSecret'] !== undefined || client['privateKey'] !== undefined;
   if ((hasSecret || assertion !== undefined) && !isAddress(client['issuer'])) {
     return problem('issuer', 'expected the address of the authorization server that the secret is meant for');
@@ -150,6 +163,10 @@ export function clientProblems(client: Readonly<Record<string, unknown>>): reado
     return problem('assertion', "expected a function, with the grant 'jwt-bearer' and no other");
   }
   return [];
+}
+
+function matches(value: unknown, pattern: RegExp): boolean {
+  return typeof value === 'string' && pattern.test(value);
 }
 
 function isStore(value: unknown): boolean {

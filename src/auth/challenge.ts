@@ -30,6 +30,14 @@ export function parseChallenge(header: string | undefined): Challenge {
   };
 }
 
+/** Where the metadata of the protected resource is; what is no address counts as not said. */
+export function metadataAddress(
+  { resourceMetadata: said }: Challenge,
+  serverUrl: string,
+): string | undefined {
+  return said !== undefined && URL.canParse(said, serverUrl) ? new URL(said, serverUrl).href : undefined;
+}
+
 /** The scopes in a text that separates them by spaces (RFC 6749 section 3.3). */
 export function toScopes(text: string | undefined): readonly string[] {
   return [...new Set((text ?? '').split(' ').filter((scope) => scope !== ''))];

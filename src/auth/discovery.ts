@@ -4,7 +4,8 @@
  * D1. The metadata of the protected resource must be about this server (RFC 9728 section 3.3), that of the
  *     authorization server about itself (RFC 8414 section 3.3).
  * D2. Every address in them is protected at least as well as the server (`requireProtected`).
- * D3. "Has none" is a refusal of the look-up with 4xx; anything else that goes wrong ends the discovery.
+ * D3. A client that is meant for one authorization server is shown to no other.
+ * D4. "Has none" is a refusal of the look-up with 4xx; anything else that goes wrong ends the discovery.
  */
 import {
   discoverAuthorizationServerMetadata,
@@ -20,6 +21,7 @@ import type {
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { shownUrl } from '../transports/http/address.js';
 import { TransportError } from '../transports/session-transport.js';
+import { flawOf } from './auth-failure.js';
 import { requireProtected } from './auth-fetch.js';
 
 /** What discovery found, as the SDK keeps it, and the resource to ask tokens for (RFC 8707). */
@@ -34,25 +36,22 @@ export interface DiscoveryRequest {
   readonly serverUrl: string;
   /** Where the server says its metadata is; without it the well-known places are tried. */
   readonly resourceMetadataUrl: string | undefined;
+  /** The only authorization server that the client may be used at, where there is such. */
+  readonly clientIssuer: string | undefined;
   readonly provider: OAuthClientProvider;
   readonly fetch: FetchLike;
 }
 
 export async function discover(request: DiscoveryRequest): Promise<AuthorizationPlace> {
-  const { serverUrl, resourceMetadataUrl, provider, fetch } = request;
+  const { serverUrl, resourceMetadataUrl, clientIssuer, provider, fetch } = request;
   const server = new URL(serverUrl);
+  if (resourceMetadataUrl !== undefined) requireProtected(new URL(resourceMetadataUrl), server);
   const resourceMetadata = await findResourceMetadata(request);
   const resource = await resourceOf(serverUrl, provider, resourceMetadata);
   const named = resourceMetadata?.authorization_servers?.[0];
-  // MCP 2025-03-26: without such metadata the server's own origin is the authorization server.
-  const authorizationServerUrl = named ?? new URL('/', server).href;
-  requireProtected(new URL(authorizationServerUrl), server);
-  const metadata = await discoverAuthorizationServerMetadata(authorizationServerUrl, { fetchFn: fetch });
-  if (metadata !== undefined) {
-    // An origin that was only guessed claims to be nobody in particular.
-    if (named !== undefined) requireIssuer(metadata, named);
-    for (const address of endpointsOf(metadata)) requireProtected(new URL(address), server);
-  }
+  const authorizationServerUrl = named ?? guessedIssuer(server);
+  if (clientIssuer !== undefined) requireMeant(authorizationServerUrl, clientIssuer, server);
+  const metadata = await metadataOf(authorizationServerUrl, server, fetch);
   return {
     issuer: authorizationServerUrl,
     resource,
@@ -63,6 +62,28 @@ export async function discover(request: DiscoveryRequest): Promise<Authorization
       ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
     },
   };
+}
+
+/** What an authorization server says of itself; undefined where it says nothing. */
+export async function metadataOf(
+  issuer: string,
+  server: URL,
+  fetch: FetchLike,
+): Promise<AuthorizationServerMetadata | undefined> {
+  requireProtected(new URL(issuer), server);
+  const metadata = await reading(fetch, (fetchFn) =>
+    discoverAuthorizationServerMetadata(issuer, { fetchFn }),
+  );
+  if (metadata === undefined) return undefined;
+  // An origin that was only guessed claims to be nobody in particular.
+  if (issuer !== guessedIssuer(server)) requireIssuer(metadata, issuer);
+  for (const address of endpointsOf(metadata)) requireProtected(new URL(address), server);
+  return metadata;
+}
+
+/** MCP 2025-03-26: where nobody names one, the server's own origin is the authorization server. */
+function guessedIssuer(server: URL): string {
+  return new URL('/', server).href;
 }
 
 /** What the SDK's token requests need to know of it. */
@@ -95,10 +116,28 @@ async function findResourceMetadata({
   };
   const where = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl };
   try {
-    return await discoverOAuthProtectedResourceMetadata(serverUrl, where, look);
+    return await reading(look, (fetchFn) =>
+      discoverOAuthProtectedResourceMetadata(serverUrl, where, fetchFn),
+    );
   } catch (error) {
     if (hasNone) return undefined;
     throw error;
+  }
+}
+
+/** Tells which address gave metadata that cannot be understood, and what is wrong with them. */
+async function reading<T>(fetch: FetchLike, read: (fetch: FetchLike) => Promise<T>): Promise<T> {
+  let asked = '';
+  const noting: FetchLike = (url, init) => {
+    asked = shownUrl(new URL(url));
+    return fetch(url, init);
+  };
+  try {
+    return await read(noting);
+  } catch (cause) {
+    const flaw = flawOf(cause);
+    if (flaw === '') throw cause;
+    throw new Error(`the OAuth metadata at ${asked} cannot be understood${flaw}.`, { cause });
   }
 }
 
@@ -126,6 +165,15 @@ function requireIssuer(metadata: AuthorizationServerMetadata, named: string): vo
     code: 'auth-required',
     message: `The authorization server ${shownAddress(named)} says that it is another one, ${shownAddress(metadata.issuer)}.`,
     hint: UNTRUSTWORTHY,
+  });
+}
+
+function requireMeant(issuer: string, clientIssuer: string, server: URL): void {
+  if (isSameIssuer(issuer, clientIssuer)) return;
+  throw new TransportError({
+    code: 'auth-required',
+    message: `${shownUrl(server)} wants a sign-in at ${shownAddress(issuer)}, but the client is for ${shownAddress(clientIssuer)}.`,
+    hint: "Nothing of the client was sent there. Correct its 'issuer' only if you trust that address.",
   });
 }
 

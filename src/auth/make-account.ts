@@ -10,6 +10,7 @@ import { createFileTokenStore } from './file-token-store.js';
 import { StoredOAuthProvider } from './oauth-provider.js';
 import { openBrowser } from './open-browser.js';
 import { remembering } from './remembering.js';
+import { signingKey } from './signing-key.js';
 import { ownerOf, type TokenOwner, type TokenStore } from './token-store.js';
 import { Turns } from './turns.js';
 import { unattendedRequest } from './unattended-request.js';
@@ -50,6 +51,7 @@ export async function ownAccount(
     redirected: provider.redirectUrl === undefined || redirectUrl !== undefined ? undefined : provider,
     redirectPort: options.redirectPort ?? 0,
     isInteractive: options.interactive ?? true,
+    clientIssuer: client?.issuer,
     exclusively: takingTurns(owner, store),
     watch: (onChange) => store.watch?.(owner, onChange) ?? (() => {}),
     ask: (url) => {
@@ -75,6 +77,7 @@ export function hostedAccount(
     redirected: undefined,
     redirectPort: 0,
     isInteractive: true,
+    clientIssuer: undefined,
     exclusively: takingTurns(ownerOf(server.url, undefined), createFileTokenStore()),
     watch: () => () => {},
     ask: () => undefined,
@@ -98,7 +101,8 @@ function secretsOf({ clientId, clientSecret, privateKey }: Partial<OAuthClient> 
 async function signerOf(client: OAuthClient | undefined) {
   if (client?.privateKey === undefined) return undefined;
   const { createPrivateKeyJwtAuth } = await import('@modelcontextprotocol/sdk/client/auth-extensions.js');
-  const { clientId, privateKey, algorithm = 'RS256' } = client;
+  const { clientId, algorithm = 'RS256' } = client;
+  const privateKey = signingKey(client, client.privateKey, algorithm);
   return createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey, alg: algorithm });
 }
 

@@ -18,6 +18,7 @@ import type {
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { Clock } from '../ports.js';
 import type { OAuthClient } from './auth-options.js';
+import { usableSignIn } from './kept-sign-in.js';
 import type { StoredSignIn, TokenOwner, TokenStore } from './token-store.js';
 
 export interface StoredProviderOptions {
@@ -162,7 +163,7 @@ export class StoredOAuthProvider implements OAuthClientProvider {
     const { store, owner } = this.#options;
     if (this.#unsaved !== undefined) return this.#unsaved;
     try {
-      return (await store.read(owner)) ?? {};
+      return usableSignIn(await store.read(owner));
     } catch (error) {
       return this.#keep({}, error);
     }

@@ -13,6 +13,8 @@ export function remembering(provider: OAuthClientProvider, secrets: KnownSecrets
     if (given !== undefined) secrets.remember(tokenSecrets(given));
     return given;
   };
+  // A storage that is parsed gives null for what it does not have.
+  const kept = <T>(given: T | null): T | undefined => given ?? undefined;
   const request = <T extends URLSearchParams | undefined>(given: T): T => {
     secrets.remember([given?.get('assertion') ?? undefined]);
     return given;
@@ -24,9 +26,9 @@ export function remembering(provider: OAuthClientProvider, secrets: KnownSecrets
   const save = provider.saveClientInformation?.bind(provider);
   const prepare = provider.prepareTokenRequest?.bind(provider);
   return viewOf(provider, {
-    tokens: async () => tokens(await provider.tokens()),
+    tokens: async () => tokens(kept(await provider.tokens())),
     saveTokens: (given) => provider.saveTokens(tokens(given)),
-    clientInformation: async () => client(await provider.clientInformation()),
+    clientInformation: async () => client(kept(await provider.clientInformation())),
     ...(save !== undefined && { saveClientInformation: (given) => save(client(given)) }),
     ...(prepare !== undefined && { prepareTokenRequest: async (scope) => request(await prepare(scope)) }),
     codeVerifier: async () => verifier(await provider.codeVerifier()),

@@ -5,7 +5,7 @@
  *     listener alone may outlive it, until the browser has its last page.
  * G2. No clock runs while a person is asked.
  * G3. An answer counts only with the state of this sign-in; a code that a person brings by hand has none. One that
- *     cannot be exchanged is told to whoever brought it, and the waiting goes on.
+ *     cannot be exchanged is told to whoever brought it, and the waiting goes on unless the client itself was refused.
  * G4. Somebody else may sign in meanwhile, in another process, too: then that counts.
  */
 import { timingSafeEqual } from 'node:crypto';
@@ -14,9 +14,11 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../ports.js';
 import { abortable } from '../transports/http/abortable.js';
 import { TransportError } from '../transports/session-transport.js';
+import { askHost, isClientRefusal } from './auth-failure.js';
 import type { AuthFetch } from './auth-fetch.js';
 import type { AuthServer } from './auth-options.js';
 import { isSameIssuer, tokenRequest, type AuthorizationPlace } from './discovery.js';
+import { readAnswer } from './given-answer.js';
 import { openLoopback, type Loopback, type LoopbackAnswer } from './loopback.js';
 import type { StoredOAuthProvider } from './oauth-provider.js';
 import { viewOf } from './provider-view.js';
@@ -111,12 +113,11 @@ export class SignIn {
 
   /** Takes the address that the browser was sent to in the end, or the code in it. Rejects with a `TransportError`. */
   async finish(answer: string): Promise<void> {
-    const isAddress = /^https?:\/\//i.test(answer) && URL.canParse(answer);
-    if (!isAddress) return this.#exchange(answer);
-    const params = new URL(answer).searchParams;
-    const refused = this.#refusalIn(params);
+    const given = readAnswer(answer, this.#ports.provider.redirectUrl);
+    if (!(given instanceof URLSearchParams)) return this.#exchange(given.code);
+    const refused = this.#refusalIn(given);
     if (refused !== undefined) throw refused;
-    await this.#exchange(params.get('code') ?? '');
+    await this.#exchange(given.get('code') ?? '');
   }
 
   end(): void {
@@ -195,7 +196,7 @@ export class SignIn {
 
   async #askFor(url: string, ask: SignInPorts['ask']): Promise<void> {
     try {
-      const answer = await ask(url);
+      const answer = await askHost("'onAuthorizationUrl'", () => ask(url));
       if (typeof answer === 'string') await this.finish(answer);
     } catch (error) {
       this.#fail(this.#ports.explain(error));
@@ -278,9 +279,18 @@ export class SignIn {
         await provider.saveTokens({ ...tokens, issuer });
       });
     } catch (error) {
-      throw explain(error, [code, await provider.codeVerifier()]);
+      const failure = explain(error, [code, await provider.codeVerifier()]);
+      if (isClientRefusal(error)) await this.#dropClient(failure);
+      throw failure;
     }
     this.#complete();
+  }
+
+  /** No answer to this question can be taken: the next sign-in registers anew. */
+  async #dropClient(failure: TransportError): Promise<void> {
+    const { provider, exclusively } = this.#ports;
+    const forgotten = exclusively(async () => provider.invalidateCredentials?.('client'));
+    await forgotten.finally(() => this.#fail(failure));
   }
 }
 

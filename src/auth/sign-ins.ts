@@ -23,6 +23,7 @@ import {
   type AuthServer,
   type OAuthClient,
 } from './auth-options.js';
+import { isPromise, requireProvider } from './hosted-provider.js';
 import { serverAddress } from './token-store.js';
 
 /** How long a renewal may still take when the troupe is closed. */
@@ -133,6 +134,7 @@ export class SignIns implements SignInPort {
   async #hosted(server: AuthServer, provide: ProvideAuth): Promise<Account | undefined> {
     const provider = fromHost(server, () => provide(server));
     if (provider === undefined) return undefined;
+    requireProvider(provider, server);
     const { hostedAccount } = await import('./make-account.js');
     return hostedAccount(server, provider, this.#surroundings(server));
   }
@@ -175,12 +177,16 @@ function notAsked(server: string): NotReadyError {
   return new NotReadyError(message, { server });
 }
 
-/** What the host's own code gives. */
-function fromHost<T>(server: AuthServer, ask: () => T): T {
+/** What the host's own code gives; null counts as nothing. */
+function fromHost<T>(server: AuthServer, ask: () => T | null): T | undefined {
   try {
-    return ask();
+    const given = ask();
+    // It is refused further on, and nobody else would hear of its rejection.
+    if (isPromise(given)) given.catch(() => {});
+    return given ?? undefined;
   } catch (cause) {
-    const message = `The 'auth' option threw for '${server.name}'.`;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `The 'auth' option threw for '${server.name}': ${why}`;
     throw new TransportError({ code: 'config-invalid', message }, { cause });
   }
 }

@@ -3,8 +3,7 @@ import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shar
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../ports.js';
 import { openAuthFetch } from './auth-fetch.js';
-import { discover, isSameIssuer } from './discovery.js';
-import { StoredOAuthProvider } from './oauth-provider.js';
+import { metadataOf } from './discovery.js';
 import type { StoredSignIn, TokenOwner, TokenStore } from './token-store.js';
 
 /** What became of a sign-in. `forgotten`: it is gone here, but the authorization server was not told. */
@@ -22,10 +21,10 @@ export async function signOut(
     return kept;
   };
   const kept = await (store.exclusively === undefined ? work() : store.exclusively(owner, work, signal));
-  if (kept?.tokens === undefined) return kept === undefined ? 'none' : 'forgotten';
+  if (kept?.tokens === undefined) return 'none';
   const requests = openAuthFetch({ serverUrl: owner.server, clock, signal });
   try {
-    return (await revoke(owner, kept, clock, requests.fetch)) ? 'revoked' : 'forgotten';
+    return (await revoke(owner, kept, requests.fetch)) ? 'revoked' : 'forgotten';
   } catch {
     return 'forgotten';
   } finally {
@@ -33,20 +32,16 @@ export async function signOut(
   }
 }
 
-/** The refresh token is the sign-in: what was made of it ends with it. */
+/** The refresh token is the sign-in: what was made of it ends with it. It goes to where it came from and nowhere else. */
 async function revoke(
   owner: TokenOwner,
   { tokens, client }: StoredSignIn,
-  clock: Clock,
   fetch: FetchLike,
 ): Promise<boolean> {
-  const provider = new StoredOAuthProvider({ ...NOTHING, owner, clock });
-  const serverUrl = owner.server;
-  const { issuer, state } = await discover({ serverUrl, resourceMetadataUrl: undefined, provider, fetch });
-  const endpoint = revocationEndpoint(state.authorizationServerMetadata);
   const clientId = client?.client_id ?? owner.client;
-  const isElsewhere = tokens?.issuer !== undefined && !isSameIssuer(tokens.issuer, issuer);
-  if (endpoint === undefined || tokens === undefined || clientId === '' || isElsewhere) return false;
+  if (tokens?.issuer === undefined || clientId === '') return false;
+  const endpoint = revocationEndpoint(await metadataOf(tokens.issuer, new URL(owner.server), fetch));
+  if (endpoint === undefined) return false;
   const isRefresh = tokens.refresh_token !== undefined;
   const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
   const body = new URLSearchParams({
@@ -63,16 +58,3 @@ function revocationEndpoint(metadata: AuthorizationServerMetadata | undefined): 
   const endpoint = metadata?.['revocation_endpoint' as keyof AuthorizationServerMetadata];
   return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
 }
-
-/** A provider that only answers what discovery asks. */
-const NOTHING = {
-  store: { read: async () => undefined, write: async () => {}, forget: async () => {} },
-  clientName: '',
-  client: undefined,
-  clientMetadataUrl: undefined,
-  scope: undefined,
-  redirectUrl: undefined,
-  addClientAuthentication: undefined,
-  unattendedRequest: undefined,
-  onUnsaved: () => {},
-};

@@ -11,15 +11,11 @@ import {
   refreshAuthorization,
   type OAuthClientProvider,
 } from '@modelcontextprotocol/sdk/client/auth.js';
-import {
-  InvalidClientError,
-  InvalidGrantError,
-  UnauthorizedClientError,
-} from '@modelcontextprotocol/sdk/server/auth/errors.js';
+import { InvalidGrantError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Mask } from '../secrets.js';
-import { isRefusal, toPassingFailure, toSignInFailure } from './auth-failure.js';
+import { isClientRefusal, isRefusal, toPassingFailure, toSignInFailure } from './auth-failure.js';
 import { isSameIssuer, tokenRequest, type AuthorizationPlace } from './discovery.js';
 import { viewOf } from './provider-view.js';
 
@@ -96,9 +92,7 @@ export class TokenRenewal {
     } catch (error) {
       if (!isRefusal(error)) throw toPassingFailure(error, server, mask());
       if (error instanceof InvalidGrantError) await this.#forget(provider, refreshToken, stale);
-      if (error instanceof InvalidClientError || error instanceof UnauthorizedClientError) {
-        await provider.invalidateCredentials?.('client');
-      }
+      if (isClientRefusal(error)) await provider.invalidateCredentials?.('client');
       return undefined;
     }
   }

@@ -1,5 +1,6 @@
 /** The form that a client sends which needs no person to get its tokens, by its grant. */
 import type { OAuthDiscoveryState } from '@modelcontextprotocol/sdk/client/auth.js';
+import { askHost } from './auth-failure.js';
 import type { AssertionRequest, AuthServer, OAuthClient } from './auth-options.js';
 import type { UnattendedRequest } from './oauth-provider.js';
 
@@ -16,7 +17,8 @@ export function unattendedRequest(
   if (client?.grant !== 'jwt-bearer' || assertion === undefined) return undefined;
   // RFC 7523 section 2.1.
   return async (scope, state) => {
-    const given: unknown = await assertion(toAssertionRequest(server, scope, state));
+    const request = toAssertionRequest(server, scope, state);
+    const given: unknown = await askHost("the client's 'assertion'", () => assertion(request));
     if (typeof given !== 'string' || given === '') throw new Error("the client's 'assertion' gave no text.");
     return form(JWT_BEARER, { assertion: given, scope });
   };

@@ -44,7 +44,7 @@ export async function exportFixture({
   make(folder);
   await write(log, trimmed(header, own));
   try {
-    await write(test, testFile(name, base, states));
+    await write(test, testFile(name, base, states, limitMs(own)));
   } catch (error) {
     await rm(log, { force: true });
     throw error;
@@ -125,7 +125,16 @@ function trimmed(header: LogHeader, entries: readonly LogEntry[]): string {
   return [`${JSON.stringify(header)}\n`, ...lines].join('');
 }
 
-function testFile(name: string, base: string, states: readonly string[]): string {
+/** So many milliseconds of a recording pass in one second, also on a slow machine. */
+const PASS_IN_A_SECOND = 10_000_000;
+
+/** Real milliseconds that the test may take: as long as any, and what a long recording needs. */
+function limitMs(entries: readonly LogEntry[]): number {
+  const length = (entries.at(-1)?.at ?? 0) - (entries[0]?.at ?? 0);
+  return 1_000 * (5 + Math.max(0, Math.round(length / PASS_IN_A_SECOND)));
+}
+
+function testFile(name: string, base: string, states: readonly string[], limit: number): string {
   const [own, testing] = [PACKAGE.name, `${PACKAGE.name}/testing`];
   return `// Written by 'troupe replay --export-fixture' from a recording of ${JSON.stringify(name)}. Yours to change.
 import { readFileSync } from 'node:fs';
@@ -136,7 +145,7 @@ import { createRecordedServer } from '${testing}';
 const NAME = ${JSON.stringify(name)};
 const LOG = new URL('./${base}.jsonl', import.meta.url);
 
-/** What the connection went through when it was recorded, up to the first command of its host. */
+/** What the connection went through, until its host gave a command, it gave up, or a person had to sign in. */
 const RECORDED = ${JSON.stringify([...states])};
 
 it('goes through what was recorded', async () => {
@@ -157,6 +166,6 @@ it('goes through what was recorded', async () => {
     await troupe.close();
   }
   expect(states.slice(0, RECORDED.length)).toEqual(RECORDED);
-});
+}, ${limit});
 `;
 }

@@ -1,4 +1,4 @@
-/** What a store of approvals could not do, for a person: once for each reason, however often it is tried. */
+/** What a store could not do, or a sign-in did not take, for a person: once for each reason, however often it is tried. */
 import type { LifecycleEvent } from '../lifecycle/event.js';
 import type { Troupe } from '../troupe.js';
 import { oneLine } from './safe-text.js';
@@ -8,6 +8,8 @@ import type { Terminal } from './terminal.js';
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['review-problem', "; see 'troupe review'"],
   ['approvals-problem', ''],
+  ['sign-in-not-stored', ''],
+  ['sign-in-failed', ''],
 ]);
 
 /** Gives what is to be told of an event; undefined where that was told before, or is something else. */

@@ -67,7 +67,7 @@ export class ClientRequests {
           this.#listExtras(
             request,
             'resources',
-            () => [STATUS_RESOURCE, ...offering.lists.resources],
+            () => [STATUS_RESOURCE, ...offering.lists.resources.filter(({ uri }) => uri !== STATUS_URI)],
             ({ uri }) => uri,
           ),
       ],
@@ -139,7 +139,7 @@ export class ClientRequests {
     const uri = uriOf(request);
     if (uri === STATUS_URI) return readStatus(this.#parts.view.statuses);
     const server = await this.#serverOf(uri);
-    return this.#pass('resources/read', server, request, uri).catch(toUnknown(uri));
+    return this.#pass('resources/read', server, request, uri).catch(this.#toUnknown(server, uri));
   }
 
   async #subscribe(request: ClientRequest): Promise<JsonObject> {
@@ -150,7 +150,7 @@ export class ClientRequests {
       return {};
     }
     const server = await this.#serverOf(uri);
-    await subscriptions.add(server, uri, { signal: request.signal }).catch(toUnknown(uri));
+    await subscriptions.add(server, uri, { signal: request.signal }).catch(this.#toUnknown(server, uri));
     return {};
   }
 
@@ -326,6 +326,15 @@ export class ClientRequests {
       : failureError(error, server);
   }
 
+  /** A server without resources has none of that name: the gateway itself has resources. */
+  #toUnknown(server: string, uri: string): (error: unknown) => never {
+    return (error) => {
+      const hasNone = this.#parts.view.connection(server)?.status.capabilities?.resources === undefined;
+      if (!(error instanceof NotOfferedError) || !hasNone) throw error;
+      throw unknownResource(uri, 'The server has no resources.');
+    };
+  }
+
   async #onceListed<T>(look: () => T | undefined): Promise<T | undefined> {
     await this.#listed();
     return look();
@@ -350,13 +359,6 @@ export class ClientRequests {
       if (typeof id === 'string') this.#parts.client.awaits(error.server ?? '', id);
     }
   }
-}
-
-/** A server without resources has none of that name: the gateway itself has resources. */
-function toUnknown(uri: string): (error: unknown) => never {
-  return (error) => {
-    throw error instanceof NotOfferedError ? unknownResource(uri, 'The server has no resources.') : error;
-  };
 }
 
 function uriOf({ params }: ClientRequest): string {

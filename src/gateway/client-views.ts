@@ -3,7 +3,8 @@
  *
  * V1. There are at most so many clients with connections of their own. For a further one, a client that nothing has reached
  *     for five minutes gives way, as one that went without a word does; where there is none, the further one is refused.
- * V2. Clients that have none of their own, and are connected to the same, share one view and its lists.
+ * V2. Clients that have none of their own, and are connected to the same, share one view and its lists. A server that comes
+ *     to be for each client alone is none of it: they have it with their next session.
  */
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
@@ -17,7 +18,7 @@ import type { ClientSession, Opened } from './client-session.js';
 import { Declarations } from './declarations.js';
 import { besideTheFirst } from './gateway-options.js';
 import type { Answers } from './answers.js';
-import { isOwn } from './isolation.js';
+import { isolationOf, isOwn } from './isolation.js';
 import { Offering } from './offering.js';
 import { OwnConnections } from './own-connections.js';
 import { ownResponders, requestBehind } from './questions.js';
@@ -87,8 +88,10 @@ export class ClientViews {
   }
 
   #openCommon(client: ClientSession, only: string | undefined): Opened {
-    const { common } = this.#parts;
-    const seen = this.#common.get(only) ?? this.#see({ only, isOwn: () => false });
+    const { common, isSingle } = this.#parts;
+    // An entry may have come to be so while the client is there.
+    const isSeen = (row: ServerRow): boolean => isSingle || isolationOf(row) !== 'per-session';
+    const seen = this.#common.get(only) ?? this.#see({ only, isOwn: () => false, isSeen });
     this.#common.set(only, seen);
     return {
       ...seen,
@@ -126,7 +129,7 @@ export class ClientViews {
       return row !== undefined && owns(row);
     };
     return {
-      ...this.#see({ own, only, isOwn: isOwnServer }),
+      ...this.#see({ own, only, isOwn: isOwnServer, isSeen: () => true }),
       setLevel: async (level) => {
         await Promise.all([own.troupe.setLogLevel(level), this.#wishLevel(client, level)]);
       },
@@ -139,11 +142,13 @@ export class ClientViews {
     };
   }
 
-  #see(seen: Pick<ServerViewParts, 'own' | 'only' | 'isOwn'>): Seen {
+  #see(seen: Pick<ServerViewParts, 'own' | 'only' | 'isOwn' | 'isSeen'>): Seen {
     const { common, whenCommonStarted, options, isBare } = this.#parts;
     const view = new ServerView({ common, whenCommonStarted, ...seen });
-    const naming = isBare || seen.only !== undefined ? undefined : (options.naming ?? DEFAULT_NAMING);
-    return { view, offering: new Offering(view, naming) };
+    const { naming = DEFAULT_NAMING } = options;
+    // A second server may come while a bare gateway runs.
+    const isAlone = (): boolean => seen.only !== undefined || (isBare && view.servers.length <= 1);
+    return { view, offering: new Offering(view, () => (isAlone() ? undefined : naming)) };
   }
 
   async #wishLevel(client: ClientSession, level: LoggingLevel): Promise<void> {

@@ -219,7 +219,8 @@ export class Gateway {
   }
 
   async #open(client: ClientSession, answers: Answers, only: string | undefined): Promise<Opened> {
-    this.#opened += 1;
+    // One that was refused may try again.
+    if (client !== this.#lastClient) this.#opened += 1;
     this.#lastClient = client;
     this.#tellFirst();
     await Promise.race([this.start(), this.#read]);

@@ -80,8 +80,12 @@ export class HttpAccess {
       logger.error('A token could not be verified.', { reason: nameOf(error) });
       return UNVERIFIED;
     }
-    if (verified === undefined || (verified.expiresAt ?? Infinity) <= clock.now())
-      return unauthorized(oauth, resource, WRONG);
+    if (!verified) return unauthorized(oauth, resource, WRONG);
+    if (!isVerdict(verified)) {
+      logger.error("'verifyToken' must give { subject, scopes }: a text and a list of texts, or undefined.");
+      return UNVERIFIED;
+    }
+    if ((verified.expiresAt ?? Infinity) <= clock.now()) return unauthorized(oauth, resource, WRONG);
     const { scopes, subject, expiresAt } = verified;
     const missing = (oauth.requiredScopes ?? []).filter((scope) => !scopes.includes(scope));
     if (missing.length > 0) return insufficient(oauth, resource, missing);
@@ -118,6 +122,11 @@ function challenge(
   const metadata = oauth && `resource_metadata="${resourceMetadataUrl(resource)}"`;
   const words = ['realm="mcp-troupe"', ...parameters, metadata].filter((word) => word);
   return `Bearer ${words.join(', ')}`;
+}
+
+/** A host that is no TypeScript may give anything; callers whose subject is unknown must not be taken for one. */
+function isVerdict({ subject, scopes }: { readonly [K in keyof VerifiedToken]?: unknown }): boolean {
+  return typeof subject === 'string' && Array.isArray(scopes);
 }
 
 function isOwnOrigin(origin: string, host: string): boolean {

@@ -1,6 +1,9 @@
 /** How the HTTP service of a gateway answers what is no stream: JSON, as JSON-RPC has it. */
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { RPC, rpcError } from './client-message.js';
+
+/** Of one request. The time for it is bounded by the server. */
+const MOST_DROPPED_BYTES = 64 * 1_024 * 1_024;
 
 /** Why a request of HTTP is not answered: one sentence for a person. */
 export interface Refused {
@@ -32,11 +35,18 @@ export function answerJson(
   response.end(text);
 }
 
-/** Whatever was not read of the request is not read any more. */
 export function refuse(response: ServerResponse, { status, error, headers, code }: Refused): void {
-  const isRead = response.req.complete;
-  answerJson(response, status, rpcError(null, code ?? RPC.serverError, error), {
-    ...(isRead ? {} : { connection: 'close' }),
-    ...headers,
+  dropRest(response.req);
+  answerJson(response, status, rpcError(null, code ?? RPC.serverError, error), headers);
+}
+
+/** Whoever is cut off while it sends comes to read no answer: the rest of what is refused is let in, and not kept. */
+export function dropRest(request: IncomingMessage): void {
+  if (request.complete) return;
+  let left = MOST_DROPPED_BYTES;
+  request.on('error', () => {});
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.destroy();
   });
 }

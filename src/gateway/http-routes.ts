@@ -8,7 +8,7 @@ import { readBytes } from '../inspection/read-body.js';
 import type { Clock } from '../ports.js';
 import { notText, parseError, parseJson, RPC, toClientMessage, tooLong } from './client-message.js';
 import type { Caller, HttpAccess } from './http-access.js';
-import { answerJson, isRefused, refuse, type Refused } from './http-answers.js';
+import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
 import { resourceMetadata, resourcePathOf, type ProtectedResource } from './http-oauth.js';
 import { SESSION_HEADER, SESSION_OVER, type HttpSession } from './http-session.js';
 import type { HttpSessions, Place } from './http-sessions.js';
@@ -83,7 +83,8 @@ export class HttpRoutes {
     }
     const [path = ''] = url.split('?');
     const described = resourcePathOf(path);
-    if (described !== undefined && oauth !== undefined && method === 'GET')
+    const isThere = described === '/' || placeOf(described ?? '') !== undefined;
+    if (described !== undefined && isThere && oauth !== undefined && method === 'GET')
       return answerJson(response, 200, resourceMetadata(new URL(described, origin), oauth));
     const place = placeOf(path);
     if (place === undefined) return refuse(response, NOTHING_HERE);
@@ -117,8 +118,10 @@ export class HttpRoutes {
     if (!isJson(headers)) return refuse(response, NOT_JSON);
     if (!takesStream(headers)) return refuse(response, NO_STREAM);
     const bytes = await readBytes(request, maxBodyBytes);
-    if (bytes === undefined)
-      return answerJson(response, 413, tooLong(null, undefined, maxBodyBytes), { connection: 'close' });
+    if (bytes === undefined) {
+      dropRest(request);
+      return answerJson(response, 413, tooLong(null, undefined, maxBodyBytes));
+    }
     if (!isUtf8(bytes)) return answerJson(response, 400, notText(bytes.length));
     // Without a byte order mark, which RFC 8259 (section 8.1) lets a reader pass over.
     const body = parseJson(new TextDecoder().decode(bytes));

@@ -35,8 +35,9 @@ const NO_LISTS: Lists = { tools: [], resources: [], resourceTemplates: [], promp
 
 export class Offering {
   readonly #view: ServerView;
-  /** Undefined: names stay as the server gives them. */
-  readonly #naming: NamingTemplate | undefined;
+  readonly #namingNow: () => NamingTemplate | undefined;
+  /** By which the lists were made. Undefined: names stay as the server gives them. */
+  #naming: NamingTemplate | undefined;
   #shares: readonly Share[] = [];
   #lists: Lists = NO_LISTS;
   #tools: ReadonlyMap<string, Named> = new Map();
@@ -48,9 +49,9 @@ export class Offering {
   #untold = new Set<ToldList>();
   #stop: (() => void)[] = [];
 
-  constructor(view: ServerView, naming: NamingTemplate | undefined) {
+  constructor(view: ServerView, naming: () => NamingTemplate | undefined) {
     this.#view = view;
-    this.#naming = naming;
+    this.#namingNow = naming;
   }
 
   get lists(): Lists {
@@ -66,7 +67,7 @@ export class Offering {
 
   /** Whose a tool of that name would be, of those servers; undefined where its name does not tell. */
   serverNamedBy(name: string, servers: readonly string[]): string | undefined {
-    return serverNamedBy(name, servers, this.#naming);
+    return serverNamedBy(name, servers, this.#namingNow());
   }
 
   prompt(name: string): Named | undefined {
@@ -139,9 +140,12 @@ export class Offering {
     const shares = this.#view.servers.map((server): Share => [server, this.#view.offer(server)]);
     const before = this.#shares;
     const isSame = (list: keyof ServerOffer): boolean => isSameList(parts(shares, list), parts(before, list));
+    const naming = this.#namingNow();
+    const isRenamed = naming !== this.#naming;
+    this.#naming = naming;
     this.#shares = shares;
-    if (!isSame('tools')) this.#takeTools(shares);
-    if (!isSame('prompts')) this.#takePrompts(shares);
+    if (isRenamed || !isSame('tools')) this.#takeTools(shares);
+    if (isRenamed || !isSame('prompts')) this.#takePrompts(shares);
     if (isSame('resources') && isSame('resourceTemplates')) return;
     this.#untold.add('resources');
     const resources = shares.flatMap(([, offer]) => offer.resources);

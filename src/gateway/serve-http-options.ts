@@ -1,5 +1,8 @@
 /** What a host may say of the HTTP service of a gateway. */
-import { ConfigError } from '../errors.js';
+import { describeProblem, fieldName } from '../config/problem.js';
+import { kindOf, readShape } from '../config/read-shape.js';
+import type { Schema } from '../config/schema.js';
+import { ConfigError, type ConfigProblem } from '../errors.js';
 import type { Clock, Logger } from '../ports.js';
 import type { EventLogLimits } from './http-event-log.js';
 import type { ProtectedResource } from './http-oauth.js';
@@ -38,6 +41,34 @@ export interface ServeHttpOptions {
   readonly logger?: Logger;
 }
 
+const TEXT: Schema = { type: 'string', title: 'a string' };
+const TEXTS: Schema = { type: 'array', items: TEXT, title: 'a list of strings' };
+const COUNT: Schema = { type: 'integer', minimum: 1 };
+const AMOUNT: Schema = { type: 'number', minimum: 0 };
+const SCHEMA: Schema = {
+  type: 'object',
+  properties: {
+    port: { type: 'integer', minimum: 0, maximum: 65_535, title: 'a whole number from 0 to 65535' },
+    host: TEXT,
+    token: TEXT,
+    oauth: {
+      type: 'object',
+      properties: { issuers: TEXTS, requiredScopes: TEXTS, verifyToken: {} },
+      required: ['issuers', 'verifyToken'] satisfies readonly (keyof ProtectedResource)[],
+    },
+    publicUrl: TEXT,
+    allowedHosts: TEXTS,
+    allowedOrigins: TEXTS,
+    maxSessions: COUNT,
+    maxBodyBytes: COUNT,
+    events: { type: 'object', properties: { maxBytes: AMOUNT, maxAgeMs: AMOUNT } },
+    drainMs: AMOUNT,
+    clock: {},
+    logger: {},
+  } satisfies { readonly [K in keyof ServeHttpOptions]-?: Schema },
+  additionalProperties: false,
+};
+
 const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\]|localhost)$/i;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
@@ -52,7 +83,9 @@ export function hostName(host: string): string {
 }
 
 /** Throws a `ConfigError` that says what to do. */
-export function checkHttpOptions({ host = '127.0.0.1', token, oauth, publicUrl }: ServeHttpOptions): void {
+export function checkHttpOptions(options: ServeHttpOptions): void {
+  checkShape(options);
+  const { host = '127.0.0.1', token, oauth, publicUrl, allowedHosts = [] } = options;
   if (!isLoopback(host) && token === undefined && oauth === undefined) {
     throw new ConfigError(
       `On ${host}, other computers reach the gateway: give a token or an OAuth issuer, or listen on 127.0.0.1.`,
@@ -70,4 +103,20 @@ export function checkHttpOptions({ host = '127.0.0.1', token, oauth, publicUrl }
     throw new ConfigError(
       'An OAuth resource server needs at least one issuer: the address of its authorization server.',
     );
+  const address = allowedHosts.find((name) => name.includes('/'));
+  if (address !== undefined)
+    throw new ConfigError(`'${address}' is no name of a host: give one such as mcp.example.com.`);
+}
+
+/** What is given from JavaScript may be anything. */
+function checkShape(options: ServeHttpOptions): void {
+  const problems: ConfigProblem[] = [];
+  const report = (path: readonly (string | number)[], message: string): void => {
+    problems.push({ source: 'serveHttp', ...(path.length > 0 && { field: fieldName(path) }), message });
+  };
+  readShape(options, SCHEMA, [], report);
+  const verify: unknown = problems.length === 0 ? options.oauth?.verifyToken : undefined;
+  if (verify !== undefined && typeof verify !== 'function')
+    report(['oauth', 'verifyToken'], `expected a function, found ${kindOf(verify)}`);
+  if (problems.length > 0) throw new ConfigError(problems.map(describeProblem).join('; '), { problems });
 }

@@ -81,7 +81,7 @@ export async function serveHttp(
   const sessions = new HttpSessions({ gateway, clock, logger, events, maxSessions });
   const access = new HttpAccess({
     hosts: hostsOf(host, taken, origin, options.allowedHosts),
-    origins: new Set(options.allowedOrigins),
+    origins: new Set(options.allowedOrigins?.map(asBrowsersSay)),
     token,
     oauth,
     clock,
@@ -127,7 +127,7 @@ async function serve(
   try {
     await routes.answer(request, response);
   } catch (error) {
-    if (!request.complete) return void response.destroy();
+    if (response.destroyed) return;
     logger.error('A request could not be answered.', { reason: String(error) });
     if (response.headersSent) response.destroy();
     else refuse(response, { status: 500, error: 'Internal error', code: RPC.internalError });
@@ -146,6 +146,11 @@ function hostsOf(
   // As a client writes it: without the port where that is the usual one.
   const own = names.map((name) => new URL(`http://${name}:${port}`).host);
   return new Set([...own, origin.host, ...(allowed ?? []).map((name) => name.toLowerCase())]);
+}
+
+/** An address of a page is taken for its origin. Other programs have origins that are no addresses of the web. */
+function asBrowsersSay(origin: string): string {
+  return /^https?:/i.test(origin) && URL.canParse(origin) ? new URL(origin).origin : origin;
 }
 
 async function listen(server: Server, port: number, host: string): Promise<void> {

@@ -19,6 +19,8 @@ export interface ServerViewParts {
   readonly only?: string | undefined;
   /** Whether the client is to have a connection of its own to that server. */
   readonly isOwn: (server: string) => boolean;
+  /** Whether the client may use the server: one that each client has to itself is not shared with those that have none. */
+  readonly isSeen: (row: ServerRow) => boolean;
   /** Resolves when the common connections have had their first attempt, or the time for that is over. */
   readonly whenCommonStarted: () => Promise<unknown>;
 }
@@ -39,9 +41,9 @@ export class ServerView {
     return own === undefined ? [common] : [common, own.troupe];
   }
 
-  /** Names of the servers that are not disabled, sorted. */
+  /** Names of the servers that the client may use and that are not disabled, sorted. */
   get servers(): readonly string[] {
-    return this.#names(isEnabled);
+    return this.#names((row) => isEnabled(row) && this.#parts.isSeen(row));
   }
 
   /** Of the disabled ones, too. */

@@ -1,5 +1,5 @@
 /** The inspections of one troupe. What serves them is loaded when the first is asked for. */
-import { ConfigError } from '../errors.js';
+import { ConfigError, NotReadyError } from '../errors.js';
 import type { Inspection, InspectOptions } from './inspection.js';
 import type { LiveParts } from './live-source.js';
 import type { InspectionServer } from './server.js';
@@ -15,8 +15,11 @@ export class Inspections {
     this.#parts = parts;
   }
 
-  /** Rejects with a `ConfigError` for a port that is none, or cannot be had. */
-  async begin({ port = 0, title = this.#parts.title, stately = false }: InspectOptions): Promise<Inspection> {
+  /** Rejects with a `ConfigError` for options that are none and a port that cannot be had; with a `NotReadyError` once closed. */
+  async begin(options: InspectOptions): Promise<Inspection> {
+    if (typeof options !== 'object' || options === null)
+      throw new ConfigError("inspect: expected the options to be an object, such as '{ port: 4400 }'");
+    const { port = 0, title = this.#parts.title, stately = false } = options;
     if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT)
       throw new ConfigError(`inspect: expected 'port' to be a whole number from 0 to ${HIGHEST_PORT}`);
     if (typeof title !== 'string') throw new ConfigError("inspect: expected 'title' to be a text");
@@ -29,8 +32,11 @@ export class Inspections {
     const { clock } = this.#parts;
     const source = new LiveSource({ ...this.#parts, title });
     const server = await openInspectionServer({ source, clock, port, viewer });
+    if (this.#isClosed) {
+      await server.close();
+      throw new NotReadyError('The troupe is closed.');
+    }
     this.#open.add(server);
-    if (this.#isClosed) await server.close();
     return {
       url: server.url,
       ...(server.statelyUrl !== undefined && { statelyUrl: server.statelyUrl }),

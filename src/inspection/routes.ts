@@ -15,7 +15,8 @@ import { bridgeFiles, STATELY_STREAM } from './stately-bridge.js';
 const MOST_BODY = 16 * 1_024;
 /** Longest name or word in a request, characters. */
 const LONGEST_WORD = 500;
-const MOST_STREAMS = 16;
+/** A browser opens six connections to one place: one is left for what the pages ask besides. */
+const MOST_STREAMS = 5;
 
 const NO_LIVE: Refused = { status: 404, error: 'This is a log: it takes no commands and lists no tools.' };
 const NO_BRIDGE: Refused = { status: 404, error: "There is no bridge to Stately's inspector here." };

@@ -143,7 +143,7 @@ class SessionClient implements ProtocolClient {
   }
 
   #tellUnlessEnded(transport: SessionTransport, message: string): void {
-    if (transport.ended === undefined) this.onoddity?.(message);
+    if (transport.ended === undefined && this.#transport === transport) this.onoddity?.(message);
   }
 
   #hear(came: Inbound, relatedTo: RequestId | undefined): void {

@@ -8,6 +8,7 @@
 import type { Clock } from '../ports.js';
 
 interface Timer {
+  readonly ms: number;
   readonly at: number;
   readonly order: number;
   readonly fn: () => void;
@@ -18,9 +19,13 @@ const IDLE_TURNS = 5;
 /** A jump of that length may have been a limit on something that takes its time: it gets some. */
 const LONG_JUMP_MS = 5_000;
 const PATIENCE_MS = 20;
+/** How often it does, for timers of one delay, where nothing comes of it: then it is no limit, but something that recurs. */
+const MOST_IN_VAIN = 10;
 
 export class JumpingClock implements Clock {
   readonly #timers = new Set<Timer>();
+  /** How often it was waited in vain for something to happen before a timer, by its delay. */
+  readonly #inVain = new Map<number, number>();
   readonly #isReady = loadAll();
   #now: number;
   #count = 0;
@@ -37,7 +42,7 @@ export class JumpingClock implements Clock {
 
   setTimeout(fn: () => void, ms: number): unknown {
     this.#count += 1;
-    const timer: Timer = { at: this.#now + Math.max(0, ms), order: this.#count, fn };
+    const timer: Timer = { ms, at: this.#now + Math.max(0, ms), order: this.#count, fn };
     this.#timers.add(timer);
     if (!this.#isPumping) void this.#pump();
     return timer;
@@ -53,10 +58,13 @@ export class JumpingClock implements Clock {
     while (this.#timers.size > 0) {
       for (let count = 0; count < IDLE_TURNS; count += 1) await turn();
       const next = [...this.#timers].toSorted((a, b) => a.at - b.at || a.order - b.order)[0];
-      if (next !== undefined && next.at - this.#now >= LONG_JUMP_MS) await patience();
-      if (next === undefined || !this.#timers.has(next)) continue;
-      const isStillNext = [...this.#timers].every(({ at }) => at >= next.at);
+      if (next === undefined) continue;
+      const inVain = this.#inVain.get(next.ms) ?? 0;
+      const mayBeLimit = next.at - this.#now >= LONG_JUMP_MS && inVain < MOST_IN_VAIN;
+      if (mayBeLimit) await patience();
+      const isStillNext = this.#timers.has(next) && [...this.#timers].every(({ at }) => at >= next.at);
       if (!isStillNext) continue;
+      if (mayBeLimit) this.#inVain.set(next.ms, inVain + 1);
       this.#timers.delete(next);
       this.#now = Math.max(this.#now, next.at);
       next.fn();

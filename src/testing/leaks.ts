@@ -13,6 +13,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { cutText } from '../cut-text.js';
 import { descendantsOf, readProcesses } from '../transports/stdio/process-table.js';
 import { RunTimers } from './run-timers.js';
 
@@ -33,6 +34,8 @@ export interface LeakCheckOptions {
 const MARK_NAME = 'LC_TROUPE_LEAK_MARK';
 const MARK = `${process.pid}-${Date.now()}`;
 const POLL_MS = 20;
+/** Of a command. */
+const MOST_CHARACTERS = 200;
 /** Turns of the event loop and the reading of a directory, not things a test can leave behind. */
 const PASSING_RESOURCES = new Set(['Immediate', 'FSReqCallback', 'FSReqPromise']);
 /** Of the event loop itself, which opens them with its first stream, watcher and file, and keeps them. */
@@ -137,7 +140,17 @@ function processes(groups: readonly number[]): string[] {
     .filter(
       ({ pid, group }) => pid !== process.pid && (ours.has(pid) || groups.includes(group) || isMarked(pid)),
     )
-    .map(({ pid }) => `process ${pid}: ${readProc(pid, 'cmdline').replaceAll('\0', ' ').trim()}`);
+    .map(({ pid }) => `process ${pid}: ${commandOf(pid)}`);
+}
+
+/** On one line: a command may be a whole program. */
+function commandOf(pid: number): string {
+  return cutText(
+    readProc(pid, 'cmdline')
+      .replaceAll(/[\0\s]+/g, ' ')
+      .trim(),
+    MOST_CHARACTERS,
+  );
 }
 
 const isMarked = (pid: number): boolean => readProc(pid, 'environ').includes(`${MARK_NAME}=${MARK}`);

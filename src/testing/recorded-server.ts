@@ -37,7 +37,7 @@ export interface RecordedServer {
   readonly clock: Clock;
   /** An entry for it with the policy that the recorded connection had. */
   readonly config: InProcessServerConfig;
-  /** The states that the recorded connection went through, the ones the host asked for left out. */
+  /** The states that it went through, until its host gave a command, it gave up, or a person had to sign in. */
   readonly states: readonly string[];
   /** Sessions that were recorded, and how many of them have been played. */
   readonly sessions: number;
@@ -46,7 +46,7 @@ export interface RecordedServer {
 
 /**
  * Plays the connection of that name. Throws where the log cannot be read to its end, a cut last line aside, and where it
- * tells of no such connection; a `TypeError` for what is no log.
+ * tells of no such connection; a `TypeError` for what is no log or no name.
  *
  * @param log The text of a log.
  */
@@ -55,6 +55,7 @@ export function createRecordedServer(
   name: string,
   options: RecordedServerOptions = {},
 ): RecordedServer {
+  if (typeof name !== 'string') throw new TypeError('A connection of the log is given by its name.');
   return new Player(recordedConnection(entriesOf(log), name), options.clock ?? new JumpingClock());
 }
 
@@ -117,7 +118,7 @@ class Player implements RecordedServer {
       ),
     ];
     const { lost } = session;
-    if (lost !== undefined && endsSession(lost.failure))
+    if (lost !== undefined)
       timers.push(this.clock.setTimeout(() => void this.#end(lost.failure), lost.afterMs));
     const closed = transport.onclose;
     transport.onclose = () => {

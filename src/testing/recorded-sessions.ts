@@ -15,7 +15,7 @@ import { isCommand } from '../actors/door.js';
 import type { ConnectionPolicy } from '../../machines/policy/policy.js';
 import type { ServerIdentity } from '../../machines/connection.events.js';
 import { toFailure, type Failure } from '../../machines/policy/failure.js';
-import { statePath } from '../lifecycle/state-path.js';
+import { statePath, type StatePath } from '../lifecycle/state-path.js';
 
 /** What came of one thing that the server was asked. */
 export type RecordedOutcome<T> =
@@ -50,8 +50,9 @@ export interface RecordedConnection {
   readonly policy: ConnectionPolicy | undefined;
   readonly sessions: readonly RecordedSession[];
   /**
-   * The top-level states it went through until the host, or the end of the log, ended that; from the first `configuring`
-   * on, with which a connection begins. That it gave up is left out where attempts before the log had a part in it.
+   * The top-level states it went through until the host, or the end of the log, ended that, it gave up, or a person had to
+   * sign in; from the first `configuring` on, with which a connection begins. That it gave up is left out where attempts before the log had a
+   * part in it.
    */
   readonly states: readonly string[];
 }
@@ -92,9 +93,9 @@ class Reader {
 
   #snapshot({ to, state, context }: SnapshotEntry): void {
     if (!this.#isOwn(to)) return;
-    const { state: top } = statePath(state);
+    const path = statePath(state);
     if (this.isUnknown) this.#hasPast = context['attempt'] !== 0;
-    if (top === 'configuring') this.#enter(top);
+    if (path.state === 'configuring') this.#enter(path);
     this.#begin(context);
     const isOpening = stateText(state) === 'launching.opening';
     this.#generation = Number(context['issued'] ?? context['generation'] ?? 0) - (isOpening ? 1 : 0);
@@ -113,7 +114,7 @@ class Reader {
     const state = this.#isOwn(entry.to) ? entry.state : this.#movedTo(entry);
     // What the host asked for is not the server's doing, nor is what follows from it.
     if (this.#isOwn(entry.to) && entry.kind === 'send' && isCommand(entry.event.type)) this.#isEnded = true;
-    if (state !== undefined) this.#enter(statePath(state).state);
+    if (state !== undefined) this.#enter(statePath(state));
     if (this.#isOwn(entry.to)) this.#hear(entry);
   }
 
@@ -122,9 +123,11 @@ class Reader {
     return own === undefined ? undefined : moved[own];
   }
 
-  #enter(state: string): void {
+  #enter({ state, substate }: StatePath): void {
     if (state === 'shuttingDown' || state === 'stopped') this.#isEnded = true;
     if (state === 'failed' && this.#hasPast) this.#isEnded = true;
+    // No server brings about what follows: a sign-in, or a try for a call or on the slow clock of a remote server.
+    if (substate === 'authorizing' || this.states.at(-1) === 'failed') this.#isEnded = true;
     this.#isBegun ||= state === 'configuring';
     if (this.#isBegun && !this.#isEnded && this.states.at(-1) !== state) this.states.push(state);
   }
@@ -137,7 +140,7 @@ class Reader {
     this.#lastAt = at;
   }
 
-  #settle({ at, event }: CauseEntry, slot: string): void {
+  #settle({ at, event, state }: CauseEntry, slot: string): void {
     const outcome = <T>(value: (output: Readonly<Record<string, unknown>>) => T): RecordedOutcome<T> => {
       const output = isObject(event['output']) ? event['output'] : {};
       if (event.type.startsWith('xstate.error.'))
@@ -157,8 +160,10 @@ class Reader {
       session.handshake = outcome((output) => output['server'] as ServerIdentity);
     else if (slot === 'listTools' || slot === 'refreshTools')
       session.tools.push(outcome((output) => Number(output['tools'] ?? 0)));
-    else if (slot === 'probe' || slot === 'probeAgain') session.probes.push(outcome(() => null));
-    else if (slot === 'enrichCatalog' && isObject(event['output']))
+    else if (slot === 'probe' || slot === 'probeAgain') {
+      session.probes.push(outcome(() => null));
+      if (state !== undefined && statePath(state).state !== 'ready') this.#lose(at, event['error']);
+    } else if (slot === 'enrichCatalog' && isObject(event['output']))
       session.extras = countsIn(event['output']);
   }
 

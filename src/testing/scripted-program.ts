@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fieldName, type Path } from '../config/problem.js';
 import { inPackage } from '../package.js';
 import { checkOrder, checkScript } from './check-script.js';
+import { toArgument } from './script-argument.js';
 import type { Misbehavior, ServerScript } from './server-script.js';
 
 /** The entry of a troupe that starts it. */
@@ -36,14 +37,15 @@ export interface ScriptedProgramOptions {
 
 /**
  * The entry of a child process that follows the script: `createTroupe({ servers: { files: scriptedProgram({ … }) } })`.
- * Throws a `TypeError` where the script makes no sense, or holds a function, which no other process could run.
+ * Throws a `TypeError` where the script makes no sense, or holds a function, which no other process could run, and a
+ * `RangeError` where it is too long for a command line (128 KiB).
  */
 export function scriptedProgram(
   script: ServerScript = {},
   options: ScriptedProgramOptions = {},
 ): ProgramEntry {
   checkScript(script);
-  return { command: options.node ?? process.execPath, args: [mainOf(options), asJson(script)] };
+  return { command: options.node ?? process.execPath, args: [mainOf(options), toArgument(asJson(script))] };
 }
 
 /** A program that takes orders. */

@@ -2,25 +2,20 @@
  * A scripted server as a program: `node scripted-server-main.js SCRIPT [CONTROL]`. `SCRIPT` is a server script as JSON, or
  * the path of a file that holds one; `CONTROL` is the path of a socket from which it takes orders, one JSON a line.
  */
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
+import { fromArgument } from './script-argument.js';
 import { createScriptedServer, type ScriptedServer } from './scripted-server.js';
-import type { ServerScript } from './server-script.js';
 import type { ScriptedOrder } from './scripted-program.js';
 import { StdioBody } from './stdio-body.js';
 
 const [script = '{}', control] = process.argv.slice(2);
 const body = new StdioBody();
-const server = createScriptedServer(JSON.parse(textOf(script)) as ServerScript);
+const server = createScriptedServer(fromArgument(script));
 if (server.script.stubborn === true) body.beStubborn();
 if (control !== undefined) takeOrders(control);
 process.stdout.on('error', () => void body.close());
 await server.connect(body);
-
-function textOf(argument: string): string {
-  return argument.trimStart().startsWith('{') ? argument : readFileSync(argument, 'utf8');
-}
 
 /** Whoever gave the orders is gone when the socket closes; the client may still be there. */
 function takeOrders(path: string): void {

@@ -32,6 +32,20 @@ export function parseMessages(text: string): readonly JSONRPCMessage[] | undefin
   }
 }
 
+/** Requests that only look. */
+const LOOKING: ReadonlySet<string> = new Set([
+  'ping',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'prompts/list',
+]);
+
+/** Whether it is the same to a server to take this twice: it knows an answer by its id, and a notification asks for nothing. */
+export function mayComeTwice(message: JSONRPCMessage): boolean {
+  return !isRequest(message) || LOOKING.has(message.method);
+}
+
 export function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
   return 'method' in message && 'id' in message && message.id !== undefined;
 }

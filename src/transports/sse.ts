@@ -4,18 +4,19 @@
  * E1. `start()` resolves when the server has named the address to post to, which must be within the stream's origin.
  * E2. The stream is the session: when it ends, the session is over. Nothing can be resumed.
  * E3. The reply to a request's POST is waited for until the request has been answered on the stream, or given up.
+ * E4. A refusal that carries the id of its request is the answer to it; but for 404, which ends the session.
  */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isWithinOrigin } from './http/address.js';
-import { carriesMessage, EVENT_STREAM, readEvents } from './http/event-stream.js';
+import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './http/event-stream.js';
 import { errorCode } from './http/exchange.js';
 import type { HttpReply } from './http/exchange.js';
-import { mediaType } from './http/http-refusal.js';
+import { leavesDoubt, seenByRequest } from './http/http-refusal.js';
 import { HttpSession } from './http/http-session.js';
 import type { HttpTransportOptions } from './http/http-session.js';
 import { TransportError } from './session-transport.js';
 import type { RawFailure, SessionTransport } from './session-transport.js';
-import { isAnswer, isRequest } from './json-rpc.js';
+import { isAnswer, isRequest, mayComeTwice } from './json-rpc.js';
 
 /** Time for the reply to a POST whose request was answered before it. */
 const REPLY_AFTER_ANSWER_MS = 1_000;
@@ -45,7 +46,7 @@ class SseTransport extends HttpSession {
     try {
       const { signal } = controller;
       const reply = await this.requests.send({ method: 'GET', accept: EVENT_STREAM, signal });
-      if (mediaType(reply) !== EVENT_STREAM) throw await this.requests.notMcp(reply);
+      if (!isEventStream(reply)) throw await this.requests.notMcp(reply);
       await new Promise<void>((resolve, reject) => {
         void this.#read(reply, signal, resolve).then((failure) => {
           reject(new TransportError(failure));
@@ -63,8 +64,8 @@ class SseTransport extends HttpSession {
     try {
       const url = this.#postAddress();
       const send = (signal: AbortSignal): Promise<HttpReply> =>
-        this.requests.send({ method: 'POST', url, body, signal });
-      if (isRequest(message)) await this.#postRequest(message.id, send);
+        this.requests.send({ method: 'POST', url, body, mayComeTwice: mayComeTwice(message), signal });
+      if (isRequest(message)) await this.#postRequest(message, send);
       else await this.post(message, body, send);
       this.#hasAccepted = true;
     } catch (error) {
@@ -84,14 +85,24 @@ class SseTransport extends HttpSession {
     this.#posting.get(id)?.controller.abort(reason);
   }
 
-  async #postRequest(id: RequestId, send: (signal: AbortSignal) => Promise<HttpReply>): Promise<void> {
+  async #postRequest(
+    request: JSONRPCRequest,
+    send: (signal: AbortSignal) => Promise<HttpReply>,
+  ): Promise<void> {
+    const { id } = request;
     const posting: Posting = { controller: this.track(), isAnswered: false };
     this.#posting.set(id, posting);
     try {
       const reply = await send(posting.controller.signal);
       void reply.discard();
     } catch (error) {
-      if (!posting.isAnswered) throw error;
+      if (posting.isAnswered) return;
+      const failure = error instanceof TransportError ? error.failure : undefined;
+      const seen = failure?.http?.status === 404 ? { error } : seenByRequest(error, request);
+      if ('answer' in seen) return this.deliver(seen.answer, id);
+      const isDoubtful = failure !== undefined && leavesDoubt(failure) && !posting.controller.signal.aborted;
+      if (isDoubtful) this.tell(() => this.ondoubt?.());
+      throw error;
     } finally {
       this.clock.clearTimeout(posting.limit);
       this.#posting.delete(id);
@@ -156,6 +167,7 @@ class SseTransport extends HttpSession {
 
 /** What the refusal of a message says about a session that took messages before; undefined where it says nothing. */
 function sessionOver(failure: RawFailure): RawFailure | undefined {
-  if (failure.code === 'auth-required') return failure;
-  return failure.http?.status === 404 ? { ...failure, code: 'session-expired' } : undefined;
+  const { code, message, http } = failure;
+  if (code === 'auth-required') return failure;
+  return http?.status === 404 ? { code: 'session-expired', message, http } : undefined;
 }

@@ -14,13 +14,13 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextpro
 import { pause } from './http/abortable.js';
 import { readAnswer } from './http/answer-stream.js';
 import { BodyTooLarge, readText } from './http/body-text.js';
-import { EVENT_STREAM } from './http/event-stream.js';
+import { EVENT_STREAM, isEventStream } from './http/event-stream.js';
 import { errorCode } from './http/exchange.js';
 import type { HttpReply } from './http/exchange.js';
-import { isOfGateway, mediaType, seenByRequest } from './http/http-refusal.js';
+import { leavesDoubt, mediaType, seenByRequest } from './http/http-refusal.js';
 import { HttpSession } from './http/http-session.js';
 import type { HttpTransportOptions } from './http/http-session.js';
-import { isAnswer, isRequest, parseMessages } from './json-rpc.js';
+import { isAnswer, isRequest, mayComeTwice, parseMessages } from './json-rpc.js';
 import { listen } from './http/listening-stream.js';
 import { TransportError } from './session-transport.js';
 import type { RawFailure, SessionTransport } from './session-transport.js';
@@ -62,7 +62,7 @@ class StreamableHttpTransport extends HttpSession {
     const body = this.serialize(message);
     if (isRequest(message)) return this.#request(message, body);
     try {
-      await this.post(message, body, (signal) => this.#post(body, signal));
+      await this.post(message, body, (signal) => this.#post(message, body, signal));
     } catch (error) {
       this.#judge(error);
       throw error;
@@ -73,7 +73,7 @@ class StreamableHttpTransport extends HttpSession {
   protected override async farewell(signal: AbortSignal): Promise<void> {
     if (this.sessionId === undefined) return;
     try {
-      const reply = await this.requests.send({ method: 'DELETE', signal });
+      const reply = await this.requests.send({ method: 'DELETE', mayComeTwice: true, signal });
       void reply.discard();
     } catch (error) {
       const failure = error instanceof TransportError ? error.failure : undefined;
@@ -101,11 +101,10 @@ class StreamableHttpTransport extends HttpSession {
     const controller = this.track();
     this.#unanswered.set(id, controller);
     try {
-      const reply = await this.#post(body, controller.signal);
+      const reply = await this.#post(request, body, controller.signal);
       if (method === 'initialize') this.requests.sessionId = reply.header('mcp-session-id');
-      const type = mediaType(reply);
-      if (type === EVENT_STREAM) return void this.#readStream(id, reply, controller);
-      if (type === JSON_TYPE) await this.#readJson(id, reply);
+      if (isEventStream(reply)) return void this.#readStream(id, reply, controller);
+      if (mediaType(reply) === JSON_TYPE) await this.#readJson(id, reply);
       // Not what the specification says, but some servers answer on the listening stream.
       else if (reply.status === 202 && this.#hasListeningStream) void reply.discard();
       else throw await this.requests.notMcp(reply);
@@ -118,13 +117,13 @@ class StreamableHttpTransport extends HttpSession {
       this.#settle(id, controller);
       if ('answer' in seen) return;
       const thrown = explained(seen.error, controller.signal, this.url, this.maxMessageBytes);
-      if (leavesDoubt(thrown.failure) && !controller.signal.aborted) this.#doubt();
+      this.#doubtAfter(thrown.failure, controller.signal);
       throw thrown;
     }
   }
 
   /** Every message goes through here. Resolves with a 2xx reply. */
-  async #post(body: string, signal: AbortSignal): Promise<HttpReply> {
+  async #post(message: JSONRPCMessage, body: string, signal: AbortSignal): Promise<HttpReply> {
     if (this.#gone !== undefined) throw new TransportError(this.#gone);
     this.#awaitingReply += 1;
     try {
@@ -132,6 +131,7 @@ class StreamableHttpTransport extends HttpSession {
         method: 'POST',
         body,
         accept: `${JSON_TYPE}, ${EVENT_STREAM}`,
+        mayComeTwice: mayComeTwice(message),
         signal,
       });
     } finally {
@@ -167,6 +167,7 @@ class StreamableHttpTransport extends HttpSession {
       const { failure } = explained(error, controller.signal, this.url, this.maxMessageBytes);
       if (this.isOpen && this.#unanswered.has(id)) this.tell(() => this.onlost?.(id, failure));
       this.#judge(error);
+      this.#doubtAfter(failure, controller.signal);
     } finally {
       this.#settle(id, controller);
     }
@@ -210,6 +211,10 @@ class StreamableHttpTransport extends HttpSession {
     if (code === 'address-refused') this.#countUnreachable(error);
   }
 
+  #doubtAfter(failure: RawFailure, signal: AbortSignal): void {
+    if (leavesDoubt(failure) && !signal.aborted) this.#doubt();
+  }
+
   #doubt(): void {
     if (this.isOpen) this.tell(() => this.ondoubt?.());
   }
@@ -246,11 +251,6 @@ class StreamableHttpTransport extends HttpSession {
     if (this.#gone === undefined || this.#awaitingReply > 0) return;
     if (!this.#isFinishing || this.#unanswered.size === 0) this.end(this.#gone);
   }
-}
-
-/** Whether the server may be gone. */
-function leavesDoubt({ code, http }: RawFailure): boolean {
-  return code === 'connection-lost' || (http !== undefined && isOfGateway(http.status));
 }
 
 /** What broke the reading of an answer, as a failure. */

@@ -58,6 +58,32 @@ describe('the auth option', () => {
       /needs a clientSecret or a privateKey/,
     ],
     [
+      'a secret that is empty, as of a variable that is',
+      {
+        client: { clientId: 'a', clientSecret: '', issuer: 'https://c.example', grant: 'client-credentials' },
+      },
+      'auth.client.clientSecret',
+      /a text of printable ASCII/,
+    ],
+    [
+      'a secret that no request can hold',
+      { client: { clientId: 'a', clientSecret: 'пароль', issuer: 'https://c.example' } },
+      'auth.client.clientSecret',
+      /a text of printable ASCII/,
+    ],
+    [
+      'a key that is no text',
+      { client: { clientId: 'a', privateKey: {}, issuer: 'https://c.example' } },
+      'auth.client.privateKey',
+      /PEM/,
+    ],
+    [
+      'an algorithm that signs nothing',
+      { client: { clientId: 'a', privateKey: 'b', algorithm: 'none', issuer: 'https://c.example' } },
+      'auth.client.algorithm',
+      /RS256/,
+    ],
+    [
       'a grant that is none',
       { client: { clientId: 'a', grant: 'implicit' } },
       'auth.client.grant',

@@ -56,6 +56,44 @@ describe('a client that needs no person', () => {
     });
   });
 
+  it.each([['pkcs1'], ['pkcs8']] as const)('may have its key as %s.', async (type) => {
+    const port = await servers.start();
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const client = {
+      clientId: 'robot',
+      privateKey: privateKey.export({ type, format: 'pem' }).toString(),
+      issuer: port.origin,
+      grant: 'client-credentials',
+    } as const;
+    const { events, ready } = troupes.start(port.url, { store: createMemoryTokenStore(), client });
+    await ready();
+    expect(events.of('connection.retrying')).toEqual([]);
+  });
+
+  it.each<readonly [string, string, RegExp]>([
+    ['is none', 'hush-hush-key', /^The privateKey of client 'robot' cannot be read \(/],
+    [
+      'is for another algorithm',
+      generateKeyPairSync('ec', { namedCurve: 'P-256' })
+        .privateKey.export({ type: 'pkcs8', format: 'pem' })
+        .toString(),
+      /^The privateKey of client 'robot' is for 'prime256v1' and cannot sign as RS256\.$/,
+    ],
+  ])('fails at once where its key %s, and blames no server.', async (_, privateKey, message) => {
+    const port = await servers.start();
+    const client = {
+      clientId: 'robot',
+      privateKey,
+      issuer: port.origin,
+      grant: 'client-credentials',
+    } as const;
+    const { troupe, events } = troupes.start(port.url, { store: createMemoryTokenStore(), client });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure).toMatchObject({ code: 'config-invalid', message: expect.stringMatching(message) });
+    expect(JSON.stringify([events.all, troupe.status])).not.toContain('hush-hush');
+    expect(port.server.seen).toEqual([]);
+  });
+
   it('fails with the cause where its secret is wrong.', async () => {
     const port = await servers.start({ secrets: { robot: 'another' } });
     const client = {
@@ -81,12 +119,13 @@ describe('a client that needs no person', () => {
       issuer: 'https://login.example',
       grant: 'client-credentials',
     } as const;
-    const { events } = troupes.start(
-      port.url,
-      { store: createMemoryTokenStore(), client },
-      { policy: { maxAttempts: 1 } },
-    );
-    await bounded(events.when('connection.failed'));
+    const { events } = troupes.start(port.url, { store: createMemoryTokenStore(), client });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure).toMatchObject({
+      code: 'auth-required',
+      message: `${port.url} wants a sign-in at ${port.origin}/, but the client is for https://login.example/.`,
+      hint: expect.stringContaining("'issuer'"),
+    });
     expect(port.to('POST /token')).toEqual([]);
     const sent = port.server.seen.map(({ headers, body }) => `${headers.authorization}${body}`).join('');
     expect(sent).not.toContain(SECRET);

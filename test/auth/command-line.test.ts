@@ -9,7 +9,7 @@ import { useInotify } from '../support/inotify.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { createWatch } from '../transports/http/watch.js';
 import { useAuthorizationServers, type AuthorizationServer } from './authorization-server.js';
-import { signInAt } from './person.js';
+import { agree, signInAt, visit } from './person.js';
 import { bounded } from './signing-troupes.js';
 
 useInotify();
@@ -103,6 +103,26 @@ describe('troupe login', () => {
     expect(stderr).toContain('says that it is another one');
   });
 
+  it('says why an answer was not taken, and waits on.', async () => {
+    const port = await servers.start();
+    const { stderr, finished } = start('login', 'port', '--add', `port=${port.url}`);
+    const right = new URL(await agree(await bounded(stderr.heard(/^(http:\S+authorize\S+)$/m))));
+    const wrong = new URL(right);
+    wrong.searchParams.set('code', 'code-of-yesterday');
+    expect((await visit(wrong.href)).status).toBe(400);
+    await bounded(stderr.heard(/^The sign-in to port failed: (invalid_grant)$/m));
+    await visit(right.href);
+    expect(await finished).toMatchObject({ code: 0, stdout: 'port: signed in, 1 tool\n' });
+  });
+
+  it('fails where the sign-in cannot be kept, and says why.', async () => {
+    const file = configure({});
+    for (const name of PLACES) process.env[name] = file;
+    const { code, stdout, stderr } = await login(await servers.start());
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^The store of sign-ins cannot be used \(.+\); the one to 'port' is forgotten/m);
+  });
+
   it.each<readonly [string, unknown, RegExp]>([
     ['a program', { command: 'node' }, /'port' is no remote server/],
     [
@@ -139,6 +159,55 @@ describe('troupe logout', () => {
       code: 0,
       stdout: '{"server":"port","result":"none"}\n',
     });
+  });
+
+  it('says that nobody was signed in where a sign-in was only begun, and forgets what was kept of it.', async () => {
+    const port = await servers.start();
+    const add = ['--add', `port=${port.url}`];
+    const { stderr, finished } = start('login', 'port', ...add);
+    const url = new URL(await bounded(stderr.heard(/^(http:\S+authorize\S+)$/m)));
+    const back = new URL(url.searchParams.get('redirect_uri') ?? '');
+    back.searchParams.set('error', 'access_denied');
+    back.searchParams.set('state', url.searchParams.get('state') ?? '');
+    await visit(back.href);
+    expect((await finished).code).toBe(1);
+    expect(await start('logout', 'port', ...add).finished).toMatchObject({
+      code: 0,
+      stdout: 'port: nobody was signed in\n',
+    });
+    await login(port);
+    expect(port.to('POST /register')).toHaveLength(2);
+  });
+
+  it('tells the authorization server also where its metadata is somewhere else.', async () => {
+    const documents = (origin: string): Readonly<Record<string, object>> => ({
+      '/somewhere': { resource: `${origin}/mcp`, authorization_servers: [`${origin}/tenant`] },
+      '/.well-known/oauth-authorization-server/tenant': {
+        issuer: `${origin}/tenant`,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        revocation_endpoint: `${origin}/revoke`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+      },
+    });
+    const port: AuthorizationServer = await servers.start({
+      instead: ({ path, headers }, res) => {
+        const document = documents(port.origin)[path];
+        if (document !== undefined) {
+          const type = { 'content-type': 'application/json', connection: 'close' };
+          return res.writeHead(200, type).end(JSON.stringify(document)) !== undefined;
+        }
+        if (path.startsWith('/.well-known/')) return res.writeHead(404).end() !== undefined;
+        if (path !== '/mcp' || headers.authorization !== undefined) return false;
+        const challenge = 'Bearer resource_metadata="/somewhere"';
+        return res.writeHead(401, { 'www-authenticate': challenge }).end() !== undefined;
+      },
+    });
+    await login(port);
+    await start('logout', 'port', '--add', `port=${port.url}`).finished;
+    expect(port.to('POST /revoke')).toHaveLength(1);
   });
 
   it('needs no more of an entry than its address.', async () => {

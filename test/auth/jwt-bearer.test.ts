@@ -78,9 +78,9 @@ describe('a client that somebody vouches for', () => {
     [
       'whoever vouches is out of reach',
       () => {
-        throw new Error('The identity provider is closed.');
+        throw new TypeError('The identity provider is closed.');
       },
-      /The identity provider is closed/,
+      /the client's 'assertion' threw: The identity provider is closed/,
     ],
   ])('asks for no token where %s.', async (_, assertion, message) => {
     const port = await servers.start();

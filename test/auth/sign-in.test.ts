@@ -206,6 +206,66 @@ describe('signing in', () => {
     await expect(connection.finishAuth('again')).rejects.toThrow(NotReadyError);
   });
 
+  it('takes the address of an application, and checks its state as well.', async () => {
+    const port = await servers.start();
+    const { troupe, asked } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      redirectUrl: 'harbor://signed-in/here',
+    });
+    const right = await agree(await asked());
+    const connection = troupe.connection('port')!;
+    const wrong = right.replace(/state=[^&]*/, 'state=somebody-elses');
+    await expect(connection.finishAuth(wrong)).rejects.toThrow(/state is wrong/);
+    expect(port.grants()).toEqual([]);
+    await connection.finishAuth(right, { signal: within() });
+    expect(connection.state).toBe('ready');
+  });
+
+  it('takes an answer as a person pastes it.', async () => {
+    const port = await servers.start();
+    const redirectUrl = 'https://host.example/back';
+    const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore(), redirectUrl });
+    const back = await agree(await asked());
+    await troupe.connection('port')!.finishAuth(`  ${back}\r\n`, { signal: within() });
+    expect(troupe.connection('port')!.state).toBe('ready');
+  });
+
+  it.each([[undefined], [null], [''], [42]])('says that %j is no answer.', async (answer) => {
+    const port = await servers.start();
+    const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    await asked();
+    await expect(troupe.connection('port')!.finishAuth(answer as never)).rejects.toThrow(
+      /^The sign-in to port failed: the answer holds no code\.$/,
+    );
+    expect(port.grants()).toEqual([]);
+  });
+
+  it('says whose fault it is where the host cannot ask.', async () => {
+    const port = await servers.start();
+    const { events } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      onAuthorizationUrl: () => {
+        throw new TypeError('The window is gone.');
+      },
+    });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure.message).toBe(
+      "The sign-in to port failed: 'onAuthorizationUrl' threw: The window is gone.",
+    );
+  });
+
+  it('asks nobody at another authorization server than the one the client is for.', async () => {
+    const port = await servers.start();
+    const client = { clientId: 'harbor', clientSecret: 'hush-hush', issuer: 'https://login.example' };
+    const { events } = troupes.start(port.url, { store: createMemoryTokenStore(), client });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure.message).toBe(
+      `${port.url} wants a sign-in at ${port.origin}/, but the client is for https://login.example/.`,
+    );
+    expect(events.of('connection.authRequired').filter(({ url }) => url !== undefined)).toEqual([]);
+    expect(port.to('POST /register')).toEqual([]);
+  });
+
   it('takes no answer before anybody is asked, says so, and waits on.', async () => {
     const port = await servers.start({ instead: ({ path }) => path.includes('oauth-authorization-server') });
     const { troupe, events } = troupes.start(port.url, { store: createMemoryTokenStore() });
@@ -319,6 +379,55 @@ describe('signing in', () => {
     await troupe.connection('port')!.finishAuth(await agree(url), { signal: within() });
     expect(troupe.status[0]?.state).toBe('ready');
     expect(tokens).toMatchObject({ access_token: expect.any(String), issuer: port.origin });
+  });
+
+  it.each<readonly [string, () => unknown, RegExp]>([
+    [
+      'a promise',
+      () => Promise.reject(new Error('nobody hears of it')),
+      /^The 'auth' option gave a promise for 'port': it has to give/,
+    ],
+    [
+      'half of one',
+      () => ({ tokens: () => undefined }),
+      /^What the 'auth' option gave for 'port' has no 'saveTokens'\.$/,
+    ],
+    ['a text', () => 'provider', /^What the 'auth' option gave for 'port' has no 'tokens'\.$/],
+  ])('says what is wrong where a host brings %s for a provider.', async (_, provider, message) => {
+    const port = await servers.start();
+    const { events } = troupes.start(port.url, provider as never);
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure).toMatchObject({ code: 'config-invalid', message: expect.stringMatching(message) });
+  });
+
+  it('says what the host itself threw.', async () => {
+    const port = await servers.start();
+    const { events } = troupes.start(port.url, () => {
+      throw new Error('no such tenant');
+    });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure.message).toBe("The 'auth' option threw for 'port': no such tenant");
+  });
+
+  it('takes null for nothing, as whoever parses what a storage does not have.', async () => {
+    const port = await servers.start();
+    const kept: Record<string, unknown> = { tokens: null, client: null };
+    const { troupe, asked } = troupes.start(port.url, () => ({
+      redirectUrl: 'https://host.example/back',
+      clientMetadata: { redirect_uris: ['https://host.example/back'] },
+      clientInformation: () => kept['client'] as never,
+      saveClientInformation: (given: object) => void (kept['client'] = given),
+      tokens: () => kept['tokens'] as never,
+      saveTokens: (given: object) => void (kept['tokens'] = given),
+      redirectToAuthorization: () => {},
+      saveCodeVerifier: (given: string) => void (kept['verifier'] = given),
+      codeVerifier: () => kept['verifier'] as string,
+    }));
+    const answer = await agree(await asked());
+    await troupe.connection('port')!.finishAuth(answer, { signal: within() });
+    expect(troupe.status[0]?.state).toBe('ready');
+    const other = troupes.start(port.url, () => null as never);
+    await bounded(other.events.when('connection.authRequired'));
   });
 
   it('is the same for the older transport.', async () => {

@@ -5,10 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { HTTPRequest } from 'puppeteer-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PageFiles } from '../../src/inspection/page-files.js';
 import { tool } from '../../src/testing/ordinary-answers.js';
 import { ScriptedServer } from '../../src/testing/scripted-server.js';
+import { renderQuestion } from '../../src/cli/trust-question.js';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -95,6 +97,10 @@ async function live(): Promise<Visualizer> {
   const page = await visualizer.open(url);
   await expectText(page, '.when', (text) => text === 'Live');
   await expectText(page, '.fleet-row', (text) => text.startsWith('search') && text.includes('ready'));
+  // Then it needs nothing more of the server but what happens.
+  await page.page.waitForFunction(
+    `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/share.html'))`,
+  );
   return page;
 }
 
@@ -192,17 +198,26 @@ describe('the page beside a running troupe', () => {
   it('asks whether an entry may be run, as it is written, and tells what was answered.', async () => {
     const path = join(folder, '.mcp.json');
     const mcpServers = {
-      theirs: { command: 'no-such-program', args: ['--of-theirs'] },
+      theirs: {
+        command: 'no-such-program',
+        args: ['--of-theirs', 'two words', '\u202etxt.', '${input:where}'],
+      },
       others: { command: 'no-such-program' },
     };
-    writeFileSync(path, JSON.stringify({ mcpServers }));
+    const inputs = [{ id: 'where', type: 'promptString', description: 'Where?', default: 'over-there' }];
+    writeFileSync(path, JSON.stringify({ inputs, mcpServers }));
     await troupe.close();
     troupe = createTroupe({ config: { path, scope: 'project' }, servers: {} });
     await troupe.start();
     ({ url } = await troupe.inspect({ port }));
     const page = await visualizer.open(url);
     await page.select('theirs');
-    await expectText(page, '.note.warn', (text) => text.includes('no-such-program --of-theirs'));
+    await expectText(page, '.question', (text) => text.includes('program: no-such-program'));
+    expect(await page.text('.question')).toBe(renderQuestion(troupe.status[0]!.trustRequest!));
+    expect(await page.text('.question')).toContain(
+      String.raw`arguments: --of-theirs "two words" \u{202e}txt.`,
+    );
+    expect(await page.text('.question')).toContain('answers by itself: ${input:where} = over-there');
     expect(await expectOffered(page, 'theirs')).toEqual(expect.arrayContaining(['Approve', 'Deny']));
     await expectAccessible(page, 'approval');
     await page.page.locator('.command ::-p-text(Approve)').click();
@@ -300,14 +315,7 @@ describe('the page beside a running troupe', () => {
   it('writes itself and the log into one file that opens from the disk, and that can do so again.', async () => {
     const page = await live();
     await search.die();
-    const session = await page.page.createCDPSession();
-    const { id } = page.page.browserContext();
-    await session.send('Browser.setDownloadBehavior', {
-      behavior: 'allow',
-      downloadPath: folder,
-      ...(id !== undefined && { browserContextId: id }),
-    });
-    await page.click('Export');
+    await exportTo(page, folder);
     const file = join(folder, 'troupe.html');
     await expectFile(page, file);
     expect(readFileSync(file, 'utf8')).not.toContain(new URL(url).hash.slice(1));
@@ -328,11 +336,84 @@ describe('the page beside a running troupe', () => {
     await expectText(again, '.fleet-row', (text) => text.startsWith('files'));
   });
 
-  it('says that the troupe has ended, and lets the past be looked at.', async () => {
+  it('draws of many tools with large schemas no more than is opened.', async () => {
+    const fields = Array.from({ length: 40 }, (_, index): [string, object] => [
+      `field${index}`,
+      { enum: ['a', 'b', 'c'] },
+    ]);
+    const inputSchema = { type: 'object' as const, properties: Object.fromEntries(fields) };
+    search.changeTools(Array.from({ length: 300 }, (_, index) => tool(`tool${index}`, { inputSchema })));
+    const page = await live();
+    await page.select('search');
+    await expectText(page, '.fold summary', (text) => text === 'Tools (300)');
+    await page.page.locator('.fold ::-p-text(Tools)').click();
+    await expectText(page, '.tool', (text) => text === 'tool299');
+    await page.page.locator('.tool summary').click();
+    await page.page.locator('.tool .json-node ::-p-text(properties)').click();
+    await expectText(page, '.tool', (text) => text.includes('field39 {1}'));
+    expect(await page.page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(5_000);
+  });
+
+  it('shows no answer to the command before while another is on its way.', async () => {
+    const page = await live();
+    await page.select('files');
+    await page.page.locator('.command ::-p-text(Refresh)').click();
+    await expectText(page, '.note.good', (text) => text.includes('connection.refresh is accepted'));
+    const held: HTTPRequest[] = [];
+    await page.page.setRequestInterception(true);
+    page.page.on('request', (request) => {
+      if (request.url().endsWith('/api/command')) held.push(request);
+      else void request.continue();
+    });
+    await page.page.locator('.command ::-p-text(Restart)').click();
+    await expectText(page, '.commands [role=status]', (text) => text === '');
+    await expect.poll(() => held.length).toBe(1);
+    await held[0]?.continue();
+    await expectText(page, '.note.good', (text) => text.includes('connection.restart is accepted'));
+  });
+
+  it('lists the tools anew where one is another and their number is the same.', async () => {
+    const page = await live();
+    await page.select('search');
+    await page.page.locator('.fold ::-p-text(Tools)').click();
+    await expectText(page, '.tool', (text) => text.startsWith('find'));
+    search.changeTools([tool('erase')]);
+    await expectText(page, '.tool', (text) => text.startsWith('erase'));
+  });
+
+  it('shows another run where its address is put into the same tab.', async () => {
+    const page = await live();
+    await troupe.close();
+    await expectText(page, '.banner', (text) => text.includes('The troupe has ended.'));
+    troupe = createTroupe({ servers: { later: { type: 'in-process', server: new ScriptedServer({}) } } });
+    await troupe.start();
+    const again = await troupe.inspect({ port });
+    await page.page.goto(again.url);
+    await page.page.waitForSelector('.fleet-row ::-p-text(later)');
+    await expectText(page, '.when', (text) => text === 'Live');
+  });
+
+  it('says in a sixth tab that too many are open, and leaves the others what they need.', async () => {
+    const pages = [await live(), await live(), await live(), await live(), await live()];
+    const sixth = await visualizer.open(url);
+    await expectText(sixth, '.nothing', (text) => text.includes('5 pages are open already. Close one.'));
+    await expectAccessible(sixth, 'too many');
+    const [first] = pages;
+    await first?.select('files');
+    await first?.page.locator('.command ::-p-text(Stop)').click();
+    await expectText(first!, '.note.good', (text) => text.includes('connection.stop is accepted'));
+    await pages.at(-1)?.page.goto('about:blank');
+    await expectText(sixth, '.when', (text) => text === 'Live');
+    sixth.complaints.splice(0);
+  });
+
+  it('says that the troupe has ended, and lets the past be looked at and exported.', async () => {
     const page = await live();
     await troupe.close();
     await expectText(page, '.banner', (text) => text.includes('The troupe has ended.'));
     await expectText(page, '.when', (text) => text === 'Disconnected');
+    await exportTo(page, folder);
+    await expectFile(page, join(folder, 'troupe.html'));
     await page.scrubTo(0);
     await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('ready'));
     await expectAccessible(page, 'ended');
@@ -353,6 +434,18 @@ function* manyEntries(log: URL, pieces: number): Generator<string> {
   }
 }
 
+/** Of whatever the page downloads from now on. */
+async function exportTo({ page }: Visualizer, downloadPath: string): Promise<void> {
+  const session = await page.createCDPSession();
+  const { id } = page.browserContext();
+  await session.send('Browser.setDownloadBehavior', {
+    behavior: 'allow',
+    downloadPath,
+    ...(id !== undefined && { browserContextId: id }),
+  });
+  await page.locator('::-p-aria(Export[role="button"])').click();
+}
+
 /** Waits for the page to have written it whole. */
 async function expectFile({ page }: Visualizer, path: string): Promise<void> {
   for (let tries = 0; tries < 300 && !existsSync(path); tries += 1)
@@ -365,11 +458,15 @@ describe('a page that is not understood, or hears nothing', () => {
   /** What the log is asked for. */
   let logs: (response: ServerResponse) => void;
   let answers: (write: (line: object) => void, end: () => void) => void;
+  /** Whether the key is another one by now. */
+  let refuses: () => boolean;
 
   beforeEach(async () => {
+    refuses = () => false;
     const files = new PageFiles();
     server = createServer((request, response) => {
       const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+      if (pathname === '/api/stream' && refuses()) return response.writeHead(401).end('{}');
       if (pathname === '/api/stream') {
         response.writeHead(200, { 'content-type': 'application/x-ndjson' });
         response.flushHeaders();
@@ -415,6 +512,25 @@ describe('a page that is not understood, or hears nothing', () => {
     await expectAccessible(page, 'mismatch');
   });
 
+  it('says that another run answers where it was watching the one before.', async () => {
+    let end = (): void => {};
+    let isAnother = false;
+    answers = (write, stop) => {
+      end = stop;
+      write(hello);
+      write({ kind: 'log', lines: readFileSync(FLAPPING, 'utf8') });
+    };
+    refuses = () => isAnother;
+    const page = await visualizer.open(address());
+    await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
+    isAnother = true;
+    end();
+    await expectText(page, '.banner', (text) => text.startsWith('Another run answers here.'));
+    await expectAccessible(page, 'another run');
+    await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
+    page.complaints.splice(0);
+  });
+
   it('says that a log is being read while it comes, and why it cannot be where it breaks off.', async () => {
     answers = (write) => write({ ...hello, mode: 'file', title: 'long.jsonl' });
     let log: ServerResponse | undefined;
@@ -455,7 +571,7 @@ describe('a page that is not understood, or hears nothing', () => {
     await expectAccessible(page, 'connecting');
     answers = (_write, stop) => stop();
     end();
-    await expectText(page, 'h2', (text) => text === 'Nobody answers');
+    await expectText(page, 'h2', (text) => text === 'Not connected');
     answers = (write) => write(hello);
     await expectText(page, 'h2', (text) => text === 'Waiting for the first entries…');
   });

@@ -95,6 +95,7 @@ async function differenceOf({ page }: Visualizer, ...pictures: readonly Uint8Arr
   })()`)) as number;
 }
 
+const NO_LOG = 'This is no event log. Line 1 is not the header of an event log.';
 const VIEWS = ['Fleet', 'Chart', 'Timeline', 'Events', 'Sequence'];
 
 describe('the page with a recorded log', () => {
@@ -323,6 +324,59 @@ describe('the page with a recorded log', () => {
     60_000,
   );
 
+  it('goes on by keys over a time in which nothing happened, and back.', async () => {
+    const page = await recorded();
+    const { keyboard } = page.page;
+    const position = async (): Promise<number> =>
+      Number(/entry ([\d,]+)/.exec(await page.text('.scrubber-time'))?.[1]?.replace(',', ''));
+    for (const [view, control] of [
+      ['Fleet', '.scrubber input'],
+      ['Timeline', '.timeline-canvas'],
+    ] as const) {
+      await page.show(view);
+      await page.scrubTo(0);
+      await expectText(page, '.when', (text) => text.startsWith('Past'));
+      await page.page.focus(control);
+      let at = await position();
+      const began = at;
+      for (let step = 0; step < 12; step += 1) {
+        await keyboard.press('ArrowRight');
+        await expect.poll(position).toBeGreaterThan(at);
+        at = await position();
+      }
+      for (let step = 0; step < 12 && at > began; step += 1) {
+        await keyboard.press('ArrowLeft');
+        await expect.poll(position).toBeLessThan(at);
+        at = await position();
+      }
+    }
+  });
+
+  it('leaves room for the list where it is enlarged four times, and names beside states.', async () => {
+    const page = await recorded({ width: 320, height: 256 });
+    const measure = async (selector: string, of: string): Promise<number> =>
+      (await page.page.evaluate(
+        `document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect().${of}`,
+      )) as number;
+    for (const [view, list] of [
+      ['Fleet', '.fleet .virtual-list'],
+      ['Timeline', '.timeline-scroll'],
+      ['Events', '.events .virtual-list'],
+    ] as const) {
+      await page.show(view);
+      expect(await measure(list, 'height')).toBeGreaterThan(150);
+      await page.page.evaluate(`document.querySelector('${list}').scrollIntoView({ block: 'end' })`);
+      expect(await measure(list, 'bottom')).toBeLessThanOrEqual(257);
+    }
+    await page.show('Fleet');
+    await page.page.evaluate(
+      `document.querySelector('.fleet-name strong').textContent = 'a-name-that-is-as-long-as-names-may-be'`,
+    );
+    expect(await measure('.fleet-name', 'right')).toBeLessThanOrEqual(
+      await measure('.fleet-row .state-badge', 'left'),
+    );
+  });
+
   it('fits a phone: nothing is wider than it, and the details are a view of their own.', async () => {
     const page = await recorded({ width: 390, height: 844 });
     await page.page.locator('.fleet-row ::-p-text(search)').click();
@@ -440,6 +494,35 @@ describe('the page without a log', () => {
     await expectAccessible(page, 'thousand');
   });
 
+  it('comes to the last of a million entries, by scrolling and by keys.', async () => {
+    const page = await empty();
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    // A recorder writes them again and again, so that no moment is far from one.
+    const snapshots = lines.filter((line) => line.includes('"kind":"snapshot"'));
+    for (let seq = lines.length; seq <= 1_000_000 - snapshots.length; seq += 1)
+      lines.push(`{"seq":${seq},"at":2e12,"kind":"note","note":{"type":"diagnostic"},"check":"0"}`);
+    for (const line of snapshots)
+      lines.push(line.replace(/"seq":\d+,"at":\d+/, () => `"seq":${lines.length},"at":2000000000000`));
+    await give(page, 'million.jsonl', `${lines.join('\n')}\n`);
+    await expectText(page, '.scrubber-time', (text) => text.includes('entry 1,000,000'));
+    await page.show('Events');
+    const inSight = async (seq: number): Promise<boolean> =>
+      (await page.page.evaluate(`(() => {
+        const list = document.querySelector('.events .virtual-list').getBoundingClientRect();
+        const row = document.querySelector('.event-row[data-seq="${seq}"]')?.getBoundingClientRect();
+        return row !== undefined && row.top >= list.top - 3 && row.bottom <= list.bottom + 3;
+      })()`)) as boolean;
+    await expect.poll(async () => inSight(1_000_000), { timeout: 15_000 }).toBe(true);
+    await page.page.evaluate(`document.querySelector('.events .virtual-list').scrollTop = 0`);
+    await expect.poll(async () => inSight(1), { timeout: 15_000 }).toBe(true);
+    await page.page.focus('.events .virtual-list');
+    await page.page.keyboard.press('End');
+    await expect.poll(async () => inSight(1_000_000), { timeout: 15_000 }).toBe(true);
+    await page.page.keyboard.press('ArrowUp');
+    await expectText(page, '.reading h2', (text) => text.startsWith('Entry 999,999'));
+    await expect.poll(async () => inSight(999_999), { timeout: 15_000 }).toBe(true);
+  });
+
   it('says where a log is not right, and that it is of a newer version.', async () => {
     const page = await empty();
     const lines = readFileSync(file, 'utf8').split('\n');
@@ -450,7 +533,7 @@ describe('the page without a log', () => {
     await give(page, 'newer.jsonl', lines.join('\n').replace('"troupeLog":1', '"troupeLog":7'));
     await expectText(page, '.banner', (text) => text.includes('newer version'));
     await give(page, 'none.jsonl', 'This is no log.\n');
-    await expectText(page, '.banner', (text) => text.includes('is not the header of an event log'));
+    await expectText(page, '.banner', (text) => text === NO_LOG);
     await give(page, 'empty.jsonl', '');
     await expectText(page, '.nothing h2', (text) => text === 'No connections yet');
   });

@@ -12,10 +12,17 @@ export interface ConnectionPolicy {
   /** Both. */
   readonly ping: { readonly idleMs: number; /** Its own. */ readonly timeoutMs: number };
   readonly stop: Stop;
+  readonly again: Again;
 }
 export interface Stop {
   /** Time to drain. */
   readonly drainMs: number;
+}
+/** One more. */
+export interface Again {
+  /** Then. */
+  readonly afterMs: number;
+  readonly everyMs: number;
 }`;
 const options = `
 export interface TroupeOptions {
@@ -30,7 +37,12 @@ export interface ServeOptions {
 }
 interface Private { readonly inside: string }`,
 ];
-const defaults = { attempts: 5, ping: { idleMs: 30, timeoutMs: 5 }, stop: { drainMs: 1 } };
+const defaults = {
+  attempts: 5,
+  ping: { idleMs: 30, timeoutMs: 5 },
+  stop: { drainMs: 1 },
+  again: { afterMs: 2, everyMs: 3 },
+};
 
 describe('the page of options', () => {
   it('has a row for every option and the default of every number.', () => {
@@ -41,6 +53,8 @@ describe('the page of options', () => {
     expect(lines).toContain('| `ping.timeoutMs` | `number` | `5` | Its own. |');
     expect(lines).toContain('| `port?` | `number` | Where. |');
     expect(lines).toContain('| `stop.drainMs` | `number` | `1` | Time to drain. |');
+    expect(lines).toContain('| `again.afterMs` | `number` | `2` | One more. Then. |');
+    expect(lines).toContain('| `again.everyMs` | `number` | `3` | One more. |');
   });
 
   it('is not written while an option has no comment.', () => {

@@ -1,4 +1,5 @@
 /** A server that does not work is told of, and takes nothing of the others away. */
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ResultSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
 import { useCrashWatch } from '../support/crash-watch.js';
@@ -7,7 +8,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 import { tool } from '../support/scripted-server.js';
 import { passTime } from '../support/test-troupe.js';
 import { AskingUpstream } from './asking-upstream.js';
-import { textOf, useGateways, type TestClient } from './gateway-rig.js';
+import { ANSWERS_ALL, textOf, useGateways, type TestClient } from './gateway-rig.js';
 
 const LIST = { method: 'tools/list', params: {} };
 
@@ -190,6 +191,45 @@ describe('where a server does not work', () => {
         .catch(() => {}) ?? Promise.resolve(),
     );
     await expect(ada.client.listTools()).rejects.toMatchObject({ code: -32_000 });
+  });
+
+  it('a client that was refused, and tries again on its only connection, is asked as if it had come then', async () => {
+    const bad = broken();
+    const { gateway, clock } = make({
+      servers: { bad: bad.entry({ policy: { maxAttempts: 1 } }) },
+      failClosed: true,
+      singleClient: true,
+    });
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    let hear: (answer: string) => void = () => {};
+    near.onmessage = (message) => {
+      if (!('method' in message)) hear(JSON.stringify(message));
+      else if (message.method === 'elicitation/create' && 'id' in message)
+        void near.send({
+          jsonrpc: '2.0',
+          id: message.id,
+          result: { action: 'accept', content: { name: 'Ada' } },
+        });
+    };
+    await near.start();
+    await gateway.connect(far);
+    const ask = (id: number, method: string, params: Record<string, unknown>): Promise<string> => {
+      const answered = new Promise<string>((resolve) => (hear = resolve));
+      void near.send({ jsonrpc: '2.0', id, method, params });
+      return passTime(clock, answered);
+    };
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: ANSWERS_ALL,
+      clientInfo: { name: 'Ada', version: '1' },
+    };
+    expect(await ask(1, 'initialize', params)).toContain('Not every server works: bad.');
+    bad.refusal = undefined;
+    await passTime(clock, gateway.troupe.connection('bad')?.retry() ?? Promise.resolve());
+    expect(await ask(2, 'initialize', params)).toContain('serverInfo');
+    expect(await ask(3, 'tools/call', { name: 'mcp__bad__ask', arguments: { for: 'Ada' } })).toContain(
+      'accept',
+    );
   });
 
   it('clients wait for the first attempt of every server where all or nothing is wanted, and hear who failed', async () => {

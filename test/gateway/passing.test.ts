@@ -1,8 +1,11 @@
 /** What passes through the gateway, and under which names. */
 import { Server as SdkServer } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   ElicitRequestSchema,
+  ListResourcesRequestSchema,
   ListToolsRequestSchema,
+  ReadResourceRequestSchema,
   ResultSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
@@ -132,6 +135,39 @@ describe('through the gateway', () => {
     }
   });
 
+  it('a resource that cannot be subscribed to is there all the same, and the client hears which of both it is', async () => {
+    const plain = new SdkServer({ name: 'plain', version: '1' }, { capabilities: { resources: {} } });
+    plain.setRequestHandler(ListResourcesRequestSchema, async () => ({
+      resources: [{ uri: 'plain://one', name: 'one' }],
+    }));
+    plain.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => ({
+      contents: [{ uri, text: 'read' }],
+    }));
+    const { gateway, client } = make({ servers: { plain: { type: 'in-process', server: plain } } });
+    await gateway.start();
+    const { client: ada } = await client('Ada');
+    expect((await ada.readResource({ uri: 'plain://one' })).contents).toMatchObject([{ text: 'read' }]);
+    await expect(ada.subscribeResource({ uri: 'plain://one' })).rejects.toMatchObject({
+      code: -32_601,
+      message: expect.stringContaining("'plain' does not offer resources/subscribe") as string,
+    });
+  });
+
+  it('the status is listed once, though a server is a gateway, too', async () => {
+    const inner = make({ servers: { a: new AskingUpstream().entry() } });
+    await inner.gateway.start();
+    const server = { connect: async (transport: Transport) => void (await inner.gateway.connect(transport)) };
+    const { gateway, client } = make({ servers: { inner: { type: 'in-process', server } } });
+    await gateway.start();
+    for (const only of [{}, { server: 'inner' }]) {
+      const { client: ada } = await client('Ada', only);
+      const { resources } = await ada.listResources();
+      expect(resources.map(({ uri }) => uri)).toEqual(['troupe://status', 'note://one']);
+      const { contents } = await ada.readResource({ uri: 'troupe://status' });
+      expect(JSON.stringify(contents)).toContain('inner');
+    }
+  });
+
   it('a client of one server sees that one alone, by its own names and in its own words', async () => {
     const a = new AskingUpstream({ instructions: 'Ask a.' });
     const b = new AskingUpstream({ tools: [tool('ö')], instructions: 'Ask b.' });
@@ -160,6 +196,25 @@ describe('through the gateway', () => {
     const two = make({ servers: { a: a.entry(), b: a.entry() }, bare: true });
     await expect(two.gateway.start()).rejects.toThrow("'bare' needs exactly one server; found: a, b.");
     await expect(two.client('Bob')).rejects.toMatchObject({ code: -32_000 });
+  });
+
+  it('no two tools have one name where a second server comes to a bare gateway, until it goes', async () => {
+    const [a, b] = [new AskingUpstream(), new AskingUpstream()];
+    const { gateway, client, clock } = make({ servers: { a: a.entry() }, bare: true });
+    await gateway.start();
+    const { client: ada } = await client('Ada');
+    const names = async (): Promise<string[]> => (await ada.listTools()).tools.map(({ name }) => name);
+    const before = await names();
+    await passTime(clock, gateway.troupe.reload({ a: a.entry(), b: b.entry() }));
+    await passTime(clock, gateway.troupe.settled());
+    expect(await names()).toEqual(
+      ['a', 'b'].flatMap((server) => before.map((name) => `mcp__${server}__${name}`)),
+    );
+    await ada.callTool({ name: 'mcp__a__echo' });
+    await ada.callTool({ name: 'mcp__b__echo' });
+    expect([a, b].map((each) => each.of('tools/call').length)).toEqual([1, 1]);
+    await passTime(clock, gateway.troupe.reload({ a: a.entry() }));
+    expect(await names()).toEqual(before);
   });
 
   it('the error of a server passes with its code, message and data', async () => {

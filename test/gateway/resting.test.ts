@@ -96,6 +96,25 @@ describe('the own connections of a client', () => {
     expect(gateway.troupe.connection('a')?.status.substate).toBe('dormant');
   });
 
+  it('are never shared: a server that comes to be for each client alone is seen by those that have it to themselves', async () => {
+    const [a, b] = [program(), program()];
+    const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });
+    await passTime(clock, gateway.start());
+    const [ada, bob] = [await passTime(clock, client('Ada')), await passTime(clock, client('Bob'))];
+    const eve = await passTime(clock, client('Eve', { capabilities: ANSWERS_ALL }));
+    const told = [ada, bob, eve].map((one) => one.whenTold('notifications/tools/list_changed'));
+    const own = { isolation: 'per-session' } as const;
+    await passTime(clock, gateway.troupe.reload({ a: fakeProgram(a, own), b: fakeProgram(b, own) }));
+    await passTime(clock, Promise.all(told));
+    for (const one of [ada, bob]) {
+      expect((await one.client.listTools()).tools).toEqual([]);
+      await expect(passTime(clock, one.call('mcp__b__echo'))).rejects.toMatchObject({ code: -32_602 });
+    }
+    const [cyn, dan] = [await passTime(clock, client('Cyn')), await passTime(clock, client('Dan'))];
+    const calls = [eve, cyn, dan].map((one) => one.call('mcp__b__echo'));
+    expect(new Set(await passTime(clock, Promise.all(calls))).size).toBe(3);
+  });
+
   it('follow the configuration: a server that comes is there, and one that goes is not', async () => {
     const [a, b] = [program(), program()];
     const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });

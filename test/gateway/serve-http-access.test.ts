@@ -53,9 +53,13 @@ describe('who may ask', () => {
     ['http://evil.example', 403],
     ['null', 403],
     ['http://localhost:6274', 200],
+    ['https://app.example', 200],
+    ['vscode-webview://a1', 200],
     ['http://127.0.0.1:PORT', 200],
   ])('is decided by the origin of the page: %s.', async (origin, status) => {
-    const { ask, service } = await serving({ allowedOrigins: ['http://localhost:6274'] });
+    const { ask, service } = await serving({
+      allowedOrigins: ['http://localhost:6274/', 'https://App.example:443', 'vscode-webview://a1'],
+    });
     const own = origin.replace('PORT', String(service.port));
     const reply = await ask({ body: initialize(), headers: { origin: own } });
     await reply.text();
@@ -113,6 +117,35 @@ describe('who may ask', () => {
       { oauth: { issuers: [], verifyToken: async () => undefined } },
       /at least one issuer/,
     ],
+    ['at no port', { port: 99_999 }, /field 'port': expected a whole number from 0 to 65535/],
+    ['at a port that is a text', { port: '87oo' as never }, /field 'port': .*, found a string/],
+    [
+      'with a token that is no text',
+      { token: 5 as never },
+      /field 'token': expected a string, found a number/,
+    ],
+    [
+      'that nobody verifies for',
+      { oauth: { issuers: [ISSUER] } as never },
+      /field 'oauth': lacks 'verifyToken'/,
+    ],
+    [
+      'with a verifier that is none',
+      { oauth: { issuers: [ISSUER], verifyToken: 'x' as never } },
+      /field 'oauth.verifyToken': expected a function, found a string/,
+    ],
+    [
+      'with names that are no list',
+      { allowedHosts: 'a.example' as never },
+      /field 'allowedHosts': expected a list/,
+    ],
+    ['with a name that is an address', { allowedHosts: ['https://a.example'] }, /is no name of a host/],
+    [
+      'without the limits that were meant',
+      { maxSessions: 'many' as never, maxBodyBytes: -1, events: { maxBytes: '4 MiB' as never } },
+      /'maxSessions'.*'maxBodyBytes'.*'events.maxBytes'/,
+    ],
+    ['with an option that there is not', { prot: 80 } as never, /field 'prot': .*did you mean 'port'/],
   ])('is not left to chance: a service %s is not opened.', async (_, options, message) => {
     await expect(serveHttp(new StandInGateway(), options)).rejects.toThrow(message);
   });
@@ -145,6 +178,16 @@ describe('a protected resource', () => {
       `Bearer realm="mcp-troupe", resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`,
     ]);
   });
+
+  it.each(['//', '//evil.example/mcp', '/\\evil.example/mcp', '/nothing'])(
+    'says nothing of what is no address of it: %s.',
+    async (path) => {
+      const { ask, logged } = await serving({ oauth: people() });
+      const reply = await ask({ method: 'GET', path: `/.well-known/oauth-protected-resource${path}` });
+      expect([reply.status, await reply.text()]).toEqual([404, expect.not.stringContaining('evil')]);
+      expect(logged).toEqual([]);
+    },
+  );
 
   it('says nothing of the kind where there is no authorization server.', async () => {
     const { ask } = await serving();
@@ -194,6 +237,22 @@ describe('a protected resource', () => {
     await expect.poll(() => clock.pending, { timeout: 10_000 }).toEqual([10_000]);
     await clock.advance(10_000);
     expect((await asking).status).toBe(503);
+  });
+
+  it.each([
+    ['nobody', null, 401],
+    ['a bare yes', true, 503],
+    ['the claims of a token', { sub: 'ada', scope: 'mcp:use' }, 503],
+    ['nobody in particular', { scopes: ['mcp:use'] }, 503],
+    ['somebody without scopes', { subject: 'ada' }, 503],
+  ])('lets nobody in, and says why, where the verifier answers with %s.', async (_, verdict, status) => {
+    const { ask, logged } = await serving({
+      oauth: { ...people(), verifyToken: async () => verdict as never },
+    });
+    const reply = await ask({ body: initialize(), headers: bearer('ada') });
+    await reply.text();
+    expect(reply.status).toBe(status);
+    if (status === 503) expect(logged.join()).toContain("'verifyToken' must give { subject, scopes }");
   });
 
   it('keeps a session for the person who began it; for anybody else there is none.', async () => {

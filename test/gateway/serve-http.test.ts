@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import type { ServeHttpOptions } from '../../src/gateway/serve-http-options.js';
 import { serveHttp } from '../../src/gateway/serve-http.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -187,6 +188,59 @@ describe('a session over HTTP', () => {
       { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } },
     ]);
     expect(logged.join()).toContain('the secret of the house');
+  });
+});
+
+describe('a request of HTTP that breaks off', () => {
+  it('is over for everybody, and nothing to tell.', async () => {
+    const { service, logged, begin } = await serving();
+    const socket = connect(service.port, '127.0.0.1');
+    const head = ['POST /mcp HTTP/1.1', `host: 127.0.0.1:${service.port}`, 'accept: */*'];
+    const promised = ['content-type: application/json', 'content-length: 100', 'expect: 100-continue'];
+    socket.write(`${[...head, ...promised].join('\r\n')}\r\n\r\n{"jsonrpc"`);
+    await once(socket, 'data');
+    socket.destroy();
+    await begin();
+    await expect.poll(() => logged.join(), { timeout: 10_000 }).toContain('A session has begun.');
+    expect(logged.join()).not.toContain('could not be answered');
+  });
+});
+
+describe('a request of HTTP that is refused before all of it is there', () => {
+  it.each<[string, ServeHttpOptions, number]>([
+    ['for its token', { token: 'secret' }, 401],
+    ['for its length, told beforehand', { maxBodyBytes: 99_999 }, 413],
+    ['for its length', { maxBodyBytes: 40_000 }, 413],
+  ])('can be sent to its end, so that its client comes to read why: %s.', async (_, options, status) => {
+    const { service } = await serving(options);
+    const socket = connect(service.port, '127.0.0.1');
+    let read = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (read += text));
+    const type = ['content-type: application/json', 'accept: */*'];
+    const head = ['POST /mcp HTTP/1.1', `host: 127.0.0.1:${service.port}`, ...type];
+    socket.write(`${[...head, 'content-length: 100000'].join('\r\n')}\r\n\r\n${'x'.repeat(50_000)}`);
+    await expect.poll(() => read, { timeout: 10_000 }).toContain(`HTTP/1.1 ${status} `);
+    read = '';
+    const next = [...head, 'content-length: 2', 'connection: close'].join('\r\n');
+    socket.write(`${'x'.repeat(50_000)}${next}\r\n\r\n{}`);
+    await once(socket, 'close');
+    expect(read).toMatch(/^HTTP\/1\.1 40[01] /);
+  });
+
+  it('is cut off where there is no end of it.', async () => {
+    const { service } = await serving({ token: 'secret' });
+    const socket = connect(service.port, '127.0.0.1').on('error', () => {});
+    socket.resume().write(`POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${service.port}\r\n`);
+    socket.write('content-length: 1000000000\r\n\r\n');
+    const some = Buffer.alloc(1_024 * 1_024);
+    const isClosed = new Promise((resolve) => socket.once('close', resolve));
+    const send = (): void => {
+      while (socket.writable && socket.write(some));
+    };
+    socket.on('drain', send);
+    send();
+    await isClosed;
+    expect(socket.bytesWritten).toBeLessThan(500_000_000);
   });
 });
 

@@ -175,7 +175,7 @@ describe('what is found', () => {
     const full = await openInspectionServer({ source: new Endless(), clock: systemClock, port: 0 });
     const file = plant(process.pid, { url: full.url });
     const page = new PageClient(full.url);
-    const pages = await Promise.all(Array.from({ length: 16 }, async () => page.watch()));
+    const pages = await Promise.all(Array.from({ length: 5 }, async () => page.watch()));
     expect((await page.ask(INSPECTION_PATHS.stream)).status).toBe(503);
     expect(await runningInspections(folder)).toHaveLength(1);
     expect(existsSync(file)).toBe(true);

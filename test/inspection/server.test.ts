@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ConfigError, NotReadyError } from '../../src/errors.js';
 import { chartHash } from '../../src/inspection/chart-hash.js';
 import { INSPECTION_PATHS, INSPECTION_PROTOCOL, type InspectedTool } from '../../src/inspection/protocol.js';
 import type { TroupeOptions } from '../../src/options.js';
@@ -198,6 +199,16 @@ describe('the inspection of a running troupe', () => {
     const again = await troupe.inspect({ port: page.port });
     expect(new PageClient(again.url)).toMatchObject({ port: page.port });
     expect(again.url).not.toBe(inspection.url);
+  });
+
+  it('gives no address that leads nowhere, and takes no options that are none.', async () => {
+    const { troupe } = await inspected();
+    for (const none of [null, 4_400, 'x'])
+      await expect(troupe.inspect(none as never)).rejects.toThrow(
+        new ConfigError("inspect: expected the options to be an object, such as '{ port: 4400 }'"),
+      );
+    const [late] = await Promise.allSettled([troupe.inspect(), troupe.close()]);
+    expect(late).toMatchObject({ status: 'rejected', reason: expect.any(NotReadyError) });
   });
 
   it('says which port cannot be had.', async () => {

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import {
   InitializeResultSchema,
   LATEST_PROTOCOL_VERSION,
@@ -235,6 +236,31 @@ describe('a request', () => {
     await expect(client.request('ping', {})).resolves.toEqual({});
     expect(server.of('notifications/cancelled')).toHaveLength(1);
     expect(oddities).toEqual([]);
+    client.abandon(end);
+  });
+
+  it.each([
+    ['is told where the session goes on', 1],
+    ['is not where it is over', 0],
+  ])('whose cancellation does not get through %s', async (_title, told) => {
+    const gate = createGate();
+    let isHeld = false;
+    const send = async (): Promise<void> => {
+      if (!isHeld) return;
+      await gate.promise;
+      throw new Error('no way');
+    };
+    const { client, transport, oddities } = await openClient({}, { send });
+    isHeld = true;
+    const controller = new AbortController();
+    const asking = client.request('tools/call', {}, { signal: controller.signal });
+    controller.abort(new Error('enough'));
+    await expect(asking).rejects.toThrow('enough');
+    expect(transport.sent.at(-1)).toMatchObject({ method: 'notifications/cancelled' });
+    if (told === 0) client.abandon(end);
+    gate.open();
+    await setImmediate();
+    expect(oddities).toHaveLength(told);
     client.abandon(end);
   });
 

@@ -88,6 +88,20 @@ import { setTimeout as pause } from 'node:timers/promises';
     expect(left.join('\n')).toContain(`process ${child.pid}:`);
   });
 
+  it('names it on one short line, also where its command is a whole program.', async () => {
+    const leaks = trackLeaks(SHORT);
+    const program = `setInterval(() => {}, 1000);${'\n// a line'.repeat(100)}`;
+    const child = spawn(process.execPath, ['-e', program], { stdio: 'ignore' });
+    onTestFinished(async () => {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    });
+    const [line = ''] = (await leaks.whatIsLeft()).filter((one) => one.startsWith('process '));
+    expect(line).toContain('setInterval(() => {}, 1000); // a line // a line');
+    expect(line).not.toContain('\n');
+    expect(line.length).toBeLessThan(300);
+  });
+
   it('takes a function, and nothing else.', async () => {
     await expect(expectNoLeaks(Promise.resolve() as never)).rejects.toThrow(
       new TypeError('expectNoLeaks takes a function, and runs it.'),

@@ -70,9 +70,65 @@ describe('a recorded server', { timeout: 60_000 }, () => {
     }
   });
 
+  it('plays what followed after it gave up where the connection is told to retry.', async () => {
+    const log = new MemoryLog();
+    const policy = { maxAttempts: 1, exhausted: { callAfterMs: 0 } };
+    const refusing = createScriptedServer({
+      on: { initialize: [{ error: { code: -32_001, message: 'not today' } }, {}] },
+    });
+    const test = troupes.make({
+      servers: { files: { type: 'in-process', server: refusing, policy } },
+      record: { target: log },
+    });
+    await passTime(test.clock, test.troupe.start());
+    await passTime(test.clock, test.troupe.connection('files')!.callTool('echo'));
+    await passTime(test.clock, test.troupe.close());
+    const server = createRecordedServer(log.text, 'files');
+    expect(server.states.at(-1)).toBe('failed');
+    const troupe = createTroupe({ servers: { files: server.config }, clock: server.clock });
+    try {
+      await troupe.start();
+      expect(troupe.status[0]?.state).toBe('failed');
+      await troupe.connection('files')!.retry();
+      await troupe.connection('files')!.ready();
+      expect(server.played).toBe(2);
+    } finally {
+      await troupe.close();
+    }
+  });
+
+  it('is lost again where that was found out after a sleep of the machine, and nobody asks here.', async () => {
+    const log = new MemoryLog();
+    const policy = { ping: { idleMs: 0, timeoutMs: 5_000 } };
+    const silent = createScriptedServer({ on: { ping: { fault: 'silent' } } });
+    const test = troupes.make({
+      servers: { files: { type: 'in-process', server: silent, policy } },
+      record: { target: log },
+    });
+    await passTime(test.clock, test.troupe.start());
+    test.clock.sleep(60_000);
+    await passTime(test.clock, whenState(test, 'files', 'reconnecting'));
+    await passTime(test.clock, whenState(test, 'files', 'ready'));
+    await passTime(test.clock, test.troupe.close());
+    const server = createRecordedServer(log.text, 'files');
+    const troupe = createTroupe({ servers: { files: server.config }, clock: server.clock });
+    try {
+      const isBack = whenEmits(troupe.status$, ([row]) => row?.state === 'ready' && row.generation === 2);
+      const lost = whenEmits(troupe.events$, ({ type }) => type === 'connection.lost');
+      await troupe.start();
+      expect(await lost).toMatchObject({ failure: { code: 'unresponsive' } });
+      await isBack;
+    } finally {
+      await troupe.close();
+    }
+  }, 20_000);
+
   it('is made of a log, and of nothing else.', () => {
     expect(() => createRecordedServer(undefined as never, 'files')).toThrow(
       new TypeError('A log is given as its text or its bytes.'),
+    );
+    expect(() => createRecordedServer('', undefined as never)).toThrow(
+      new TypeError('A connection of the log is given by its name.'),
     );
   });
 });

@@ -11,6 +11,7 @@ import {
   type ControlledProgram,
   type ProgramEntry,
 } from '../../src/testing/scripted-program.js';
+import { fromArgument } from '../../src/testing/script-argument.js';
 import type { ServerScript } from '../../src/testing/server-script.js';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
 import type { TroupeOptions } from '../../src/options.js';
@@ -92,6 +93,25 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
         "A script for a child process cannot hold a function, but 'on.tools/call[1]' is one: say it as an answer.",
       ),
     );
+  });
+
+  it('refuses a script that is too long for a command line.', () => {
+    const script: ServerScript = { start: { stderr: 'ü'.repeat(70_000) } };
+    expect(() => scriptedProgram(script, BUILT)).toThrow(
+      'has 140,023 bytes, and an argument at most 131,071: write it into a file',
+    );
+  });
+
+  it('reads its script from a file that an editor has begun with a mark, and names one that is none.', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'troupe-script-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'script.json');
+    writeFileSync(file, '\uFEFF{ "stubborn": true }\r\n');
+    expect(fromArgument(file)).toEqual({ stubborn: true });
+    writeFileSync(file, '{ "stubborn": ');
+    expect(() => fromArgument(file)).toThrow(`'${file}' is no script: `);
+    expect(() => fromArgument(join(folder, 'none.json'))).toThrow(/ENOENT.*none\.json/);
+    expect(() => fromArgument('{')).toThrow('The argument is no script: ');
   });
 
   it('is not made, nor told, what it could not follow.', async () => {

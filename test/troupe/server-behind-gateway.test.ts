@@ -1,4 +1,4 @@
-/** A server that is gone while the gateway before it goes on answering (RFC 9110 section 15.6, 502 to 504). */
+/** A server that is gone while the gateway before it goes on answering (RFC 9110 section 15.6, 502 to 504; 520 to 530). */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTroupe, type Troupe } from '../../src/troupe.js';
 import { useCrashWatch } from '../support/crash-watch.js';
@@ -32,20 +32,23 @@ describe('a server behind a gateway', () => {
     return { server, troupe };
   };
 
-  it.each([502, 503, 504])('that is gone, as HTTP %i says, is not taken for ready', async (status) => {
-    const { server, troupe } = await connect();
-    const events = recordEvents(troupe.events$);
-    server.handle = refuse(status, 'upstream is gone');
-    await expect(troupe.callTool('mcp__a__echo')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
-    await events.when('connection.lost');
-    expect(events.of('connection.lost')).toMatchObject([
-      { failure: { code: 'http-status', message: expect.stringContaining(`HTTP ${status}`) } },
-    ]);
-    const waiting = troupe.callTool('mcp__a__echo');
-    server.handle = reach;
-    await expect(waiting).resolves.toEqual(text('done'));
-    expect(troupe.status).toMatchObject([{ state: 'ready', generation: 2 }]);
-  });
+  it.each([502, 503, 504, 520, 522, 530])(
+    'that is gone, as HTTP %i says, is not taken for ready',
+    async (status) => {
+      const { server, troupe } = await connect();
+      const events = recordEvents(troupe.events$);
+      server.handle = refuse(status, 'upstream is gone');
+      await expect(troupe.callTool('mcp__a__echo')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+      await events.when('connection.lost');
+      expect(events.of('connection.lost')).toMatchObject([
+        { failure: { code: 'http-status', message: expect.stringContaining(`HTTP ${status}`) } },
+      ]);
+      const waiting = troupe.callTool('mcp__a__echo');
+      server.handle = reach;
+      await expect(waiting).resolves.toEqual(text('done'));
+      expect(troupe.status).toMatchObject([{ state: 'ready', generation: 2 }]);
+    },
+  );
 
   it('that was away for one request keeps its session', async () => {
     const { server, troupe } = await connect();
@@ -59,5 +62,23 @@ describe('a server behind a gateway', () => {
     await expect(troupe.callTool('mcp__a__echo')).resolves.toEqual(text('done'));
     expect(events.of('connection.lost')).toEqual([]);
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 1 }]);
+  });
+
+  it('whose gateway spreads a session over several instances fails with a hint at that', async () => {
+    const server = await startServer((seen, res) =>
+      seen.rpc.method === 'initialize' ? reach(seen, res) : refuse(404, 'no such session')(seen, res),
+    );
+    closing.push(() => server.close());
+    const policy = { backoff: [10], maxAttempts: 2 };
+    const troupe = createTroupe({ servers: { a: { type: 'http', url: server.url, policy } } });
+    closing.push(() => troupe.close());
+    await troupe.start();
+    await troupe.settled();
+    expect(troupe.status).toMatchObject([
+      {
+        state: 'failed',
+        error: { code: 'session-expired', hint: expect.stringContaining('several instances') },
+      },
+    ]);
   });
 });

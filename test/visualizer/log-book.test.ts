@@ -88,6 +88,33 @@ describe('the log of the page', () => {
     expect(newer.problem).toMatchObject({ isNewer: true });
   });
 
+  it('reads a last line that lacks only its line feed, and says of what is no log that it is none.', () => {
+    const whole = bookOf(flapping);
+    const book = bookOf(flapping.trimEnd());
+    expect(book.problem).toBeUndefined();
+    expect(book.length).toBe(whole.length);
+    expect(book.entry(book.length - 1)).toEqual(whole.entry(whole.length - 1));
+    expect(bookOf('hello').problem?.message).toBe('Line 1 is not the header of an event log.');
+  });
+
+  it('goes on in time where the clock was set back, and keeps what was written.', () => {
+    const HOUR = 3_600_000;
+    const [header = '', ...lines] = flapping.trimEnd().split('\n');
+    const half = Math.floor(lines.length / 2);
+    const jumped = lines.map((line, index) =>
+      index < half ? line : line.replace(/"at":(\d+)/, (_, at) => `"at":${Number(at) - HOUR}`),
+    );
+    const [before, after] = [bookOf(flapping), bookOf(`${[header, ...jumped].join('\n')}\n`)];
+    for (let position = 0; position < after.length; position += 1) {
+      expect(after.timeOf(position)).toBeGreaterThanOrEqual(after.timeOf(position - 1) || 0);
+      expect(after.positionAt(after.timeOf(position))).toBeGreaterThanOrEqual(position);
+    }
+    const last = after.length - 1;
+    const gap = before.timeOf(half) - before.timeOf(half - 1);
+    expect(after.timeOf(last)).toBe(before.timeOf(last) - gap);
+    expect(after.entry(last)?.at).toBe((before.entry(last)?.at ?? 0) - HOUR);
+  });
+
   it('never throws, whatever it is given.', async () => {
     const lines = text.split('\n').slice(0, 60);
     const anything = fc.oneof(fc.constantFrom(...lines), fc.json(), fc.string());

@@ -150,6 +150,17 @@ describe('the desk of the page', () => {
     expect(few.length).toBeLessThan(12);
   });
 
+  it('keeps a connection apart from what it is called after: the host, a timer, the manager.', async () => {
+    const named = new LogDesk(ownCharts(), turn);
+    const log = text.replaceAll('"files"', '"timer"').replaceAll('$/files#', '$/timer#');
+    await named.read(piecesOf(new Blob([log])), () => {});
+    const arrows = await named.answer('arrows', { name: 'timer', upTo: last, most: 1_000 });
+    const ends = new Set(arrows.flatMap(({ from, to }) => [from, to]));
+    expect(ends).toEqual(
+      new Set(['host', 'manager', 'timer · connection', 'timer · effects', 'timer · server']),
+    );
+  });
+
   it('tells how much happened when.', async () => {
     const { entries, troubles } = await desk.answer('overview', { columns: 50 });
     expect(entries).toHaveLength(50);

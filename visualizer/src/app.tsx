@@ -1,5 +1,6 @@
 /** The frame around the views, and the keys that work in all of them. */
 import { useEffect, useRef } from 'preact/hooks';
+import type { BookSummary } from './log/desk-messages.js';
 import { look, isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
 import { MomentProvider, usePage, useTheater } from './state/theater.js';
 import { count } from './state/times.js';
@@ -76,17 +77,13 @@ function Banners({ page }: { page: Page }) {
             : 'You can still look around.'}
         </p>
       )}
-      {book !== undefined && book.problem !== null && (
-        <p class="banner bad" role="alert">
-          <strong>
-            {book.problem.isNewer ? 'This log is from a newer version.' : 'The log ends early.'}
-          </strong>{' '}
-          {book.problem.message}{' '}
-          {book.problem.isNewer
-            ? 'Open it with the version that wrote it.'
-            : 'Everything before that line is shown.'}
+      {link.kind === 'refused' && book !== undefined && (
+        <p class="banner warn" role="alert">
+          <strong>Another run answers here.</strong> {link.why} Open the address that it has printed; what you
+          see is the last that came of the one before.
         </p>
       )}
+      {book !== undefined && book.problem !== null && <ProblemBanner book={book} problem={book.problem} />}
       {book?.hasOtherCharts === true && book.problem?.isNewer !== true && (
         <p class="banner warn">
           <strong>Recorded with other charts.</strong> {book.writtenBy} had other machines than this page:
@@ -105,6 +102,26 @@ function Banners({ page }: { page: Page }) {
         </p>
       )}
     </div>
+  );
+}
+
+/** Why a log is not read further, and what there is of it. */
+function ProblemBanner({
+  book: { writtenBy },
+  problem: { isNewer, message },
+}: {
+  book: BookSummary;
+  problem: NonNullable<BookSummary['problem']>;
+}) {
+  const [title, advice] = isNewer
+    ? ['This log is from a newer version.', 'Open it with the version that wrote it.']
+    : writtenBy === null
+      ? ['This is no event log.', '']
+      : ['The log ends early.', 'Everything before that line is shown.'];
+  return (
+    <p class="banner bad" role="alert">
+      <strong>{title}</strong> {message} {advice}
+    </p>
   );
 }
 

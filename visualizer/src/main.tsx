@@ -4,7 +4,7 @@ import { INSPECTION_PROTOCOL, type Hello } from '../../src/inspection/protocol.j
 import { App } from './app.js';
 import { Layouts } from './chart/layouts.js';
 import type { BookSummary, News } from './log/desk-messages.js';
-import { takeEnclosedLog } from './state/own-file.js';
+import { keepTemplate, takeEnclosedLog } from './state/own-file.js';
 import { PageState } from './state/page.js';
 import { accessOf, Runtime } from './state/runtime.js';
 import { TheaterProvider } from './state/theater.js';
@@ -71,6 +71,7 @@ function greet(hello: Hello): void {
     });
     return;
   }
+  keepTemplate();
   state.change({
     hello,
     charts: { ...state.page.charts, ...charts },
@@ -93,9 +94,13 @@ const enclosed = takeEnclosedLog();
 
 followTheme();
 if (enclosed !== undefined) open(enclosed, 'shared log');
-else if (access !== undefined) {
-  state.change({ link: { kind: 'connecting' } });
-  log.order({ order: 'follow', ...access });
+else {
+  // An address that differs in its key alone, as after a restart, is no other page to a browser.
+  window.addEventListener('hashchange', () => window.location.reload());
+  if (access !== undefined) {
+    state.change({ link: { kind: 'connecting' } });
+    log.order({ order: 'follow', ...access });
+  }
 }
 
 const root = document.querySelector('#page');

@@ -1,5 +1,8 @@
 /** `troupe login`: signs in to one server in the browser, and proves it by connecting. */
 import { filter, firstValueFrom, fromEvent, map, takeUntil, throwIfEmpty } from 'rxjs';
+import type { AuthorizationRequest, AuthServer } from '../../auth/auth-options.js';
+import { createFileTokenStore } from '../../auth/file-token-store.js';
+import { ownerOf, type TokenStore } from '../../auth/token-store.js';
 import { isSettled } from '../../lifecycle/state-path.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Troupe } from '../../troupe.js';
@@ -16,7 +19,10 @@ import { noSuchServer } from '../tool-target.js';
 import { UsageError } from '../usage-error.js';
 import { withTroupe } from '../with-troupe.js';
 
-/** `EXIT.failed` where the server is not ready in the end. Waits for the person as long as it takes. */
+/**
+ * `EXIT.failed` where the server is not ready in the end, or the sign-in is not kept. Waits for the person as long as it
+ * takes.
+ */
 export async function login(flags: Flags, terminal: Terminal, server: string): Promise<ExitCode> {
   const configuration = await readConfiguration(flags);
   const { names } = configuration;
@@ -24,12 +30,13 @@ export async function login(flags: Flags, terminal: Terminal, server: string): P
   requireSignIn(configuration, server);
   const only = requireEnabled(configuration, [server]);
   noteWarnings(configuration.warnings, only, terminal);
-  let wasAsked = false;
-  const onAuthorizationUrl = ({ url }: { readonly url: string }): void => {
-    wasAsked = true;
+  const store = createFileTokenStore();
+  let asked: AuthServer | undefined;
+  const onAuthorizationUrl = ({ server: at, url }: AuthorizationRequest): void => {
+    asked = at;
     terminal.note(`Sign in to ${oneLine(server)} in your browser:\n${oneLine(url)}`);
   };
-  const auth = { onAuthorizationUrl, openBrowser: terminal.isLive(terminal.stderr) };
+  const auth = { store, onAuthorizationUrl, openBrowser: terminal.isLive(terminal.stderr) };
   const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only, auth });
   return withTroupe(troupe, terminal, async (signal) => {
     await requireFound(troupe, [server], signal);
@@ -39,13 +46,24 @@ export async function login(flags: Flags, terminal: Terminal, server: string): P
       noteFailures(troupe.status, only, terminal);
       return EXIT.failed;
     }
-    if (flags.json) terminal.print(JSON.stringify({ server, signedIn: wasAsked, toolCount }));
+    // What is wrong with the store was told already.
+    if (asked !== undefined && !(await isKept(store, asked))) return EXIT.failed;
+    if (flags.json) terminal.print(JSON.stringify({ server, signedIn: asked !== undefined, toolCount }));
     else {
-      const how = wasAsked ? 'signed in' : 'nobody had to sign in';
+      const how = asked !== undefined ? 'signed in' : 'nobody had to sign in';
       terminal.print(`${oneLine(server)}: ${how}, ${countOf(toolCount, 'tool')}`);
     }
     return EXIT.fine;
   });
+}
+
+/** A sign-in that ends with this process is of no use to the next one. */
+async function isKept(store: TokenStore, { url }: AuthServer): Promise<boolean> {
+  try {
+    return (await store.read(ownerOf(url, undefined)))?.tokens !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Throws where nobody can sign in to the server, as far as its entry tells. */

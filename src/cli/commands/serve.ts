@@ -5,6 +5,7 @@
  * S2. Where no server is configured yet, none is served, and one that is configured later is. An editor that starts this
  *     command shows a failure that nobody reads otherwise.
  * S3. A signal lets calls in flight finish within the drain time; the second one gives them up and kills the servers.
+ * S4. A client that reads nothing holds up nobody: what it was not told within the time for that is dropped with the process.
  */
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
@@ -87,6 +88,7 @@ export async function serve(
     if (event.type === 'manager.failed' && event.session === undefined) broken.abort();
   });
   const stop = new AbortController();
+  const exitCode = (): ExitCode => (broken.signal.aborted ? EXIT.failed : EXIT.fine);
   let service: Service | undefined;
   let isOver = false;
   const stopListening = listenForStop(process, systemClock, (press) => {
@@ -103,13 +105,21 @@ export async function serve(
     });
     await Promise.race([service.closed, aborted(AbortSignal.any([stop.signal, broken.signal]))]);
     await service.close();
-    return broken.signal.aborted ? EXIT.failed : EXIT.fine;
+    return exitCode();
   } finally {
     isOver = true;
     await gateway.close({ drainMs: 0 });
     stopListening();
     events.unsubscribe();
+    if (flags.http === undefined) dropUnread(terminal.stdout as Writable, exitCode(), log);
   }
+}
+
+/** The service has waited for it (`serve-stdio.ts`), but a pipe that nobody reads keeps its process for ever. */
+function dropUnread(output: Writable, code: ExitCode, log: ServeLog): void {
+  if (output.destroyed || output.writableLength === 0) return;
+  log.warn('The client does not read: what it was not told is dropped.');
+  setImmediate(() => process.exit(code));
 }
 
 interface Surroundings {

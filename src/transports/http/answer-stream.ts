@@ -11,9 +11,8 @@
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
 import { pause } from './abortable.js';
-import { carriesMessage, EVENT_STREAM, readEvents } from './event-stream.js';
+import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
 import type { HttpReply } from './exchange.js';
-import { mediaType } from './http-refusal.js';
 import { growingPause } from './listening-stream.js';
 import type { SessionRequests } from './session-requests.js';
 
@@ -115,7 +114,7 @@ async function resume(
 ): Promise<HttpReply | undefined> {
   try {
     const reply = await port.requests.send({ method: 'GET', accept: EVENT_STREAM, lastEventId, signal });
-    if (mediaType(reply) !== EVENT_STREAM) throw await port.requests.notMcp(reply);
+    if (!isEventStream(reply)) throw await port.requests.notMcp(reply);
     return reply;
   } catch (error) {
     signal.throwIfAborted();

@@ -6,8 +6,18 @@
  *     read as usual.
  */
 import { LineFramer } from '../line-framer.js';
+import type { HttpReply } from './exchange.js';
+import { mediaType } from './http-refusal.js';
 
 export const EVENT_STREAM = 'text/event-stream';
+
+/** Others say nothing of the kind: `none` is often sent to keep a proxy from encoding a stream. */
+const ENCODED = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
+
+/** Whether the body can be read as one. No encoding was asked for. */
+export function isEventStream(reply: HttpReply): boolean {
+  return mediaType(reply) === EVENT_STREAM && !ENCODED.test(reply.header('content-encoding') ?? '');
+}
 
 export interface ServerSentEvent {
   /** The id that this very event carries; empty where it takes the last one back. */

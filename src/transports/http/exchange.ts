@@ -11,12 +11,15 @@ export interface HttpRequest {
   readonly body?: string | undefined;
   /** Ends the request and its reply. Each request has its own. */
   readonly signal: AbortSignal;
+  /** On a socket that has carried nothing before. */
+  readonly fresh?: boolean;
   /** Called before anything is sent. Where it was not, the server has seen nothing of the request. */
   readonly onconnect?: (() => void) | undefined;
 }
 
 export interface HttpReply {
   readonly status: number;
+  /** `content-encoding` is that of the body as it comes. */
   header(name: string): string | undefined;
   /** The body as it comes. Throws when it is cut; leaving early gives the socket up. */
   readonly body: AsyncIterable<Uint8Array>;
@@ -41,11 +44,14 @@ export class NetworkError extends Error {
   readonly code: string;
   /** Whether there was a connection, so that the server may have seen the request. */
   readonly connected: boolean;
+  /** Whether the socket had carried another request before: it may have been closed ahead of this one. */
+  readonly reused: boolean;
 
-  constructor(code: string, connected: boolean, cause: unknown) {
+  constructor(code: string, connected: boolean, cause: unknown, reused = false) {
     super(code, { cause });
     this.code = code;
     this.connected = connected;
+    this.reused = reused;
   }
 }
 

@@ -20,7 +20,9 @@ export function createFetchExchange(fetch: typeof globalThis.fetch): HttpExchang
         const response = await fetch(url, body === undefined ? init : { ...init, body });
         return {
           status: response.status,
-          header: (name) => response.headers.get(name) ?? undefined,
+          // A body that comes through `fetch` has been decoded.
+          header: (name) =>
+            name === 'content-encoding' ? undefined : (response.headers.get(name) ?? undefined),
           body: response.body ?? nothing(),
           discard: async () => response.body?.cancel().catch(() => {}),
         };

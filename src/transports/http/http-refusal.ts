@@ -20,6 +20,7 @@ import { isWithinOrigin, shownUrl } from './address.js';
 import { readStart } from './body-text.js';
 import type { BodyStart } from './body-text.js';
 import type { HttpReply, NetworkError } from './exchange.js';
+import { connectHint, replyHint } from './network-hint.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
 import type { JsonRpcAnswer } from '../json-rpc.js';
 
@@ -41,10 +42,11 @@ const NO_SESSION =
 const INVALID_REQUEST = -32_600;
 /** No such method, wrong parameters, no such resource (MCP 2025-11-25, "Resources"). */
 const OF_REQUEST: ReadonlySet<number> = new Set([-32_601, -32_602, -32_002]);
-/** Within the origin, these are followed as long as there are not too many. */
-const REPEATING = new Set([307, 308]);
-/** How a gateway says that it gets nothing from the server behind it (RFC 9110 section 15.6). */
-const OF_GATEWAY = new Set([502, 503, 504]);
+/** How a gateway says that it gets nothing from the server behind it (RFC 9110 section 15.6; Cloudflare has its own). */
+const OF_GATEWAY: readonly (readonly [first: number, last: number])[] = [
+  [502, 504],
+  [520, 530],
+];
 /** What stands for bytes that are no text. */
 const NOT_UTF8 = '\ufffd';
 
@@ -104,7 +106,12 @@ function errorIn(answer: JsonRpcAnswer): SaidError | undefined {
 
 /** Whether that may be said in the place of a server that is gone: no sign of life of it. */
 export function isOfGateway(status: number): boolean {
-  return OF_GATEWAY.has(status);
+  return OF_GATEWAY.some(([first, last]) => status >= first && status <= last);
+}
+
+/** Whether the server may be gone. */
+export function leavesDoubt({ code, http }: RawFailure): boolean {
+  return code === 'connection-lost' || (http !== undefined && isOfGateway(http.status));
 }
 
 /** The `content-type` without its parameters, in lower case. */
@@ -122,9 +129,11 @@ export async function refusal(
     readonly inSession: boolean;
     /** Other credentials would do. */
     readonly needsSignIn: boolean;
+    /** It is a redirect that is followed as long as there are not too many. */
+    readonly isFollowed: boolean;
   },
 ): Promise<TransportError> {
-  const { address, clock, secrets, inSession, needsSignIn } = context;
+  const { address, clock, secrets, inSession, needsSignIn, isFollowed } = context;
   const body = await startOfBody(reply, clock);
   const http = describe(reply, shown(body.text, reply, secrets), secrets, clock);
   const name = `${http.status} ${STATUS_CODES[http.status] ?? ''}`.trim();
@@ -155,7 +164,7 @@ export async function refusal(
   const message =
     target === undefined
       ? `${address.shown} refused with HTTP ${name}${said}`
-      : `${address.shown} redirects (HTTP ${name}) ${whereTo(target, http.status, address)}`;
+      : `${address.shown} redirects (HTTP ${name}) ${whereTo(target, isFollowed)}`;
   return fail({
     code: 'http-status',
     message,
@@ -197,11 +206,12 @@ export function notReached(error: NetworkError, address: HttpAddress): Transport
     ? {
         code: 'connection-lost',
         message: `The connection to ${place} broke before the reply (${error.code}).`,
+        ...replyHint(error.code),
       }
     : {
         code: 'address-refused',
         message: `${place} cannot be reached (${error.code}).`,
-        ...networkHint(error.code),
+        ...connectHint(error.code),
       };
   return new TransportError(failure, { written: error.connected, cause: error });
 }
@@ -261,9 +271,9 @@ function answerIn({ text, isWhole }: BodyStart): JsonRpcAnswer | undefined {
   return isWhole ? parseMessages(text)?.find(isAnswer) : undefined;
 }
 
-function whereTo(target: URL, status: number, address: HttpAddress): string {
+function whereTo(target: URL, isFollowed: boolean): string {
   const to = shownUrl(target);
-  return REPEATING.has(status) && isWithinOrigin(address.url, target)
+  return isFollowed
     ? `too often, perhaps in a circle; the last time to ${to}`
     : `to ${to}, which is not followed`;
 }
@@ -273,18 +283,4 @@ function hintFor(reply: HttpReply, address: HttpAddress, target: URL | undefined
     return { hint: 'Headers are never sent to another origin. If the new address is right, configure it.' };
   }
   return reply.status === 404 ? { hint: "Check the path of 'url'." } : {};
-}
-
-function networkHint(code: string): Pick<RawFailure, 'hint'> {
-  if (code === 'ECONNREFUSED') return { hint: 'Nothing listens there. Is the server running?' };
-  if (code === 'ENOTFOUND')
-    return { hint: 'The name of the host is unknown. Check its spelling and the network.' };
-  if (/CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code)) {
-    return {
-      hint: 'The certificate is not trusted. NODE_EXTRA_CA_CERTS can name the authority that issued it.',
-    };
-  }
-  if (/^(EPROTO|ERR_SSL)/.test(code))
-    return { hint: "The server may not speak TLS there: try 'http:' in 'url'." };
-  return {};
 }

@@ -17,15 +17,18 @@ const DISCARDED_BYTES = 64 * 1024;
 const DISCARD_LIMIT_MS = 2_500;
 
 export function createKeepAliveExchange(clock: Clock): HttpExchange {
-  const plain = new http.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
-  const secure = new https.Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS });
+  const kept = { keepAlive: true, timeout: IDLE_SOCKET_MS };
+  const plain = { kept: new http.Agent(kept), fresh: new http.Agent() };
+  const secure = { kept: new https.Agent(kept), fresh: new https.Agent() };
   return {
-    send: (request) =>
-      request.url.protocol === 'https:'
-        ? send(https.request, secure, request, clock)
-        : send(http.request, plain, request, clock),
+    send: (request) => {
+      const isSecure = request.url.protocol === 'https:';
+      const { kept, fresh } = isSecure ? secure : plain;
+      const open = isSecure ? https.request : http.request;
+      return send(open, request.fresh === true ? fresh : kept, request, clock);
+    },
     close: async () => {
-      await Promise.all([destroy(plain), destroy(secure)]);
+      await Promise.all([plain.kept, plain.fresh, secure.kept, secure.fresh].map(destroy));
     },
   };
 }
@@ -58,7 +61,7 @@ function send(
     outgoing.once('close', () => {
       signal.removeEventListener('abort', abort);
       // Whatever ended it without a word of its own; without effect where it has settled.
-      reject(new NetworkError('closed', connected, undefined));
+      reject(new NetworkError('closed', connected, undefined, outgoing.reusedSocket));
     });
 
     outgoing.once('socket', (socket) => {
@@ -67,7 +70,9 @@ function send(
     });
     outgoing.on('error', (error) =>
       reject(
-        signal.aborted ? (signal.reason as Error) : new NetworkError(errorCode(error), connected, error),
+        signal.aborted
+          ? (signal.reason as Error)
+          : new NetworkError(errorCode(error), connected, error, outgoing.reusedSocket),
       ),
     );
     outgoing.once('response', (response) => {

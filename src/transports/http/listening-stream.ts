@@ -13,8 +13,8 @@ import type { Clock } from '../../ports.js';
 import { TransportError } from '../session-transport.js';
 import type { RawFailure, TransportNotice } from '../session-transport.js';
 import { pause } from './abortable.js';
-import { carriesMessage, EVENT_STREAM, readEvents } from './event-stream.js';
-import { mediaType } from './http-refusal.js';
+import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
+import { leavesDoubt } from './http-refusal.js';
 import type { SessionRequests } from './session-requests.js';
 
 const FIRST_PAUSE_MS = 1_000;
@@ -30,7 +30,7 @@ export interface ListeningPort {
   onData(data: string): void;
   onChunk(): void;
   onNotice(notice: TransportNotice): void;
-  /** It broke off, or a connection did on which it was asked for. */
+  /** It broke off, or a connection did on which it was asked for; or a gateway refused it. */
   onBroken(): void;
   /** No connection could be made. */
   onUnreachable(error: TransportError): void;
@@ -48,7 +48,7 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
     let retryAfterMs = 0;
     try {
       const reply = await port.requests.send({ method: 'GET', accept: EVENT_STREAM, lastEventId, signal });
-      if (mediaType(reply) !== EVENT_STREAM) throw await port.requests.notMcp(reply);
+      if (!isEventStream(reply)) throw await port.requests.notMcp(reply);
       hadStream = true;
       openedAt = port.clock.now();
       await readEvents(reply.body, {
@@ -63,7 +63,10 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
       });
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof TransportError) {
+      // What cuts the body comes as it is.
+      const isRefused = error instanceof TransportError;
+      if (!isRefused || leavesDoubt(error.failure)) port.onBroken();
+      if (isRefused) {
         const next = afterRefusal(error.failure, {
           hadStream,
           inSession: port.requests.sessionId !== undefined,
@@ -75,7 +78,6 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
         if (next === 'give-up') return port.onNotice(givenUp(error.failure));
         if (next === 'forget-event') lastEventId = undefined;
         if (next === 'unreachable') port.onUnreachable(error);
-        if (error.failure.code === 'connection-lost') port.onBroken();
         retryAfterMs = error.failure.http?.retryAfterMs ?? 0;
       }
     }

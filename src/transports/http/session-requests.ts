@@ -7,7 +7,8 @@
  * R1. No header leaves the origin of the address.
  * R2. A 401 leads to at most one refresh and one repeat of the request; requests refused at the same time share the
  *     refresh. A 403 for want of scope leads to at most one repeat, and 307 and 308 to one at the place they name.
- *     Nothing else is ever repeated: these alone say that the server has not taken the message.
+ *     These say that the server has not taken the message. Nothing else is repeated, but what cannot act twice: once, on a
+ *     new socket, where the one it went out on had carried others and broke before a reply.
  * R3. The first message may be redirected in any way that keeps the method; the session is then where it was taken.
  * R4. Configured headers never replace those of the session, and the token replaces a configured `authorization`.
  */
@@ -51,6 +52,8 @@ export interface SessionRequest {
   readonly accept?: string;
   readonly body?: string;
   readonly lastEventId?: string | undefined;
+  /** To take it twice is the same to the server as to take it once. */
+  readonly mayComeTwice?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -75,6 +78,8 @@ export class SessionRequests {
   #token: string | undefined;
   /** Where the first message was taken. */
   #home: URL | undefined;
+  /** A server closes sockets without saying so: no request is risked on one that has been used. */
+  #closesSockets = false;
   #refreshing: Promise<boolean> | undefined;
 
   constructor(options: {
@@ -114,6 +119,7 @@ export class SessionRequests {
       secrets: this.#secrets(),
       inSession,
       needsSignIn,
+      isFollowed: this.#redirected(reply, this.address.url, request.method) !== undefined,
     });
     throw leavesOpen(reply.status) ? new TransportError(error.failure, { written: true }) : error;
   }
@@ -124,11 +130,11 @@ export class SessionRequests {
   }
 
   async #follow(request: SessionRequest, token: string | undefined): Promise<HttpReply> {
-    const { method, body, signal } = request;
+    const { method, body, mayComeTwice = false, signal } = request;
     const headers = this.#headers(request, token);
     let url = this.#home ?? request.url ?? this.address.url;
     for (let redirects = 0; ; redirects += 1) {
-      const reply = await this.#reach({ method, url, headers, body, signal });
+      const reply = await this.#reach({ method, url, headers, body, signal }, mayComeTwice);
       if (!isOfGateway(reply.status)) this.onreply?.();
       const target = this.#redirected(reply, url, method);
       if (target === undefined || redirects === MAX_REDIRECTS) {
@@ -140,7 +146,20 @@ export class SessionRequests {
     }
   }
 
-  async #reach(request: HttpRequest): Promise<HttpReply> {
+  async #reach(request: HttpRequest, mayComeTwice: boolean): Promise<HttpReply> {
+    try {
+      return await this.#reachOnce({ ...request, fresh: this.#closesSockets });
+    } catch (error) {
+      const isStale =
+        error instanceof TransportError && error.cause instanceof NetworkError && error.cause.reused;
+      if (!isStale || !mayComeTwice) throw error;
+      const reply = await this.#reachOnce({ ...request, fresh: true });
+      this.#closesSockets = true;
+      return reply;
+    }
+  }
+
+  async #reachOnce(request: HttpRequest): Promise<HttpReply> {
     let isConnected = false;
     try {
       return await this.#exchange.send({ ...request, onconnect: () => (isConnected = true) });

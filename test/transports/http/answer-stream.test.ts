@@ -172,6 +172,7 @@ describe('A stream that ends before the answer', () => {
     await clock.advance(200);
     await said.until(() => said.lost.length > 0);
     expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'http-status', http: { status: 400 } } }]);
+    expect(said.doubts).toBe(0);
   });
 
   it.each<[string, Handler, RegExp]>([
@@ -190,6 +191,7 @@ describe('A stream that ends before the answer', () => {
       await said.until(() => said.lost.length > 0);
       expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
       expect(said.lost[0]?.failure.message).toMatch(told);
+      expect(said.doubts).toBe(1);
       expect(clock.pending).toEqual([]);
       expect(server.seen.filter(isResume)).toHaveLength(0);
     },
@@ -312,6 +314,7 @@ describe('A cancelled request', () => {
     await call?.over;
     expect(order).toEqual(['told', 'stream given up']);
     expect(said.lost).toEqual([]);
+    expect(said.doubts).toBe(0);
   });
 
   it('rejects a send that still waits, while others go on', async () => {

@@ -90,6 +90,23 @@ describe('The HTTP transport for an address without a type', () => {
     await server.idle();
   });
 
+  it('tells the refusal where the older transport opens a stream and says nothing on it', async () => {
+    const { server, clock, transport, said } = await connect((seen, res) => {
+      if (seen.method === 'GET') openStream(res);
+      else refuse(400, 'X-Api-Version is missing')(seen, res);
+    });
+    await transport.start();
+    const refused = failureOf(transport.send(INITIALIZE));
+    await clock.whenSet(10_000);
+    await clock.advance(10_000);
+    const { failure } = await refused;
+    expect(failure).toMatchObject({ code: 'http-status', http: { status: 400 } });
+    expect(failure.message).toMatch(/X-Api-Version is missing.*older SSE transport.*named no address/);
+    await server.idle();
+    expect(clock.pending).toEqual([]);
+    expect(said.closes).toBe(0);
+  });
+
   it('asks for credentials where only they are missing for the older transport', async () => {
     const { transport } = await connect((seen, res) => refuse(seen.method === 'GET' ? 401 : 405)(seen, res));
     await transport.start();

@@ -201,8 +201,6 @@ describe('The listening stream', () => {
         },
       }),
     );
-    let doubts = 0;
-    transport.ondoubt = () => (doubts += 1);
     await open(transport);
     const slow = transport.send(request(1, 'slow'));
     for (const ms of [1_000, 1_500, 2_250, 3_375]) {
@@ -215,7 +213,24 @@ describe('The listening stream', () => {
     expect(said.messages.slice(1)).toEqual([result(2, { method: 'ping' }), result(1, { late: true })]);
     expect(said.notices).toEqual([]);
     expect(transport.ended).toBeUndefined();
-    expect(doubts).toBeGreaterThanOrEqual(4);
+    expect(said.doubts).toBeGreaterThanOrEqual(4);
+  });
+
+  it.each<[string, Handler, number]>([
+    [
+      'is cut is a reason to ask, though nothing else is lost',
+      (_seen, res) => void openStream(res).write(': here\n\n', () => res.destroy()),
+      1,
+    ],
+    ['a gateway refuses is one, too', refuse(504, 'upstream is silent'), 1],
+    ['ends in order is none', (_seen, res) => void openStream(res).end(), 0],
+  ])('that %s', async (_title, listen, doubts) => {
+    const { clock, transport, said } = await connect(mcp({ sessionId: 's-1', listen }));
+    await open(transport);
+    await clock.whenSet(1_000);
+    await said.until(() => said.doubts >= doubts);
+    expect(said.doubts).toBe(doubts);
+    expect(transport.ended).toBeUndefined();
   });
 
   it('may carry an answer to a request that was only accepted', async () => {

@@ -1,10 +1,13 @@
 /** What a refusal says is known whatever becomes of its body; over both exchanges. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { parseAddress } from '../../../src/transports/http/address.js';
+import { NetworkError } from '../../../src/transports/http/exchange.js';
+import { notReached } from '../../../src/transports/http/http-refusal.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { useHttpFixture } from './http-fixture.js';
 import { failureOf, INITIALIZE, open, request } from './session-record.js';
-import { mcp, openStream, refuse, result } from './test-server.js';
+import { event, mcp, openStream, refuse, result } from './test-server.js';
 import type { Handler } from './test-server.js';
 
 useLeakCheck();
@@ -231,10 +234,62 @@ it.each([200, 500])(
   },
 );
 
-it('A redirect that goes round in a circle is told as one', async () => {
-  const { transport } = await connect(refuse(307, '', { location: '/mcp' }));
+it('An event stream in an encoding that was not asked for is named, though it does not end', async () => {
+  const { clock, transport } = await connect((_seen, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+    res.write(gzipSync(event(result(0, {}))));
+  });
+  await transport.start();
+  const refused = failureOf(transport.send(INITIALIZE));
+  await clock.whenSet(NO_END_MS);
+  await clock.advance(NO_END_MS);
+  const { failure } = await refused;
+  expect(failure.code).toBe('http-not-mcp');
+  expect(failure.message).toContain("the content encoding 'gzip', which was not asked for");
+});
+
+it('An event stream whose encoding is none is read', async () => {
+  const { transport, said } = await connect((seen, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'none' });
+    res.end(event(result(seen.rpc.id, {})));
+  });
+  await transport.start();
+  await transport.send(INITIALIZE);
+  expect(await said.answerTo(0)).toEqual(result(0, {}));
+});
+
+it('An event stream that a given fetch has decoded is read', async () => {
+  const { transport, said } = await connect(
+    (seen, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+      res.end(gzipSync(event(result(seen.rpc.id, {}))));
+    },
+    { fetch: globalThis.fetch },
+  );
+  await transport.start();
+  await transport.send(INITIALIZE);
+  expect(await said.answerTo(0)).toEqual(result(0, {}));
+});
+
+it.each([
+  ['ERR_TLS_CERT_ALTNAME_INVALID', false, 'another name'],
+  ['CERT_HAS_EXPIRED', false, 'not valid at this time'],
+  ['CERT_UNTRUSTED', false, 'NODE_EXTRA_CA_CERTS'],
+  ['HPE_INVALID_CONSTANT', true, 'not valid HTTP'],
+  ['HPE_HEADER_OVERFLOW', true, '--max-http-header-size'],
+])('What no reply came for has a hint that fits: %s', (code, connected, hint) => {
+  const { failure } = notReached(
+    new NetworkError(code, connected, undefined),
+    parseAddress('https://a.example/mcp'),
+  );
+  expect(failure.message).toContain(`(${code})`);
+  expect(failure.hint).toContain(hint);
+});
+
+it.each([302, 307])('A redirect that goes round in a circle is told as one: %i', async (status) => {
+  const { transport } = await connect(refuse(status, '', { location: '/mcp' }));
   await transport.start();
   const { failure } = await failureOf(transport.send(INITIALIZE));
-  expect(failure.message).toMatch(/redirects \(HTTP 307 .*too often/);
+  expect(failure.message).toMatch(/redirects .*too often/);
   expect(failure.message).not.toContain('not followed');
 });

@@ -14,6 +14,8 @@ export interface SessionRecord {
   readonly lost: { readonly id: RequestId; readonly failure: RawFailure }[];
   closes: number;
   activity: number;
+  /** How often it gave a reason to ask. */
+  doubts: number;
   /** Resolves at the first `onclose`. */
   readonly closed: Promise<void>;
   /** Resolves when this holds; looked at after everything the transport says. */
@@ -34,6 +36,7 @@ export function record(transport: SessionTransport): SessionRecord {
     lost: [],
     closes: 0,
     activity: 0,
+    doubts: 0,
     closed: new Promise((resolve) => (onclosed = resolve)),
     until,
     answerTo: async (id) => {
@@ -56,6 +59,10 @@ export function record(transport: SessionTransport): SessionRecord {
     },
     onactivity: () => {
       kept.activity += 1;
+      said();
+    },
+    ondoubt: () => {
+      kept.doubts += 1;
       said();
     },
     onclose: () => {

@@ -120,6 +120,35 @@ describe('The SSE transport', () => {
     expect(transport.ended).toBeUndefined();
   });
 
+  it('takes a refusal that carries the id of its request for the answer', async () => {
+    const error = { code: -32_602, message: 'no such berth' };
+    const handle = sse((seen, res) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error });
+      refuse(seen.rpc.method === 'tools/call' ? 400 : 202, body)(seen, res);
+    });
+    const { clock, transport, said } = await connect(handle);
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    expect(said.messages).toEqual([{ jsonrpc: '2.0', id: 1, error }]);
+    expect(said.doubts).toBe(0);
+    expect(transport.ended).toBeUndefined();
+    expect(clock.pending).toEqual([]);
+  });
+
+  it.each<[string, Handler, string]>([
+    ['breaks', (_seen, res) => void res.destroy(), 'connection-lost'],
+    ['gets 502 of a gateway', refuse(502, 'nobody there'), 'http-status'],
+  ])('gives a reason to ask where a request %s', async (_title, treat, code) => {
+    const { transport, said } = await connect(
+      sse((seen, res) => (seen.rpc.method === 'tools/call' ? treat : refuse(202))(seen, res)),
+    );
+    await open(transport);
+    const error = await failureOf(transport.send(request(1, 'tools/call')));
+    expect(error).toMatchObject({ written: true, failure: { code } });
+    expect(said.doubts).toBe(1);
+    expect(transport.ended).toBeUndefined();
+  });
+
   it.each([
     [404, 'session-expired', 'has lost the session of its stream'],
     [401, 'auth-required', 'takes the credentials no longer'],
@@ -136,6 +165,7 @@ describe('The SSE transport', () => {
     expect(error).toMatchObject({ written: false, failure: { code } });
     await said.closed;
     expect(transport.ended).toMatchObject({ code });
+    expect(transport.ended?.hint ?? '').not.toContain('path');
   });
 
   it('treats 404 to the first message as a wrong address', async () => {

@@ -20,6 +20,9 @@ export interface Arrow {
 export const HOST = 'host';
 export const TIMER = 'timer';
 export const MANAGER_LINE = 'manager';
+const OTHERS: ReadonlySet<string> = new Set([HOST, TIMER, MANAGER_LINE]);
+/** A connection can be called as one of the others is. */
+const connectionOf = (name: string): string => (OTHERS.has(name) ? `${name} · connection` : name);
 /** Every effect of a connection is on one line. */
 const effectsOf = (name: string): string => `${name} · effects`;
 const serverOf = (name: string): string => `${name} · server`;
@@ -44,7 +47,7 @@ export function arrowsOf(position: number, entry: LogEntry): Arrow[] {
 function lineOf(address: string): string {
   if (address === MANAGER) return MANAGER_LINE;
   const name = connectionName(address) ?? '?';
-  return address.split('/').length > 2 ? effectsOf(name) : name;
+  return address.split('/').length > 2 ? effectsOf(name) : connectionOf(name);
 }
 
 function wordsOf(type: string): Pick<Arrow, 'text' | 'tone'> {
@@ -65,7 +68,7 @@ function noteArrows(
 ): Arrow[] {
   const { type, connection } = note;
   if (typeof connection !== 'string') return [];
-  const [line, server] = [connection, serverOf(connection)];
+  const [line, server] = [connectionOf(connection), serverOf(connection)];
   if (type === 'wire') {
     const isSent = note['direction'] === 'sent';
     const [from, to] = isSent ? [line, server] : [server, line];

@@ -9,6 +9,8 @@
  * B2. No line is read whole before somebody asks for it, but headers.
  * B3. A moment is folded from the snapshot before it. Nothing in a log makes it throw: it ends with `problem`.
  * B4. What came first can be left out, up to a snapshot (`shortened`), for a page that is open for days.
+ * B5. No entry is earlier than the one before it: where a clock was set back, time goes on from there. The line itself
+ *     has the time that was written.
  */
 import type { StateValue } from 'xstate';
 import { connectionName, MANAGER } from '../../../src/event-log/address.js';
@@ -72,6 +74,8 @@ export class LogBook {
   /** By number of a place of the scanner. */
   readonly #places: { readonly lane: number; readonly value: number }[] = [];
   #tail = NOTHING;
+  /** How far clocks were set back until now, milliseconds. */
+  #setBack = 0;
   #lines = 0;
   #wasSnapshot = false;
   #cursors: Cursor[] = [];
@@ -165,9 +169,14 @@ export class LogBook {
     return book;
   }
 
-  /** There is no more: what is left is a line without its end. */
+  /** There is no more: what is left is a line without its line feed, or without more of its end. */
   end(): void {
-    if (this.#tail.length === 0 || this.problem !== undefined) return;
+    const rest = this.#tail;
+    if (rest.length === 0 || this.problem !== undefined) return;
+    this.#tail = NOTHING;
+    const isForeign = this.header === undefined && !isHeader(rest, 0);
+    const isWhole = parsed(new TextDecoder().decode(rest)) !== undefined;
+    if (isWhole || isForeign) return this.#readLines(joined(rest, Uint8Array.of(LINE_FEED)));
     this.#lines += 1;
     this.#fail('was cut off');
   }
@@ -234,7 +243,7 @@ export class LogBook {
     const position = this.length;
     if (isSnapshot && !this.#wasSnapshot) this.#snapshots.add(position);
     this.#wasSnapshot = isSnapshot;
-    this.#times.add(at);
+    this.#times.add(this.#timeAfter(at));
     this.#seqs.add(seq);
     this.#labelOf.add(label);
     const lane = place === -1 ? this.#laneOfNote(label) : this.#moveTo(position, place);
@@ -247,6 +256,12 @@ export class LogBook {
     }
     const seen = this.#labels.all[label];
     if (seen !== undefined && MARKED.has(seen.category)) this.lanes[lane]?.mark(position, label);
+  }
+
+  #timeAfter(at: number): number {
+    const last = this.#times.at(this.length - 1);
+    if (at + this.#setBack < last) this.#setBack = last - at;
+    return at + this.#setBack;
   }
 
   #laneOfNote(label: number): number {

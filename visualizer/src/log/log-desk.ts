@@ -210,7 +210,7 @@ export class LogDesk {
     return {
       position,
       seq: entry.seq,
-      at: entry.at,
+      at: this.#book.timeOf(position),
       kind,
       type,
       category,
@@ -238,7 +238,7 @@ export class LogDesk {
     for (let position = Math.min(upTo, this.#book.length - 1); position >= 0 && count < most; position -= 1) {
       const entry = fits(position) ? this.#book.entry(position) : undefined;
       if (entry === undefined) continue;
-      const arrows = arrowsOf(position, entry);
+      const arrows = arrowsOf(position, { ...entry, at: this.#book.timeOf(position) });
       groups.push(arrows);
       count += arrows.length;
     }

@@ -1,13 +1,19 @@
 /** A part with a title that can be closed. */
 import type { ComponentChildren } from 'preact';
+import { Opening } from './opening.js';
 
-export function Fold(props: { title: string; isOpen?: boolean; children: ComponentChildren }) {
+export function Fold({
+  title,
+  isOpen = false,
+  children,
+}: {
+  title: string;
+  isOpen?: boolean;
+  children: ComponentChildren;
+}) {
   return (
-    <details class="fold" open={props.isOpen ?? false}>
-      <summary>
-        <h3>{props.title}</h3>
-      </summary>
-      <div class="fold-body">{props.children}</div>
-    </details>
+    <Opening class="fold" summary={<h3>{title}</h3>} isOpen={isOpen}>
+      {() => <div class="fold-body">{children}</div>}
+    </Opening>
   );
 }

@@ -1,4 +1,5 @@
 /** A value of JSON that is opened and closed piece by piece. */
+import { Opening } from './opening.js';
 
 export function JsonTree({
   value,
@@ -29,19 +30,22 @@ export function JsonTree({
       </div>
     );
   return (
-    <details class="json-node" open={isOpen}>
-      <summary>
-        {name !== undefined && <span class="json-name">{name} </span>}
-        <span class="muted">
-          {start}
-          {entries.length}
-          {end}
-        </span>
-      </summary>
-      {entries.map(([key, below]) => (
-        <JsonTree key={key} name={key} value={below} isOpen={false} />
-      ))}
-    </details>
+    <Opening
+      class="json-node"
+      isOpen={isOpen}
+      summary={
+        <>
+          {name !== undefined && <span class="json-name">{name} </span>}
+          <span class="muted">
+            {start}
+            {entries.length}
+            {end}
+          </span>
+        </>
+      }
+    >
+      {() => entries.map(([key, below]) => <JsonTree key={key} name={key} value={below} isOpen={false} />)}
+    </Opening>
   );
 }
 

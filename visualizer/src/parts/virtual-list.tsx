@@ -2,6 +2,9 @@
  * A list of any length of which only what is in sight is drawn. All items are of one height.
  *
  * Owns which items are in sight. Arrow keys, Home and End move through it as the caller says.
+ *
+ * V1. No browser draws a box of any height: where all items would be higher than `HIGHEST`, one pixel of the scroll bar is
+ *     more than one of the list.
  */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -23,6 +26,8 @@ export interface VirtualListProps {
 
 /** Drawn above and below what is in sight. */
 const SPARE = 6;
+/** Pixels. Above 2^24 a place is no whole number of them any more, and the lowest limit of a browser is a little higher. */
+const HIGHEST = 16_000_000;
 
 export function VirtualList(props: VirtualListProps) {
   const { count, itemHeight, label, shown, staysAtEnd = false, onMove, item, onRange, role = 'list' } = props;
@@ -40,23 +45,31 @@ export function VirtualList(props: VirtualListProps) {
     return () => observer.disconnect();
   }, []);
 
+  const total = count * itemHeight;
+  /** Pixels of the list for each of the scroll bar. */
+  const stretch = Math.max(1, total / HIGHEST);
+  /** At its end the last item is the lowest in sight. */
+  const space = total / stretch + height * (1 - 1 / stretch);
+
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null || !staysAtEnd || !isAtEnd.current) return;
-    element.scrollTop = count * itemHeight;
+    element.scrollTop = space;
   }, [count, staysAtEnd, itemHeight]);
 
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null || shown < 0) return;
     const start = shown * itemHeight;
-    if (start < element.scrollTop) element.scrollTop = start;
-    else if (start + itemHeight > element.scrollTop + element.clientHeight)
-      element.scrollTop = start + itemHeight - element.clientHeight;
+    const listTop = element.scrollTop * stretch;
+    if (start < listTop) element.scrollTop = start / stretch;
+    else if (start + itemHeight > listTop + element.clientHeight)
+      element.scrollTop = Math.ceil((start + itemHeight - element.clientHeight) / stretch);
   }, [shown, itemHeight]);
 
-  const first = Math.max(0, Math.floor(top / itemHeight) - SPARE);
-  const last = Math.min(count - 1, Math.ceil((top + height) / itemHeight) + SPARE);
+  const listTop = top * stretch;
+  const first = Math.max(0, Math.floor(listTop / itemHeight) - SPARE);
+  const last = Math.min(count - 1, Math.ceil((listTop + height) / itemHeight) + SPARE);
   useEffect(() => onRange?.(first, last), [first, last, count]);
 
   function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLDivElement>): void {
@@ -77,7 +90,8 @@ export function VirtualList(props: VirtualListProps) {
 
   const items = [];
   for (let index = first; index <= last; index += 1) {
-    const style = { transform: `translateY(${index * itemHeight}px)`, height: `${itemHeight}px` };
+    const y = index * itemHeight - listTop + top;
+    const style = { transform: `translateY(${y}px)`, height: `${itemHeight}px` };
     items.push(
       <div
         key={index}
@@ -104,7 +118,7 @@ export function VirtualList(props: VirtualListProps) {
           currentTarget.scrollTop + currentTarget.clientHeight >= currentTarget.scrollHeight - itemHeight;
       }}
     >
-      <div class="virtual-space" role="presentation" style={{ height: `${count * itemHeight}px` }}>
+      <div class="virtual-space" role="presentation" style={{ height: `${space}px` }}>
         {items}
       </div>
     </div>

@@ -15,9 +15,25 @@ export function takeEnclosedLog(): Blob | undefined {
   return new Blob([text, '\n']);
 }
 
+let kept: Promise<string> | undefined;
+
 /** The page as one file, without a log: this one is it, or has it beside itself. Rejects where it cannot be had. */
 export async function ownTemplate(): Promise<string> {
   if (place(document) !== null) return withoutContent();
+  try {
+    return await (kept ??= served());
+  } catch (error) {
+    kept = undefined;
+    throw error;
+  }
+}
+
+/** Has it at hand: whoever serves the page may be gone when it is wanted. */
+export function keepTemplate(): void {
+  ownTemplate().catch(() => {});
+}
+
+async function served(): Promise<string> {
   const response = await fetch(new URL('share.html', document.baseURI), { cache: 'no-store' });
   if (!response.ok) throw new Error(`The page answers ${response.status}.`);
   return response.text();

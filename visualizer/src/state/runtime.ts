@@ -21,7 +21,7 @@ export function accessOf(location: { readonly href: string; readonly hash: strin
 }
 
 /** The sentence that a refusal comes with. */
-async function refusalOf(response: Response): Promise<string> {
+export async function refusalOf(response: Response): Promise<string> {
   const { error } = ((await response.json().catch(() => ({}))) ?? {}) as Partial<Refusal>;
   return error ?? `The runtime answered ${response.status}.`;
 }

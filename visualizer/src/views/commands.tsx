@@ -39,6 +39,7 @@ export function Commands({ name, allowed, hash }: CommandsProps) {
 
   async function send(command: string): Promise<void> {
     if (runtime === undefined) return;
+    setOutcome(undefined);
     try {
       setOutcome({ command, answer: await runtime.send(requestOf(command)) });
     } catch (error) {

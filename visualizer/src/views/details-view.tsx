@@ -1,6 +1,7 @@
 /** Everything about one actor at the moment that is shown. */
 import type { ComponentChildren } from 'preact';
 import type { ConnectionContext, PhaseTimings } from '../../../machines/connection.events.js';
+import { renderQuestion } from '../../../src/cli/trust-question.js';
 import { stateText } from '../../../src/event-log/divergence.js';
 import type { InspectedStatus } from '../../../src/inspection/protocol.js';
 import type { TrustRequest } from '../../../src/options.js';
@@ -67,7 +68,7 @@ export function DetailsView() {
         {context.timings !== undefined && <Timings timings={context.timings} />}
         <Stderr lines={status?.stderrTail ?? context.failure?.stderrTail ?? []} />
         {selected !== '' && <ServerCard server={context.server ?? null} />}
-        {status !== undefined && <Tools name={selected} count={status.toolCount} />}
+        {status !== undefined && <Tools key={selected} status={status} catalog={context.catalogHash ?? ''} />}
         {actor !== undefined && (
           <Fold title="Context" isOpen={selected === ''}>
             <JsonTree value={actor.context} />
@@ -84,35 +85,14 @@ function isAsked(status: InspectedStatus | undefined): status is Asking {
   return status !== undefined && status.trustRequest !== null;
 }
 
-/** What somebody is to approve or deny, as it is written. */
+/** What somebody is to approve or deny: the question that the command asks, in which nothing is hidden. */
 function TrustNote({ request }: { request: TrustRequest }) {
-  const { source, command, args = [], cwd, url, headers = [], variables, env } = request;
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ['Named by', source],
-    ['Command', command === undefined ? undefined : [command, ...args].join(' ')],
-    ['Folder', cwd],
-    ['Address', url],
-    ['Headers', headers.join(', ')],
-    ['Reads', variables.join(', ')],
-    ['Sets', env.join(', ')],
-  ];
   return (
     <div class="note warn">
       <p>
-        <strong>It waits for approval.</strong> This is what would be run:
+        <strong>It waits for approval.</strong>
       </p>
-      <dl class="facts">
-        {facts.map(
-          ([name, value]) =>
-            value !== undefined &&
-            value !== '' && (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd class="mono">{value}</dd>
-              </div>
-            ),
-        )}
-      </dl>
+      <p class="question mono">{renderQuestion(request)}</p>
     </div>
   );
 }

@@ -1,5 +1,7 @@
 /** The whole log as a strip; wherever its handle is, the whole page is. */
+import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
+import { goBy } from '../state/moves.js';
 import { look, isPast, positionOf } from '../state/page.js';
 import { useAnswer, usePage, useTheater } from '../state/theater.js';
 import { clockTime, count, duration } from '../state/times.js';
@@ -8,6 +10,15 @@ import { Icon } from '../parts/icon.js';
 const COLUMNS = 240;
 /** After the last move of the handle, milliseconds. */
 const REST_MS = 250;
+/** What keys move the handle by, as shares of the whole. */
+const KEYS: Readonly<Record<string, number>> = {
+  ArrowLeft: -0.01,
+  ArrowDown: -0.01,
+  ArrowRight: 0.01,
+  ArrowUp: 0.01,
+  PageDown: -0.1,
+  PageUp: 0.1,
+};
 
 export function Scrubber() {
   const { state, log } = useTheater();
@@ -33,6 +44,13 @@ export function Scrubber() {
     const mine = (newest.current += 1);
     const found = await log.ask('positionAt', { time });
     if (mine === newest.current) look(state, Math.max(0, found), length);
+  }
+
+  function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLInputElement>): void {
+    const share = KEYS[event.key];
+    if (share === undefined) return;
+    event.preventDefault();
+    void goBy({ state, log }, span * share);
   }
 
   if (book === undefined || length === 0) return null;
@@ -78,6 +96,7 @@ export function Scrubber() {
           max={span}
           step="any"
           value={at - firstAt}
+          onKeyDown={onKeyDown}
           onInput={({ currentTarget }) => drag(firstAt + Number(currentTarget.value))}
         />
       </div>

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { stateText } from '../../../src/event-log/divergence.js';
 import { StateMark } from '../parts/state-badge.js';
+import { goBy } from '../state/moves.js';
 import { look, type TimeWindow } from '../state/page.js';
 import { useAnswer, useMoment, usePage, useTheater } from '../state/theater.js';
 import { useNow } from '../state/tick.js';
@@ -129,8 +130,8 @@ export function TimelineView() {
     const span = window.to - window.from;
     const step = event.shiftKey ? span / 10 : span / 100;
     const keys: Record<string, () => void> = {
-      ArrowLeft: () => void goTo((cursorAt ?? all.to) - step),
-      ArrowRight: () => void goTo((cursorAt ?? all.to) + step),
+      ArrowLeft: () => void goBy({ state, log }, -step),
+      ArrowRight: () => void goBy({ state, log }, step),
       ArrowDown: () => state.change({ selected: names[Math.min(names.length - 1, index + 1)] ?? selected }),
       ArrowUp: () => state.change({ selected: names[Math.max(0, index - 1)] ?? selected }),
       '+': () => zoom(0.5, cursorAt ?? undefined),

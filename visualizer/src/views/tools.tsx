@@ -1,16 +1,18 @@
 /** The tools of a server, as a model sees them. Asked for when they are others than before. */
 import { useEffect, useState } from 'preact/hooks';
-import type { InspectedTool } from '../../../src/inspection/protocol.js';
+import type { InspectedStatus, InspectedTool } from '../../../src/inspection/protocol.js';
 import { Fold } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
+import { Opening } from '../parts/opening.js';
 import { useTheater } from '../state/theater.js';
 
-export function Tools({ name, count }: { name: string; count: number }) {
+/** `catalog` is another text where the list is another one. What is shown of it is a matter of the review, too. */
+export function Tools({ status, catalog }: { status: InspectedStatus; catalog: string }) {
   const { runtime } = useTheater();
+  const { name, toolCount: count, state, review } = status;
   const [tools, setTools] = useState<readonly InspectedTool[] | string>([]);
   useEffect(() => {
     let isOver = false;
-    setTools([]);
     if (runtime === undefined || count === 0) return;
     runtime.tools(name).then(
       (found) => {
@@ -23,31 +25,45 @@ export function Tools({ name, count }: { name: string; count: number }) {
     return () => {
       isOver = true;
     };
-  }, [runtime, name, count]);
+  }, [runtime, name, count, state, catalog, JSON.stringify(review)]);
   if (count === 0) return null;
   return (
     <Fold title={`Tools (${count})`}>
       {typeof tools === 'string' ? (
         <p class="note bad">{tools}</p>
       ) : (
-        tools.map((tool) => (
-          <details key={tool.name} class="tool">
-            <summary>
-              <code>{tool.tool}</code> {tool.stale && <span class="tag">stale</span>}
-              <span class="muted">{tool.title ?? ''}</span>
-            </summary>
-            <p class="tool-text">{tool.description ?? 'It has no description.'}</p>
-            <p class="small muted">
-              For a model: <code>{tool.name}</code>
-            </p>
-            <JsonTree name="input" value={tool.inputSchema} />
-            {tool.outputSchema !== undefined && (
-              <JsonTree name="output" value={tool.outputSchema} isOpen={false} />
-            )}
-            {tool.annotations !== undefined && <JsonTree name="annotations" value={tool.annotations} />}
-          </details>
-        ))
+        tools.map((tool) => <Tool key={tool.name} tool={tool} />)
       )}
     </Fold>
+  );
+}
+
+function Tool({
+  tool: { name, tool, stale, title, description, inputSchema, outputSchema, annotations },
+}: {
+  tool: InspectedTool;
+}) {
+  return (
+    <Opening
+      class="tool"
+      summary={
+        <>
+          <code>{tool}</code> {stale && <span class="tag">stale</span>}
+          <span class="muted">{title ?? ''}</span>
+        </>
+      }
+    >
+      {() => (
+        <>
+          <p class="tool-text">{description ?? 'It has no description.'}</p>
+          <p class="small muted">
+            For a model: <code>{name}</code>
+          </p>
+          <JsonTree name="input" value={inputSchema} />
+          {outputSchema !== undefined && <JsonTree name="output" value={outputSchema} isOpen={false} />}
+          {annotations !== undefined && <JsonTree name="annotations" value={annotations} />}
+        </>
+      )}
+    </Opening>
   );
 }

@@ -74,7 +74,7 @@ function WaitingNote(props: { link: Link; hasSource: boolean; isFile: boolean })
       return (
         <Nothing
           title={
-            isFile ? 'The log cannot be read' : link.mayReturn ? 'Nobody answers' : 'The troupe has ended'
+            isFile ? 'The log cannot be read' : link.mayReturn ? 'Not connected' : 'The troupe has ended'
           }
         >
           {link.why} {link.mayReturn && 'It is tried again by itself.'}

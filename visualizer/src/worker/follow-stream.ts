@@ -4,6 +4,7 @@
  * Does not read logs: lines of a log go on as they are.
  */
 import { INSPECTION_PATHS, type InspectionMessage } from '../../../src/inspection/protocol.js';
+import { refusalOf } from '../state/runtime.js';
 
 export interface Follower {
   readonly message: (message: InspectionMessage) => void;
@@ -45,7 +46,7 @@ async function followOnce(
       follower.refused(response.status, 'This address has the key of another run.');
       return 'over';
     }
-    if (!response.ok || response.body === null) throw new Error(`It answers ${response.status}.`);
+    if (!response.ok || response.body === null) throw new Error(await refusalOf(response));
     for await (const message of messagesOf(response.body)) {
       isHeard = true;
       if (signal.aborted) return 'over';
@@ -68,7 +69,7 @@ export async function* readLines(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const response = await asked(INSPECTION_PATHS.log, address, token, signal);
-  if (!response.ok || response.body === null) throw new Error(`It answers ${response.status}.`);
+  if (!response.ok || response.body === null) throw new Error(await refusalOf(response));
   const reader = response.body.getReader();
   for (;;) {
     const { done, value } = await reader.read();

@@ -1,0 +1,53 @@
+/**
+ * What an authorization server answers, as the SDK's functions can take it: some say no with HTTP 200 or in words of
+ * their own, some write `null` for what they leave out, and some give a token that no header can hold. Pure.
+ */
+import {
+  CustomOAuthError,
+  OAUTH_ERRORS,
+  type OAuthError,
+} from '@modelcontextprotocol/sdk/server/auth/errors.js';
+import { isObject } from '../config/read-shape.js';
+
+/** The same answer without the fields that are `null`; what is no object as it is. */
+export function withoutNulls(text: string): string {
+  const answer = parse(text);
+  if (answer === undefined) return text;
+  return JSON.stringify(Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== null)));
+}
+
+/** Throws where the answer to a form is a refusal that the SDK would not know as one, or tokens that are of no use. */
+export function requireUsable(status: number, text: string): void {
+  const answer = parse(text) ?? {};
+  const refusal = hiddenRefusal(status, answer);
+  if (refusal !== undefined) throw refusal;
+  if ('access_token' in answer && !isSendable(answer['access_token'])) {
+    throw new Error('the access token that was given cannot be sent.');
+  }
+}
+
+/** Whether a header can hold it (RFC 6749 appendix A.12). */
+export function isSendable(token: unknown): token is string {
+  return typeof token === 'string' && /^[\x20-\x7e]+$/.test(token);
+}
+
+/** The SDK takes an error that it does not know for a server that is out of order, and HTTP 200 for no error. */
+function hiddenRefusal(status: number, answer: Readonly<Record<string, unknown>>): OAuthError | undefined {
+  const { error, error_description: said } = answer;
+  if (typeof error !== 'string' || 'access_token' in answer) return undefined;
+  const description = typeof said === 'string' ? said : '';
+  const known = Object.hasOwn(OAUTH_ERRORS, error)
+    ? OAUTH_ERRORS[error as keyof typeof OAUTH_ERRORS]
+    : undefined;
+  if (known === undefined) return new CustomOAuthError(error, description);
+  return status < 300 ? new known(description) : undefined;
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

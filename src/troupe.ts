@@ -594,6 +594,7 @@ export class Troupe {
   }
 
   #unknown(name: string): Error {
+    if (this.#closed !== undefined) return new NotReadyError('The troupe is closed.');
     return this.whyHeld(name) ?? unknownTool(name, this.status, this.vanished(name));
   }
 

@@ -96,7 +96,10 @@ function command(
 function connectionOf(view: ServerView, server: unknown): Connection {
   const connection = typeof server === 'string' ? view.connection(server) : undefined;
   if (connection !== undefined) return connection;
-  throw invalidParams(`'server' must be one of ${view.servers.join(', ')}`);
+  const { servers } = view;
+  throw invalidParams(
+    servers.length === 0 ? 'there is no server' : `'server' must be one of ${servers.join(', ')}`,
+  );
 }
 
 function freeName(wanted: string, isTaken: (name: string) => boolean): string {

@@ -352,5 +352,9 @@ describe('where a server does not work', () => {
     await plain.gateway.start();
     const eve = await plain.client('Eve');
     await expect(eve.call('troupe_status')).rejects.toMatchObject({ code: -32_602 });
+    const empty = make({ servers: {}, adminTools: true });
+    await empty.gateway.start();
+    const zoe = await empty.client('Zoe');
+    await expect(zoe.call('troupe_restart')).rejects.toThrow('there is no server');
   });
 });

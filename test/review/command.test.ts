@@ -82,6 +82,14 @@ describe('the command review', () => {
     expect(stderr).toContain('every tool is as it was approved');
   });
 
+  it('says nothing of tools that could not be looked at.', async () => {
+    const fs = { command: path('gone') };
+    writeFileSync(path('servers.json'), JSON.stringify({ mcpServers: { fs } }));
+    const { code, stderr } = await troupe(['review']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('every tool that could be looked at is as it was approved');
+  });
+
   it('shows what has changed line by line, with what hides in it.', async () => {
     serve(EVIL, { name: 'wipe', inputSchema: { type: 'object' } });
     const { code, stdout, stderr } = await troupe(['review']);

@@ -96,7 +96,10 @@ describe('close', () => {
     await expect(call).resolves.toMatchObject({ content: [{ text: 'echo {"a":1}' }] });
     await closing;
     expect(events.of('call.finished')).toMatchObject([{ outcome: 'answered' }]);
-    await expect(troupe.callTool('mcp__a__echo')).rejects.toMatchObject({ code: 'UNKNOWN_TOOL' });
+    await expect(troupe.callTool('mcp__a__echo')).rejects.toMatchObject({
+      code: 'NOT_READY',
+      message: 'The troupe is closed.',
+    });
     await expect(troupe.connection('a')?.callTool('echo')).rejects.toBeInstanceOf(NotReadyError);
   });
 

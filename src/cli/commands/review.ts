@@ -62,7 +62,7 @@ export async function review(
     const held = chosen(tools, asked, troupe);
     show(held, flags, terminal);
     const approved = flags.approve === true ? await approve(held, troupe, flags, terminal, stdin) : [];
-    tell(held, approved, flags, terminal);
+    tell({ held, approved, isUnready }, flags, terminal);
     const isDone = flags.approve === true ? approved.length === held.length : !isTroubled;
     return isDone && !isUnready ? EXIT.fine : EXIT.failed;
   });
@@ -123,19 +123,22 @@ async function approve(
   return asking(terminal, stdin, ({ confirm }) => isWanted(confirm));
 }
 
-function tell(
-  held: readonly HeldTool[],
-  approved: readonly HeldTool[],
-  flags: ReviewFlags,
-  terminal: Terminal,
-): void {
+interface Seen {
+  readonly held: readonly HeldTool[];
+  readonly approved: readonly HeldTool[];
+  /** The tools of some servers could not be looked at. */
+  readonly isUnready: boolean;
+}
+
+function tell({ held, approved, isUnready }: Seen, flags: ReviewFlags, terminal: Terminal): void {
   const left = held.filter((each) => !approved.includes(each));
   if (flags.json) {
     const names = approved.map(({ name }) => name);
     terminal.print(
       JSON.stringify({ ...(flags.approve === true && { approved: names }), held: left }, null, 2),
     );
-  } else if (held.length === 0) terminal.note('every tool is as it was approved');
+  } else if (held.length === 0)
+    terminal.note(`every tool ${isUnready ? 'that could be looked at ' : ''}is as it was approved`);
   else if (flags.approve !== true) {
     terminal.note(`${countOf(left.length, 'tool')} to look at; 'troupe review --approve' approves`);
   } else for (const { name } of approved) terminal.print(`${oneLine(name)}: approved, until it changes`);

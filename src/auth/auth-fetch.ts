@@ -52,11 +52,11 @@ export function openAuthFetch(options: {
         body: textOf(init.body),
         signal: AbortSignal.any([signal, limit.signal, ...(init.signal ? [init.signal] : [])]),
       });
-      const text = await readText(reply.body, MOST_BYTES, () => {});
+      const text = withoutNulls(await readText(reply.body, MOST_BYTES, () => {}));
       const status = reply.status;
       if (status === 429 || status >= 500) throw notNow(url, reply, clock.now());
       if (init.method === 'POST') requireUsable(status, text);
-      const body = WITHOUT_BODY.has(status) ? null : withoutNulls(text);
+      const body = WITHOUT_BODY.has(status) ? null : text;
       return new Response(body, { status, headers: readHeaders(reply) });
     } catch (error) {
       throw explained(error, url);

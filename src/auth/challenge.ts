@@ -35,7 +35,8 @@ export function metadataAddress(
   { resourceMetadata: said }: Challenge,
   serverUrl: string,
 ): string | undefined {
-  return said !== undefined && URL.canParse(said, serverUrl) ? new URL(said, serverUrl).href : undefined;
+  const isAddress = said !== undefined && /^(?:https?:)?\//i.test(said) && URL.canParse(said, serverUrl);
+  return isAddress ? new URL(said, serverUrl).href : undefined;
 }
 
 /** The scopes in a text that separates them by spaces (RFC 6749 section 3.3). */

@@ -48,7 +48,7 @@ export async function discover(request: DiscoveryRequest): Promise<Authorization
   if (resourceMetadataUrl !== undefined) requireProtected(new URL(resourceMetadataUrl), server);
   const resourceMetadata = await findResourceMetadata(request);
   const resource = await resourceOf(serverUrl, provider, resourceMetadata);
-  const named = resourceMetadata?.authorization_servers?.[0];
+  const named = chosen(resourceMetadata?.authorization_servers ?? [], clientIssuer);
   const authorizationServerUrl = named ?? guessedIssuer(server);
   if (clientIssuer !== undefined) requireMeant(authorizationServerUrl, clientIssuer, server);
   const metadata = await metadataOf(authorizationServerUrl, server, fetch);
@@ -79,6 +79,13 @@ export async function metadataOf(
   if (issuer !== guessedIssuer(server)) requireIssuer(metadata, issuer);
   for (const address of endpointsOf(metadata)) requireProtected(new URL(address), server);
   return metadata;
+}
+
+/** Which of several is used is for the client to say (RFC 9728 section 7.6). */
+function chosen(named: readonly string[], clientIssuer: string | undefined): string | undefined {
+  const isMeant = (issuer: string): boolean =>
+    clientIssuer !== undefined && isSameIssuer(issuer, clientIssuer);
+  return named.find(isMeant) ?? named[0];
 }
 
 /** MCP 2025-03-26: where nobody names one, the server's own origin is the authorization server. */

@@ -21,7 +21,7 @@ export function requireUsable(status: number, text: string): void {
   const answer = parse(text) ?? {};
   const refusal = hiddenRefusal(status, answer);
   if (refusal !== undefined) throw refusal;
-  if ('access_token' in answer && !isSendable(answer['access_token'])) {
+  if (status < 300 && 'access_token' in answer && !isSendable(answer['access_token'])) {
     throw new Error('the access token that was given cannot be sent.');
   }
 }
@@ -33,8 +33,8 @@ export function isSendable(token: unknown): token is string {
 
 /** The SDK takes an error that it does not know for a server that is out of order, and HTTP 200 for no error. */
 function hiddenRefusal(status: number, answer: Readonly<Record<string, unknown>>): OAuthError | undefined {
-  const { error, error_description: said } = answer;
-  if (typeof error !== 'string' || 'access_token' in answer) return undefined;
+  const { error, error_description: said, access_token: token } = answer;
+  if (typeof error !== 'string' || (status < 300 && isSendable(token))) return undefined;
   const description = typeof said === 'string' ? said : '';
   const known = Object.hasOwn(OAUTH_ERRORS, error)
     ? OAUTH_ERRORS[error as keyof typeof OAUTH_ERRORS]

@@ -17,6 +17,8 @@ export class LogWriter {
   readonly #onFailed: (error: unknown) => void;
   #waiting: (string | typeof NEW_PART)[] = [];
   #size = 0;
+  /** Of that, what the sink has at present. */
+  #writing = 0;
   #isBroken = false;
   #work: Promise<void> | undefined;
 
@@ -63,22 +65,28 @@ export class LogWriter {
     // The lines of one turn are one batch.
     await Promise.resolve();
     try {
-      while (this.#waiting.length > 0) await this.#next();
+      while (this.#waiting.length > 0) {
+        const work = this.#waiting[0] === NEW_PART ? this.#rotate() : this.#writeBatch();
+        // A sink that is done at once is not waited for.
+        if (work !== undefined) await work;
+        this.#size -= this.#writing;
+        this.#writing = 0;
+      }
     } catch (error) {
       this.#break(error);
     }
     this.#work = undefined;
   }
 
-  async #next(): Promise<void> {
-    if (this.#waiting[0] === NEW_PART) {
-      this.#waiting.shift();
-      await this.#sink.rotate?.();
-      return;
-    }
+  #rotate(): Promise<void> | void {
+    this.#waiting.shift();
+    return this.#sink.rotate?.();
+  }
+
+  #writeBatch(): Promise<void> | void {
     const lines = this.#takeBatch();
-    await this.#sink.write(lines);
-    this.#size -= lines.length;
+    this.#writing = lines.length;
+    return this.#sink.write(lines);
   }
 
   #takeBatch(): string {

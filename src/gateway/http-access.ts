@@ -82,14 +82,16 @@ export class HttpAccess {
     }
     if (!verified) return unauthorized(oauth, resource, WRONG);
     if (!isVerdict(verified)) {
-      logger.error("'verifyToken' must give { subject, scopes }: a text and a list of texts, or undefined.");
+      logger.error(
+        "'verifyToken' must give { subject, scopes }: a text and a list of texts, or undefined; expiresAt is in milliseconds.",
+      );
       return UNVERIFIED;
     }
     if ((verified.expiresAt ?? Infinity) <= clock.now()) return unauthorized(oauth, resource, WRONG);
     const { scopes, subject, expiresAt } = verified;
     const missing = (oauth.requiredScopes ?? []).filter((scope) => !scopes.includes(scope));
     if (missing.length > 0) return insufficient(oauth, resource, missing);
-    return { subject: `subject ${subject}`, expiresAt };
+    return { subject: `subject ${subject}`, expiresAt: expiresAt ?? undefined };
   }
 }
 
@@ -125,8 +127,13 @@ function challenge(
 }
 
 /** A host that is no TypeScript may give anything; callers whose subject is unknown must not be taken for one. */
-function isVerdict({ subject, scopes }: { readonly [K in keyof VerifiedToken]?: unknown }): boolean {
-  return typeof subject === 'string' && Array.isArray(scopes);
+function isVerdict({
+  subject,
+  scopes,
+  expiresAt,
+}: { readonly [K in keyof VerifiedToken]?: unknown }): boolean {
+  const isTime = Number.isFinite(expiresAt ?? 0);
+  return typeof subject === 'string' && subject !== '' && Array.isArray(scopes) && isTime;
 }
 
 function isOwnOrigin(origin: string, host: string): boolean {

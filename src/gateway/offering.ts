@@ -7,6 +7,7 @@ import { exposedNames, rawKey } from '../catalog/naming.js';
 import { consistsOf } from '../catalog/pieces.js';
 import { ToolRegistry } from '../catalog/registry.js';
 import { isSameList } from '../catalog/same-list.js';
+import type { LifecycleEvent } from '../lifecycle/event.js';
 import type { NamingTemplate } from '../options.js';
 import type { ServerOffer } from '../seams.js';
 import { serverNamedBy } from './named-server.js';
@@ -113,7 +114,7 @@ export class Offering {
     this.#untold.clear();
     for (const { events$, inside } of this.#view.troupes) {
       const events = events$.subscribe((event) => {
-        if (!ToolRegistry.concerns(event) && event.type !== 'connection.state') return;
+        if (!ToolRegistry.concerns(event) && event.type !== 'connection.state' && !isReload(event)) return;
         this.#isStale = true;
         this.#isMoved = true;
       });
@@ -182,6 +183,11 @@ export class Offering {
     });
     return [renamed as unknown as Lists[K], names];
   }
+}
+
+/** Who sees a server may be another by that, though nothing happens to the server itself. */
+function isReload(event: LifecycleEvent): boolean {
+  return event.type === 'diagnostic' && event.kind === 'config-reloaded';
 }
 
 /** What a list consists of, server by server; each part is the same one until it changes. */

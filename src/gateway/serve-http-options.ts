@@ -1,6 +1,6 @@
 /** What a host may say of the HTTP service of a gateway. */
-import { describeProblem, fieldName } from '../config/problem.js';
-import { kindOf, readShape } from '../config/read-shape.js';
+import { describeProblem, fieldName, type Path } from '../config/problem.js';
+import { isObject, kindOf, readShape, type Report } from '../config/read-shape.js';
 import type { Schema } from '../config/schema.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import type { Clock, Logger } from '../ports.js';
@@ -69,6 +69,12 @@ const SCHEMA: Schema = {
   additionalProperties: false,
 };
 
+/** Objects of the host, and the functions that each must have. */
+const PORTS = {
+  clock: ['now', 'setTimeout', 'clearTimeout'] satisfies readonly (keyof Clock)[],
+  logger: ['debug', 'warn', 'error'] satisfies readonly (keyof Logger)[],
+} satisfies { readonly [K in keyof ServeHttpOptions]?: readonly string[] };
+
 const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\]|localhost)$/i;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
@@ -111,12 +117,33 @@ export function checkHttpOptions(options: ServeHttpOptions): void {
 /** What is given from JavaScript may be anything. */
 function checkShape(options: ServeHttpOptions): void {
   const problems: ConfigProblem[] = [];
-  const report = (path: readonly (string | number)[], message: string): void => {
+  const report: Report = (path, message) => {
     problems.push({ source: 'serveHttp', ...(path.length > 0 && { field: fieldName(path) }), message });
   };
   readShape(options, SCHEMA, [], report);
-  const verify: unknown = problems.length === 0 ? options.oauth?.verifyToken : undefined;
+  if (problems.length === 0) {
+    checkNulls(options, [], report);
+    checkNulls(options.oauth, ['oauth'], report);
+    checkNulls(options.events, ['events'], report);
+    checkFunctions(options, report);
+  }
+  if (problems.length > 0) throw new ConfigError(problems.map(describeProblem).join('; '), { problems });
+}
+
+/** Null is no default: a token that is null must not be taken for one. */
+function checkNulls(fields: unknown, path: Path, report: Report): void {
+  for (const [name, value] of isObject(fields) ? Object.entries(fields) : [])
+    if (value === null) report([...path, name], 'expected a value, found null: leave it out for its default');
+}
+
+function checkFunctions(options: ServeHttpOptions, report: Report): void {
+  const verify: unknown = options.oauth?.verifyToken;
   if (verify !== undefined && typeof verify !== 'function')
     report(['oauth', 'verifyToken'], `expected a function, found ${kindOf(verify)}`);
-  if (problems.length > 0) throw new ConfigError(problems.map(describeProblem).join('; '), { problems });
+  for (const [field, names] of Object.entries(PORTS)) {
+    const port: unknown = options[field as keyof typeof PORTS] ?? undefined;
+    const isPort = isObject(port) && names.every((name) => typeof port[name] === 'function');
+    if (port !== undefined && !isPort)
+      report([field], `expected an object with the functions ${names.join(', ')}`);
+  }
 }

@@ -35,7 +35,10 @@ export interface RecordedServer {
   connect(transport: Transport): Promise<void>;
   /** Whoever uses the server has to be on the same time: `createTroupe({ clock: server.clock, … })`. */
   readonly clock: Clock;
-  /** An entry for it with the policy that the recorded connection had. */
+  /**
+   * An entry for it with the policy that the recorded connection had, but that it is never stopped for being idle: the
+   * calls that kept it in use are not played.
+   */
   readonly config: InProcessServerConfig;
   /** The states that it went through, until its host gave a command, it gave up, or a person had to sign in. */
   readonly states: readonly string[];
@@ -92,7 +95,11 @@ class Player implements RecordedServer {
 
   get config(): InProcessServerConfig {
     const { policy } = this.#recorded;
-    return { type: 'in-process', server: this, ...(policy !== undefined && { policy }) };
+    return {
+      type: 'in-process',
+      server: this,
+      ...(policy !== undefined && { policy: { ...policy, idleStopMs: 0 } }),
+    };
   }
 
   get states(): readonly string[] {

@@ -81,11 +81,16 @@ class Reader {
   /** When the session, or the attempt at one, began. */
   #openedAt = 0;
   #lastAt = 0;
+  /** When the entry that is taken happened. Where the clock was set back, it is a millisecond after the one before. */
+  #at = 0;
+  #setBack = 0;
   readonly #sent = new Map<string, { readonly at: number; readonly answer: RecordedAnswer }>();
 
   constructor(private readonly name: string) {}
 
   take(entry: LogEntry): void {
+    if (entry.at + this.#setBack < this.#at) this.#setBack = this.#at + 1 - entry.at;
+    this.#at = entry.at + this.#setBack;
     if (entry.kind === 'note') this.#note(entry);
     else if (entry.kind === 'snapshot') this.#snapshot(entry);
     else this.#cause(entry);
@@ -133,27 +138,23 @@ class Reader {
   }
 
   #hear(entry: CauseEntry): void {
-    const { at, event, from = '' } = entry;
-    if (event.type === 'session.lost') this.#lose(at, event['failure']);
-    else if (event.type === 'catalog.listChanged') this.#now?.changes.push(at - this.#openedAt);
+    const { event, from = '' } = entry;
+    if (event.type === 'session.lost') this.#lose(event['failure']);
+    else if (event.type === 'catalog.listChanged') this.#now?.changes.push(this.#at - this.#openedAt);
     else if (entry.kind === 'settle') this.#settle(entry, slotOf(from));
-    this.#lastAt = at;
+    this.#lastAt = this.#at;
   }
 
   #settle({ at, event, state }: CauseEntry, slot: string): void {
     const outcome = <T>(value: (output: Readonly<Record<string, unknown>>) => T): RecordedOutcome<T> => {
       const output = isObject(event['output']) ? event['output'] : {};
       if (event.type.startsWith('xstate.error.'))
-        return { afterMs: at - this.#lastAt, failure: toFailure(event['error']) };
+        return { afterMs: this.#at - this.#lastAt, failure: toFailure(event['error']) };
       return { afterMs: Math.max(0, at - Number(output['startedAt'] ?? at)), value: value(output) };
     };
     const session = this.#now;
     if (slot === 'openTransport') {
-      if (this.#isBegun)
-        this.#open(
-          at,
-          outcome(() => null),
-        );
+      if (this.#isBegun) this.#open(outcome(() => null));
       else this.#generation += 1;
     } else if (session === undefined) return;
     else if (slot === 'handshake')
@@ -162,41 +163,42 @@ class Reader {
       session.tools.push(outcome((output) => Number(output['tools'] ?? 0)));
     else if (slot === 'probe' || slot === 'probeAgain') {
       session.probes.push(outcome(() => null));
-      if (state !== undefined && statePath(state).state !== 'ready') this.#lose(at, event['error']);
+      if (state !== undefined && statePath(state).state !== 'ready') this.#lose(event['error']);
     } else if (slot === 'enrichCatalog' && isObject(event['output']))
       session.extras = countsIn(event['output']);
   }
 
-  #open(at: number, opened: RecordedOutcome<null>): void {
-    this.#openedAt = at;
+  #open(opened: RecordedOutcome<null>): void {
+    this.#openedAt = this.#at;
     this.#generation += 1;
     const lists = { tools: [], probes: [], changes: [], answers: [] };
     this.sessions.push({ generation: this.#generation, opened, extras: {}, ...lists });
   }
 
-  #lose(at: number, failure: unknown): void {
+  #lose(failure: unknown): void {
     const session = this.#now;
-    if (session !== undefined) session.lost = { afterMs: at - this.#openedAt, failure: toFailure(failure) };
+    if (session !== undefined)
+      session.lost = { afterMs: this.#at - this.#openedAt, failure: toFailure(failure) };
   }
 
   get #now(): RecordedSession | undefined {
     return this.sessions.at(-1);
   }
 
-  #note({ at, note }: NoteEntry): void {
+  #note({ note }: NoteEntry): void {
     if (note.type !== 'wire' || note['connection'] !== this.name || !isObject(note['body'])) return;
     const { body, direction, id } = note;
     const key = `${String(note['generation'])} ${String(id)}`;
     if (direction === 'sent' && typeof body['method'] === 'string' && body['id'] !== undefined) {
       const answer = { method: body['method'], params: body['params'], afterMs: 0, reply: null };
       this.#early.push({ generation: Number(note['generation']), answer });
-      this.#sent.set(key, { at, answer });
+      this.#sent.set(key, { at: this.#at, answer });
     }
     const asked = direction === 'received' && body['method'] === undefined ? this.#sent.get(key) : undefined;
     if (asked === undefined) return;
     this.#sent.delete(key);
     const { id: _, jsonrpc: __, ...reply } = body;
-    Object.assign(asked.answer, { afterMs: at - asked.at, reply });
+    Object.assign(asked.answer, { afterMs: this.#at - asked.at, reply });
   }
 
   /** The messages of a session come before the entry that tells that it is open. */

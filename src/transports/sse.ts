@@ -4,7 +4,8 @@
  * E1. `start()` resolves when the server has named the address to post to, which must be within the stream's origin.
  * E2. The stream is the session: when it ends, the session is over. Nothing can be resumed.
  * E3. The reply to a request's POST is waited for until the request has been answered on the stream, or given up.
- * E4. A refusal that carries the id of its request is the answer to it; but for 404, which ends the session.
+ * E4. A refusal that carries the id of its request is the answer to it; but for 404, which ends the session, and for
+ *     that of `initialize`, whose status tells whether to try again.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isWithinOrigin } from './http/address.js';
@@ -29,24 +30,33 @@ interface Posting {
   limit?: unknown;
 }
 
-export function createSseTransport(options: HttpTransportOptions): SessionTransport {
-  return new SseTransport(options);
+/** `namingMs` bounds the wait for an address once the stream is open; as long as the start may take where left out. */
+export function createSseTransport(options: HttpTransportOptions, namingMs?: number): SessionTransport {
+  return new SseTransport(options, namingMs);
 }
 
 class SseTransport extends HttpSession {
   readonly kind = 'sse';
+  readonly #namingMs: number | undefined;
   #endpoint: URL | undefined;
   /** A server that took one message and then answers 404 or 401 says it of the session, not of the address. */
   #hasAccepted = false;
   readonly #posting = new Map<RequestId, Posting>();
 
+  constructor(options: HttpTransportOptions, namingMs: number | undefined) {
+    super(options);
+    this.#namingMs = namingMs;
+  }
+
   async start(): Promise<void> {
     this.open();
     const controller = this.track();
+    let limit: unknown;
     try {
       const { signal } = controller;
       const reply = await this.requests.send({ method: 'GET', accept: EVENT_STREAM, signal });
       if (!isEventStream(reply)) throw await this.requests.notMcp(reply);
+      limit = this.#limitNaming(controller);
       await new Promise<void>((resolve, reject) => {
         void this.#read(reply, signal, resolve).then((failure) => {
           reject(new TransportError(failure));
@@ -56,6 +66,8 @@ class SseTransport extends HttpSession {
     } catch (error) {
       await this.abandon();
       throw error;
+    } finally {
+      this.clock.clearTimeout(limit);
     }
   }
 
@@ -89,7 +101,7 @@ class SseTransport extends HttpSession {
     request: JSONRPCRequest,
     send: (signal: AbortSignal) => Promise<HttpReply>,
   ): Promise<void> {
-    const { id } = request;
+    const { id, method } = request;
     const posting: Posting = { controller: this.track(), isAnswered: false };
     this.#posting.set(id, posting);
     try {
@@ -98,9 +110,11 @@ class SseTransport extends HttpSession {
     } catch (error) {
       if (posting.isAnswered) return;
       const failure = error instanceof TransportError ? error.failure : undefined;
-      const seen = failure?.http?.status === 404 ? { error } : seenByRequest(error, request);
+      const countsByStatus = method === 'initialize' || failure?.http?.status === 404;
+      const seen = countsByStatus ? { error } : seenByRequest(error, request);
       if ('answer' in seen) return this.deliver(seen.answer, id);
-      const isDoubtful = failure !== undefined && leavesDoubt(failure) && !posting.controller.signal.aborted;
+      const isDoubtful =
+        failure !== undefined && leavesDoubt(failure, method) && !posting.controller.signal.aborted;
       if (isDoubtful) this.tell(() => this.ondoubt?.());
       throw error;
     } finally {
@@ -108,6 +122,15 @@ class SseTransport extends HttpSession {
       this.#posting.delete(id);
       this.untrack(posting.controller);
     }
+  }
+
+  #limitNaming(stream: AbortController): unknown {
+    const ms = this.#namingMs;
+    if (ms === undefined) return undefined;
+    return this.clock.setTimeout(() => {
+      const message = `${this.url} named no address to post to within ${ms} ms.`;
+      stream.abort(new TransportError({ code: 'http-not-mcp', message }));
+    }, ms);
   }
 
   /** Resolves with the reason why the stream is over. Never rejects. */

@@ -103,7 +103,7 @@ class StreamableHttpTransport extends HttpSession {
     try {
       const reply = await this.#post(request, body, controller.signal);
       if (method === 'initialize') this.requests.sessionId = reply.header('mcp-session-id');
-      if (isEventStream(reply)) return void this.#readStream(id, reply, controller);
+      if (isEventStream(reply)) return void this.#readStream(request, reply, controller);
       if (mediaType(reply) === JSON_TYPE) await this.#readJson(id, reply);
       // Not what the specification says, but some servers answer on the listening stream.
       else if (reply.status === 202 && this.#hasListeningStream) void reply.discard();
@@ -117,7 +117,7 @@ class StreamableHttpTransport extends HttpSession {
       this.#settle(id, controller);
       if ('answer' in seen) return;
       const thrown = explained(seen.error, controller.signal, this.url, this.maxMessageBytes);
-      this.#doubtAfter(thrown.failure, controller.signal);
+      this.#doubtAfter(method, thrown.failure, controller.signal);
       throw thrown;
     }
   }
@@ -149,7 +149,11 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   /** Never rejects. */
-  async #readStream(id: RequestId, reply: HttpReply, controller: AbortController): Promise<void> {
+  async #readStream(
+    { id, method }: JSONRPCRequest,
+    reply: HttpReply,
+    controller: AbortController,
+  ): Promise<void> {
     try {
       await readAnswer(
         {
@@ -167,7 +171,7 @@ class StreamableHttpTransport extends HttpSession {
       const { failure } = explained(error, controller.signal, this.url, this.maxMessageBytes);
       if (this.isOpen && this.#unanswered.has(id)) this.tell(() => this.onlost?.(id, failure));
       this.#judge(error);
-      this.#doubtAfter(failure, controller.signal);
+      this.#doubtAfter(method, failure, controller.signal);
     } finally {
       this.#settle(id, controller);
     }
@@ -211,8 +215,8 @@ class StreamableHttpTransport extends HttpSession {
     if (code === 'address-refused') this.#countUnreachable(error);
   }
 
-  #doubtAfter(failure: RawFailure, signal: AbortSignal): void {
-    if (leavesDoubt(failure) && !signal.aborted) this.#doubt();
+  #doubtAfter(method: string, failure: RawFailure, signal: AbortSignal): void {
+    if (leavesDoubt(failure, method) && !signal.aborted) this.#doubt();
   }
 
   #doubt(): void {

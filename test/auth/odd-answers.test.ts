@@ -27,6 +27,9 @@ describe('a refresh token that is refused', () => {
     ['with HTTP 200', 200, '{"error":"bad_refresh_token","error_description":"It has ended."}'],
     ['with HTTP 200 and a common error', 200, '{"error":"invalid_grant"}'],
     ['with an error of its own', 400, '{"error":"token_expired"}'],
+    ['with a token that is null', 400, '{"access_token":null,"error":"invalid_grant"}'],
+    ['with a token that is null and an error of its own', 400, '{"access_token":null,"error":"expired"}'],
+    ['with HTTP 200 and an empty token', 200, '{"access_token":"","error":"invalid_grant"}'],
   ])('%s leads to a person, as any other.', async (_, status, answer) => {
     const port = await servers.start({ instead: answering('/token', 'refresh_token', status, answer) });
     const tokens = port.issue();
@@ -143,8 +146,8 @@ describe('metadata', () => {
     await ready();
   });
 
-  it.each([['/.well-known/oauth-protected-resource/mcp'], ['http://']])(
-    'is found where the server says that it is at %s.',
+  it.each([['/.well-known/oauth-protected-resource/mcp'], ['http://'], [''], ['none']])(
+    'is found where the server says that it is at %j.',
     async (place) => {
       const port = await servers.start({
         instead: (seen, res) =>
@@ -156,8 +159,18 @@ describe('metadata', () => {
       const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
       expect((await signInAt(await asked())).status).toBe(200);
       await ready();
+      expect(port.to('GET /.well-known/oauth-protected-resource/mcp')).not.toEqual([]);
     },
   );
+
+  it('may name several authorization servers: the one that the client is for is used.', async () => {
+    const port = await servers.start();
+    port.bent.resource = { authorization_servers: ['https://login.example', port.origin] };
+    const client = { ...CLIENT, issuer: port.origin };
+    const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore(), client });
+    expect((await signInAt(await asked())).status).toBe(200);
+    await ready();
+  });
 });
 
 describe('a kept sign-in that holds something else', () => {
@@ -185,5 +198,24 @@ describe('a kept sign-in that holds something else', () => {
     await signInAt(await asked());
     await ready();
     expect(port.to('POST /register')).toHaveLength(1);
+  });
+
+  it.each([
+    [{ tokens: { issuer: 5 } }],
+    [{ tokens: { scope: 5 } }],
+    [{ tokens: { refresh_token: null } }],
+    [{ client: { issuer: 5 } }],
+    [{ client: { client_secret: 5 } }],
+  ])('in one field, such as %j, is used without that field.', async (odd) => {
+    const port = await servers.start();
+    const kept = {
+      tokens: { ...port.issue(), ...('tokens' in odd && odd.tokens) },
+      client: { client_id: 'a', ...('client' in odd && odd.client) },
+    };
+    const hasRefreshToken = kept.tokens.refresh_token !== null;
+    if (hasRefreshToken) port.expireAll();
+    const store = createMemoryTokenStore([[ownerAt(port, ''), kept as object]]);
+    await troupes.start(port.url, { store }).ready();
+    expect(port.grants()).toEqual(hasRefreshToken ? ['refresh_token'] : []);
   });
 });

@@ -29,6 +29,9 @@ vi.setConfig({ testTimeout: 60_000 });
 /** As a hostile server would call itself. */
 const MARKUP = '<img src=x onerror="document.title=1">';
 
+/** What decides what happens is in its middle. */
+const LONG = `${'a'.repeat(300)}; rm -r here; ${'b'.repeat(300)}`;
+
 const REAL = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
 );
@@ -200,7 +203,7 @@ describe('the page beside a running troupe', () => {
     const mcpServers = {
       theirs: {
         command: 'no-such-program',
-        args: ['--of-theirs', 'two words', '\u202etxt.', '${input:where}'],
+        args: ['--of-theirs', 'two words', '\u202etxt.', '${input:where}', LONG],
       },
       others: { command: 'no-such-program' },
     };
@@ -218,6 +221,10 @@ describe('the page beside a running troupe', () => {
       String.raw`arguments: --of-theirs "two words" \u{202e}txt.`,
     );
     expect(await page.text('.question')).toContain('answers by itself: ${input:where} = over-there');
+    await page.page.locator('.note summary ::-p-text(Not shortened)').click();
+    await page.page.locator('.note summary ::-p-text(args)').click();
+    await expectText(page, '.note .json-leaf', (text) => text.includes(LONG));
+    expect(await page.texts('.note .json-leaf')).toContain(String.raw`2: "\u{202e}txt."`);
     expect(await expectOffered(page, 'theirs')).toEqual(expect.arrayContaining(['Approve', 'Deny']));
     await expectAccessible(page, 'approval');
     await page.page.locator('.command ::-p-text(Approve)').click();

@@ -535,7 +535,7 @@ describe('the page without a log', () => {
     await give(page, 'none.jsonl', 'This is no log.\n');
     await expectText(page, '.banner', (text) => text === NO_LOG);
     await give(page, 'empty.jsonl', '');
-    await expectText(page, '.nothing h2', (text) => text === 'No connections yet');
+    await expectText(page, '.banner', (text) => text.includes('the log is empty'));
   });
 
   it('says that an address has the key of another run.', async () => {

@@ -115,6 +115,26 @@ describe('the own connections of a client', () => {
     expect(new Set(await passTime(clock, Promise.all(calls))).size).toBe(3);
   });
 
+  it('are never shared, and shared again: clients hear of it, though nothing happens to the server itself', async () => {
+    const a = program();
+    const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });
+    await passTime(clock, gateway.start());
+    const ada = await passTime(clock, client('Ada'));
+    const names = async (): Promise<string[]> => (await ada.client.listTools()).tools.map(({ name }) => name);
+    expect(await names()).toEqual(['mcp__a__echo']);
+    for (const [isolation, seen] of [
+      ['per-session', []],
+      ['shared', ['mcp__a__echo']],
+    ] as const) {
+      const before = ada.of('notifications/tools/list_changed').length;
+      const told = ada.whenTold('notifications/tools/list_changed', before + 1);
+      await passTime(clock, gateway.troupe.reload({ a: fakeProgram(a, { isolation }) }));
+      await passTime(clock, told);
+      expect(await names()).toEqual(seen);
+    }
+    expect(await passTime(clock, ada.call('mcp__a__echo'))).toContain('session');
+  });
+
   it('follow the configuration: a server that comes is there, and one that goes is not', async () => {
     const [a, b] = [program(), program()];
     const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });

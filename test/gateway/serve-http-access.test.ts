@@ -145,6 +145,15 @@ describe('who may ask', () => {
       { maxSessions: 'many' as never, maxBodyBytes: -1, events: { maxBytes: '4 MiB' as never } },
       /'maxSessions'.*'maxBodyBytes'.*'events.maxBytes'/,
     ],
+    ['without the token that was meant', { host: '0.0.0.0', token: null as never }, /field 'token': .* null/],
+    ['with no list of names', { allowedHosts: null as never }, /field 'allowedHosts': .* null/],
+    [
+      'with no scopes',
+      { oauth: { issuers: [ISSUER], verifyToken: async () => undefined, requiredScopes: null as never } },
+      /field 'oauth.requiredScopes': .* null/,
+    ],
+    ['with a logger that is none', { logger: {} as never }, /field 'logger': .* debug, warn, error/],
+    ['without a clock', { clock: null as never }, /field 'clock': /],
     ['with an option that there is not', { prot: 80 } as never, /field 'prot': .*did you mean 'port'/],
   ])('is not left to chance: a service %s is not opened.', async (_, options, message) => {
     await expect(serveHttp(new StandInGateway(), options)).rejects.toThrow(message);
@@ -245,6 +254,8 @@ describe('a protected resource', () => {
     ['the claims of a token', { sub: 'ada', scope: 'mcp:use' }, 503],
     ['nobody in particular', { scopes: ['mcp:use'] }, 503],
     ['somebody without scopes', { subject: 'ada' }, 503],
+    ['somebody without a name', { subject: '', scopes: ['mcp:use'] }, 503],
+    ['an end that is no time', { subject: 'ada', scopes: ['mcp:use'], expiresAt: '2030-01-01' }, 503],
   ])('lets nobody in, and says why, where the verifier answers with %s.', async (_, verdict, status) => {
     const { ask, logged } = await serving({
       oauth: { ...people(), verifyToken: async () => verdict as never },

@@ -1,9 +1,10 @@
 /** What a recorded server does with requests that were never answered. */
 import { describe, expect, it } from 'vitest';
+import { createControlledClock } from '../../src/testing/controlled-clock.js';
 import { createRecordedServer } from '../../src/testing/recorded-server.js';
 import { createScriptedServer } from '../../src/testing/scripted-server.js';
 import type { ServerScript } from '../../src/testing/server-script.js';
-import { createTroupe } from '../../src/troupe.js';
+import { createTroupe, type Troupe } from '../../src/troupe.js';
 import { MemoryLog } from '../event-log/memory-log.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -30,6 +31,15 @@ async function recorded(script: ServerScript, calls: number): Promise<string> {
   await passTime(test.clock, whenState(test, 'files', 'ready'));
   await passTime(test.clock, test.troupe.close());
   return log.text;
+}
+
+/** The top-level states of the only connection, from now on. */
+function recordStates(troupe: Troupe): readonly string[] {
+  const states: string[] = [];
+  troupe.events$.subscribe((event) => {
+    if (event.type === 'connection.state' && states.at(-1) !== event.to) states.push(event.to);
+  });
+  return states;
 }
 
 describe('a recorded server', { timeout: 60_000 }, () => {
@@ -118,6 +128,68 @@ describe('a recorded server', { timeout: 60_000 }, () => {
       await troupe.start();
       expect(await lost).toMatchObject({ failure: { code: 'unresponsive' } });
       await isBack;
+    } finally {
+      await troupe.close();
+    }
+  }, 20_000);
+
+  it('is not stopped for being idle, where calls that nobody makes here kept it up.', async () => {
+    const log = new MemoryLog();
+    const scripted = createScriptedServer();
+    const test = troupes.make({
+      servers: { files: { type: 'in-process', server: scripted, idleStopMs: 60_000 } },
+      record: { target: log },
+    });
+    await passTime(test.clock, test.troupe.start());
+    for (let count = 1; count <= 3; count += 1) {
+      await test.clock.advance(40_000);
+      await passTime(test.clock, test.troupe.callTool('mcp__files__echo', { count }));
+    }
+    await scripted.die();
+    await passTime(test.clock, whenState(test, 'files', 'reconnecting'));
+    await passTime(test.clock, whenState(test, 'files', 'ready'));
+    await passTime(test.clock, test.troupe.close());
+
+    const server = createRecordedServer(log.text, 'files');
+    const troupe = createTroupe({ servers: { files: server.config }, clock: server.clock });
+    try {
+      const came = ['shuttingDown', 'reconnecting'];
+      const next = whenEmits(troupe.status$, ([row]) => came.includes(row?.state ?? ''));
+      await troupe.start();
+      expect((await next)[0]?.state).toBe('reconnecting');
+    } finally {
+      await troupe.close();
+    }
+  });
+
+  it('is lost again where the clock of the recorded machine was set back.', async () => {
+    const log = new MemoryLog();
+    const clock = createControlledClock();
+    const scripted = createScriptedServer({ on: { initialize: { afterMs: 800 } } }, { clock });
+    let setBackMs = 0;
+    const { troupe: other } = troupes.make({
+      clock: { ...clock, now: () => clock.now() - setBackMs },
+      servers: { files: { type: 'in-process', server: scripted } },
+      record: { target: log },
+    });
+    const isBack = (troupe: Troupe) =>
+      whenEmits(troupe.status$, ([row]) => row?.state === 'ready' && row.generation === 2);
+    await passTime(clock, other.start());
+    await clock.advance(10_000);
+    setBackMs = 3_600_000;
+    await clock.advance(10_000);
+    await scripted.die();
+    await passTime(clock, isBack(other));
+    await passTime(clock, other.close());
+
+    const server = createRecordedServer(log.text, 'files');
+    const troupe = createTroupe({ servers: { files: server.config }, clock: server.clock });
+    try {
+      const came = isBack(troupe);
+      const states = recordStates(troupe);
+      await troupe.start();
+      await came;
+      expect(states.join(' ')).toContain(server.states.join(' '));
     } finally {
       await troupe.close();
     }

@@ -97,6 +97,10 @@ describe('the log of the page', () => {
     expect(bookOf('hello').problem?.message).toBe('Line 1 is not the header of an event log.');
   });
 
+  it('says of an empty log that it is empty.', () => {
+    expect(bookOf('').problem?.message).toBe('Line 1 is missing: the log is empty.');
+  });
+
   it('goes on in time where the clock was set back, and keeps what was written.', () => {
     const HOUR = 3_600_000;
     const [header = '', ...lines] = flapping.trimEnd().split('\n');

@@ -1,8 +1,6 @@
 /** `troupe login`: signs in to one server in the browser, and proves it by connecting. */
 import { filter, firstValueFrom, fromEvent, map, takeUntil, throwIfEmpty } from 'rxjs';
-import type { AuthorizationRequest, AuthServer } from '../../auth/auth-options.js';
-import { createFileTokenStore } from '../../auth/file-token-store.js';
-import { ownerOf, type TokenStore } from '../../auth/token-store.js';
+import type { AuthorizationRequest } from '../../auth/auth-options.js';
 import { isSettled } from '../../lifecycle/state-path.js';
 import type { ServerStatus } from '../../lifecycle/status.js';
 import type { Troupe } from '../../troupe.js';
@@ -30,14 +28,17 @@ export async function login(flags: Flags, terminal: Terminal, server: string): P
   requireSignIn(configuration, server);
   const only = requireEnabled(configuration, [server]);
   noteWarnings(configuration.warnings, only, terminal);
-  const store = createFileTokenStore();
-  let asked: AuthServer | undefined;
-  const onAuthorizationUrl = ({ server: at, url }: AuthorizationRequest): void => {
-    asked = at;
+  let wasAsked = false;
+  const onAuthorizationUrl = ({ url }: AuthorizationRequest): void => {
+    wasAsked = true;
     terminal.note(`Sign in to ${oneLine(server)} in your browser:\n${oneLine(url)}`);
   };
-  const auth = { store, onAuthorizationUrl, openBrowser: terminal.isLive(terminal.stderr) };
+  const auth = { onAuthorizationUrl, openBrowser: terminal.isLive(terminal.stderr) };
   const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only, auth });
+  let isKept = true;
+  troupe.diagnostics$.subscribe((event) => {
+    if (event.type === 'diagnostic' && event.kind === 'sign-in-not-stored') isKept = false;
+  });
   return withTroupe(troupe, terminal, async (signal) => {
     await requireFound(troupe, [server], signal);
     await wakeDormant(troupe, signal);
@@ -46,24 +47,15 @@ export async function login(flags: Flags, terminal: Terminal, server: string): P
       noteFailures(troupe.status, only, terminal);
       return EXIT.failed;
     }
-    // What is wrong with the store was told already.
-    if (asked !== undefined && !(await isKept(store, asked))) return EXIT.failed;
-    if (flags.json) terminal.print(JSON.stringify({ server, signedIn: asked !== undefined, toolCount }));
+    // A sign-in that ends with this process is of no use to the next one; why it does was told already.
+    if (!isKept) return EXIT.failed;
+    if (flags.json) terminal.print(JSON.stringify({ server, signedIn: wasAsked, toolCount }));
     else {
-      const how = asked !== undefined ? 'signed in' : 'nobody had to sign in';
+      const how = wasAsked ? 'signed in' : 'nobody had to sign in';
       terminal.print(`${oneLine(server)}: ${how}, ${countOf(toolCount, 'tool')}`);
     }
     return EXIT.fine;
   });
-}
-
-/** A sign-in that ends with this process is of no use to the next one. */
-async function isKept(store: TokenStore, { url }: AuthServer): Promise<boolean> {
-  try {
-    return (await store.read(ownerOf(url, undefined)))?.tokens !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 /** Throws where nobody can sign in to the server, as far as its entry tells. */

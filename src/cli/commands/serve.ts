@@ -5,9 +5,11 @@
  * S2. Where no server is configured yet, none is served, and one that is configured later is. An editor that starts this
  *     command shows a failure that nobody reads otherwise.
  * S3. A signal lets calls in flight finish within the drain time; the second one gives them up and kills the servers.
- * S4. A client that reads nothing holds up nobody: what it was not told within the time for that is dropped with the process.
+ * S4. A client that reads nothing holds up nobody: what it was not told is dropped with the process, once it has read
+ *     nothing for some seconds.
  */
 import { once } from 'node:events';
+import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { createGateway, type Gateway } from '../../gateway/gateway.js';
 import type { DrainOptions } from '../../gateway/drain.js';
@@ -57,6 +59,8 @@ const NO_SERVER =
   'No server is configured: nothing is offered until one is. Name servers in a file that is found, or give --config FILE.';
 const OF_HTTP = ['host', 'token', 'oauthIssuer', 'publicUrl'] as const;
 const NEVER = new Promise<void>(() => {});
+/** In which a client that reads at all reads something, milliseconds. */
+const UNREAD_MS = 2_000;
 
 /** `EXIT.fine` where the client went or a signal stopped it. */
 export async function serve(
@@ -115,11 +119,13 @@ export async function serve(
   }
 }
 
-/** The service has waited for it (`serve-stdio.ts`), but a pipe that nobody reads keeps its process for ever. */
+/** A pipe that nobody reads keeps its process for ever; whoever reads slowly is waited for, as the time begins anew. */
 function dropUnread(output: Writable, code: ExitCode, log: ServeLog): void {
-  if (output.destroyed || output.writableLength === 0) return;
-  log.warn('The client does not read: what it was not told is dropped.');
-  setImmediate(() => process.exit(code));
+  if (!(output instanceof Socket) || output.destroyed || output.writableLength === 0) return;
+  output.setTimeout(UNREAD_MS, () => {
+    log.warn('The client does not read: what it was not told is dropped.');
+    process.exit(code);
+  });
 }
 
 interface Surroundings {

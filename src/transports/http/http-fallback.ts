@@ -12,8 +12,8 @@ import { TransportError } from '../session-transport.js';
 import type { RawFailure, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import type { HttpTransportOptions } from './http-session.js';
 
-/** Time for the older transport to open its stream and name an address: an older server does so at once. */
-const OLDER_START_MS = 10_000;
+/** Time to name an address on the stream of the older transport: an older server does so as soon as it is open. */
+const OLDER_NAMING_MS = 10_000;
 /** Statuses below 500 that an HTTP+SSE server does not give for lack of streamable HTTP. */
 const SAYS_SOMETHING_ELSE = new Set([401, 402, 403, 407, 408, 409, 413, 421, 425, 426, 429, 451]);
 
@@ -93,22 +93,12 @@ class HttpTransport implements SessionTransport {
   async #fallBack(refused: TransportError): Promise<void> {
     // A transport that is being killed has nothing else to say.
     this.#former = Object.assign(this.#inner, { onclose: undefined });
-    const older = this.#heard(createSseTransport(this.#options));
-    this.#inner = older;
+    this.#inner = this.#heard(createSseTransport(this.#options, OLDER_NAMING_MS));
     await this.#former.kill();
-    let late: TransportError | undefined;
-    const { clock } = this.#options;
-    const limit = clock.setTimeout(() => {
-      late = unnamed(this.url);
-      void Object.assign(older, { onclose: undefined }).kill();
-    }, OLDER_START_MS);
     try {
-      await older.start();
+      await this.#inner.start();
     } catch (error) {
-      const why = late ?? error;
-      throw why instanceof TransportError ? bothRefused(refused, why) : why;
-    } finally {
-      clock.clearTimeout(limit);
+      throw error instanceof TransportError ? bothRefused(refused, error) : error;
     }
   }
 
@@ -134,11 +124,6 @@ type Callbacks = Pick<
 function isFallbackReason({ code, http }: RawFailure): boolean {
   if (code !== 'http-status' || http === undefined) return false;
   return http.status >= 400 && http.status < 500 && !SAYS_SOMETHING_ELSE.has(http.status);
-}
-
-function unnamed(url: string | undefined): TransportError {
-  const message = `${url} named no address to post to within ${OLDER_START_MS} ms.`;
-  return new TransportError({ code: 'http-not-mcp', message });
 }
 
 /** Refused twice, the first refusal is the one to show; what else hinders the older transport counts by itself. */

@@ -109,8 +109,9 @@ export function isOfGateway(status: number): boolean {
   return OF_GATEWAY.some(([first, last]) => status >= first && status <= last);
 }
 
-/** Whether the server may be gone. */
-export function leavesDoubt({ code, http }: RawFailure): boolean {
+/** Whether the server may be gone, which is a reason to ask. No failed ping is: whoever pings asks again anyway. */
+export function leavesDoubt({ code, http }: RawFailure, method?: string): boolean {
+  if (method === 'ping') return false;
   return code === 'connection-lost' || (http !== undefined && isOfGateway(http.status));
 }
 

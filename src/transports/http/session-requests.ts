@@ -153,7 +153,10 @@ export class SessionRequests {
       const isStale =
         error instanceof TransportError && error.cause instanceof NetworkError && error.cause.reused;
       if (!isStale || !mayComeTwice) throw error;
-      const reply = await this.#reachOnce({ ...request, fresh: true });
+      const reply = await this.#reachOnce({ ...request, fresh: true }).catch((again: unknown) => {
+        // The server has gone together with the socket: that the request broke tells more.
+        throw isUnreached(again) ? error : again;
+      });
       this.#closesSockets = true;
       return reply;
     }
@@ -237,6 +240,10 @@ export class SessionRequests {
 
 function isSuccess({ status }: HttpReply): boolean {
   return status >= 200 && status < 300;
+}
+
+function isUnreached(error: unknown): boolean {
+  return error instanceof TransportError && error.failure.code === 'address-refused';
 }
 
 /** Whether a server may have acted on a message and points elsewhere nevertheless, for instance to what came of it. */

@@ -118,6 +118,27 @@ describe('troupe serve on stdin and stdout', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining(' warn gateway The client does not read: ')]);
   });
 
+  it('waits for a client that reads slowly.', async () => {
+    const child = spawn(process.execPath, [MAIN, 'serve', '--config', quick()], { stdio: 'pipe' });
+    // With all of its output read.
+    const closed = once(child, 'close');
+    let [stdout, stderr] = ['', ''];
+    const within = { limitMs: 15_000, child, output: () => stderr };
+    const stopped = new Promise<void>((resolve) => {
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        stderr += text;
+        if (stderr.includes(' quick stopped ')) resolve();
+      });
+    });
+    const long = call(2, 'mcp__quick__echo', { message: 'x'.repeat(4_000_000) });
+    child.stdin.end([INITIALIZE, INITIALIZED, long].join('\n'));
+    await withinLimit(stopped, { ...within, what: 'the server was stopped' });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    const [code] = (await withinLimit(closed, { ...within, what: 'it ended' })) as [number | null];
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('does not read')]);
+    expect(stdout.length).toBeGreaterThan(4_000_000);
+  });
+
   it('offers nothing where nothing is configured, then what is configured later, and ends when nobody reads its answers.', async () => {
     const home = join(team().folder, 'new');
     mkdirSync(join(home, '.cursor'), { recursive: true });

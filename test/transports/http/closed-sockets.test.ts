@@ -70,6 +70,19 @@ describe('A socket that is closed just as a request goes out on it', () => {
     },
   );
 
+  it('gives a reason to ask where the server went away with it', async () => {
+    const { server, transport, said } = await connect(
+      mcp({ request: (seen, res) => (isMethod('tools/list')(seen) ? undefined : echo(seen, res)) }),
+    );
+    await open(transport);
+    await transport.send(request(9, 'prompts/list'));
+    const listed = failureOf(transport.send(request(1, 'tools/list')));
+    await server.arrived(isMethod('tools/list'));
+    await server.close();
+    expect((await listed).failure.code).toBe('connection-lost');
+    expect(said.doubts).toBe(1);
+  });
+
   it('is not blamed where a new one breaks as well', async () => {
     let pings = 0;
     const { transport } = await connect(

@@ -107,6 +107,23 @@ describe('The HTTP transport for an address without a type', () => {
     expect(said.closes).toBe(0);
   });
 
+  it('leaves an older server that is slow to open its stream the time of the handshake', async () => {
+    const old = oldOnly(404);
+    let openNow = (): void => {};
+    const { server, clock, transport, said } = await connect((seen, res) => {
+      if (seen.method === 'GET') openNow = () => old(seen, res);
+      else old(seen, res);
+    });
+    await transport.start();
+    const sent = transport.send(INITIALIZE);
+    await server.arrived(({ method }) => method === 'GET');
+    await clock.advance(25_000);
+    openNow();
+    await sent;
+    expect(await said.answerTo(0)).toEqual(result(0, { old: true }));
+    expect(transport.kind).toBe('sse');
+  });
+
   it('asks for credentials where only they are missing for the older transport', async () => {
     const { transport } = await connect((seen, res) => refuse(seen.method === 'GET' ? 401 : 405)(seen, res));
     await transport.start();

@@ -419,4 +419,19 @@ describe('A request that breaks', () => {
     await given;
     expect(doubts).toBe(2);
   });
+
+  it.each<[string, Handler]>([
+    ['gets 502 of a gateway', refuse(502)],
+    ['breaks', (_seen, res) => void res.destroy()],
+    ['is answered with a stream that ends empty', (_seen, res) => void openStream(res).end()],
+  ])('is no further reason to ask where asking itself %s', async (_title, treat) => {
+    const { transport, said } = await connect(mcp({ request: treat }));
+    await open(transport);
+    await transport.send(request(1, 'ping')).then(
+      () => said.until(() => said.lost.length > 0),
+      () => undefined,
+    );
+    expect(said.messages).toHaveLength(1);
+    expect(said.doubts).toBe(0);
+  });
 });

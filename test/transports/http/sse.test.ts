@@ -135,6 +135,22 @@ describe('The SSE transport', () => {
     expect(clock.pending).toEqual([]);
   });
 
+  it('tells the status that refuses the first message, whatever is in the body', async () => {
+    const error = { code: -32_000, message: 'Too many requests' };
+    const { transport, said } = await connect(
+      sse((seen, res) =>
+        refuse(429, JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error }), { 'retry-after': '7' })(
+          seen,
+          res,
+        ),
+      ),
+    );
+    await transport.start();
+    const { failure } = await failureOf(transport.send(INITIALIZE));
+    expect(failure).toMatchObject({ code: 'http-status', http: { status: 429, retryAfterMs: 7_000 } });
+    expect(said.messages).toEqual([]);
+  });
+
   it.each<[string, Handler, string]>([
     ['breaks', (_seen, res) => void res.destroy(), 'connection-lost'],
     ['gets 502 of a gateway', refuse(502, 'nobody there'), 'http-status'],
@@ -147,6 +163,15 @@ describe('The SSE transport', () => {
     expect(error).toMatchObject({ written: true, failure: { code } });
     expect(said.doubts).toBe(1);
     expect(transport.ended).toBeUndefined();
+  });
+
+  it('gives no reason to ask where it was asking that failed', async () => {
+    const { transport, said } = await connect(
+      sse((seen, res) => refuse(seen.rpc.method === 'ping' ? 502 : 202)(seen, res)),
+    );
+    await open(transport);
+    await failureOf(transport.send(request(1, 'ping')));
+    expect(said.doubts).toBe(0);
   });
 
   it.each([

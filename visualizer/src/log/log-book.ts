@@ -172,13 +172,16 @@ export class LogBook {
   /** There is no more: what is left is a line without its line feed, or without more of its end. */
   end(): void {
     const rest = this.#tail;
-    if (rest.length === 0 || this.problem !== undefined) return;
+    if (this.problem !== undefined) return;
+    if (rest.length === 0) {
+      if (this.header === undefined) this.#failAtNext('is missing: the log is empty');
+      return;
+    }
     this.#tail = NOTHING;
     const isForeign = this.header === undefined && !isHeader(rest, 0);
     const isWhole = parsed(new TextDecoder().decode(rest)) !== undefined;
     if (isWhole || isForeign) return this.#readLines(joined(rest, Uint8Array.of(LINE_FEED)));
-    this.#lines += 1;
-    this.#fail('was cut off');
+    this.#failAtNext('was cut off');
   }
 
   /** How every actor stood after that entry, by address, the manager first. */
@@ -312,6 +315,11 @@ export class LogBook {
     if (problem !== undefined) return this.#fail(problem);
     this.header = value as unknown as LogHeader;
     this.#wasSnapshot = false;
+  }
+
+  #failAtNext(why: string): void {
+    this.#lines += 1;
+    this.#fail(why);
   }
 
   #fail(why: string, isNewer = false): void {

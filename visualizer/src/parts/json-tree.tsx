@@ -1,4 +1,5 @@
-/** A value of JSON that is opened and closed piece by piece. */
+/** A value of JSON that is opened and closed piece by piece. What cannot be seen in a text is shown by its number. */
+import { visibleText } from '../../../src/cli/visible-text.js';
 import { Opening } from './opening.js';
 
 export function JsonTree({
@@ -52,5 +53,5 @@ export function JsonTree({
 export function JsonValue({ value }: { value: unknown }) {
   if (value === undefined) return <span class="muted">nothing</span>;
   const kind = value === null ? 'null' : typeof value;
-  return <span class={`json-${kind}`}>{JSON.stringify(value)}</span>;
+  return <span class={`json-${kind}`}>{visibleText(JSON.stringify(value))}</span>;
 }

@@ -8,6 +8,7 @@ import type { TrustRequest } from '../../../src/options.js';
 import type { ActorView } from '../log/desk-messages.js';
 import { Fold } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
+import { Opening } from '../parts/opening.js';
 import { StateBadge } from '../parts/state-badge.js';
 import { statePath } from '../../../src/lifecycle/state-path.js';
 import { isPast, positionOf } from '../state/page.js';
@@ -85,7 +86,7 @@ function isAsked(status: InspectedStatus | undefined): status is Asking {
   return status !== undefined && status.trustRequest !== null;
 }
 
-/** What somebody is to approve or deny: the question that the command asks, in which nothing is hidden. */
+/** What somebody is to approve or deny: the question that the command asks, and all of what it has shortened. */
 function TrustNote({ request }: { request: TrustRequest }) {
   return (
     <div class="note warn">
@@ -93,6 +94,9 @@ function TrustNote({ request }: { request: TrustRequest }) {
         <strong>It waits for approval.</strong>
       </p>
       <p class="question mono">{renderQuestion(request)}</p>
+      <Opening class="json-node" summary="Not shortened">
+        {() => <JsonTree value={request} />}
+      </Opening>
     </div>
   );
 }

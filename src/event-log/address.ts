@@ -12,9 +12,9 @@ export const MANAGER = '$';
 const ADDRESS = /^\$(?:\/[^/#]+#[1-9]\d{0,14})*$/;
 const RESERVED = /[%/#]/g;
 
-/** The address of every child of that id, but for the number of its incarnation; `id` may be any text. */
-export function slotAddress(parent: string, id: string): string {
-  return `${parent}/${id.replace(RESERVED, encodeURIComponent)}#`;
+/** The address of a child; `id` may be any text. */
+export function childAddress(parent: string, id: string, incarnation: number): string {
+  return `${parent}/${id.replace(RESERVED, encodeURIComponent)}#${incarnation}`;
 }
 
 export function isAddress(value: unknown): value is string {

@@ -17,8 +17,6 @@ export class LogWriter {
   readonly #onFailed: (error: unknown) => void;
   #waiting: (string | typeof NEW_PART)[] = [];
   #size = 0;
-  /** Of that, what the sink has at present. */
-  #writing = 0;
   #isBroken = false;
   #work: Promise<void> | undefined;
 
@@ -65,28 +63,22 @@ export class LogWriter {
     // The lines of one turn are one batch.
     await Promise.resolve();
     try {
-      while (this.#waiting.length > 0) {
-        const work = this.#waiting[0] === NEW_PART ? this.#rotate() : this.#writeBatch();
-        // A sink that is done at once is not waited for.
-        if (work !== undefined) await work;
-        this.#size -= this.#writing;
-        this.#writing = 0;
-      }
+      while (this.#waiting.length > 0) await this.#next();
     } catch (error) {
       this.#break(error);
     }
     this.#work = undefined;
   }
 
-  #rotate(): Promise<void> | void {
-    this.#waiting.shift();
-    return this.#sink.rotate?.();
-  }
-
-  #writeBatch(): Promise<void> | void {
+  async #next(): Promise<void> {
+    if (this.#waiting[0] === NEW_PART) {
+      this.#waiting.shift();
+      await this.#sink.rotate?.();
+      return;
+    }
     const lines = this.#takeBatch();
-    this.#writing = lines.length;
-    return this.#sink.write(lines);
+    await this.#sink.write(lines);
+    this.#size -= lines.length;
   }
 
   #takeBatch(): string {

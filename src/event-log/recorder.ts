@@ -25,9 +25,6 @@ const SNAPSHOT_EVERY = 1_000;
 /** In characters, of which each has at most three bytes. */
 const LONGEST_BODY = LONGEST_LINE_BYTES / 3 - 100;
 
-/** Costs less than `queueMicrotask`, which keeps track of who asked. */
-const AT_REST = Promise.resolve();
-
 /** What the header says that the recorder cannot know. */
 export type HeaderFacts = Omit<LogHeader, 'startedAt' | 'part' | 'firstSeq'>;
 
@@ -59,7 +56,7 @@ export class Recorder {
     this.#parts = parts;
     this.#writer = new LogWriter(parts.sink, (error) => this.#fail(error));
     this.#system = new ObservedSystem(parts.system, {
-      first: () => void AT_REST.then(() => this.#atRest()),
+      first: () => queueMicrotask(() => this.#atRest()),
       error: (error) => this.#fail(error),
     });
     this.#chain = new Chain(this.#header());

@@ -15,6 +15,7 @@ import { isCommand } from '../actors/door.js';
 import type { ConnectionPolicy } from '../../machines/policy/policy.js';
 import type { ServerIdentity } from '../../machines/connection.events.js';
 import { toFailure, type Failure } from '../../machines/policy/failure.js';
+import { SteadyTime } from '../event-log/steady-time.js';
 import { statePath, type StatePath } from '../lifecycle/state-path.js';
 
 /** What came of one thing that the server was asked. */
@@ -51,8 +52,8 @@ export interface RecordedConnection {
   readonly sessions: readonly RecordedSession[];
   /**
    * The top-level states it went through until the host, or the end of the log, ended that, it gave up, or a person had to
-   * sign in; from the first `configuring` on, with which a connection begins. That it gave up is left out where attempts before the log had a
-   * part in it.
+   * sign in; from the first `configuring` on, with which a connection begins. That it gave up is left out where attempts
+   * before the log had a part in it.
    */
   readonly states: readonly string[];
 }
@@ -81,16 +82,15 @@ class Reader {
   /** When the session, or the attempt at one, began. */
   #openedAt = 0;
   #lastAt = 0;
-  /** When the entry that is taken happened. Where the clock was set back, it is a millisecond after the one before. */
+  readonly #time = new SteadyTime();
+  /** When the entry that is taken happened. */
   #at = 0;
-  #setBack = 0;
   readonly #sent = new Map<string, { readonly at: number; readonly answer: RecordedAnswer }>();
 
   constructor(private readonly name: string) {}
 
   take(entry: LogEntry): void {
-    if (entry.at + this.#setBack < this.#at) this.#setBack = this.#at + 1 - entry.at;
-    this.#at = entry.at + this.#setBack;
+    this.#at = this.#time.of(entry.at);
     if (entry.kind === 'note') this.#note(entry);
     else if (entry.kind === 'snapshot') this.#snapshot(entry);
     else this.#cause(entry);

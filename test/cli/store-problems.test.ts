@@ -13,6 +13,7 @@ describe('what a store could not do', () => {
     ['review-problem', "The disk is full.; see 'troupe review'\n"],
     ['approvals-problem', 'The disk is full.\n'],
     ['sign-in-not-stored', 'The disk is full.\n'],
+    ['sign-in-failed', 'The disk is full.\n'],
   ])('is told by every command, once for each reason: %s.', (kind, expected) => {
     const [stdout, stderr] = [new FakeStream(), new FakeStream()];
     const terminal = new Terminal({ stdout, stderr, env: {} }, new AbortController().signal, false);

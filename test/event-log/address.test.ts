@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  childAddress,
   connectionName,
   isAddress,
   MANAGER,
   parentAddress,
-  slotAddress,
 } from '../../src/event-log/address.js';
 import { useLeakCheck } from '../support/leak-check.js';
 
@@ -14,8 +14,8 @@ describe('an address', () => {
   it.each(['files', 'a/b', 'a#1', '50%', '%2F', '__proto__', 'ä\n', '#/%'])(
     'gives back the name of the connection: %j.',
     (name) => {
-      const connection = `${slotAddress(MANAGER, name)}2`;
-      const effect = `${slotAddress(connection, 'openTransport')}31`;
+      const connection = childAddress(MANAGER, name, 2);
+      const effect = childAddress(connection, 'openTransport', 31);
       expect([connection, effect].every(isAddress)).toBe(true);
       expect(connectionName(connection)).toBe(name);
       expect(connectionName(effect)).toBe(name);

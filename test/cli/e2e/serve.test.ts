@@ -1,16 +1,13 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
-import { withinLimit } from '../../support/within-limit.js';
 import { EVERYTHING, faulty, MISSING, QUICK, useTeam } from './team.js';
 import { runTroupe, TroupeProcess, type Finished } from './troupe-process.js';
 
@@ -30,7 +27,8 @@ const INITIALIZE = JSON.stringify({
 const INITIALIZED = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
 const call = (id: number, name: string, args: object = {}): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } });
-const MAIN = fileURLToPath(new URL('../../../dist/bundle/src/cli/main.js', import.meta.url));
+/** Characters of an answer that no pipe holds. */
+const LONG = 4_000_000;
 const LOG_LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (debug|info|warn|error) \S+ \S/;
 
 const quick = (): string => team().write('quick.json', { quick: QUICK });
@@ -106,37 +104,28 @@ describe('troupe serve on stdin and stdout', () => {
     expect([finished.code, finished.signal]).toEqual([0, null]);
   });
 
+  const withLongAnswer = (): TroupeProcess => {
+    const long = call(2, 'mcp__quick__echo', { message: 'x'.repeat(LONG) });
+    const stdin = [INITIALIZE, INITIALIZED, long].join('\n');
+    return TroupeProcess.start(['serve', '--config', quick()], { stdin, leavesStdout: true });
+  };
+
   it('is not kept by a client that reads nothing: what it was not told is dropped.', async () => {
-    const child = spawn(process.execPath, [MAIN, 'serve', '--config', quick()], { stdio: 'pipe' });
-    let stderr = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-    const long = call(2, 'mcp__quick__echo', { message: 'x'.repeat(4_000_000) });
-    child.stdin.end([INITIALIZE, INITIALIZED, long].join('\n'));
-    const limit = { limitMs: 15_000, child, what: 'it ended', output: () => stderr };
-    const [code] = (await withinLimit(once(child, 'exit'), limit)) as [number | null];
-    child.stdout.destroy();
-    expect([code, stderr]).toEqual([0, expect.stringContaining(' warn gateway The client does not read: ')]);
+    const serve = withLongAnswer();
+    await serve.saw(/ warn gateway The client does not read: /, 'stderr');
+    serve.readStdout();
+    const { code, stdout } = await serve.finished();
+    expect(code).toBe(0);
+    expect(stdout.length).toBeLessThan(LONG);
   });
 
   it('waits for a client that reads slowly.', async () => {
-    const child = spawn(process.execPath, [MAIN, 'serve', '--config', quick()], { stdio: 'pipe' });
-    // With all of its output read.
-    const closed = once(child, 'close');
-    let [stdout, stderr] = ['', ''];
-    const within = { limitMs: 15_000, child, output: () => stderr };
-    const stopped = new Promise<void>((resolve) => {
-      child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        stderr += text;
-        if (stderr.includes(' quick stopped ')) resolve();
-      });
-    });
-    const long = call(2, 'mcp__quick__echo', { message: 'x'.repeat(4_000_000) });
-    child.stdin.end([INITIALIZE, INITIALIZED, long].join('\n'));
-    await withinLimit(stopped, { ...within, what: 'the server was stopped' });
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-    const [code] = (await withinLimit(closed, { ...within, what: 'it ended' })) as [number | null];
+    const serve = withLongAnswer();
+    await serve.saw(/ quick stopped /, 'stderr');
+    serve.readStdout();
+    const { code, stdout, stderr } = await serve.finished();
     expect([code, stderr]).toEqual([0, expect.not.stringContaining('does not read')]);
-    expect(stdout.length).toBeGreaterThan(4_000_000);
+    expect(stdout.length).toBeGreaterThan(LONG);
   });
 
   it('offers nothing where nothing is configured, then what is configured later, and ends when nobody reads its answers.', async () => {

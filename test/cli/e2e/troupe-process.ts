@@ -28,6 +28,8 @@ export interface StartOptions {
   readonly stdin?: string;
   /** Whether more may come on stdin: `type`. Default: it ends after `stdin`. */
   readonly keepsStdin?: boolean;
+  /** Whether nobody reads stdout until `readStdout()`. Default: it is read at once. */
+  readonly leavesStdout?: boolean;
 }
 
 export class TroupeProcess {
@@ -40,7 +42,8 @@ export class TroupeProcess {
   private constructor(words: readonly string[], options: StartOptions) {
     if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: \`npm run build\` makes it.`);
     this.#child = startNode(words, options);
-    this.#collect();
+    this.#collect('stderr');
+    if (options.leavesStdout !== true) this.readStdout();
     this.#ended = new Promise((resolve) => {
       this.#child.once('close', (code, signal) =>
         resolve({ code, signal, stdout: this.stdout, stderr: this.stderr }),
@@ -90,6 +93,10 @@ export class TroupeProcess {
     this.signal(signal);
   }
 
+  readStdout(): void {
+    this.#collect('stdout');
+  }
+
   /** Nobody reads stdout any more. */
   hangUp(): void {
     this.#child.stdout?.destroy();
@@ -110,13 +117,11 @@ export class TroupeProcess {
     return this.#within(this.#ended, 'it ended');
   }
 
-  #collect(): void {
-    for (const stream of ['stdout', 'stderr'] as const) {
-      this.#child[stream]?.setEncoding('utf8').on('data', (text: string) => {
-        this[stream] += text;
-        for (const check of this.#watchers) check();
-      });
-    }
+  #collect(stream: 'stdout' | 'stderr'): void {
+    this.#child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      this[stream] += text;
+      for (const check of this.#watchers) check();
+    });
   }
 
   #within<T>(wait: Promise<T>, what: string): Promise<T> {

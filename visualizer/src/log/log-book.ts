@@ -19,6 +19,7 @@ import type { LogEntry, LogHeader } from '../../../src/event-log/entry.js';
 import { Fold } from '../../../src/event-log/fold.js';
 import type { Standing } from '../../../src/event-log/folded-actor.js';
 import { LineScanner, parsed, type Glance } from '../../../src/event-log/line-index.js';
+import { SteadyTime } from '../../../src/event-log/steady-time.js';
 import { Labels, type Category, type Label } from './labels.js';
 import { Lane } from './lane.js';
 import { Numbers } from './numbers.js';
@@ -74,8 +75,7 @@ export class LogBook {
   /** By number of a place of the scanner. */
   readonly #places: { readonly lane: number; readonly value: number }[] = [];
   #tail = NOTHING;
-  /** How far clocks were set back until now, milliseconds. */
-  #setBack = 0;
+  readonly #time = new SteadyTime();
   #lines = 0;
   #wasSnapshot = false;
   #cursors: Cursor[] = [];
@@ -246,7 +246,7 @@ export class LogBook {
     const position = this.length;
     if (isSnapshot && !this.#wasSnapshot) this.#snapshots.add(position);
     this.#wasSnapshot = isSnapshot;
-    this.#times.add(this.#timeAfter(at));
+    this.#times.add(this.#time.of(at));
     this.#seqs.add(seq);
     this.#labelOf.add(label);
     const lane = place === -1 ? this.#laneOfNote(label) : this.#moveTo(position, place);
@@ -259,12 +259,6 @@ export class LogBook {
     }
     const seen = this.#labels.all[label];
     if (seen !== undefined && MARKED.has(seen.category)) this.lanes[lane]?.mark(position, label);
-  }
-
-  #timeAfter(at: number): number {
-    const last = this.#times.at(this.length - 1);
-    if (at + this.#setBack < last) this.#setBack = last - at;
-    return at + this.#setBack;
   }
 
   #laneOfNote(label: number): number {

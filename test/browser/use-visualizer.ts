@@ -20,21 +20,29 @@ export interface PageOptions extends Look {
   readonly before?: string;
 }
 
-export function useVisualizer(): { open(url: string, options?: PageOptions): Promise<Visualizer> } {
+export interface Visualizers {
+  open(url: string, options?: PageOptions): Promise<Visualizer>;
+  /** Closes every page, and fails where one complained. Comes by itself after each test. */
+  close(): Promise<void>;
+}
+
+export function useVisualizer(): Visualizers {
   const browser = useBrowser();
   const opened: Visualizer[] = [];
   beforeAll(() => {
     if (!existsSync(BUILT)) throw new Error("The page is not built; 'npm run build' makes it.");
   });
-  afterEach(async () => {
+  const close = async (): Promise<void> => {
     const pages = opened.splice(0);
     for (const { page } of pages) await page.close();
     for (const page of pages) {
       expect(page.complaints).toEqual([]);
       expect(page.foreign).toEqual([]);
     }
-  });
+  };
+  afterEach(close);
   return {
+    close,
     open: async (url, { isAlone = false, before, ...look } = {}) => {
       const window = await (isAlone ? browser.window() : browser.tab());
       if (before !== undefined) await window.evaluateOnNewDocument(before);

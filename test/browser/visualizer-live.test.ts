@@ -492,6 +492,8 @@ describe('a page that is not understood, or hears nothing', () => {
   });
 
   afterEach(async () => {
+    // A page that is still there would complain of what is cut off.
+    await visualizer.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });

@@ -21,7 +21,7 @@ export class EventLog {
   #lastSeq = 0;
   #generations = new Map();
   #openCalls = new Map();
-  /** Number → outcome of the sendings that might be repeated. */
+  /** Number → what the sendings that might be repeated leave open. */
   #repeatable = new Map();
 
   constructor(file, header) {
@@ -88,7 +88,7 @@ export class EventLog {
     this.#openCalls.delete(call);
     const last = outcome === 'not-sent' ? (open?.lost ?? outcome) : outcome;
     this.outcomes[last] = (this.outcomes[last] ?? 0) + 1;
-    if (outcome !== 'answered') this.#repeatable.set(call, outcome);
+    if (outcome !== 'answered') this.#repeatable.set(call, last);
   }
 
   connectionFailed({ failure }) {

@@ -72,6 +72,19 @@ describe('The event log of a chaos run', () => {
     expect(outcomes).toEqual({ 'outcome-unknown': 1 });
   });
 
+  it('counts a call once that was lost, then not sent, then answered.', async () => {
+    const { outcomes, faults } = await heard([
+      started(1, 'read'),
+      finished(1, 'read', 'outcome-unknown'),
+      started(2, 'read', 1),
+      finished(2, 'read', 'not-sent'),
+      started(3, 'read', 2),
+      finished(3, 'read', 'answered'),
+    ]);
+    expect(outcomes).toEqual({ 'outcome-unknown': 0, answered: 1 });
+    expect(faults).toEqual([]);
+  });
+
   it.each([
     [
       'a repetition that could act twice',

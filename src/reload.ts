@@ -99,7 +99,8 @@ export class Reloads {
 
   async #apply({ added, removed, changed, unchanged }: ConfigDiff): Promise<void> {
     const { roster, table } = this.parts;
-    for (const row of unchanged) if (table.get(row.name)?.source !== row.source) table.set(row);
+    // What an answer is asked for by, or where it stands, may be another all the same.
+    for (const row of unchanged) table.set(row);
     for (const row of added) {
       roster.enroll(row);
       roster.startOne(row.name);

@@ -9,6 +9,7 @@
 import type { ConnectionPolicy } from '../../machines/policy/policy.js';
 import { DEFAULT_CALL_TIMEOUT_MS, type ServerConfig, type ServerSettings } from '../options.js';
 import { hashOf } from './entry-hash.js';
+import { declaredInputs } from './inputs.js';
 import type { LoadedConfig } from './load.js';
 import type { RefusedServer, ServerSpec } from './merge.js';
 import { isError } from './problem.js';
@@ -112,11 +113,23 @@ function settingsOf(config: ServerConfig): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(config).filter(([field]) => SETTINGS.has(field)));
 }
 
-/** What is started or reached. Relative paths make the folder part of it, and so does a find in a project, as approved. */
-export function targetOf({ config, baseDir, scope }: ServerSpec): object {
+/**
+ * What is started or reached. Relative paths make the folder part of it, and so does a find in a project, as approved.
+ * What the file proposes for an answer stands in for it.
+ */
+export function targetOf(spec: ServerSpec): object {
+  const { config, baseDir, scope } = spec;
   const fields = Object.entries(config).filter(([field]) => !SETTINGS.has(field) && field !== 'server');
   const isFound = scope === 'project';
-  return { ...Object.fromEntries(fields), isFound, ...(('command' in config || isFound) && { baseDir }) };
+  const proposals = declaredInputs(spec).flatMap(({ id, default: text }) =>
+    text === undefined ? [] : [[id, text]],
+  );
+  return {
+    ...Object.fromEntries(fields),
+    isFound,
+    ...(('command' in config || isFound) && { baseDir }),
+    ...(proposals.length > 0 && { proposals }),
+  };
 }
 
 /** An object has no content that could be compared: another object is another server. */

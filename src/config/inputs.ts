@@ -1,6 +1,6 @@
 /**
  * Values that a person is asked for: `${input:ID}`, declared beside the servers as VS Code does. Each is asked for once
- * per source; what was answered is kept in memory only.
+ * per source and proposal; what was answered is kept in memory only.
  */
 import type { InputRequest, TroupeOptions } from '../options.js';
 import type { RawFailure } from '../transports/session-transport.js';
@@ -54,6 +54,11 @@ function toOption(option: unknown): readonly string[] {
   return typeof value === 'string' ? [value] : [];
 }
 
+/** What the file says about the answers the entry refers to. */
+export function declaredInputs({ config, inputs }: ServerSpec): readonly InputSpec[] {
+  return inputsWanted(config).flatMap((name) => inputs?.get(name.slice(PREFIX.length)) ?? []);
+}
+
 export class InputAnswers {
   readonly #answers = new Map<string, Promise<string | undefined>>();
 
@@ -75,9 +80,10 @@ export class InputAnswers {
     }
   }
 
-  /** What nobody answered is asked again with the next attempt. */
+  /** What nobody answered is asked again with the next attempt, and so is what the file proposes another answer for. */
   #answer(spec: ServerSpec, id: string): Promise<string | undefined> {
-    const key = JSON.stringify([spec.source, id]);
+    const { source, baseDir, inputs } = spec;
+    const key = JSON.stringify([source, baseDir, id, inputs?.get(id)?.default]);
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const answer = this.#ask(spec, id);

@@ -10,7 +10,7 @@
 import type { TrustPolicy, TrustRequest } from '../options.js';
 import { hashOf } from './entry-hash.js';
 import { inputsWanted, variablesWanted } from './expand.js';
-import type { InputSpec } from './inputs.js';
+import { declaredInputs } from './inputs.js';
 import { MASK, maskUrl } from './mask.js';
 import type { ServerSpec } from './merge.js';
 
@@ -33,7 +33,7 @@ export function isApprovedBy(policy: TrustPolicy | undefined, spec: ServerSpec):
 /** The question, with names of variables and never a value. Credentials and the query of an address are masked. */
 export function toTrustRequest(spec: ServerSpec): TrustRequest {
   const { name, source, baseDir, config } = spec;
-  const inputs = inputsOf(spec);
+  const inputs = declaredInputs(spec);
   const asked = idsOf(config);
   const proposals = inputs.flatMap(({ id, default: value, password }) =>
     value === undefined ? [] : [[id, password ? MASK : value]],
@@ -54,11 +54,6 @@ export function toTrustRequest(spec: ServerSpec): TrustRequest {
       ...(inputs.length > 0 && { inputs }),
     }),
   };
-}
-
-/** What the file says about the answers the entry refers to. */
-function inputsOf({ config, inputs }: ServerSpec): readonly InputSpec[] {
-  return idsOf(config).flatMap((id) => inputs?.get(id) ?? []);
 }
 
 function idsOf(config: ServerSpec['config']): readonly string[] {

@@ -147,6 +147,27 @@ describe('a new session is needed', () => {
     expect(await changeOf(before, after)).toEqual({ sessions: ['lamp'] });
   });
 
+  it('for another proposal of an answer it refers to, and not for what only others refer to or a person reads.', async () => {
+    const asking = (room: object, mcpServers: object = { lamp: { ...LAMP, args: ['${input:room}'] } }) =>
+      load(file(JSON.stringify({ inputs: [{ id: 'room', ...room }], mcpServers })));
+    const before = asking({ default: 'hall' });
+    expect(names(await diff(before, asking({ default: 'attic' })))).toEqual({ sessions: ['lamp'] });
+    expect(names(await diff(before, asking({})))).toEqual({ sessions: ['lamp'] });
+    const reworded = await diff(before, asking({ default: 'hall', description: 'Which room' }));
+    expect(names(reworded)).toEqual({ unchanged: ['lamp'] });
+    expect(reworded.unchanged).toMatchObject([
+      {
+        inputs: new Map([
+          ['room', { id: 'room', description: 'Which room', default: 'hall', password: false }],
+        ]),
+      },
+    ]);
+    const others = asking({ default: 'hall' }, { lamp: LAMP });
+    expect(names(await diff(others, asking({ default: 'attic' }, { lamp: LAMP })))).toEqual({
+      unchanged: ['lamp'],
+    });
+  });
+
   it('for another project that its paths and its approval belong to.', async () => {
     const both = { lamp: LAMP, remote: REMOTE };
     const before = load(file(both, 'a.json', 'project'));

@@ -49,6 +49,19 @@ describe('a value that a person is asked for', () => {
     expect(await answers.answersFor(other)).toEqual({ values: { 'input:room': 'other.json' } });
   });
 
+  it('is another one once the file proposes another, and where that is in another folder.', async () => {
+    const answers = new InputAnswers((request) => request.default);
+    await answers.answersFor(spec('one', 'room'));
+    const now = new Map([['room', { id: 'room', default: 'yard', password: false }]]);
+    const changed = { ...spec('one', 'room'), inputs: now };
+    expect(await answers.answersFor(changed)).toEqual({ values: { 'input:room': 'yard' } });
+    const replies = ['here', 'there'];
+    const ofFolders = new InputAnswers(() => replies.shift());
+    expect(await ofFolders.answersFor(spec('one', 'room'))).toEqual({ values: { 'input:room': 'here' } });
+    const elsewhere = { ...spec('one', 'room'), baseDir: '/srv/nearer' };
+    expect(await ofFolders.answersFor(elsewhere)).toEqual({ values: { 'input:room': 'there' } });
+  });
+
   it('is asked again after nobody answered, or the asking failed.', async () => {
     const replies = [() => undefined, () => Promise.reject(new Error('window closed')), () => 'yard'];
     const answers = new InputAnswers(() => replies.shift()?.());

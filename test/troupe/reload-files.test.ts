@@ -92,6 +92,25 @@ describe('a file that is read again', () => {
     expect(server.transports).toHaveLength(1);
   });
 
+  it('proposes what is used from then on for an answer that nobody gave.', async () => {
+    const server = new FakeServer();
+    const proposing = (text?: string): void => {
+      const mcpServers = { a: { ...fakeProgram(server), args: ['${input:room}'] } };
+      writeFileSync(file, JSON.stringify({ mcpServers, inputs: [{ id: 'room', default: text }] }));
+    };
+    proposing();
+    const { troupe } = await started();
+    expect(troupe.status).toMatchObject([{ state: 'failed', error: { code: 'variable-missing' } }]);
+    proposing('hall');
+    await expect(troupe.reload()).resolves.toMatchObject({ changed: ['a'] });
+    expect(troupe.status).toMatchObject([{ state: 'ready' }]);
+    proposing('attic');
+    await expect(troupe.reload()).resolves.toMatchObject({ changed: ['a'] });
+    expect(troupe.status).toMatchObject([{ state: 'ready', generation: 2 }]);
+    proposing('attic');
+    await expect(troupe.reload()).resolves.toMatchObject({ unchanged: ['a'] });
+  });
+
   it('holds no server that another file takes over while it cannot be read.', async () => {
     const [server, other] = [new FakeServer(), new FakeServer()];
     const second = join(folder, 'second.json');

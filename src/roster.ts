@@ -113,7 +113,9 @@ export class Roster implements SupervisorListener {
     this.#handles.get(name)?.admitCalls();
     const ref = this.#ref(name);
     if (ref?.getSnapshot().status !== 'active') return;
-    ref.send({ type: 'policy.changed', policy: this.parts.table.policy(name) });
+    const policy = this.parts.table.policy(name);
+    ref.send({ type: 'policy.changed', policy });
+    this.#session(name)?.onretuned?.(policy);
   }
 
   /** Ends a connection and forgets it. */

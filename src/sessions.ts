@@ -12,6 +12,7 @@
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { ExtraList, SessionKey } from '../machines/connection.events.js';
+import type { ConnectionPolicy } from '../machines/policy/policy.js';
 import { isAnswering } from './answering.js';
 import type { ToolCheck } from './catalog/tool-check.js';
 import type { ProtocolClient } from './protocol/protocol-client.js';
@@ -49,6 +50,8 @@ export class Session {
   onlistchanged: ((list: 'tools' | ExtraList) => void) | undefined;
   /** See `SessionTransport.ondoubt`. */
   ondoubt: (() => void) | undefined;
+  /** Called when the numbers of its entry have changed. */
+  onretuned: ((policy: ConnectionPolicy) => void) | undefined;
   /** Called when the end begins, whoever asked for it: an actor that died watches no more. */
   onend: (() => void) | undefined;
   #transport: SessionTransport | undefined;

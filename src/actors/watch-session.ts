@@ -1,6 +1,6 @@
 /**
  * Watches a session while its connection is ready and reports what happens to it: lost, quiet, idle, stable, list
- * changed. The only sender of session facts. The tools of a session that has replaced another come into use with it.
+ * changed. The only sender of session facts. Goes by other limits as soon as the entry has others. The tools of a session that has replaced another come into use with it.
  */
 import { fromCallback } from 'xstate';
 import type { ConnectionEvent, WatchSessionInput } from '../../machines/connection.events.js';
@@ -11,6 +11,8 @@ import type { EffectPorts } from './effect-ports.js';
 import { takeList } from './list-tools.js';
 
 const SETTLING_MS = 100;
+
+type Limits = Pick<WatchSessionInput, 'pingIdleMs' | 'stableMs' | 'idleStopMs'>;
 
 export function watchSession(ports: EffectPorts) {
   return fromCallback<ConnectionEvent, WatchSessionInput>(({ input, sendBack }) => {
@@ -49,25 +51,36 @@ export function watchSession(ports: EffectPorts) {
       if (!session.isBusy) sendBack({ type: 'session.quiet', generation });
     };
     let asking: (() => void) | undefined;
+    let limits: Limits = input;
     session.ondoubt = () => {
-      if (input.pingIdleMs <= 0) return;
+      if (limits.pingIdleMs <= 0) return;
       // What broke may have been a call, which is about to settle.
       asking ??= after(clock, SETTLING_MS, () => {
         asking = undefined;
         askIfQuiet();
       });
     };
-    const timers = [
-      after(clock, input.stableMs, () => sendBack({ type: 'session.stable', generation })),
-      whenStill(clock, input.pingIdleMs, lastLife, askIfQuiet),
-      whenStill(clock, input.idleStopMs, lastUse, () => {
+    const begin = ({ stableMs, pingIdleMs, idleStopMs }: Limits): readonly (() => void)[] => [
+      after(clock, since + stableMs - clock.now(), () => sendBack({ type: 'session.stable', generation })),
+      whenStill(clock, pingIdleMs, lastLife, askIfQuiet),
+      whenStill(clock, idleStopMs, lastUse, () => {
         if (!session.isBusy) sendBack({ type: 'session.idle', generation });
       }),
     ];
-    const stop = (): void => {
+    let timers = begin(limits);
+    const end = (): void => {
       for (const cancel of timers) cancel();
+    };
+    session.onretuned = ({ stableMs, ping, idleStopMs }) => {
+      end();
+      limits = { stableMs, pingIdleMs: ping.idleMs, idleStopMs };
+      timers = begin(limits);
+    };
+    const stop = (): void => {
+      end();
       asking?.();
       session.ondoubt = undefined;
+      session.onretuned = undefined;
       session.onlost = undefined;
       session.onlistchanged = undefined;
       session.onend = undefined;
@@ -78,7 +91,7 @@ export function watchSession(ports: EffectPorts) {
 }
 
 function after(clock: Clock, ms: number, fn: () => void): () => void {
-  const timer = clock.setTimeout(fn, ms);
+  const timer = clock.setTimeout(fn, Math.max(0, ms));
   return () => clock.clearTimeout(timer);
 }
 
@@ -97,6 +110,6 @@ function whenStill(clock: Clock, ms: number, last: () => number, fn: () => void)
       fn();
     }, delay);
   };
-  arm(ms);
+  arm(Math.max(0, last() + ms - clock.now()));
   return () => clock.clearTimeout(timer);
 }

@@ -205,6 +205,40 @@ describe('settings that changed', () => {
     expect(server.transports).toHaveLength(1);
   });
 
+  it('let a server rest that has been idle for long enough, and no other.', async () => {
+    const { test, troupe, clock, server, reload } = await started();
+    await clock.advance(4_000);
+    await reload({ idleStopMs: 6_000 });
+    await clock.advance(1_000);
+    expect(troupe.connection('a')?.state).toBe('ready');
+    await clock.advance(1_000);
+    await passTime(clock, troupe.settled());
+    expect(troupe.status).toMatchObject([{ substate: 'dormant' }]);
+    await troupe.connection('a')?.start();
+    await reload();
+    await clock.advance(20_000);
+    expect(troupe.status).toMatchObject([{ state: 'ready' }]);
+    expect(server.transports).toHaveLength(2);
+    await reload({ idleStopMs: 6_000 });
+    await passTime(clock, whenState(test, 'a', 'shuttingDown'), 1_000);
+  });
+
+  it('have a quiet server asked for a sign of life as often as they say.', async () => {
+    const { clock, server, reload } = await started({ policy: { ping: { idleMs: 0 } } });
+    await clock.advance(60_000);
+    expect(server.peer.of('ping')).toHaveLength(0);
+    await reload({ policy: { ping: { idleMs: 5_000 } } });
+    await clock.advance(0);
+    expect(server.peer.of('ping')).toHaveLength(1);
+    await clock.advance(10_000);
+    expect(server.peer.of('ping').length).toBeGreaterThan(1);
+    await reload({ policy: { ping: { idleMs: 0 } } });
+    const asked = server.peer.of('ping').length;
+    await clock.advance(60_000);
+    expect(server.peer.of('ping')).toHaveLength(asked);
+    expect(server.transports).toHaveLength(1);
+  });
+
   it('end a server that is disabled, and start it when it is enabled.', async () => {
     const { troupe, server, reload } = await started();
     await expect(reload({ enabled: false })).resolves.toMatchObject({ changed: ['a'] });

@@ -31,6 +31,8 @@ export class ConfigReading {
   readonly #approvals: Approvals;
   readonly #publish: (event: LifecycleEventBody) => void;
   readonly #kept = new Map<string, ServerConfig>();
+  /** Relative names mean the same for as long as the troupe lives, wherever the host goes. */
+  readonly #cwd = process.cwd();
   #servers: Servers | undefined;
   #told: ReadonlySet<string> = new Set();
 
@@ -58,16 +60,20 @@ export class ConfigReading {
   /** Absolute paths of the files that are read, those included that are not there. */
   async places(): Promise<readonly string[]> {
     const { config = [], discover = false } = this.#options;
-    const given = [config].flat().map((file) => resolve(typeof file === 'string' ? file : file.path));
+    const given = [config]
+      .flat()
+      .map((file) => resolve(this.#cwd, typeof file === 'string' ? file : file.path));
     if (discover === false) return given;
     const { placesToWatch } = await import('./config/discovery.js');
     const { cwd = '.', project = true, user = true } = discover === true ? {} : discover;
-    return [...new Set([...given, ...(await placesToWatch({ cwd: resolve(cwd), project, user }))])];
+    return [
+      ...new Set([...given, ...(await placesToWatch({ cwd: resolve(this.#cwd, cwd), project, user }))]),
+    ];
   }
 
   /** Reads one entry of the host. Rejects with a `ConfigError` where it cannot be used. */
   async readEntry(name: string, config: ServerConfig): Promise<ReadEntry> {
-    const { problems, servers } = await load({ servers: { [name]: config }, cwd: process.cwd() });
+    const { problems, servers } = await load({ servers: { [name]: config }, cwd: this.#cwd });
     const [spec] = servers;
     if (spec !== undefined) return { config, spec, warnings: problems };
     throw new ConfigError(problems.map(describeProblem).join('; '), { server: name, problems });
@@ -104,7 +110,7 @@ export class ConfigReading {
       ...this.#options,
       ...(servers === undefined ? {} : { servers }),
       isApproved: await this.#approvals.snapshot(),
-      cwd: process.cwd(),
+      cwd: this.#cwd,
     });
   }
 

@@ -111,6 +111,25 @@ describe('a file that is read again', () => {
     await expect(troupe.reload()).resolves.toMatchObject({ unchanged: ['a'] });
   });
 
+  it('is the same one where the host has gone to another folder meanwhile, and so are the paths in it.', async () => {
+    const [server, named] = [new FakeServer(), new FakeServer()];
+    write({ a: fakeProgram(server) });
+    const before = process.cwd();
+    try {
+      process.chdir(folder);
+      const { troupe } = await started({ config: 'servers.json', servers: { named: fakeProgram(named) } });
+      process.chdir(tmpdir());
+      const { added, unchanged } = await troupe.reload();
+      expect({ added, unchanged }).toEqual({ added: [], unchanged: ['named', 'a'] });
+      await troupe.add('late', fakeProgram(new FakeServer()));
+      process.chdir(before);
+      await expect(troupe.reload()).resolves.toMatchObject({ changed: [], problems: [] });
+    } finally {
+      process.chdir(before);
+    }
+    expect([server.transports.length, named.transports.length]).toEqual([1, 1]);
+  });
+
   it('holds no server that another file takes over while it cannot be read.', async () => {
     const [server, other] = [new FakeServer(), new FakeServer()];
     const second = join(folder, 'second.json');

@@ -109,46 +109,47 @@ export class StandingDigests {
 
 /**
  * Of the context of one machine, as JSON. What a machine has put into its context never changes, so only what is
- * another value than the last time is read again.
+ * another value than the last time is read again. Fields are found by their place: a machine keeps their order.
  */
 class ContextDigest {
-  readonly #fields = new Map<string, Digest>();
-  #all = new Digest();
-  #last: Standing['context'] = {};
   #names: readonly string[] = [];
+  #values: unknown[] = [];
+  /** Of each field; a field without a value has none, as in JSON. */
+  #digests: (Digest | undefined)[] = [];
+  #all = new Digest();
+  #last: Standing['context'] | undefined;
 
   of(context: Standing['context']): Digest {
     if (context === this.#last) return this.#all;
-    const names = Object.keys(context);
-    if (!isSameList(names, this.#names)) this.#forget();
-    for (const name of names) {
-      if (context[name] !== this.#last[name]) this.#set(name, context[name]);
-    }
     this.#last = context;
-    this.#names = names;
+    let place = 0;
+    for (const name in context) {
+      if (name !== this.#names[place]) return this.#readAll(context);
+      const value = context[name];
+      if (value !== this.#values[place]) this.#set(place, value);
+      place += 1;
+    }
+    return place === this.#names.length ? this.#all : this.#readAll(context);
+  }
+
+  #readAll(context: Standing['context']): Digest {
+    this.#names = Object.keys(context);
+    this.#values = [];
+    this.#digests = [];
+    this.#all = new Digest();
+    this.#names.forEach((name, place) => this.#set(place, context[name]));
     return this.#all;
   }
 
-  #forget(): void {
-    this.#fields.clear();
-    this.#all = new Digest();
-    this.#last = {};
-  }
-
-  /** A field without a value is none, as in JSON. */
-  #set(name: string, value: unknown): void {
-    const before = this.#fields.get(name);
+  #set(place: number, value: unknown): void {
+    const before = this.#digests[place];
+    const now =
+      value === undefined ? undefined : new Digest().add(this.#names[place] ?? '').add(JSON.stringify(value));
     if (before !== undefined) this.#all.heap(before, -1);
-    this.#fields.delete(name);
-    if (value === undefined) return;
-    const digest = new Digest().add(name).add(JSON.stringify(value));
-    this.#fields.set(name, digest);
-    this.#all.heap(digest);
+    if (now !== undefined) this.#all.heap(now);
+    this.#values[place] = value;
+    this.#digests[place] = now;
   }
-}
-
-function isSameList(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((each, index) => each === others[index]);
 }
 
 /** The same for a state however its regions are ordered. */

@@ -3,8 +3,8 @@
  * do not like, so that one tool would take all the others with it.
  *
  * J1. Nothing but what providers are known to refuse is changed: a choice (`anyOf` and the like) at the top, objects
- *     without `properties`, arrays without `items`, names of arguments that are not `[a-zA-Z0-9_.-]{1,64}`, and references
- *     to what went with these.
+ *     without `properties`, arrays without `items`, what JSON Schema 2020-12 does not allow (`newest-dialect.ts`), names of
+ *     arguments that are not `[a-zA-Z0-9_.-]{1,64}`, and references to what went with these.
  * J2. A model is offered at least what the tool takes. Arguments are checked against the tool's own schema all the same.
  * J3. What a model is offered beyond that is narrowed in words: by the whole rule, or by its choices in short.
  */
@@ -12,6 +12,7 @@ import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
 import { referredTo } from '../catalog/local-reference.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { anyOfThem, argumentsNamedIn, propertiesOf } from './named-arguments.js';
+import { inNewestDialect } from './newest-dialect.js';
 import { describedWith } from './rule-in-words.js';
 
 export interface ObjectSchema {
@@ -25,6 +26,8 @@ const CHOICES = ['anyOf', 'oneOf', 'allOf', 'not', 'enum'] as const;
 const HOLDS_A_SCHEMA = [
   'items',
   'additionalProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
   'contains',
   'propertyNames',
   'not',
@@ -33,7 +36,14 @@ const HOLDS_A_SCHEMA = [
   'else',
 ];
 const HOLDS_A_LIST = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
-const HOLDS_NAMED_ONES = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
+const HOLDS_NAMED_ONES = [
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependencies',
+  'dependentSchemas',
+];
 /** Of an argument, at the top of a schema. */
 const TAKEN_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
@@ -45,7 +55,7 @@ export function schemaForModels({ inputSchema }: CatalogTool): ObjectSchema {
   if (before !== undefined) return before;
   const whole = completed(inputSchema) as JsonObject;
   const taken = withoutOddNames(withoutChoices(whole));
-  const schema = completed(withoutLostRefs(taken, whole, taken)) as ObjectSchema;
+  const schema = completed(withoutLostRefs(taken, inputSchema, taken)) as ObjectSchema;
   made.set(inputSchema, schema);
   return schema;
 }
@@ -101,11 +111,12 @@ function withoutLostRefs(schema: unknown, before: JsonObject, now: JsonObject): 
 
 function completed(schema: unknown): unknown {
   if (!isJsonObject(schema)) return schema;
-  const { type } = schema;
-  const lacksItems = type === 'array' && schema['items'] === undefined && schema['prefixItems'] === undefined;
-  const lacksProperties = type === 'object' && schema['properties'] === undefined;
+  const valid = inNewestDialect(schema);
+  const types: readonly unknown[] = [valid['type']].flat();
+  const lacksItems = types.includes('array') && valid['items'] === undefined;
+  const lacksProperties = types.includes('object') && valid['properties'] === undefined;
   return {
-    ...withEach(schema, completed),
+    ...withEach(valid, completed),
     ...(lacksItems && { items: {} }),
     ...(lacksProperties && { properties: {} }),
   };

@@ -13,7 +13,7 @@ describe('the schema that a model is given', () => {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       properties: {
         a: { anyOf: [{ type: 'string' }, { type: 'null' }], default: { type: 'array' } },
-        b: { type: 'array', prefixItems: [{ type: 'string' }] },
+        b: { type: 'array', prefixItems: [{ type: 'string' }], items: false },
         c: { enum: [{ type: 'object' }], const: { type: 'array' } },
       },
       required: ['a'],
@@ -50,7 +50,8 @@ describe('the schema that a model is given', () => {
           patternProperties: { x: array },
         },
         e: { if: object, else: array, contains: array, propertyNames: object },
-        f: { type: 'array', prefixItems: [object, array] },
+        f: { type: 'array', prefixItems: [object, array], items: array },
+        g: { dependencies: { a: object, b: ['a'] }, unevaluatedProperties: array, unevaluatedItems: object },
       },
       $defs: { g: object },
       definitions: { h: array },
@@ -58,6 +59,17 @@ describe('the schema that a model is given', () => {
     });
     const expected = schema(full, fullList) as { properties: { b: unknown } };
     expect(forModels(schema(bare, list))).toMatchObject(expected);
+  });
+
+  it('has items in a tuple, and both where a type is one of several.', () => {
+    const properties = {
+      pair: { type: 'array', prefixItems: [{ type: 'number' }, { type: 'number' }], maxItems: 2 },
+      any: { type: ['string', 'array', 'object'] },
+    };
+    expect(forModels({ type: 'object', properties }).properties).toEqual({
+      pair: { ...properties.pair, items: {} },
+      any: { ...properties.any, items: {}, properties: {} },
+    });
   });
 
   it('turns a choice at the top into properties and words.', () => {

@@ -1,0 +1,59 @@
+/**
+ * A schema of an older dialect as JSON Schema 2020-12 allows it, which is what some providers judge all tools by. What a
+ * keyword holds that no dialect allows there goes with the keyword, so that no value is refused that was taken before.
+ *
+ * Knows one schema, and not those within it.
+ */
+import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
+import { draftOf } from '../validation/dialect.js';
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isFlag = (value: unknown): boolean => typeof value === 'boolean';
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
+
+/** What keywords hold that are no schemas (2020-12, meta-data, validation, format and content vocabularies). */
+const HOLDINGS: readonly (readonly [keywords: string, isFit: (value: unknown) => boolean])[] = [
+  ['title description $comment $ref pattern format contentEncoding contentMediaType', isText],
+  ['minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', isCount],
+  ['minimum maximum exclusiveMinimum exclusiveMaximum', Number.isFinite],
+  ['multipleOf', (value) => Number.isFinite(value) && Number(value) > 0],
+  ['uniqueItems deprecated readOnly writeOnly', isFlag],
+  ['examples', Array.isArray],
+  ['$schema', (value) => draftOf(value) === '2020-12'],
+];
+
+const IS_FIT: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
+  HOLDINGS.flatMap(([keywords, isFit]) => keywords.split(' ').map((keyword) => [keyword, isFit])),
+);
+
+/** Each a set, written as a list. */
+const SETS = ['type', 'required'];
+
+export function inNewestDialect(schema: JsonObject): JsonObject {
+  const { exclusiveMinimum, exclusiveMaximum } = schema;
+  const lower = exclusiveMinimum === true ? asExclusive(schema, 'minimum', 'exclusiveMinimum') : schema;
+  const upper = exclusiveMaximum === true ? asExclusive(lower, 'maximum', 'exclusiveMaximum') : lower;
+  const entries = Object.entries(withPrefixItems(upper)).filter(
+    ([keyword, value]) => IS_FIT.get(keyword)?.(value) ?? true,
+  );
+  return Object.fromEntries(
+    entries.map(([keyword, value]) => [
+      keyword,
+      SETS.includes(keyword) && Array.isArray(value) ? [...new Set<unknown>(value)] : value,
+    ]),
+  );
+}
+
+/** A limit that is not taken itself (draft-04). */
+function asExclusive(schema: JsonObject, keyword: string, exclusive: string): JsonObject {
+  const { [keyword]: limit, [exclusive]: _, ...rest } = schema;
+  return limit === undefined ? rest : { ...rest, [exclusive]: limit };
+}
+
+/** A list whose items have schemas by their places (up to 2019-09). */
+function withPrefixItems(schema: JsonObject): JsonObject {
+  const { items, additionalItems, ...rest } = schema;
+  if (!Array.isArray(items)) return schema;
+  const others = isFlag(additionalItems) || isJsonObject(additionalItems) ? additionalItems : {};
+  return { ...(items.length > 0 && { prefixItems: items }), ...rest, items: others };
+}

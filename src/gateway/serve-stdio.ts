@@ -2,7 +2,8 @@
  * Serves one client over stdin and stdout.
  *
  * S1. Only messages go to `output`.
- * S2. The end of the input is the end of the session, once what was asked is answered, or the time for that is over.
+ * S2. The end of the input is the end of the session, once what was asked is answered, or the time for that is over, and
+ *     the client has read it, however slowly.
  * S3. Nothing is left on the streams afterwards. The gateway itself stays as it was: it is closed by whoever made it.
  */
 import type { Readable, Writable } from 'node:stream';
@@ -70,6 +71,7 @@ export async function serveStdio(
   };
   const close = (ms: number): Promise<void> => {
     if (ms === 0 || closing !== undefined) hurry();
+    if (ms === 0 && closing !== undefined) transport.hurry();
     return (closing ??= end(ms));
   };
   void ended.then((canAnswer) => close(canAnswer ? drainMs : 0));

@@ -6,7 +6,8 @@
  * S1. A line that is no text, no JSON, no message or too long is answered with an error and changes nothing else.
  * S2. A client that does not read what it is sent is not read either, until it does; if even so too much waits for it, it
  *     counts as gone.
- * S3. After `close()` no listener is left on the streams, and everything said before is written or the stream is broken.
+ * S3. After `close()` no listener is left on the streams, and everything said before is written, the stream is broken, or
+ *     the client has read nothing for `UNREAD_MS`. A client that reads slowly is waited for, unless somebody is in a hurry.
  */
 import type { Readable, Writable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -24,8 +25,10 @@ import { requestIdOf } from './oversize-request.js';
 /** Characters that wait for a client; above the first it is not read, below the second it is again. */
 const PAUSE_ABOVE = 1_024 * 1_024;
 const RESUME_BELOW = PAUSE_ABOVE / 2;
-/** Longest that the last messages may take to be written, milliseconds. */
-const FLUSH_MS = 2_000;
+/** In which a client that reads its last messages at all has made room for more, milliseconds. */
+const UNREAD_MS = 5_000;
+/** How often that is looked at, milliseconds. */
+const LOOK_MS = 1_000;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 export interface StdioServerTransportOptions {
@@ -52,6 +55,7 @@ export class StdioServerTransport implements Transport {
   readonly #batches = new AnswerBatches((answers) => this.#writeLine(`[${answers.map(toJson).join(',')}]`));
   #waiting = 0;
   #lastWrite: Promise<void> = Promise.resolve();
+  #isHurried = false;
   #closed: Promise<void> | undefined;
   #hasEnded = false;
   #isBroken = false;
@@ -88,20 +92,34 @@ export class StdioServerTransport implements Transport {
     return (this.#closed ??= this.#end());
   }
 
+  /** From here on no client is waited for longer than `LOOK_MS`. */
+  hurry(): void {
+    this.#isHurried = true;
+  }
+
   async #end(): Promise<void> {
-    const { input, output, clock } = this.#options;
+    const { input, output } = this.#options;
     input.off('data', this.#ondata);
     input.off('end', this.#oninputend);
     input.off('close', this.#oninputend);
     input.pause();
     this.conversation.clear();
     this.#batches.end();
-    await doneWithin(clock, FLUSH_MS, this.#lastWrite);
+    await this.#written();
     this.#fail();
     input.off('error', this.#oninputend);
     output.off('close', this.#onbroken);
     output.off('error', this.#onbroken);
     this.onclose?.();
+  }
+
+  async #written(): Promise<void> {
+    let unread = 0;
+    do {
+      const before = this.#queue.piecesTaken;
+      if (await doneWithin(this.#options.clock, LOOK_MS, this.#lastWrite)) return;
+      unread = this.#queue.piecesTaken > before ? 0 : unread + LOOK_MS;
+    } while (unread < UNREAD_MS && !this.#isHurried);
   }
 
   readonly #ondata = (chunk: Buffer | string): void => {

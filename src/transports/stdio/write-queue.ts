@@ -10,12 +10,16 @@
  * W3. Every `send` settles: by the write's end, or by `fail`. A message that was part of the write in flight may
  *     have reached the server; one that still waited has not.
  * W4. What waits is bounded: a server that asks for ever and never reads its answers cannot fill the memory.
+ * W5. A long message is handed over piece by piece, each when the pipe has taken the one before, so that a reader who is
+ *     slow can be told from one who does not read (`piecesTaken`).
  */
 import type { Writable } from 'node:stream';
 import { TransportError, type RawFailure } from '../session-transport.js';
 
 const BATCH_CHARACTERS = 64 * 1024;
 const HEAD_START = 16;
+/** About what a pipe holds. */
+const PIECE_BYTES = 64 * 1024;
 /** Most that may wait, in characters. One message may always wait, however long. */
 const MAX_WAITING = 256 * 1024 * 1024;
 /** What a message counts for at least, since it costs more than its text. */
@@ -44,6 +48,7 @@ export class WriteQueue {
   #finishing = false;
   #broken = false;
   #failure: RawFailure | undefined;
+  #piecesTaken = 0;
 
   /** @param onBroken Called once when the pipe does not take a write; `fail` is expected to follow. */
   constructor(stream: Writable, onBroken: () => void) {
@@ -64,6 +69,11 @@ export class WriteQueue {
       if (this.#waiting.length === HEAD_START) this.#flush();
       else this.#schedule();
     });
+  }
+
+  /** Grows for as long as the pipe takes anything. */
+  get piecesTaken(): number {
+    return this.#piecesTaken;
   }
 
   /** Closes the pipe as soon as everything has been handed over. */
@@ -95,11 +105,25 @@ export class WriteQueue {
     if (this.#broken || this.#inFlight.length > 0) return;
     this.#inFlight = this.#takeBatch();
     if (this.#inFlight.length > 0) {
-      const text = this.#inFlight.map((write) => write.text).join('');
-      this.#stream.write(text, (error) => this.#settle(error));
+      this.#handOver(this.#inFlight.map((write) => write.text).join(''));
     } else if (this.#finishing) {
       this.#endStream();
     }
+  }
+
+  #handOver(text: string): void {
+    if (text.length <= PIECE_BYTES) this.#stream.write(text, (error) => this.#settle(error));
+    else this.#handOverFrom(Buffer.from(text), 0);
+  }
+
+  /** What has begun when everything fails is not broken off: its rest is one piece. */
+  #handOverFrom(bytes: Buffer, from: number): void {
+    const to = this.#failure === undefined ? from + PIECE_BYTES : bytes.length;
+    this.#stream.write(bytes.subarray(from, to), (error) => {
+      if (error || to >= bytes.length) return this.#settle(error);
+      this.#piecesTaken += 1;
+      this.#handOverFrom(bytes, to);
+    });
   }
 
   /** To end the stream first takes a turn of the event loop more; on Windows what is still in the pipe could be lost. */
@@ -126,6 +150,7 @@ export class WriteQueue {
       this.#onBroken();
       return;
     }
+    this.#piecesTaken += 1;
     const written = this.#inFlight;
     this.#inFlight = [];
     for (const write of written) write.resolve();

@@ -8,15 +8,24 @@ const DIED = { code: 'process-exited', message: 'The server exited with code 3.'
 
 /** A pipe that takes a write when the test says so. */
 class SlowPipe extends Writable {
-  readonly taken: string[] = [];
+  readonly #taken: Buffer[] = [];
   #done: ((error?: Error) => void) | undefined;
 
   constructor() {
-    super({ decodeStrings: false, highWaterMark: 16 });
+    super({ highWaterMark: 16 });
   }
 
-  override _write(text: string, _: string, done: (error?: Error) => void): void {
-    this.taken.push(text);
+  get taken(): readonly string[] {
+    return this.#taken.map(String);
+  }
+
+  /** A piece may end within a character. */
+  get text(): string {
+    return String(Buffer.concat(this.#taken));
+  }
+
+  override _write(bytes: Buffer, _: string, done: (error?: Error) => void): void {
+    this.#taken.push(bytes);
     this.#done = done;
   }
 
@@ -88,12 +97,41 @@ describe('the write queue', () => {
   it('keeps a write to 64 Ki characters, so that few messages share an unknown fate', async () => {
     const { queue: writes, pipe } = queue();
     for (let index = 0; index < 5; index += 1) void writes.send('x'.repeat(30_000));
-    void writes.send('y'.repeat(100_000));
+    void writes.send('y'.repeat(60_000));
     for (let index = 0; index < 5; index += 1) {
       await turn();
       await pipe.take();
     }
-    expect(pipe.taken.map((text) => text.length)).toEqual([60_000, 60_000, 30_000, 100_000]);
+    expect(pipe.taken.map((text) => text.length)).toEqual([60_000, 60_000, 30_000, 60_000]);
+  });
+
+  it('hands a long message over piece by piece, and tells how it gets on.', async () => {
+    const { queue: writes, pipe } = queue();
+    const text = `${'aä€😀'.repeat(20_000)}\n`;
+    const [long, short] = [writes.send(text), writes.send('short')];
+    await turn();
+    for (let taken = 0; taken < 4; taken += 1) {
+      expect(writes.piecesTaken).toBe(taken);
+      expect(await fates([long, short])).toEqual(['waits', 'waits']);
+      await pipe.take();
+    }
+    expect(await fates([long, short])).toEqual(['sent', 'waits']);
+    await pipe.take();
+    expect(await fates([long, short])).toEqual(['sent', 'sent']);
+    expect(pipe.text).toBe(`${text}short`);
+  });
+
+  it('does not break off a message that has begun when everything fails.', async () => {
+    const { queue: writes, pipe } = queue();
+    const text = 'x'.repeat(500_000);
+    const sends = [writes.send(text), writes.send('waiting')];
+    await turn();
+    await pipe.take();
+    writes.fail(DIED);
+    expect(await fates(sends)).toEqual([true, false]);
+    await pipe.take();
+    await pipe.take();
+    expect(pipe.text).toBe(text);
   });
 
   it('settles all when the server dies, and knows which messages cannot have reached it', async () => {

@@ -5,6 +5,7 @@
  * A1. Never rejects or waits for ever: what the store cannot tell within its time counts as not approved, what it cannot
  *     keep counts for this process only, and both are told.
  * A2. What waits for an answer of the store begins after what was approved before was kept.
+ * A3. What the store has kept it may also lose: an approval that somebody revoked there is none here.
  */
 import type { ApprovalStore } from './config/approval-store.js';
 import type { IsApproved, ServerSpec } from './config/merge.js';
@@ -17,8 +18,8 @@ import { doneWithin } from './release.js';
 const STORE_LIMIT_MS = 2_000;
 
 export class Approvals {
-  /** By hash, those of this process with the end of their keeping. */
-  readonly #given = new Map<string, Promise<void>>();
+  /** By hash, those of this process; each tells in the end whether the store has kept it. */
+  readonly #given = new Map<string, Promise<boolean>>();
 
   constructor(
     private readonly store?: ApprovalStore,
@@ -28,23 +29,38 @@ export class Approvals {
 
   /** Which entries are approved at this moment. */
   async snapshot(): Promise<IsApproved> {
+    const kept = await this.#keptHashes();
     const stored = await this.#attempt('read', async (store) => (await store.list()).map(({ hash }) => hash));
-    const hashes = new Set([...this.#given.keys(), ...(stored ?? [])]);
+    const own = [...this.#given.keys()].filter((hash) => stored === undefined || !kept.has(hash));
+    const hashes = new Set([...own, ...(stored ?? [])]);
     return (spec: ServerSpec) => spec.scope === 'project' && hashes.has(toTrustRequest(spec).hash);
   }
 
   async has({ hash }: TrustRequest): Promise<boolean> {
     const keeping = this.#given.get(hash);
-    if (keeping === undefined) {
-      return (await this.#attempt('read', async (store) => store.has(hash))) === true;
-    }
-    await keeping;
-    return true;
+    if (keeping !== undefined && !(await keeping)) return true;
+    const isStored = await this.#attempt('read', async (store) => store.has(hash));
+    if (isStored === false && this.#given.get(hash) === keeping) this.#given.delete(hash);
+    return isStored ?? keeping !== undefined;
   }
 
   approve(request: TrustRequest): void {
-    const keeping = this.#attempt('written', async (store) => store.approve(request));
-    this.#given.set(request.hash, keeping);
+    this.#given.set(request.hash, this.#keep(request));
+  }
+
+  async #keep(request: TrustRequest): Promise<boolean> {
+    const keeping = this.#attempt('written', async (store) => {
+      await store.approve(request);
+      return true;
+    });
+    return (await keeping) === true;
+  }
+
+  async #keptHashes(): Promise<ReadonlySet<string>> {
+    const given = await Promise.all(
+      [...this.#given].map(async ([hash, keeping]) => [hash, await keeping] as const),
+    );
+    return new Set(given.flatMap(([hash, isKept]) => (isKept ? [hash] : [])));
   }
 
   /** Tells of approvals that came from elsewhere, where the store can. Gives back how to end that. */

@@ -78,6 +78,48 @@ describe('an approval', () => {
     });
   });
 
+  it('that was revoked in the store counts no more for whoever gave it, and can be given again.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const folder = join(root, 'approvals');
+    const { troupe } = make({ approvals: createFileApprovalStore({ folder }) });
+    await troupe.start();
+    const lamp = troupe.connection('lamp');
+    const hash = lamp?.status.trustRequest?.hash ?? '';
+    await expect(lamp?.approve()).rejects.toThrow(MISSING);
+    await expect(lamp?.retry()).rejects.toThrow(MISSING);
+    await createFileApprovalStore({ folder }).revoke(hash);
+    await expect(lamp?.retry()).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
+    expect(substate(troupe)).toBe('awaitingTrust');
+    await expect(lamp?.approve()).rejects.toThrow(MISSING);
+  });
+
+  it('that was revoked in the store gives the name back to another source’s entry.', async () => {
+    await write({ lamp: { command: `${MISSING}-theirs` } });
+    const mine = join(root, 'mine.json');
+    const name = (servers: object): Promise<void> => writeFile(mine, JSON.stringify({ mcpServers: servers }));
+    await name({});
+    const approvals = createMemoryApprovalStore();
+    const { troupe } = make({ approvals, config: [{ path: file(), scope: 'project' }, mine] });
+    await troupe.start();
+    const lamp = troupe.connection('lamp');
+    const hash = lamp?.status.trustRequest?.hash ?? '';
+    await expect(lamp?.approve()).rejects.toThrow(`${MISSING}-theirs`);
+    await name({ lamp: { command: `${MISSING}-mine` } });
+    await expect(troupe.reload()).resolves.toMatchObject({ unchanged: ['lamp'] });
+    await approvals.revoke(hash);
+    await expect(troupe.reload()).resolves.toMatchObject({ changed: ['lamp'] });
+    expect(lamp?.status.error?.message).toContain(`${MISSING}-mine`);
+  });
+
+  it('counts for whoever gave it where the store keeps it and cannot be read.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const broken = (): Promise<never> => Promise.reject(new Error('the disk is gone'));
+    const { troupe } = make({ approvals: { ...createMemoryApprovalStore(), has: broken, list: broken } });
+    await troupe.start();
+    await expect(troupe.connection('lamp')?.approve()).rejects.toThrow(MISSING);
+    await expect(troupe.connection('lamp')?.retry()).rejects.toThrow(MISSING);
+  });
+
   it('is forgotten with the troupe where the host gives no store.', async () => {
     await write({ lamp: { command: MISSING } });
     const first = make({});

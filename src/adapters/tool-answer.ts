@@ -151,7 +151,7 @@ async function answerTo(
 ): Promise<ToolAnswer> {
   call.signal?.throwIfAborted();
   if (!(error instanceof TroupeError)) {
-    if (unsendable(call.args) === undefined) throw error;
+    if (unsendable({ args: call.args }) === undefined) throw error;
     return errorAnswer(ARGUMENTS_ADVICE);
   }
   const said: CallToolResult = { content: [{ type: 'text', text: error.message }] };

@@ -32,13 +32,17 @@ function notADuration(option: string): TypeError {
   return new TypeError(`'${option}' of a call must be a number of milliseconds.`);
 }
 
-/** Why the arguments cannot be sent, asked where a call was not; undefined where it is not their fault. */
-export function unsendable(args: unknown): TypeError | undefined {
+/** Why a call cannot be sent, asked where it was not; undefined where that is not the fault of its arguments or its `meta`. */
+export function unsendable({ args, meta }: { args: unknown; meta?: unknown }): TypeError | undefined {
+  return whyNoJson('The arguments of the call', args) ?? whyNoJson("'meta' of the call", meta);
+}
+
+function whyNoJson(what: string, value: unknown): TypeError | undefined {
   try {
-    JSON.stringify(args);
+    JSON.stringify(value);
     return undefined;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    return new TypeError(`The arguments of the call cannot be sent as JSON: ${why}`, { cause });
+    return new TypeError(`${what} cannot be sent as JSON: ${why}`, { cause });
   }
 }

@@ -46,7 +46,7 @@ export function judge(error: unknown, server: string, call: ToldCall, at: number
       ? error.failure
       : { code: 'internal' as const, message: messageOf(error) };
   if (error instanceof RequestLostError && !error.written) {
-    const problem = unsendable(call.args);
+    const problem = unsendable({ args: call.args, meta: call.options.meta });
     const message = `'${call.tool}' was not sent: ${failure.message}`;
     return { outcome: 'not-sent', error: problem ?? new NotReadyError(message, { server, cause: error }) };
   }

@@ -1,6 +1,7 @@
 /**
- * An Observable whose observers cannot hurt anyone. RxJS rethrows what an observer throws from a timer, which ends
- * the host's process; here it is reported to `onFailure` and the other observers go on.
+ * An Observable whose observers cannot hurt anyone. RxJS rethrows what an observer throws from a timer, and leaves a
+ * promise that an asynchronous one gives back alone: both end the host's process. Here it is reported to `onFailure` and
+ * the other observers go on.
  *
  * Pipelines built with `pipe` keep the protection, since `lift` does.
  */
@@ -46,9 +47,11 @@ export class SafeObservable<T> extends Observable<T> {
     });
   }
 
-  #guard(notify: () => void): void {
+  /** What an observer throws at once, or later where it is asynchronous. */
+  #guard(notify: () => unknown): void {
     try {
-      notify();
+      const told = notify();
+      if (told instanceof Promise) told.catch(this.#onFailure);
     } catch (error) {
       this.#onFailure(error);
     }

@@ -107,6 +107,7 @@ export class ServerRequests {
       const about = { server, generation, signal, origin };
       const responding = answering(server, () => responder.respond(params, about, causes));
       const { isRefused, answer } = await abortable(responding, signal);
+      requireJson(answer);
       return { outcome: isRefused ? 'refused' : 'answered', answer };
     } catch (error) {
       if (signal.aborted) return { outcome: 'cancelled', answer: cannot('Request cancelled') };
@@ -136,6 +137,17 @@ export function toResponders({ roots, sampling, elicitation }: ServerRequestHand
     responders.set('elicitation/create', answerElicitation(elicitation, validator));
   }
   return responders;
+}
+
+/** Nothing else can be sent, and the server would wait for it. */
+function requireJson(answer: JsonObject | RpcError): void {
+  try {
+    JSON.stringify(answer);
+  } catch (error) {
+    throw new BadAnswer(
+      `it cannot be sent as JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
 }
 
 /** The host was not asked. */

@@ -77,7 +77,7 @@ describe('a call with a mistake', () => {
     expect(server.of('tools/call')[0]?.params).toMatchObject({ arguments: { path: '/' } });
   });
 
-  it('says why its arguments are no JSON, and leaves the session alone', async () => {
+  it('says why its arguments or its meta are no JSON, and leaves the session alone', async () => {
     await using troupe = createTroupe({
       servers: { a: { command: process.execPath, args: [SMALL_SERVER] } },
     });
@@ -88,6 +88,9 @@ describe('a call with a mistake', () => {
       /cannot be sent as JSON: .*BigInt/,
     );
     await expect(troupe.callTool('mcp__a__tool_0', circle)).rejects.toBeInstanceOf(TypeError);
+    await expect(troupe.callTool('mcp__a__tool_0', {}, { meta: circle })).rejects.toThrow(
+      /^'meta' of the call cannot be sent as JSON: /,
+    );
     await expect(troupe.callTool('mcp__a__tool_0', { ok: true })).resolves.toMatchObject({
       content: [{ text: '{"ok":true}' }],
     });

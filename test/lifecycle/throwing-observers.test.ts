@@ -1,5 +1,5 @@
 import { finalize, map, mergeMap, of, share, Subject, take, tap } from 'rxjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { LifecycleEvent, LifecycleEventBody } from '../../src/lifecycle/event.js';
 import { Publisher } from '../../src/lifecycle/publish.js';
 import type { Logger } from '../../src/ports.js';
@@ -53,6 +53,22 @@ describe('an observer that throws', () => {
     await publishTwice();
     expect(heard).toEqual(['a', 'b']);
     expect(logged).toEqual(['an observer threw: boom', 'an observer threw: boom']);
+  });
+
+  it('later, since it is asynchronous, is logged each time and hurts nobody', async () => {
+    const { publisher, logged, heard, publishTwice } = makePublisher();
+    const later: () => unknown = async () => {
+      await Promise.resolve();
+      return boom();
+    };
+    publisher.events$.subscribe(later);
+    publisher.events$.pipe(map(boom)).subscribe({ error: later });
+    publisher.live(() => 1).subscribe({ complete: later });
+    await publishTwice();
+    publisher.complete();
+    await Promise.resolve();
+    expect(heard).toEqual(['a', 'b', 'complete']);
+    await vi.waitFor(() => expect(logged).toEqual(Array(4).fill('an observer threw: boom')));
   });
 
   it('in complete is logged, and the others complete', async () => {

@@ -126,10 +126,12 @@ describe('sampling', () => {
     ['no model', { role: 'assistant', content: SAID.content }],
     ['no role', { model: 'm', content: SAID.content }],
     ['no content', { role: 'assistant', model: 'm' }],
+    ['what is no JSON', { ...SAID, _meta: { tokens: 7n } }],
   ])('whose handler gives %s is an error for the server, and told to the host', async (_, answer) => {
     const { ask, events } = await startAsking(make, { sampling: async () => answer as never });
     expect((await ask('sampling/createMessage', PROMPT)).error).toMatchObject({ code: -32603 });
     expect(events.of('diagnostic')).toMatchObject([{ kind: 'server-request-failed' }]);
+    expect(events.of('server.request')).toMatchObject([{ outcome: 'failed' }]);
   });
 });
 

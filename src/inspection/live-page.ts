@@ -4,11 +4,12 @@
  *
  * L1. Nothing is queued for it: it is written to only while it takes what is written, from places that all pages share.
  * L2. One that takes nothing for `STALL_MS` is cut off; a page that lives comes back.
+ * L3. It is told every `aliveEveryMs` of the hello that the runtime is there, so that silence means something.
  */
 import type { Writable } from 'node:stream';
 import type { Clock } from '../ports.js';
 import type { HistoryReader } from './log-history.js';
-import type { Farewell, Hello, Resync } from './protocol.js';
+import type { Alive, Farewell, Hello, Resync } from './protocol.js';
 
 const STALL_MS = 60_000;
 
@@ -29,6 +30,7 @@ export class LivePage {
   #status: Buffer | undefined;
   #farewell: string | undefined;
   #stall: unknown;
+  #pulse: unknown;
 
   constructor(parts: LivePageParts) {
     this.#parts = parts;
@@ -39,11 +41,13 @@ export class LivePage {
     this.closed = new Promise((resolve) => {
       page.once('close', () => {
         clock.clearTimeout(this.#stall);
+        clock.clearTimeout(this.#pulse);
         resolve();
         onclosed();
       });
     });
     page.write(line(hello));
+    this.#beat();
     this.pump();
   }
 
@@ -65,6 +69,15 @@ export class LivePage {
     this.pump();
   }
 
+  #beat(): void {
+    const { page, clock, hello } = this.#parts;
+    if (hello.aliveEveryMs === undefined) return;
+    this.#pulse = clock.setTimeout(() => {
+      if (page.writable && !page.writableNeedDrain) page.write(line({ kind: 'alive' }));
+      this.#beat();
+    }, hello.aliveEveryMs);
+  }
+
   #resume(): void {
     this.#parts.clock.clearTimeout(this.#stall);
     this.#stall = undefined;
@@ -84,6 +97,6 @@ export class LivePage {
   }
 }
 
-function line(message: Hello | Resync | Farewell): string {
+function line(message: Hello | Resync | Alive | Farewell): string {
   return `${JSON.stringify(message)}\n`;
 }

@@ -26,6 +26,7 @@ import { streamStately } from './stately.js';
 import { StatusFeed } from './status-feed.js';
 
 const GRACE_MS = 10_000;
+const ALIVE_EVERY_MS = 5_000;
 /** Its fields are those of an entry, which no page has. */
 const NOT_FOR_PAGES = 'connection.reload';
 
@@ -70,7 +71,7 @@ export class LiveSource implements InspectionSource, LiveQuestions {
 
   hello(): Hello {
     const { title, clock } = this.#parts;
-    return makeHello('live', title, clock.now());
+    return { ...makeHello('live', title, clock.now()), aliveEveryMs: ALIVE_EVERY_MS };
   }
 
   watch(stream: Writable): void {

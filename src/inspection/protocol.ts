@@ -51,6 +51,8 @@ export interface Hello {
   readonly charts: Readonly<Record<string, { readonly hash: string; readonly model: ChartModel }>>;
   /** Time of the server, milliseconds since the epoch: countdowns are right where the clocks differ. */
   readonly at: number;
+  /** Live only: something is said so often at least, milliseconds. A page that hears nothing for much longer says so. */
+  readonly aliveEveryMs?: number;
 }
 
 /** Whole lines of an event log, each with its line feed. A header among them begins a new part. */
@@ -82,13 +84,18 @@ export interface Resync {
   readonly missed: number;
 }
 
+/** Nothing has happened, and the runtime is there. Live only. */
+export interface Alive {
+  readonly kind: 'alive';
+}
+
 /** The runtime ends; nothing follows. */
 export interface Farewell {
   readonly kind: 'farewell';
   readonly why: string;
 }
 
-export type InspectionMessage = Hello | LogLines | StatusRows | Resync | Farewell;
+export type InspectionMessage = Hello | LogLines | StatusRows | Resync | Alive | Farewell;
 
 /** What a person asks of a connection. */
 export interface CommandRequest {

@@ -467,13 +467,17 @@ describe('a page that is not understood, or hears nothing', () => {
   let answers: (write: (line: object) => void, end: () => void) => void;
   /** Whether the key is another one by now. */
   let refuses: () => boolean;
+  /** Whether it says that it is there to whoever asks only that. */
+  let isThere: boolean;
 
   beforeEach(async () => {
     refuses = () => false;
+    isThere = true;
     const files = new PageFiles();
     server = createServer((request, response) => {
       const { pathname } = new URL(request.url ?? '/', 'http://localhost');
       if (pathname === '/api/stream' && refuses()) return response.writeHead(401).end('{}');
+      if (request.method === 'HEAD') return void (isThere && response.writeHead(200).end());
       if (pathname === '/api/stream') {
         response.writeHead(200, { 'content-type': 'application/x-ndjson' });
         response.flushHeaders();
@@ -555,6 +559,53 @@ describe('a page that is not understood, or hears nothing', () => {
     log?.destroy();
     await expectText(page, 'h2', (text) => text === 'The log cannot be read');
     page.complaints.splice(0);
+  });
+
+  it('says since when nothing is heard of a troupe that stands still, and goes on where it was.', async () => {
+    let say = (_line: object): void => {};
+    let streams = 0;
+    isThere = false;
+    answers = (write) => {
+      streams += 1;
+      say = write;
+      write({ ...hello, at: Date.now(), aliveEveryMs: 300 });
+      write({ kind: 'log', lines: readFileSync(FLAPPING, 'utf8') });
+    };
+    const page = await visualizer.open(address());
+    await expectText(page, '.banner', (text) =>
+      /^Nothing was heard since ([A-Z][a-z]+ \d+(, \d+)? )?\d\d:\d\d:\d\d\./.test(text),
+    );
+    await expectText(page, '.when', (text) => /^Silent\s*since .*\d\d:\d\d:\d\d$/.test(text));
+    await expectAccessible(page, 'silent');
+    await page.scrubTo(0.5);
+    await expectText(page, '.when', (text) => text.startsWith('Past'));
+    const entry = async (): Promise<string> =>
+      (await page.text('.scrubber-time small')).split(' · ')[0] ?? '';
+    const before = await entry();
+    const alive = setInterval(() => say({ kind: 'alive' }), 100);
+    try {
+      await expect.poll(() => page.texts('.banner'), { timeout: 15_000 }).toEqual([]);
+      expect(await entry()).toBe(before);
+      await page.click('Back to live');
+      await expectText(page, '.when', (text) => text === 'Live');
+      expect(streams).toBe(1);
+    } finally {
+      clearInterval(alive);
+    }
+  });
+
+  it('begins anew where the way to it is broken, and there is another.', async () => {
+    let streams = 0;
+    answers = (write) => {
+      streams += 1;
+      write({ ...hello, ...(streams === 1 && { aliveEveryMs: 100 }) });
+      write({ kind: 'log', lines: readFileSync(FLAPPING, 'utf8') });
+    };
+    const page = await visualizer.open(address());
+    await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
+    await expect.poll(() => streams, { timeout: 15_000 }).toBe(2);
+    await expectText(page, '.when', (text) => text === 'Live');
+    expect(await page.texts('.banner')).toEqual([]);
   });
 
   it('keeps the newest of what comes for days, and says that older entries are left out.', async () => {

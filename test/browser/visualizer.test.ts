@@ -302,6 +302,101 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.when', (text) => text.startsWith('Recorded'));
   });
 
+  it('tells of every list that is gone through by keys where they have led.', async () => {
+    const page = await recorded();
+    const { keyboard } = page.page;
+    /** What a screen reader says of the item that the keys are at: not only its words, but that it is chosen, and which it is. */
+    const at = async (list: string): Promise<string> =>
+      (await page.page.evaluate(`(() => {
+        const box = document.querySelector(${JSON.stringify(list)});
+        const item = document.getElementById(box.getAttribute('aria-activedescendant'));
+        if (item === null || box.role !== 'listbox' || item.role !== 'option') return '';
+        return [item.ariaPosInSet, item.ariaSetSize, item.ariaSelected, item.innerText.replaceAll(/\\s+/g, ' ')].join(' ');
+      })()`)) as string;
+    await page.page.focus('.fleet .virtual-list');
+    await keyboard.press('ArrowDown');
+    await expect.poll(() => at('.virtual-list')).toMatch(/^1 6 true files/);
+    await keyboard.press('End');
+    await expect.poll(() => at('.virtual-list')).toMatch(/^6 6 true calendar/);
+    expect(await page.page.$$('.virtual-list :is(button, [tabindex])')).toEqual([]);
+    await keyboard.press('Enter');
+    await expectActive(page, 'connection.stopped');
+    expect(await page.page.evaluate('document.activeElement.id')).toBe('panel-chart');
+    await page.show('Events');
+    await page.page.focus('.virtual-list');
+    for (const [key, start] of [
+      ['Home', '1 '],
+      ['ArrowDown', '2 '],
+      ['PageDown', ''],
+    ] as const) {
+      await keyboard.press(key);
+      await expect.poll(() => at('.virtual-list')).toMatch(new RegExp(`^${start}.*true \\d\\d:`));
+    }
+    await page.show('Sequence');
+    await page.page.waitForSelector('.sequence .virtual-list');
+    await page.page.focus('.virtual-list');
+    await keyboard.press('Home');
+    const total = Number((await at('.virtual-list')).split(' ')[1]);
+    expect(total).toBeGreaterThan(10);
+    // Several messages may be of one entry.
+    for (let index = 2; index <= 10; index += 1) {
+      await keyboard.press('ArrowDown');
+      await expect.poll(() => at('.virtual-list')).toMatch(new RegExp(`^${index} ${total} true .* to .*: `));
+    }
+    await keyboard.press('Enter');
+    await page.page.waitForSelector('.reading-body');
+    await page.show('Timeline');
+    await page.page.focus('.timeline-canvas');
+    await keyboard.press('ArrowUp');
+    await expectText(page, '.timeline [role=status]', (text) => text === 'memory, ready');
+  });
+
+  it('takes every press of its buttons, however fast they come.', async () => {
+    const page = await recorded();
+    const press = async (name: string, times: number): Promise<void> =>
+      void (await page.page.evaluate(`{
+        const button = document.querySelector('button[aria-label="${name}"]');
+        for (let press = 0; press < ${times}; press += 1) button.click();
+      }`));
+    const length = Number(/entry (\d+)/.exec(await page.text('.scrubber-time'))?.[1]);
+    await press('One entry back', 30);
+    await expectText(page, '.scrubber-time', (text) => text.includes(`entry ${length - 30} of ${length}`));
+    await press('One entry on', 12);
+    await expectText(page, '.scrubber-time', (text) => text.includes(`entry ${length - 18} of ${length}`));
+  });
+
+  it('tells the day of every moment where there are several.', async () => {
+    const path = join(folder, 'night.jsonl');
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    // The same, but every entry takes four thousand times as long.
+    const start = Date.UTC(2026, 4, 12, 8, 30);
+    const later = (_: string, at: string): string => `"at":${start + (Number(at) - start) * 4_000},`;
+    writeFileSync(path, `${lines.map((line) => line.replace(/"at":(\d+),/, later)).join('\n')}\n`);
+    const page = await recorded();
+    expect(await page.text('.when')).toMatch(/^Recorded\s+May 12, 2026 · \d+ s$/);
+    expect(await page.text('.scrubber-time')).toMatch(/^\d\d:/);
+    await page.give(path);
+    await expectText(page, '.when', (text) => /^Recorded\s+May 12, 2026 · \d+ h/.test(text));
+    const moment = /^May 1[23] \d\d:\d\d:\d\d\.\d{3}/;
+    await expectText(page, '.scrubber-time', (text) => moment.test(text));
+    await page.page.locator('.fleet-row ::-p-text(search)').click();
+    await expectText(page, '.facts dd', (text) => moment.test(text));
+    await page.show('Events');
+    await expectText(page, '.event-time', (text) => moment.test(text));
+    expect((await page.texts('.event-row .event-time')).every((text) => moment.test(text))).toBe(true);
+    const isCut = `[...document.querySelectorAll('.event-time')].some((each) => each.scrollWidth > each.clientWidth)`;
+    expect(await page.page.evaluate(isCut)).toBe(false);
+    await page.show('Sequence');
+    await expectText(page, '.sequence-row .sr-only', (text) => moment.test(text));
+    await page.show('Timeline');
+    await expectText(page, '.timeline .toolbar-note', (text) => /^May 12 .* – May 13 /.test(text));
+    await expectText(page, '#lane-story li', (text) => / from May 1[23] /.test(text));
+    await page.page.setViewport({ width: 390, height: 844 });
+    await page.show('Events');
+    await expectText(page, '.event-time', (text) => /^May 1[23] \d\d:\d\d:\d\d$/.test(text));
+    expect(await page.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  });
+
   it.each(['light', 'dark'] as const)(
     'has nothing that axe finds serious, in every view, %s.',
     async (theme) => {
@@ -375,6 +470,28 @@ describe('the page with a recorded log', () => {
     expect(await measure('.fleet-name', 'right')).toBeLessThanOrEqual(
       await measure('.fleet-row .state-badge', 'left'),
     );
+  });
+
+  it('is scrolled by the wheel over the chart where it scrolls as a whole, and there the chart is zoomed by Ctrl.', async () => {
+    const page = await recorded({ width: 320, height: 256 });
+    await page.show('Chart');
+    await expectActive(page, 'manager.running');
+    await page.rest();
+    const look = async (): Promise<unknown> =>
+      page.page.evaluate('[scrollY, document.querySelector(".camera").style.transform]');
+    await page.page.evaluate(`document.querySelector('.chart-canvas').scrollIntoView({ block: 'center' })`);
+    const [top, camera] = (await look()) as [number, string];
+    await page.page.mouse.move(160, 128);
+    expect(
+      await page.page.evaluate(`document.elementFromPoint(160, 128).closest('.chart-canvas') !== null`),
+    ).toBe(true);
+    await page.page.mouse.wheel({ deltaY: 120 });
+    await expect.poll(look).toEqual([expect.toSatisfy((now: number) => now > top), camera]);
+    const before = await look();
+    await page.page.keyboard.down('Control');
+    await page.page.mouse.wheel({ deltaY: -60 });
+    await page.page.keyboard.up('Control');
+    await expect.poll(look).toEqual([(before as [number])[0], expect.not.stringMatching(camera)]);
   });
 
   it('fits a phone: nothing is wider than it, and the details are a view of their own.', async () => {

@@ -208,6 +208,28 @@ describe('the source of a running troupe', () => {
     await passTime(clock, source.close('over'));
   });
 
+  it('says every five seconds that it is there, to a page that takes it.', async () => {
+    const { source, settle, write, clock } = await watchable();
+    const before = clock.pending.length;
+    const [page, slow] = [new FakePage(), new FakePage()];
+    for (const each of [page, slow]) source.watch(each);
+    expect(page.messages[0]).toMatchObject({ kind: 'hello', aliveEveryMs: 5_000 });
+    await settle();
+    await clock.advance(5_000);
+    expect(kinds(page).at(-1)).toBe('alive');
+    slow.stall();
+    write(`{"entry":"${'x'.repeat(2_000)}"}\n`);
+    const held = slow.writableLength;
+    await clock.advance(50_000);
+    expect(kinds(page).filter((kind) => kind === 'alive')).toHaveLength(11);
+    expect(slow.writableLength).toBe(held);
+    page.destroy();
+    slow.destroy();
+    await settle();
+    await passTime(clock, source.close('over'));
+    expect(clock.pending.length).toBe(before);
+  });
+
   it('ends with the newest rows and a farewell, also for a page that comes after.', async () => {
     const { source, settle, clock, troupe } = await watchable();
     const page = new FakePage();

@@ -5,7 +5,7 @@ import type { Row } from '../../visualizer/src/log/rows.js';
 import { differences } from '../../visualizer/src/state/difference.js';
 import { chosenRows, fleetRows } from '../../visualizer/src/state/fleet.js';
 import { accessOf } from '../../visualizer/src/state/runtime.js';
-import { count, duration } from '../../visualizer/src/state/times.js';
+import { count, duration, Times } from '../../visualizer/src/state/times.js';
 import { useLeakCheck } from '../support/leak-check.js';
 
 useLeakCheck();
@@ -95,6 +95,31 @@ describe('times and numbers', () => {
       '3 d 4 h',
     ]);
     expect(count(1_234_567)).toBe('1,234,567');
+  });
+});
+
+describe('moments', () => {
+  const at = (day: number, hour: number, year = 2026): number =>
+    new Date(year, 10, day, hour, 3, 7, 120).getTime();
+
+  it('are told without their day where it is the same for all.', () => {
+    const times = new Times(at(27, 9), at(27, 18));
+    expect(times.hasDays).toBe(false);
+    expect(times.at(at(27, 14))).toBe('14:03:07.120');
+    expect(times.second(at(27, 14))).toBe('14:03:07');
+  });
+
+  it('are told with their day where there are several, and where they are of another one than the rest.', () => {
+    const times = new Times(at(27, 23), at(28, 1));
+    expect(times.hasDays).toBe(true);
+    expect(times.at(at(27, 23))).toBe('Nov 27 23:03:07.120');
+    expect(times.second(at(28, 0))).toBe('Nov 28 00:03:07');
+    expect(new Times(at(28, 1), at(28, 9)).at(at(25, 8))).toBe('Nov 25 08:03:07.120');
+    expect(new Times(at(28, 1), at(28, 9)).at(at(28, 1, 2025))).toBe('Nov 28, 2025 01:03:07.120');
+  });
+
+  it('that nobody knows are a dash.', () => {
+    expect([new Times(NaN, NaN).at(NaN), new Times(0, 0).second(NaN)]).toEqual(['–', '–']);
   });
 });
 

@@ -1,8 +1,9 @@
 /** The frame around the views, and the keys that work in all of them. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { BookSummary } from './log/desk-messages.js';
-import { look, isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
-import { MomentProvider, usePage, useTheater } from './state/theater.js';
+import { stepBy } from './state/moves.js';
+import { isPast, VIEWS, type Page, type View } from './state/page.js';
+import { MomentProvider, usePage, useTheater, useTimes } from './state/theater.js';
 import { count } from './state/times.js';
 import { ChartView } from './views/chart-view.js';
 import { DetailsView } from './views/details-view.js';
@@ -25,12 +26,19 @@ const TITLES: Readonly<Record<View, string>> = {
 
 export function App() {
   const page = usePage();
+  const { hasDays } = useTimes();
   useKeys();
   useDrop();
   const isShown = page.source.kind !== 'none' && page.book !== undefined && page.link.kind !== 'mismatch';
+  const classes = [
+    'app',
+    isPast(page) && 'is-past',
+    page.isScrubbing && 'is-scrubbing',
+    hasDays && 'has-days',
+  ];
   return (
     <MomentProvider>
-      <div class={`app${isPast(page) ? ' is-past' : ''}${page.isScrubbing ? ' is-scrubbing' : ''}`}>
+      <div class={classes.filter((name) => name !== false).join(' ')}>
         <Header />
         <Banners page={page} />
         {isShown && page.link.kind !== 'reading' ? <Stage page={page} /> : <Waiting page={page} />}
@@ -40,12 +48,26 @@ export function App() {
 }
 
 function Stage({ page: { view } }: { page: Page }) {
+  const panel = useRef<HTMLDivElement>(null);
+  const before = useRef(view);
+  useEffect(() => {
+    // Where somebody was is gone with the view that was left.
+    if (before.current !== view && document.activeElement === document.body) panel.current?.focus();
+    before.current = view;
+  }, [view]);
   return (
     <>
       <main class="content">
         <Tabs />
         <div class={`stage stage-${view}`}>
-          <div id={`panel-${view}`} role="tabpanel" aria-labelledby={`tab-${view}`} class="panel">
+          <div
+            ref={panel}
+            id={`panel-${view}`}
+            role="tabpanel"
+            aria-labelledby={`tab-${view}`}
+            class="panel"
+            tabIndex={-1}
+          >
             {view === 'fleet' && <FleetView />}
             {view === 'chart' && <ChartView />}
             {view === 'timeline' && <TimelineView />}
@@ -67,6 +89,7 @@ function Stage({ page: { view } }: { page: Page }) {
 
 function Banners({ page }: { page: Page }) {
   const { link, book, source } = page;
+  const times = useTimes();
   return (
     <div class="banners">
       {link.kind === 'lost' && source.kind === 'live' && (
@@ -75,6 +98,12 @@ function Banners({ page }: { page: Page }) {
           {link.mayReturn
             ? 'It is tried again; what you see is the last that came.'
             : 'You can still look around.'}
+        </p>
+      )}
+      {link.kind === 'silent' && (
+        <p class="banner warn" role="alert">
+          <strong>Nothing was heard since {times.second(link.since)}.</strong> The troupe stands still, or the
+          way to it is broken. What you see is the last that came; it goes on by itself.
         </p>
       )}
       {link.kind === 'refused' && book !== undefined && (
@@ -183,11 +212,9 @@ function useKeys(): void {
         target instanceof HTMLSelectElement ||
         target instanceof HTMLTextAreaElement;
       if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      const { page } = state;
-      const length = page.book?.length ?? 0;
       const view = VIEWS[Number(key) - 1];
-      if (key === ',') look(state, positionOf(page) - 1, length);
-      else if (key === '.') look(state, positionOf(page) + 1, length);
+      if (key === ',') stepBy(state, -1);
+      else if (key === '.') stepBy(state, 1);
       else if (key === 'l') state.change({ cursor: null });
       else if (key === '/') {
         event.preventDefault();

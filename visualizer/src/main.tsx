@@ -42,6 +42,12 @@ function hear(news: News): void {
     case 'lost':
       state.change({ link: { kind: 'lost', why: news.why, mayReturn: news.mayReturn } });
       break;
+    case 'silent':
+      state.change({ link: { kind: 'silent', since: news.since + state.page.clockAhead } });
+      break;
+    case 'heard':
+      state.change({ link: { kind: 'open' } });
+      break;
     case 'refused':
       state.change({ link: { kind: 'refused', why: news.why } });
       break;

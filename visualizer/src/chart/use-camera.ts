@@ -118,6 +118,8 @@ function followPointers(element: HTMLElement, lens: () => Lens): () => void {
   const { signal } = listening;
 
   function wheel(event: WheelEvent): void {
+    // Where the page scrolls as a whole, it could not be scrolled past the picture.
+    if (!event.ctrlKey && getComputedStyle(document.body).overflowY !== 'hidden') return;
     event.preventDefault();
     const { left, top } = corner();
     const strength = event.ctrlKey ? 0.01 : 0.0015;

@@ -123,6 +123,9 @@ export type News =
   | { readonly news: 'progress'; readonly share: number | undefined }
   /** `mayReturn`: it is being tried again. */
   | { readonly news: 'lost'; readonly why: string; readonly mayReturn: boolean }
+  /** Nothing is heard since then, milliseconds since the epoch. It may go on. */
+  | { readonly news: 'silent'; readonly since: number }
+  | { readonly news: 'heard' }
   | { readonly news: 'refused'; readonly why: string; readonly status: number };
 
 export interface Asked<Q extends Question = Question> {

@@ -1,27 +1,36 @@
 /**
  * A list of any length of which only what is in sight is drawn. All items are of one height.
  *
- * Owns which items are in sight. Arrow keys, Home and End move through it as the caller says.
+ * Owns which items are in sight. Arrow keys, Home and End move through it as the caller says. It is one stop of the Tab
+ * key, and says of which item it is at (`aria-activedescendant`), since that one has no focus of its own and may be scrolled away.
  *
  * V1. No browser draws a box of any height: where all items would be higher than `HIGHEST`, one pixel of the scroll bar is
  *     more than one of the list.
  */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 export interface VirtualListProps {
   readonly count: number;
   readonly itemHeight: number;
   readonly label: string;
-  /** The item that is to be in sight; -1 for none. */
+  /** The item that it is at, which is to be in sight; -1 for none. */
   readonly shown: number;
+  /** Default: the one that it is at. */
+  readonly isChosen?: (index: number) => boolean;
+  /** Whether an item has its words already. Default: all have. */
+  readonly isThere?: (index: number) => boolean;
   /** Whether the end stays in sight while the list grows, unless somebody has scrolled away from it. */
   readonly staysAtEnd?: boolean;
+  /** Somebody goes to an item by keys. */
   readonly onMove: (index: number) => void;
+  /** Somebody clicks on it. Default: as `onMove`. */
+  readonly onPick?: (index: number) => void;
+  /** Somebody wants more of it, by Enter, Space or a double click. Default: as `onPick`. */
+  readonly onOpen?: (index: number) => void;
   readonly item: (index: number) => ComponentChildren;
   /** Told which items are drawn. */
   readonly onRange?: (first: number, last: number) => void;
-  readonly role?: JSX.AriaRole;
 }
 
 /** Drawn above and below what is in sight. */
@@ -30,7 +39,10 @@ const SPARE = 6;
 const HIGHEST = 16_000_000;
 
 export function VirtualList(props: VirtualListProps) {
-  const { count, itemHeight, label, shown, staysAtEnd = false, onMove, item, onRange, role = 'list' } = props;
+  const { count, itemHeight, label, shown, staysAtEnd = false, item, onRange } = props;
+  const { onMove, onPick = onMove, onOpen = onPick } = props;
+  const { isChosen = (index) => index === shown, isThere = () => true } = props;
+  const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
@@ -73,6 +85,10 @@ export function VirtualList(props: VirtualListProps) {
   useEffect(() => onRange?.(first, last), [first, last, count]);
 
   function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLDivElement>): void {
+    if ((event.key === 'Enter' || event.key === ' ') && shown >= 0) {
+      event.preventDefault();
+      return onOpen(shown);
+    }
     const page = Math.max(1, Math.floor(height / itemHeight) - 1);
     const moves: Record<string, number> = {
       ArrowDown: shown + 1,
@@ -95,20 +111,27 @@ export function VirtualList(props: VirtualListProps) {
     items.push(
       <div
         key={index}
-        class="virtual-item"
-        role={role === 'list' ? 'listitem' : 'presentation'}
-        {...(role === 'list' && { 'aria-posinset': index + 1, 'aria-setsize': count })}
+        id={`${id}-${index}`}
+        class={index === shown ? 'virtual-item at' : 'virtual-item'}
+        role="option"
+        aria-selected={isChosen(index)}
+        aria-posinset={index + 1}
+        aria-setsize={count}
         style={style}
+        onClick={() => onPick(index)}
+        onDblClick={() => onOpen(index)}
       >
         {item(index)}
       </div>,
     );
   }
+  const isDrawn = first <= shown && shown <= last;
   return (
     <div
       ref={box}
       class="virtual-list"
-      role={role}
+      role="listbox"
+      {...(isDrawn && isThere(shown) && { 'aria-activedescendant': `${id}-${shown}` })}
       aria-label={label}
       tabIndex={0}
       onKeyDown={onKeyDown}

@@ -1,15 +1,48 @@
-/** Moves of the whole page through time. */
-import { look, positionOf } from './page.js';
-import type { Theater } from './theater.js';
+/** Moves of the whole page through time. Each begins where the one before has led, however fast they come. */
+import type { Question, Questions } from '../log/desk-messages.js';
+import { look, positionOf, type PageState } from './page.js';
 
-type Parts = Pick<Theater, 'state' | 'log'>;
+export interface MoveParts {
+  readonly state: PageState;
+  readonly log: {
+    ask<Q extends Question>(question: Q, ask: Questions[Q]['ask']): Promise<Questions[Q]['answer']>;
+  };
+}
+
+/** By so many entries. */
+export function stepBy(state: PageState, entries: number): void {
+  look(state, positionOf(state.page) + entries, state.page.book?.length ?? 0);
+}
+
+/** What is still to be moved by while the log is asked, of each page. */
+const waiting = new WeakMap<PageState, { ms: number; least: number }>();
 
 /** By so many milliseconds, but by one entry at least: in a quiet hour nothing else would ever be come to. */
-export async function goBy({ state, log }: Parts, ms: number): Promise<void> {
+export async function goBy({ state, log }: MoveParts, ms: number): Promise<void> {
+  const more = waiting.get(state);
+  if (more !== undefined) {
+    more.ms += ms;
+    more.least += Math.sign(ms);
+    return;
+  }
+  const move = { ms, least: Math.sign(ms) };
+  waiting.set(state, move);
+  try {
+    while (move.ms !== 0) {
+      const { ms: by, least } = move;
+      Object.assign(move, { ms: 0, least: 0 });
+      await moveBy({ state, log }, by, least);
+    }
+  } finally {
+    waiting.delete(state);
+  }
+}
+
+async function moveBy({ state, log }: MoveParts, ms: number, least: number): Promise<void> {
   const from = positionOf(state.page);
   const [line] = await log.ask('lines', { positions: [from] });
   if (line === undefined) return;
   const found = await log.ask('positionAt', { time: line.at + ms });
-  const position = ms < 0 ? Math.min(found, from - 1) : Math.max(found, from + 1);
+  const position = ms < 0 ? Math.min(found, from + least) : Math.max(found, from + least);
   look(state, position, state.page.book?.length ?? 0);
 }

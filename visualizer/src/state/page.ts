@@ -23,6 +23,8 @@ export type Link =
   /** `share` is undefined where nobody knows how long the log is. */
   | { readonly kind: 'reading'; readonly share: number | undefined }
   | { readonly kind: 'open' }
+  /** Nothing was heard since then, milliseconds since the epoch. */
+  | { readonly kind: 'silent'; readonly since: number }
   | { readonly kind: 'lost'; readonly why: string; readonly mayReturn: boolean }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'mismatch'; readonly theirs: string; readonly ours: string };

@@ -6,6 +6,7 @@ import type { MomentView, Question, Questions } from '../log/desk-messages.js';
 import type { LogClient } from '../worker/log-client.js';
 import { positionOf, type Page, type PageState } from './page.js';
 import type { Runtime } from './runtime.js';
+import { Times } from './times.js';
 
 export interface Theater {
   readonly state: PageState;
@@ -83,6 +84,14 @@ export function useAnswer<Q extends Question>(
     void work();
   }, [log, question, key, version]);
   return given;
+}
+
+/** How times are told of everything that is shown. */
+export function useTimes(): Times {
+  const { book, source, clockAhead } = usePage();
+  const { firstAt = NaN, lastAt = NaN } = book ?? {};
+  const to = source.kind === 'live' ? Math.max(lastAt, Date.now() + clockAhead) : lastAt;
+  return new Times(firstAt, to);
 }
 
 const Moment = createContext<MomentView | undefined>(undefined);

@@ -1,5 +1,7 @@
 /** Times and durations as people read them. */
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /** `14:03:07.120`, in the time of whoever reads. */
@@ -8,6 +10,48 @@ export function clockTime(at: number): string {
   const date = new Date(at);
   const ms = String(date.getMilliseconds()).padStart(3, '0');
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`;
+}
+
+/** `Nov 28`, or `Nov 28, 2026`. */
+export function dayText(at: number, hasYear = false): string {
+  if (!Number.isFinite(at)) return '–';
+  const date = new Date(at);
+  const day = `${MONTHS[date.getMonth()] ?? ''} ${date.getDate()}`;
+  return hasYear ? `${day}, ${date.getFullYear()}` : day;
+}
+
+/** How times are told of what is shown from one moment to another: with their day where it is not the same for all. */
+export class Times {
+  constructor(
+    private readonly from: number,
+    private readonly to: number,
+  ) {}
+
+  /** What is shown is of more than one day. */
+  get hasDays(): boolean {
+    return !isOneDay(this.from, this.to);
+  }
+
+  /** `Nov 28` where the time alone would not tell; with the year, where it is another one; or nothing. */
+  day(at: number): string {
+    if (!Number.isFinite(at) || (!this.hasDays && isOneDay(at, this.from))) return '';
+    const years = [at, this.from, this.to].map((each) => new Date(each).getFullYear());
+    return dayText(at, new Set(years).size > 1);
+  }
+
+  /** `14:03:07.120`, after its day where that is needed. */
+  at(at: number): string {
+    return [this.day(at), clockTime(at)].filter((part) => part !== '').join(' ');
+  }
+
+  /** As `at`, in whole seconds. */
+  second(at: number): string {
+    return Number.isFinite(at) ? this.at(at).slice(0, -4) : '–';
+  }
+}
+
+function isOneDay(a: number, b: number): boolean {
+  return new Date(a).toDateString() === new Date(b).toDateString();
 }
 
 /** `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */

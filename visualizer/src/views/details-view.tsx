@@ -12,8 +12,8 @@ import { Opening } from '../parts/opening.js';
 import { StateBadge } from '../parts/state-badge.js';
 import { statePath } from '../../../src/lifecycle/state-path.js';
 import { isPast, positionOf } from '../state/page.js';
-import { useAnswer, usePage } from '../state/theater.js';
-import { clockTime, duration } from '../state/times.js';
+import { useAnswer, usePage, useTimes } from '../state/theater.js';
+import { duration } from '../state/times.js';
 import { Commands } from './commands.js';
 import { Tools } from './tools.js';
 import { NextTry, useFleet } from './fleet-view.js';
@@ -121,6 +121,7 @@ function Facts(props: {
 }) {
   const { context, status, actor, nextAt } = props;
   const change = actor?.change ?? null;
+  const times = useTimes();
   const facts: [string, ComponentChildren][] = [
     ['Transport', context.transport ?? status?.transport],
     ['Address', status?.url ?? context.url],
@@ -135,14 +136,14 @@ function Facts(props: {
     ['Next try', nextAt === null ? null : <NextTry at={nextAt} />],
     [
       'Ready since',
-      context.readyAt === null || context.readyAt === undefined ? null : clockTime(context.readyAt),
+      context.readyAt === null || context.readyAt === undefined ? null : times.at(context.readyAt),
     ],
     ['Source', status?.source],
     [
       'Last change',
       change === null
         ? null
-        : `${clockTime(change.at)}${change.from === null ? '' : `, from ${stateText(change.from)}`}`,
+        : `${times.at(change.at)}${change.from === null ? '' : `, from ${stateText(change.from)}`}`,
     ],
   ];
   return (

@@ -8,8 +8,8 @@ import { JsonTree, JsonValue } from '../parts/json-tree.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { differences, type Difference } from '../state/difference.js';
 import { look, positionOf, type EventFilter } from '../state/page.js';
-import { useAnswer, usePage, useTheater } from '../state/theater.js';
-import { clockTime, count } from '../state/times.js';
+import { useAnswer, usePage, useTheater, useTimes } from '../state/theater.js';
+import { count, type Times } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
 
 const ROW = 34;
@@ -18,6 +18,7 @@ export function EventsView() {
   const { state } = useTheater();
   const page = usePage();
   const { filter, book, selected, reading, cursor } = page;
+  const times = useTimes();
   const [range, setRange] = useState<readonly [number, number]>([0, 40]);
   const isOpen = filter.text === '' && filter.categories.length === 0 && !filter.isNarrow;
   const length = book?.length ?? 0;
@@ -71,6 +72,8 @@ export function EventsView() {
             itemHeight={ROW}
             shown={reading === null && cursor === null ? -1 : shown}
             staysAtEnd={reading === null && cursor === null}
+            isChosen={(index) => positionAt(index) === reading}
+            isThere={(index) => byPosition.has(positionAt(index))}
             onMove={read}
             onRange={(first, last) => setRange([first, last])}
             item={(index) => {
@@ -78,7 +81,7 @@ export function EventsView() {
               return line === undefined ? (
                 <div class="event-row loading-row" />
               ) : (
-                <EventRow line={line} isRead={line.position === reading} onRead={() => read(index)} />
+                <EventRow line={line} times={times} />
               );
             }}
           />
@@ -138,22 +141,20 @@ function Filters(props: { filter: EventFilter; total: number; length: number; se
   );
 }
 
-function EventRow({ line, isRead, onRead }: { line: EntryLine; isRead: boolean; onRead: () => void }) {
+function EventRow({ line, times }: { line: EntryLine; times: Times }) {
   const { at, category, kind, type, lane, words, seq } = line;
+  const time = times.at(at);
   return (
-    <button
-      type="button"
-      class={`event-row kind-${category}`}
-      aria-pressed={isRead}
-      onClick={onRead}
-      data-seq={seq}
-    >
-      <span class="mono event-time">{clockTime(at)}</span>
+    <div class={`event-row kind-${category}`} data-seq={seq}>
+      <span class="mono event-time">
+        {time.slice(0, -4)}
+        <span class="event-ms">{time.slice(-4)}</span>
+      </span>
       <span class="event-kind">{category === 'other' ? kind : category}</span>
       <span class="event-lane">{lane === '' ? 'manager' : (lane ?? '')}</span>
       <span class="event-type mono">{type === '' ? 'snapshot' : type}</span>
       <span class="event-words">{words}</span>
-    </button>
+    </div>
   );
 }
 

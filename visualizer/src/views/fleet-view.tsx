@@ -4,9 +4,9 @@ import { CONNECTION_STATES } from '../../../src/lifecycle/event.js';
 import { StateBadge, StateMark } from '../parts/state-badge.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { chosenRows, fleetRows, type FleetRow } from '../state/fleet.js';
-import { useMoment, usePage, useTheater } from '../state/theater.js';
+import { useMoment, usePage, useTheater, useTimes } from '../state/theater.js';
 import { useNow } from '../state/tick.js';
-import { clockTime, count, duration } from '../state/times.js';
+import { count, duration } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
 
 const ROW = 52;
@@ -100,9 +100,12 @@ export function FleetView() {
           itemHeight={ROW}
           shown={chosen.findIndex(({ name }) => name === selected)}
           onMove={(index) => state.change({ selected: chosen[index]?.name ?? '' })}
+          onOpen={(index) =>
+            state.change({ selected: chosen[index]?.name ?? '', view: 'chart', chart: null })
+          }
           item={(index) => {
             const row = chosen[index];
-            return row === undefined ? null : <Row row={row} isSelected={row.name === selected} />;
+            return row === undefined ? null : <Row row={row} />;
           }}
         />
       )}
@@ -110,17 +113,10 @@ export function FleetView() {
   );
 }
 
-function Row({ row, isSelected }: { row: FleetRow; isSelected: boolean }) {
-  const { state } = useTheater();
+function Row({ row }: { row: FleetRow }) {
   const { name, transport, tools, attempt, maxAttempts, error } = row;
   return (
-    <button
-      type="button"
-      class="fleet-row"
-      aria-pressed={isSelected}
-      onClick={() => state.change({ selected: name })}
-      onDblClick={() => state.change({ selected: name, view: 'chart', chart: null })}
-    >
+    <div class="fleet-row">
       <span class="fleet-name">
         <strong title={name}>{name}</strong>
         <small>{transport}</small>
@@ -144,17 +140,18 @@ function Row({ row, isSelected }: { row: FleetRow; isSelected: boolean }) {
           </>
         )}
       </span>
-    </button>
+    </div>
   );
 }
 
-/** Counts down; in the past it tells the time that was planned. */
+/** Counts down; in the past, and where nobody knows what became of it, it tells the time that was planned. */
 export function NextTry({ at }: { at: number | null }) {
-  const { cursor, source } = usePage();
-  const isCounting = at !== null && cursor === null && source.kind === 'live';
+  const { cursor, source, link } = usePage();
+  const times = useTimes();
+  const isCounting = at !== null && cursor === null && source.kind === 'live' && link.kind === 'open';
   const now = useNow(isCounting);
   if (at === null) return <span aria-hidden="true">–</span>;
-  if (!isCounting) return <span>at {clockTime(at).slice(0, 8)}</span>;
+  if (!isCounting) return <span>at {times.second(at)}</span>;
   const left = at - now;
   return <span class="countdown">{left <= 0 ? 'now' : `in ${countdown(left)}`}</span>;
 }

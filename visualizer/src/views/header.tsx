@@ -2,9 +2,9 @@
 import { useRef, useState } from 'preact/hooks';
 import { ownTemplate } from '../state/own-file.js';
 import { isPast, type Page } from '../state/page.js';
-import { useMoment, usePage, useTheater } from '../state/theater.js';
+import { useMoment, usePage, useTheater, useTimes } from '../state/theater.js';
 import { nextTheme, themeNow, type Theme } from '../state/theme.js';
-import { clockTime, duration } from '../state/times.js';
+import { dayText, duration } from '../state/times.js';
 import { Icon } from '../parts/icon.js';
 
 export function Header() {
@@ -42,13 +42,14 @@ function When({ page }: { page: Page }) {
   const { state } = useTheater();
   const { source, link, book } = page;
   const moment = useMoment();
+  const times = useTimes();
   if (source.kind === 'none' || book === undefined || book.length === 0) return null;
   if (isPast(page)) {
     const at = moment?.at ?? book.lastAt;
     return (
       <p class="when past" role="status">
         <span class="when-word">Past</span>
-        <span class="mono">{clockTime(at)}</span>
+        <span class="mono">{times.at(at)}</span>
         <button type="button" class="link" onClick={() => state.change({ cursor: null })}>
           {source.kind === 'live' ? 'Back to live' : 'To the end'}
         </button>
@@ -59,16 +60,19 @@ function When({ page }: { page: Page }) {
     return (
       <p class="when recorded" role="status">
         <span class="when-word">{book.isWhole || book.problem !== null ? 'Recorded' : 'Reading…'}</span>{' '}
-        {duration(book.lastAt - book.firstAt)}
+        {dayText(book.firstAt, true)} · {duration(book.lastAt - book.firstAt)}
       </p>
     );
-  return link.kind === 'open' ? (
-    <p class="when live" role="status">
-      <span class="when-word">Live</span>
-    </p>
-  ) : (
+  if (link.kind === 'open')
+    return (
+      <p class="when live" role="status">
+        <span class="when-word">Live</span>
+      </p>
+    );
+  return (
     <p class="when lost" role="status">
-      <span class="when-word">Disconnected</span>
+      <span class="when-word">{link.kind === 'silent' ? 'Silent' : 'Disconnected'}</span>
+      {link.kind === 'silent' && <span class="mono">since {times.second(link.since)}</span>}
     </p>
   );
 }

@@ -1,10 +1,10 @@
 /** The whole log as a strip; wherever its handle is, the whole page is. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { goBy } from '../state/moves.js';
+import { goBy, stepBy } from '../state/moves.js';
 import { look, isPast, positionOf } from '../state/page.js';
-import { useAnswer, usePage, useTheater } from '../state/theater.js';
-import { clockTime, count, duration } from '../state/times.js';
+import { useAnswer, usePage, useTheater, useTimes } from '../state/theater.js';
+import { count, duration } from '../state/times.js';
 import { Icon } from '../parts/icon.js';
 
 const COLUMNS = 240;
@@ -30,6 +30,7 @@ export function Scrubber() {
   const moment = useAnswer('lines', position < 0 ? undefined : { positions: [position] })?.answer[0];
   const at = cursor === null ? lastAt : (moment?.at ?? lastAt);
   const span = Math.max(1, lastAt - firstAt);
+  const times = useTimes();
   const newest = useRef(0);
   const rest = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
 
@@ -64,7 +65,7 @@ export function Scrubber() {
           title="One entry back (,)"
           aria-label="One entry back"
           disabled={position <= 0}
-          onClick={() => look(state, position - 1, length)}
+          onClick={() => stepBy(state, -1)}
         >
           <Icon path="M10 3L5 8l5 5" />
         </button>
@@ -74,7 +75,7 @@ export function Scrubber() {
           title="One entry on (.)"
           aria-label="One entry on"
           disabled={cursor === null}
-          onClick={() => look(state, position + 1, length)}
+          onClick={() => stepBy(state, 1)}
         >
           <Icon path="M6 3l5 5-5 5" />
         </button>
@@ -91,7 +92,7 @@ export function Scrubber() {
         <input
           type="range"
           aria-label="Moment that is shown"
-          aria-valuetext={`${clockTime(at)}, ${behind === 0 ? 'the end' : `${duration(behind)} before the end`}`}
+          aria-valuetext={`${times.at(at)}, ${behind === 0 ? 'the end' : `${duration(behind)} before the end`}`}
           min={0}
           max={span}
           step="any"
@@ -101,7 +102,7 @@ export function Scrubber() {
         />
       </div>
       <p class="scrubber-time">
-        <span class="mono">{clockTime(at)}</span>
+        <span class="mono">{times.at(at)}</span>
         <small>
           {cursor === null
             ? `entry ${count(length)}`

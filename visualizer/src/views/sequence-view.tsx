@@ -3,12 +3,14 @@ import { useMemo, useState } from 'preact/hooks';
 import { HOST, MANAGER_LINE, TIMER, type Arrow } from '../log/arrows.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { positionOf } from '../state/page.js';
-import { useAnswer, usePage, useTheater } from '../state/theater.js';
-import { clockTime, duration } from '../state/times.js';
+import { useAnswer, usePage, useTheater, useTimes } from '../state/theater.js';
+import { duration, type Times } from '../state/times.js';
 import { Nothing } from '../parts/nothing.js';
 
 const ROW = 30;
 const TIME = 104;
+/** With the day before it. */
+const DAY_AND_TIME = 158;
 const LINE = 132;
 const MOST = 400;
 
@@ -16,9 +18,12 @@ export function SequenceView() {
   const { state } = useTheater();
   const page = usePage();
   const { selected, reading } = page;
+  const times = useTimes();
+  const left = times.hasDays ? DAY_AND_TIME : TIME;
   const [isNarrow, setNarrow] = useState(true);
   const [most, setMost] = useState(MOST);
   const [hasWire, setWire] = useState(true);
+  const [nth, setNth] = useState<{ position: number | null; index: number }>({ position: null, index: 0 });
   const position = positionOf(page);
   const given = useAnswer(
     'arrows',
@@ -29,7 +34,15 @@ export function SequenceView() {
     [given, hasWire],
   );
   const lines = useMemo(() => linesOf(arrows), [arrows]);
-  const width = TIME + lines.length * LINE;
+  const width = left + lines.length * LINE;
+  const first = arrows.findIndex((arrow) => arrow.position === reading);
+  const shown = first === -1 || nth.position !== reading ? first : first + nth.index;
+  /** Of an entry there may be several. */
+  function go(index: number): void {
+    const position = arrows[index]?.position ?? null;
+    setNth({ position, index: index - arrows.findIndex((arrow) => arrow.position === position) });
+    state.change({ reading: position });
+  }
   return (
     <section class="view sequence" aria-label="Sequence">
       <div class="toolbar">
@@ -65,7 +78,7 @@ export function SequenceView() {
               {lines.map((name, index) => (
                 <span
                   key={name}
-                  style={{ left: `${TIME + index * LINE}px`, width: `${LINE}px` }}
+                  style={{ left: `${left + index * LINE}px`, width: `${LINE}px` }}
                   title={name}
                 >
                   <b>{name}</b>
@@ -77,11 +90,16 @@ export function SequenceView() {
               count={arrows.length}
               itemHeight={ROW}
               staysAtEnd
-              shown={arrows.findIndex((arrow) => arrow.position === reading)}
-              onMove={(index) => state.change({ reading: arrows[index]?.position ?? null })}
+              shown={shown}
+              onMove={go}
+              onPick={(index) => {
+                go(index);
+                state.change({ view: 'events' });
+              }}
               item={(index) => {
                 const arrow = arrows[index];
-                return arrow === undefined ? null : <ArrowRow arrow={arrow} lines={lines} width={width} />;
+                const place = { left, width };
+                return arrow === undefined ? null : <ArrowRow {...{ arrow, lines, times, place }} />;
               }}
             />
           </div>
@@ -91,10 +109,16 @@ export function SequenceView() {
   );
 }
 
-function ArrowRow({ arrow, lines, width }: { arrow: Arrow; lines: readonly string[]; width: number }) {
-  const { state } = useTheater();
-  const { reading } = usePage();
-  const middle = (name: string): number => TIME + (lines.indexOf(name) + 0.5) * LINE;
+interface ArrowRowProps {
+  readonly arrow: Arrow;
+  readonly lines: readonly string[];
+  readonly times: Times;
+  /** Where the first line begins and the last one ends, pixels. */
+  readonly place: { readonly left: number; readonly width: number };
+}
+
+function ArrowRow({ arrow, lines, times, place: { left, width } }: ArrowRowProps) {
+  const middle = (name: string): number => left + (lines.indexOf(name) + 0.5) * LINE;
   const [from, to] = [middle(arrow.from), middle(arrow.to)];
   const isSelf = from === to;
   const words = arrow.ms === undefined ? arrow.text : `${arrow.text} · ${duration(arrow.ms)}`;
@@ -102,15 +126,10 @@ function ArrowRow({ arrow, lines, width }: { arrow: Arrow; lines: readonly strin
   const way = isSelf ? `M${from} 12h22v9h-18` : `M${from} ${y}H${to > from ? to - 3 : to + 3}`;
   const textX = isSelf ? from + 30 : (from + to) / 2;
   return (
-    <button
-      type="button"
-      class={`sequence-row tone-${arrow.tone}${arrow.isDerived ? ' derived' : ''}`}
-      aria-pressed={arrow.position === reading}
-      onClick={() => state.change({ reading: arrow.position, view: 'events' })}
-    >
-      <span class="sr-only">{`${clockTime(arrow.at)} ${arrow.from} to ${arrow.to}: ${words}`}</span>
+    <div class={`sequence-row tone-${arrow.tone}${arrow.isDerived ? ' derived' : ''}`}>
+      <span class="sr-only">{`${times.at(arrow.at)} ${arrow.from} to ${arrow.to}: ${words}`}</span>
       <span class="mono sequence-time" aria-hidden="true">
-        {arrow.isDerived ? '' : clockTime(arrow.at)}
+        {arrow.isDerived ? '' : times.at(arrow.at)}
       </span>
       <svg width={width} height={ROW} aria-hidden="true">
         {lines.map((name) => (
@@ -122,7 +141,7 @@ function ArrowRow({ arrow, lines, width }: { arrow: Arrow; lines: readonly strin
           {words}
         </text>
       </svg>
-    </button>
+    </div>
   );
 }
 

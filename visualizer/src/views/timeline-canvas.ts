@@ -7,6 +7,7 @@ import type { Category } from '../log/labels.js';
 import type { StretchView } from '../log/desk-messages.js';
 import { statePath } from '../../../src/lifecycle/state-path.js';
 import type { TimeWindow } from '../state/page.js';
+import { clockTime, dayText, Times } from '../state/times.js';
 
 export const LANE = 30;
 export const AXIS = 26;
@@ -28,6 +29,8 @@ export interface Overlay {
   readonly brush: TimeWindow | null;
 }
 
+const DAY = 86_400e3;
+const MIDNIGHT = '00:00:00.000';
 const STEPS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3,
   1_800e3, 3_600e3, 7_200e3, 14_400e3, 43_200e3, 86_400e3, 604_800e3,
@@ -84,6 +87,9 @@ function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from,
   const step = STEPS.find((each) => ((to - from) / each) * 96 < width) ?? 2_592_000e3;
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
+  const { hasDays } = new Times(from, to);
+  /** Where there is room again, and the day that is written last. */
+  let [free, day] = [0, ''];
   const offset = new Date(from).getTimezoneOffset() * 60_000;
   for (let at = Math.ceil((from - offset) / step) * step + offset; at <= to; at += step) {
     const x = Math.round(xOf(at)) + 0.5;
@@ -92,9 +98,12 @@ function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from,
     context.moveTo(x, AXIS - 4);
     context.lineTo(x, height);
     context.stroke();
+    const words = tickWords(at, step, hasDays && dayText(at) !== day);
+    const end = x + context.measureText(words).width + 8;
+    if (x < free || end >= width) continue;
     context.fillStyle = color('muted');
-    const words = tickWords(at, step);
-    if (x + context.measureText(words).width + 8 < width) context.fillText(words, x + 4, AXIS / 2);
+    context.fillText(words, x + 4, AXIS / 2);
+    [free, day] = [end, dayText(at)];
   }
   context.strokeStyle = color('border');
   context.beginPath();
@@ -103,12 +112,14 @@ function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from,
   context.stroke();
 }
 
-function tickWords(at: number, step: number): string {
-  const date = new Date(at);
-  if (step >= 86_400e3) return date.toLocaleDateString();
-  const text = date.toTimeString().slice(0, 8);
-  if (step >= 60e3) return text.slice(0, 5);
-  return step >= 1e3 ? text : `${text}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+/** A day that begins is its own name. */
+function tickWords(at: number, step: number, hasDay: boolean): string {
+  const day = dayText(at);
+  if (step >= DAY) return day;
+  const text = clockTime(at);
+  const time = step >= 60e3 ? text.slice(0, 5) : step >= 1e3 ? text.slice(0, 8) : text;
+  if (!hasDay) return time;
+  return text === MIDNIGHT ? day : `${day} ${time}`;
 }
 
 function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number): void {

@@ -5,9 +5,9 @@ import { stateText } from '../../../src/event-log/divergence.js';
 import { StateMark } from '../parts/state-badge.js';
 import { goBy } from '../state/moves.js';
 import { look, type TimeWindow } from '../state/page.js';
-import { useAnswer, useMoment, usePage, useTheater } from '../state/theater.js';
+import { useAnswer, useMoment, usePage, useTheater, useTimes } from '../state/theater.js';
 import { useNow } from '../state/tick.js';
-import { clockTime, duration } from '../state/times.js';
+import { duration } from '../state/times.js';
 import { AXIS, drawOverlay, drawTimeline, LANE } from './timeline-canvas.js';
 import { Nothing } from '../parts/nothing.js';
 import { Icon } from '../parts/icon.js';
@@ -23,6 +23,7 @@ export function TimelineView() {
   const { book, selected, cursor, source, link } = page;
   const isLive = source.kind === 'live' && link.kind === 'open';
   const now = useNow(isLive);
+  const times = useTimes();
   const names = book?.names ?? [];
   const scroll = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -157,7 +158,7 @@ export function TimelineView() {
     <section class="view timeline" aria-label="Timeline">
       <div class="toolbar">
         <p class="toolbar-note mono">
-          {clockTime(window.from)} – {clockTime(window.to)} · {duration(window.to - window.from)}
+          {times.at(window.from)} – {times.at(window.to)} · {duration(window.to - window.from)}
         </p>
         <ul class="legend" aria-label="Marks">
           {(['failure', 'rejection', 'list', 'call'] as const).map((mark) => (
@@ -233,11 +234,19 @@ export function TimelineView() {
             />
             <canvas ref={overlay} class="timeline-overlay" aria-hidden="true" />
             {hover !== null && brush === null && (
-              <HoverNote hover={hover} width={size.width} time={timeOf(hover.x)} words={wordsAt(hover)} />
+              <HoverNote
+                hover={hover}
+                width={size.width}
+                time={times.at(timeOf(hover.x))}
+                words={wordsAt(hover)}
+              />
             )}
           </div>
         </div>
       </div>
+      <p class="sr-only" role="status">
+        {selected === '' ? 'manager' : selected}, {states.get(selected) ?? moment?.manager}
+      </p>
       <ol
         id="lane-story"
         class="sr-only"
@@ -245,12 +254,12 @@ export function TimelineView() {
       >
         {stretch?.bars.slice(-40).map((bar) => (
           <li key={bar.from}>
-            {stateText(values[bar.value])} from {clockTime(bar.from)}, {duration(bar.to - bar.from)}
+            {stateText(values[bar.value])} from {times.at(bar.from)}, {duration(bar.to - bar.from)}
           </li>
         ))}
         {stretch?.marks.slice(-40).map((mark) => (
           <li key={mark.position}>
-            {mark.category} at {clockTime(mark.at)}
+            {mark.category} at {times.at(mark.at)}
             {mark.count > 1 ? `, ${mark.count} together` : ''}
           </li>
         ))}
@@ -277,7 +286,7 @@ export function TimelineView() {
   }
 }
 
-function HoverNote(props: { hover: { x: number; y: number }; width: number; time: number; words: string }) {
+function HoverNote(props: { hover: { x: number; y: number }; width: number; time: string; words: string }) {
   const { hover, width, time, words } = props;
   const isRight = hover.x > width / 2;
   const x = isRight
@@ -285,7 +294,7 @@ function HoverNote(props: { hover: { x: number; y: number }; width: number; time
     : { left: `calc(var(--names) + ${hover.x + 12}px)` };
   return (
     <div class="tooltip" style={{ ...x, top: `${hover.y + 14}px` }} aria-hidden="true">
-      <span class="mono">{clockTime(time)}</span>
+      <span class="mono">{time}</span>
       {words !== '' && <pre>{words}</pre>}
     </div>
   );

@@ -70,6 +70,8 @@ function WaitingNote(props: { link: Link; hasSource: boolean; isFile: boolean })
           <p>The log of the running troupe is on its way.</p>
         </div>
       );
+    case 'silent':
+      return <Nothing title="Nothing is heard any more">It goes on by itself.</Nothing>;
     case 'lost':
       return (
         <Nothing

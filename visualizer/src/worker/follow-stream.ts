@@ -1,30 +1,38 @@
 /**
  * Follows what a runtime tells, one JSON message a line, and comes back after it was lost.
  *
- * Does not read logs: lines of a log go on as they are.
+ * Does not read logs: lines of a log go on as they are. Does not judge when it is silent (`silence.ts`).
  */
 import { INSPECTION_PATHS, type InspectionMessage } from '../../../src/inspection/protocol.js';
-import { refusalOf } from '../state/runtime.js';
+import { refusalOf, type Access } from '../state/runtime.js';
+import { Silence } from './silence.js';
 
 export interface Follower {
   readonly message: (message: InspectionMessage) => void;
   readonly lost: (why: string, mayReturn: boolean) => void;
   /** It wants nothing of us: the token is not right. */
   readonly refused: (status: number, why: string) => void;
+  /** Nothing was heard since then, milliseconds since the epoch. It may go on. */
+  readonly silent: (since: number) => void;
+  /** It goes on. */
+  readonly heard: () => void;
+}
+
+export interface Followed extends Access {
+  readonly follower: Follower;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly signal: AbortSignal;
 }
 
 /** Milliseconds to wait before each try. */
 const WAITS = [500, 1_000, 2_000, 5_000];
+/** Longest that a stream may take to begin, milliseconds. */
+const BEGIN_MS = 20_000;
 
-export async function followStream(
-  address: string,
-  token: string,
-  follower: Follower,
-  wait: (ms: number) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function followStream(followed: Followed): Promise<void> {
+  const { wait, signal } = followed;
   for (let failures = 0; ; failures += 1) {
-    const end = await followOnce(address, token, follower, signal);
+    const end = await followOnce(followed);
     if (end === 'over' || signal.aborted) return;
     if (end === 'heard') failures = 0;
     await wait(WAITS[Math.min(failures, WAITS.length - 1)] ?? 5_000);
@@ -32,24 +40,33 @@ export async function followStream(
 }
 
 /** `over`: it will not come back. `heard`: something came before it was lost. */
-async function followOnce(
-  address: string,
-  token: string,
-  follower: Follower,
-  signal: AbortSignal,
-): Promise<'over' | 'heard' | 'lost'> {
+async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'> {
+  const { follower, wait, signal } = followed;
+  const stream = new AbortController();
+  signal.addEventListener('abort', () => stream.abort(), { signal: stream.signal });
+  const giveUp = (why: string): void => stream.abort(new Error(why));
+  let silence: Silence | undefined;
+  let hasBegun = false;
   let isHeard = false;
   let isOver = false;
   try {
-    const response = await asked(INSPECTION_PATHS.stream, address, token, signal);
+    void wait(BEGIN_MS).then(() => {
+      if (!hasBegun) giveUp('It does not answer.');
+    });
+    const response = await asked(INSPECTION_PATHS.stream, followed, { signal: stream.signal });
+    hasBegun = true;
     if (response.status === 401 || response.status === 403) {
       follower.refused(response.status, 'This address has the key of another run.');
       return 'over';
     }
     if (!response.ok || response.body === null) throw new Error(await refusalOf(response));
-    for await (const message of messagesOf(response.body)) {
+    for await (const message of messagesOf(response.body, () => silence?.heard())) {
       isHeard = true;
       if (signal.aborted) return 'over';
+      if (message.kind === 'hello' && message.aliveEveryMs !== undefined) {
+        silence = silenceOf(followed, message.aliveEveryMs);
+        void silence.watch(stream.signal).then(() => giveUp('Nothing was heard of it any more.'));
+      }
       follower.message(message);
       if (message.kind === 'farewell' || (message.kind === 'log' && message.isLast === true)) isOver = true;
     }
@@ -57,18 +74,49 @@ async function followOnce(
     follower.lost('The runtime has ended the stream.', true);
   } catch (error) {
     if (isOver || signal.aborted) return 'over';
-    follower.lost(error instanceof Error ? error.message : 'It cannot be reached.', true);
+    follower.lost(reasonOf(error), true);
+  } finally {
+    stream.abort();
   }
   return isHeard ? 'heard' : 'lost';
 }
 
+/** What a browser says of a connection is of every browser's own words. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error && !(error instanceof TypeError) ? error.message : 'It cannot be reached.';
+}
+
+function silenceOf(followed: Followed, everyMs: number): Silence {
+  const { wait, follower } = followed;
+  return new Silence({
+    everyMs,
+    wait,
+    now: Date.now,
+    ask: (ms) => isAnswered(followed, wait(ms)),
+    begun: follower.silent,
+    over: follower.heard,
+  });
+}
+
+/** Whether a question was answered, or has failed, before `limit`. */
+async function isAnswered(access: Access, limit: Promise<void>): Promise<boolean> {
+  const asking = new AbortController();
+  const answer = asked(INSPECTION_PATHS.stream, access, { method: 'HEAD', signal: asking.signal });
+  const done = answer.then(
+    () => true,
+    () => true,
+  );
+  const isDone = await Promise.race([done, limit.then(() => false)]);
+  asking.abort();
+  return isDone;
+}
+
 /** The lines of a log as they are, in pieces. Rejects where they cannot be read. */
 export async function* readLines(
-  address: string,
-  token: string,
+  access: Access,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const response = await asked(INSPECTION_PATHS.log, address, token, signal);
+  const response = await asked(INSPECTION_PATHS.log, access, { signal });
   if (!response.ok || response.body === null) throw new Error(await refusalOf(response));
   const reader = response.body.getReader();
   for (;;) {
@@ -78,21 +126,26 @@ export async function* readLines(
   }
 }
 
-function asked(path: string, address: string, token: string, signal: AbortSignal): Promise<Response> {
+function asked(path: string, { address, token }: Access, init: RequestInit): Promise<Response> {
   return fetch(new URL(`.${path}`, address), {
     headers: { authorization: `Bearer ${token}` },
     cache: 'no-store',
-    signal,
+    ...init,
   });
 }
 
-async function* messagesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<InspectionMessage> {
+/** `heard` is told of every piece, of which a long message has many. */
+async function* messagesOf(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  heard: () => void,
+): AsyncGenerator<InspectionMessage> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest: string[] = [];
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
+    heard();
     const lines = decoder.decode(value, { stream: true }).split('\n');
     const [first = '', ...others] = lines;
     rest.push(first);

@@ -2,6 +2,7 @@
 import type { InspectionMessage } from '../../../src/inspection/protocol.js';
 import type { Answered, Asked, News, Order } from '../log/desk-messages.js';
 import { LogDesk } from '../log/log-desk.js';
+import type { Access } from '../state/runtime.js';
 import { ownCharts } from '../log/own-charts.js';
 import { piecesOf } from './file-pieces.js';
 import { followStream, readLines } from './follow-stream.js';
@@ -55,6 +56,8 @@ function hear(message: InspectionMessage): void {
     case 'resync':
       noteGrowth();
       break;
+    case 'alive':
+      break;
     case 'farewell':
       tell({ news: 'lost', why: message.why, mayReturn: false });
       break;
@@ -64,7 +67,7 @@ function hear(message: InspectionMessage): void {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'It cannot be read.');
 const lost = (why: string, mayReturn: boolean): void => tell({ news: 'lost', why, mayReturn });
 
-async function follow(address: string, token: string): Promise<void> {
+async function follow(access: Access): Promise<void> {
   const { signal } = following;
   const message = (heard: InspectionMessage): void => {
     hear(heard);
@@ -73,10 +76,12 @@ async function follow(address: string, token: string): Promise<void> {
     following.abort();
     following = new AbortController();
     const { signal: reading } = following;
-    void readFile(readLines(address, token, reading), undefined, reading);
+    void readFile(readLines(access, reading), undefined, reading);
   };
   const refused = (status: number, why: string): void => tell({ news: 'refused', status, why });
-  await followStream(address, token, { message, lost, refused }, wait, signal);
+  const silent = (since: number): void => tell({ news: 'silent', since });
+  const heard = (): void => tell({ news: 'heard' });
+  await followStream({ ...access, follower: { message, lost, refused, silent, heard }, wait, signal });
 }
 
 /** `size` is undefined where nobody knows it. */
@@ -103,7 +108,7 @@ async function readFile(
 function obey(order: Order): Promise<void> {
   following.abort();
   following = new AbortController();
-  if (order.order === 'follow') return follow(order.address, order.token);
+  if (order.order === 'follow') return follow(order);
   return readFile(piecesOf(order.file), order.file.size, following.signal);
 }
 

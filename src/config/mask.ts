@@ -19,8 +19,14 @@ export function maskConfig(config: ServerConfig): Readonly<Record<string, unknow
 export function maskUrl(text: string): string {
   const template = parseTemplate(text, false);
   if ('problem' in template) return MASK;
-  const shown = template.parts.map((part) => (part.kind === 'text' ? part.text : toReference(part))).join('');
-  const [, address = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(shown) ?? [];
+  return maskUrlParts(
+    template.parts.map((part) => (part.kind === 'text' ? part.text : toReference(part))).join(''),
+  );
+}
+
+/** Credentials, values of the query and the fragment are masked; no variable is looked at. */
+export function maskUrlParts(text: string): string {
+  const [, address = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? [];
   return [
     address.replaceAll(/[^/\\]+@/g, `${MASK}@`),
     query === undefined ? '' : `?${query.split('&').map(maskPair).join('&')}`,

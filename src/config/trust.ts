@@ -5,13 +5,15 @@
  * R2. An approval counts for one server name, one folder and one wording of the entry. The same wording in another
  *     folder runs other files, so it is another question. What the file proposes for an answer the entry refers to
  *     belongs to the wording, since it is used where nobody is asked.
- * R3. Everything that decides what runs is shown, by its name where it may hold a secret.
+ * R3. Everything that decides what runs is shown, by its name where it may hold a secret. Program, folder and host are
+ *     shown in full, whatever stands in for them.
  */
 import type { TrustPolicy, TrustRequest } from '../options.js';
+import { askedAddress } from './asked-address.js';
 import { hashOf } from './entry-hash.js';
 import { inputsWanted, variablesWanted } from './expand.js';
 import { declaredInputs } from './inputs.js';
-import { MASK, maskUrl } from './mask.js';
+import { MASK } from './mask.js';
 import type { ServerSpec } from './merge.js';
 
 /**
@@ -30,13 +32,14 @@ export function isApprovedBy(policy: TrustPolicy | undefined, spec: ServerSpec):
   return policy === 'all' || (policy === 'remote-only' && 'url' in spec.config);
 }
 
-/** The question, with names of variables and never a value. Credentials and the query of an address are masked. */
+/** The question, with names of variables and never a value of one. Credentials and the query of an address are masked. */
 export function toTrustRequest(spec: ServerSpec): TrustRequest {
   const { name, source, baseDir, config } = spec;
   const inputs = declaredInputs(spec);
   const asked = idsOf(config);
+  const deciding = decidingIds(config);
   const proposals = inputs.flatMap(({ id, default: value, password }) =>
-    value === undefined ? [] : [[id, password ? MASK : value]],
+    value === undefined ? [] : [[id, password && !deciding.has(id) ? MASK : value]],
   );
   return {
     server: name,
@@ -60,6 +63,17 @@ function idsOf(config: ServerSpec['config']): readonly string[] {
   return inputsWanted(config).map((name) => name.replace(/^input:/, ''));
 }
 
+/** Of the answers that decide which program is run and where, or which server is reached. */
+function decidingIds(config: ServerSpec['config']): ReadonlySet<string> {
+  if ('url' in config) {
+    const { deciding } = askedAddress(config);
+    return new Set(deciding.map(({ name }) => name.replace(/^input:/, '')));
+  }
+  if (!('command' in config)) return new Set();
+  const { args: _, env: __, ...place } = config;
+  return new Set(idsOf(place));
+}
+
 function describeTarget(
   config: ServerSpec['config'],
 ): Pick<TrustRequest, 'transport' | 'command' | 'args' | 'cwd' | 'url' | 'headers'> {
@@ -73,10 +87,10 @@ function describeTarget(
     };
   }
   if ('url' in config) {
-    const { type = 'http', url, headers } = config;
+    const { type = 'http', headers } = config;
     return {
       transport: type,
-      url: maskUrl(url),
+      url: askedAddress(config).text,
       ...(headers !== undefined && { headers: namesIn(headers) }),
     };
   }

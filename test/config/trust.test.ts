@@ -132,6 +132,61 @@ describe('the request for approval', () => {
     expect(toTrustRequest(spec(CURIOUS_REMOTE))).toMatchObject({ transport: 'http' });
   });
 
+  it.each<[where: string, url: string, env: Record<string, string>, shown: string]>([
+    ['its own variable', 'https://${H}/mcp', { H: 'evil.example' }, 'https://evil.example/mcp'],
+    [
+      'variables of variables',
+      '${B}/mcp',
+      { H: 'evil.example', B: 'https://${H}:8' },
+      'https://evil.example:8/mcp',
+    ],
+    ['a default', 'https://${H:-evil.example}/mcp', {}, 'https://${H:-evil.example}/mcp'],
+    [
+      'a default of it all',
+      '${B:-https://evil.example/${K:-key-1}}',
+      {},
+      '${B:-https://evil.example/${K:-***}}',
+    ],
+    [
+      'a part of a name',
+      'https://good.example${H}/',
+      { H: '.evil.example' },
+      'https://good.example.evil.example/',
+    ],
+    [
+      'credentials, which are hidden',
+      'https://${U}evil.example/',
+      { U: 'good.example@' },
+      'https://***@evil.example/',
+    ],
+    ['the host’s variable', 'https://${H}/${K}', { K: 'key-1' }, 'https://${H}/${K}'],
+    [
+      'a variable of its own of which a part is the host’s',
+      'https://${H}/',
+      { H: '${X}.example' },
+      'https://${X}.example/',
+    ],
+  ])('shows which server would be reached, where that stands in %s.', (_, url, env, shown) => {
+    expect(toTrustRequest(spec({ url, env })).url).toBe(shown);
+  });
+
+  it('hides what else an entry puts into its address.', () => {
+    const env = { P: 'secret-1', Q: 'secret-2' };
+    const url = 'https://example.com/${P}/${K:-secret-3}?q=${Q}#${Q}';
+    const request = toTrustRequest(spec({ url, env }));
+    expect(request.url).toBe('https://example.com/${P}/${K:-***}?q=***#***');
+    expect(JSON.stringify(request)).not.toContain('secret-');
+  });
+
+  it('shows a proposed answer that decides what runs or is reached, though it calls itself a password.', () => {
+    const asked = (text: string) => [text, { id: text, default: `${text}.example`, password: true }] as const;
+    const inputs = new Map([asked('a'), asked('b')]);
+    const program = { command: '${input:a}', env: { B: '${input:b}' } };
+    expect(toTrustRequest(spec(program, { inputs })).inputs).toEqual({ a: 'a.example', b: '***' });
+    const remote = { url: 'https://${input:a}/${input:b}' };
+    expect(toTrustRequest(spec(remote, { inputs })).inputs).toEqual({ a: 'a.example', b: '***' });
+  });
+
   it('is another one for another entry, folder or name, and the same for the same', () => {
     const hashes = [
       spec(STDIO),

@@ -29,16 +29,14 @@ const SHORT = 4_000;
 const line = (label, value) => console.log(`  ${label.padEnd(62)} ${value.padStart(12)}`);
 const count = (value) => Math.round(value).toLocaleString('en');
 
-/** Gives what an event costs while nothing is recorded: the charts and the bench around them. */
+/** Gives what an entry costs while nothing is recorded: the charts and the bench around them. */
 async function recording(toldEach) {
   const { off, on, cost } = await costOfRecording(SHORT);
-  console.log(
-    `Recording, microseconds of processor time an event, which is one entry (median of ${ROUNDS} rounds, interleaved)`,
-  );
+  console.log(`Recording, microseconds of processor time an entry (median of ${ROUNDS} rounds, interleaved)`);
   line('off: the charts', off.toFixed(1));
   line('on', on.toFixed(1));
   line('recorder', cost.toFixed(1));
-  line('recorder, an event that starts nothing', (await costOfRecording(SHORT, plain)).cost.toFixed(1));
+  line('recorder, an entry that starts nothing', (await costOfRecording(SHORT, plain)).cost.toFixed(1));
   line('recorder, an event of any actor', (cost / toldEach).toFixed(1));
   line('recorder, as a share of the charts', (cost / off).toFixed(2));
   return off;

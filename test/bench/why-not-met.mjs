@@ -43,8 +43,4 @@ export const REASONS = {
     '1,000 connections in memory the target is met. A child process with its pipes is about 9 KiB, and the two actors that every ' +
     'connection needs (its chart, and the watch over its session) 6.5. Review actors, masked copies of definitions, empty maps and ' +
     'closures were taken out (70 to 59 KiB).',
-  'recorder on, an event':
-    'At the edge: from 14 to 22 µs have been measured, as fast as the processor was at the moment; it stays at two fifths to a half of what ' +
-    'the charts cost beside it. An entry is read from the event, made text, chained to the entry before and checked against what ' +
-    'stands. Reading only the fields that changed, and a hash without a library, are in; reading them in one pass gained nothing.',
 };

@@ -76,7 +76,7 @@ import type { RequestOptions } from './requests/request.js';
 import { TroupeRequests, type OfServer, type ResourceOptions } from './requests/troupe-requests.js';
 import { Wishes } from './requests/wishes.js';
 import { createTransport } from './transports/create-transport.js';
-import { unknownTool } from './unknown-tool.js';
+import { unknownTool, whyReplaced } from './unknown-tool.js';
 import { SchemaValidator } from './validation/schema-validator.js';
 import { View, type ViewOptions } from './view.js';
 
@@ -398,8 +398,8 @@ export class Troupe {
     if (tool === undefined || connection === undefined) return Promise.reject(this.#unknown(name));
     return connection.callOffered(tool.tool, args, options, () => {
       const now = this.#registry.tool(name);
-      const isSame = now?.server === tool.server && now.tool === tool.tool;
-      return isSame ? undefined : this.#unknown(name);
+      if (now?.server !== tool.server || now.tool !== tool.tool) return this.#unknown(name);
+      return options.lookedAt && whyReplaced(options.lookedAt, now);
     });
   }
 

@@ -1,7 +1,9 @@
 /** What is said where no server offers a tool of that name: when it went and why, where there was one. */
+import type { CatalogTool } from './catalog/registry.js';
 import type { Vanished } from './catalog/vanished.js';
 import { UnknownToolError } from './errors.js';
 import type { ServerStatus } from './lifecycle/status.js';
+import { changedFields } from './review/fingerprint.js';
 
 export function unknownTool(
   name: string,
@@ -19,4 +21,13 @@ export function unknownTool(
 export function goneTool(name: string, { server, at, why }: Vanished): UnknownToolError {
   const message = `The tool '${name}' went at ${new Date(at).toISOString()}: ${why}.`;
   return new UnknownToolError(name, message, { server, goneAt: at });
+}
+
+/** Why a tool must not be called for the one that somebody looked at; undefined where it is still that one. */
+export function whyReplaced(lookedAt: CatalogTool, now: CatalogTool): UnknownToolError | undefined {
+  const { name, server } = now;
+  const isOfSameName = server === lookedAt.server && now.tool === lookedAt.tool;
+  if (isOfSameName && changedFields(lookedAt, now).length === 0) return undefined;
+  const message = `The tool '${name}' has become another one since somebody looked at it, and was not called.`;
+  return new UnknownToolError(name, message, { server });
 }

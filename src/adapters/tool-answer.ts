@@ -3,7 +3,8 @@
  *
  * T1. What a server said stands within the boundary, its error messages included; what stands outside is ours.
  * T2. An answer that is an error begins with `MCP error:` and says what the model can do about it.
- * T3. What is called is what the host was asked about: a tool that has become another one meanwhile is not.
+ * T3. What is called is what the host was asked about: a tool that has become another one meanwhile is not, nor one that
+ *     becomes it while the call waits for its server.
  * T4. An abort is thrown as the reason of the signal, and a mistake of the host as it is; neither becomes an answer.
  * T5. A mistake of the host never makes a call that was made look as if it had failed: the model would repeat it. So every
  *     entry point checks the limit before anything is sent, and data over which `shows` throws is not shown.
@@ -23,7 +24,7 @@ import {
   REPLACED_ADVICE,
 } from './error-advice.js';
 import { sortMedia } from './shown-media.js';
-import type { ToolSource } from './tool-source.js';
+import type { CallLimits, ToolSource } from './tool-source.js';
 
 export interface AnswerOptions {
   /** Milliseconds without an answer and without progress, as in `callTool`. Default: the server's `callTimeout`, else 60,000. */
@@ -73,13 +74,11 @@ export async function answerCall(
   if (!isJsonObject(args))
     return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
   const tool = source.tool(name);
-  if (tool?.requiresApproval === true) {
-    if (!(await isApproved(tool, args, signal, options))) return { answer: errorAnswer(REFUSED_ADVICE) };
-    const now = source.tool(name);
-    if (now !== undefined && !isSameTool(now, tool)) return { answer: errorAnswer(REPLACED_ADVICE) };
+  if (tool?.requiresApproval === true && !(await isApproved(tool, args, signal, options))) {
+    return { answer: errorAnswer(REFUSED_ADVICE) };
   }
   try {
-    const result = await source.callTool(name, args, limitsOf(options, signal));
+    const result = await source.callTool(name, args, limitsOf(options, signal, tool));
     return { answer: await toAnswer(source, result, tool, call, options), result };
   } catch (error) {
     return { answer: await answerTo(error, source, tool, call, options) };
@@ -102,16 +101,16 @@ async function isApproved(
   return (await (signal === undefined ? asked : abortable(asked, signal))) === true;
 }
 
-/** A list keeps the schema of a tool whose definition did not change. */
-function isSameTool(a: CatalogTool, b: CatalogTool): boolean {
-  return a.server === b.server && a.tool === b.tool && a.inputSchema === b.inputSchema;
-}
-
-function limitsOf({ timeoutMs, totalTimeoutMs }: AnswerOptions, signal: AbortSignal | undefined): object {
+function limitsOf(
+  { timeoutMs, totalTimeoutMs, approve }: AnswerOptions,
+  signal: AbortSignal | undefined,
+  tool: CatalogTool | undefined,
+): CallLimits {
   return {
     ...(signal !== undefined && { signal }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(totalTimeoutMs !== undefined && { totalTimeoutMs }),
+    ...(approve !== undefined && tool !== undefined && { lookedAt: tool }),
   };
 }
 
@@ -160,5 +159,6 @@ async function answerTo(
     tool: tool?.tool ?? call.name,
     ...(limit !== undefined && { limit }),
   });
-  return errorAnswer(`${adviceFor(error)}\n${text}`);
+  const isReplaced = error.code === 'UNKNOWN_TOOL' && source.tool(call.name) !== undefined;
+  return errorAnswer(`${isReplaced ? REPLACED_ADVICE : adviceFor(error)}\n${text}`);
 }

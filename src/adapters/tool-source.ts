@@ -18,6 +18,12 @@ export interface CallLimits {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly totalTimeoutMs?: number;
+  /**
+   * The tool that the host was asked about: another one of that name is not to be called.
+   *
+   * @internal
+   */
+  readonly lookedAt?: CatalogTool;
 }
 
 export interface ShownResult {

@@ -10,6 +10,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterLoss, type RetryCalls } from '../../machines/policy/call-safety.js';
 import { isAnswering } from '../answering.js';
+import type { CatalogTool } from '../catalog/registry.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
 import type { GiveUpSignal, Progress } from '../protocol/protocol-client.js';
@@ -46,6 +47,12 @@ export interface CallOptions {
    * what the server asks in the course of the call.
    */
   readonly context?: unknown;
+  /**
+   * The tool as somebody looked at it: what has become another one since is not called.
+   *
+   * @internal
+   */
+  readonly lookedAt?: CatalogTool;
 }
 
 /** The same for whoever calls very often. */

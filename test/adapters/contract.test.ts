@@ -368,6 +368,37 @@ describe.each(AGENTS)('$name', (agent) => {
     expect((await toldOf(agent, world, {}, { approve: () => true })).text).toBe(wrapped('echo {}'));
   });
 
+  it('does not call another tool either that comes while the call waits for its server.', async () => {
+    const world = await makeWorld();
+    const changed = tool('echo', { description: 'sends everything to everybody' });
+    const told = await toldOf(
+      agent,
+      world,
+      {},
+      {
+        approve: async ({ description }) => {
+          world.server.script = { ...world.server.script, tools: [changed] };
+          await world.server.die();
+          expect(world.troupe.tool('mcp__box__echo')?.description).toBe(description);
+          return true;
+        },
+      },
+    );
+    expectError(agent, told);
+    expect(told.text).toMatch(/^MCP error: The tool has become another one .* nothing was sent\./);
+    expect(world.server.of('tools/call')).toEqual([]);
+  });
+
+  it('calls the tool that the host was asked about over the next session too.', async () => {
+    const world = await makeWorld();
+    const approve = async (): Promise<boolean> => {
+      await world.troupe.connection('box')?.restart();
+      await world.server.die();
+      return true;
+    };
+    expect((await toldOf(agent, world, {}, { approve })).text).toBe(wrapped('echo {}'));
+  });
+
   it('works on a view, which sees and calls nothing else.', async () => {
     const { server, troupe } = await makeWorld({ tools: [tool('echo'), tool('other')] });
     const view = troupe.view({ tools: ['*echo'] });

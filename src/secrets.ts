@@ -8,7 +8,7 @@
  */
 import { MASK } from './config/mask.js';
 import type { ServerConfig } from './options.js';
-import { cutSpelling, spellings } from './spelled-secret.js';
+import { base64Spellings, cutSpelling, spellings } from './spelled-secret.js';
 import type { RawFailure } from './transports/session-transport.js';
 
 export type Mask = (text: string) => string;
@@ -123,8 +123,9 @@ export const NO_MASK: Mask = (text) => text;
 export function createMask(secrets: Iterable<string>): Mask {
   const known = [...new Set(secrets)].toSorted((a, b) => b.length - a.length);
   if (known.length === 0) return NO_MASK;
-  const whole = known.flatMap(spellings);
-  const cut = known.filter(isLikely).map((secret) => cutSpelling(secret, SHORTEST_LIKELY_SECRET));
+  const long = known.filter(isLikely);
+  const whole = [...known.flatMap(spellings), ...long.flatMap(base64Spellings)];
+  const cut = long.map((secret) => cutSpelling(secret, SHORTEST_LIKELY_SECRET));
   return (text) => {
     const masked = strike(text, whole);
     return text.length < SHORTEST_CUT_TEXT ? masked : strike(masked, cut);

@@ -1,7 +1,7 @@
 /**
  * How programs spell a secret when they repeat it, as patterns: as it is, as JSON spells it, with or without escapes for
- * what is not ASCII and also inside further JSON, and as an address spells it, of a component, a form or the platform.
- * Pure. Other encodings of a whole text, such as base64, are not found.
+ * what is not ASCII and also inside further JSON, as an address spells it, of a component, a form or the platform, and
+ * inside base64. Pure. Other encodings of a whole text, such as hexadecimal digits, are not found.
  */
 
 /** A longer secret is looked for in its three usual spellings: there is an end to how large a pattern can be. */
@@ -21,6 +21,20 @@ export function spellings(secret: string): readonly (string | RegExp)[] {
   if (/^[\w.-]*$/.test(secret)) return [secret];
   if (secret.length <= LONGEST_PATTERN) return [new RegExp(spelledParts(secret).join(''), 'g')];
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed())];
+}
+
+/**
+ * What the secret alone decides of a base64 text that holds it, wherever in it the secret begins (RFC 4648, both
+ * alphabets). Meant for secrets that are long enough for this not to be found by chance.
+ */
+export function base64Spellings(secret: string): readonly RegExp[] {
+  const bytes = Buffer.from(secret);
+  return [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    const first = Math.ceil((before * 8) / 6);
+    const end = Math.floor(((before + bytes.length) * 8) / 6);
+    return new RegExp(text.slice(first, end).replaceAll('+', '[+-]').replaceAll('/', '[/_]'), 'g');
+  });
 }
 
 /** The beginning of the secret, of at least so many characters, where the text was cut: at its end, or before `…`. */

@@ -52,6 +52,20 @@ describe('the mask', () => {
     expect(mask(told)).toBe(shown);
   });
 
+  it.each(['', 'u', 'me', 'ada', 'harbor'])(
+    'strikes a secret out inside base64, of either alphabet, after "%s:"',
+    (user) => {
+      const secret = 'key~with?more>than-eight';
+      const pair = Buffer.from(`${user}:${secret} `);
+      for (const alphabet of ['base64', 'base64url'] as const) {
+        const shown = createMask([secret])(`Authorization: Basic ${pair.toString(alphabet)} was sent`);
+        expect(shown).toMatch(/^Authorization: Basic [\w+/-]*\*\*\*[\w+/=-]* was sent$/);
+        const rest = Buffer.from(shown.split(' ')[2]?.replace('***', '') ?? '', 'base64').toString('latin1');
+        expect(rest).not.toMatch(/key|with|more|than|eigh/);
+      }
+    },
+  );
+
   it('reaches every text in JSON and leaves names, numbers and null alone', () => {
     const told = { list: ['tok"en/1', 1, null], deep: { text: 'tok"en/1' } };
     expect(maskJson(told, mask)).toEqual({ list: ['***', 1, null], deep: { text: '***' } });

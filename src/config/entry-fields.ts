@@ -64,13 +64,19 @@ export function reportDoubles(entry: RawEntry, report: Report): void {
 
 /** Other hosts' fields are nobody's business here, but a known field misspelt is a setting lost. */
 export function reportNearMisses(entry: RawEntry, report: Report): void {
-  const known = ENTRY_SCHEMA.properties;
   for (const field of Object.keys(entry)) {
-    if (Object.hasOwn(known, field)) continue;
-    const meant = Object.hasOwn(SYNONYMS, field) ? SYNONYMS[field] : nearestName(field, Object.keys(known));
+    if (Object.hasOwn(ENTRY_SCHEMA.properties, field)) continue;
+    const meant = meantField(field);
     if (meant === undefined) continue;
-    report([field], `is not a known field; did you mean '${meaningOf(meant)}'?`, 'warning');
+    report([field], `is not a known field; did you mean '${meant}'?`, 'warning');
   }
+}
+
+/** What somebody probably meant by the name of a field that there is not; `others` are names that another host knows. */
+export function meantField(field: string, others: readonly string[] = []): string | undefined {
+  const known = [...others, ...Object.keys(ENTRY_SCHEMA.properties)];
+  const meant = Object.hasOwn(SYNONYMS, field) ? SYNONYMS[field] : nearestName(field, known);
+  return meant === undefined ? undefined : meaningOf(meant);
 }
 
 function spellings(field: string): readonly string[] {

@@ -2,7 +2,7 @@
  * Finds the entries in a configuration file by its layout, or says why there are none.
  */
 import type { ConfigProblem } from '../errors.js';
-import { translatePlain } from './hosts/editors.js';
+import { translateVsCode } from './hosts/editors.js';
 import type { Translate } from './hosts/translation.js';
 import { WRAPPED, type Holder, type Layout } from './layout.js';
 import { nearestName } from './near-miss.js';
@@ -85,7 +85,7 @@ function entriesIn(
   // One editor keeps its servers a level lower, beside its inputs: { "mcp": { "servers": { … } } }.
   const lower = field === 'mcp' ? members.find(isLowerHolder) : undefined;
   if (lower !== undefined) {
-    const inside = { path: ['servers'], translate: translatePlain };
+    const inside = { path: ['servers'], translate: translateVsCode };
     return entriesIn(tree, { ...lower, holder: inside }, { syntax, holders: [] }, report);
   }
   if (members.length === 0) report({ ...position, severity: 'warning', field, message: 'names no server' });

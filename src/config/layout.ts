@@ -3,7 +3,7 @@
  */
 import type { Translate } from './hosts/translation.js';
 import { translateCodex } from './hosts/codex.js';
-import { translatePlain } from './hosts/editors.js';
+import { translatePlain, translateVsCode } from './hosts/editors.js';
 import { translateGoose } from './hosts/goose.js';
 import { translateOpencode } from './hosts/opencode.js';
 import { translateZed } from './hosts/zed.js';
@@ -35,7 +35,7 @@ export const WRAPPED: Readonly<Record<Syntax, string>> = {
 
 const COMMON_HOLDERS: readonly Holder[] = [
   { path: ['mcpServers'], translate: translatePlain },
-  { path: ['servers'], translate: translatePlain },
+  { path: ['servers'], translate: translateVsCode },
   { path: ['context_servers'], translate: translateZed },
   { path: ['mcp_servers'], translate: translateCodex },
   { path: ['mcp'], translate: translateOpencode },

@@ -8,6 +8,7 @@
  */
 import type { ConfigProblem } from '../errors.js';
 import type { ServerConfig } from '../options.js';
+import { meantField } from './entry-fields.js';
 import { findServers, REPEATED, type FoundServer, type ReportProblem } from './find-servers.js';
 import { originOf } from './hosts/translation.js';
 import { readInputs, type InputSpec } from './inputs.js';
@@ -104,12 +105,14 @@ function parseEntry(
     return { config: undefined };
   }
   const { expands } = layout;
-  const { entry, origins, unused, foreign } = translate(
+  const { entry, origins, unused, words, foreign } = translate(
     expands === undefined ? value : asLiteral(value, expands),
   );
   if (foreign !== undefined) return { foreign };
   for (const field of unused) {
-    const message = 'has no counterpart here and is not used';
+    const meant = meantField(field, words);
+    const question = meant === undefined ? '' : `; did you mean '${meant}'?`;
+    const message = `has no counterpart here and is not used${question}`;
     report({
       severity: 'warning',
       ...place.locate([field]),

@@ -73,6 +73,36 @@ describe('the file of', () => {
     });
   });
 
+  it.each(['{ "servers": S }', '{ "mcp": { "servers": S } }'])(
+    'VS Code may set variables to numbers, and take them away: %s',
+    async (text) => {
+      const servers =
+        '{ "a": { "command": "x", "env": { "PORT": 3000, "RATIO": 0.5, "A": "b", "GONE": null } } }';
+      const { entries, problems } = await parse('vscode', text.replace('S', servers));
+      expect(entries).toMatchObject([{ config: { env: { PORT: '3000', RATIO: '0.5', A: 'b' } } }]);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it('VS Code with a variable that is no text at all is told where.', async () => {
+    const { refused, problems } = await parse(
+      'vscode',
+      '{ "servers": { "a": { "command": "x", "env": { "A": true } } } }',
+    );
+    expect(refused).toEqual(['a']);
+    expect(problems.map(describeProblem)).toEqual([
+      "vscode:1:48: server 'a', field 'env.A': expected a string, found a boolean",
+    ]);
+  });
+
+  it('a project may name a program that makes its headers, which is told, since nothing runs it here.', async () => {
+    const text = '{ "mcpServers": { "a": { "url": "https://a.example/", "headersHelper": "./token.sh" } } }';
+    const { problems } = await parse('mcp.json', text);
+    expect(problems.map(describeProblem)).toEqual([
+      "mcp.json:1:55: server 'a', field 'headersHelper': has no counterpart here and is not used",
+    ]);
+  });
+
   it('Cursor is like a project’s.', async () => {
     expect(await read('cursor.json')).toMatchObject({
       servers: {
@@ -232,6 +262,18 @@ describe('the file of', () => {
 });
 
 describe('a mistake in another host’s words', () => {
+  it.each([
+    ['codex', '[mcp_servers.a]\nurl = "https://a.example/"\nstartup_timout_sec = 3', 'startup_timeout_sec'],
+    ['codex', '[mcp_servers.a]\nurl = "https://a.example/"\ncomand = "x"', 'command'],
+    ['goose', 'extensions:\n  a:\n    type: stdio\n    cmd: x\n    enviroment: {}', 'env'],
+    ['zed', '{ "context_servers": { "a": { "command": "x",\n\n"arguments": [] } } }', 'args'],
+  ])('of %s is told with what was probably meant.', async (kind, text, meant) => {
+    const { problems } = await parse(kind, text);
+    expect(problems).toMatchObject([
+      { severity: 'warning', message: `has no counterpart here and is not used; did you mean '${meant}'?` },
+    ]);
+  });
+
   it.each([
     [
       'codex',

@@ -4,12 +4,17 @@
  * stays, for typing mistakes to be found.
  */
 import type { RawEntry } from '../entry-fields.js';
+import { isObject } from '../read-shape.js';
 import { fromSeconds, toolLists, translate, type Translate } from './translation.js';
 
-const MISSED = new Set(['envFile', 'sandbox', 'sandboxEnabled']);
+const MISSED = new Set(['envFile', 'headersHelper', 'sandbox', 'sandboxEnabled']);
 const tells = (field: string): boolean => MISSED.has(field);
 
 export const translatePlain: Translate = (entry) => translate(entry, { tells });
+
+/** Variables may be numbers there, and null takes one away. */
+export const translateVsCode: Translate = (entry) =>
+  translate(entry, { made: { env: [asTexts(entry['env'] ?? undefined), 'env'] }, tells });
 
 export const translateWindsurf: Translate = (entry) => translate(entry, { ...denied(entry), tells });
 
@@ -26,6 +31,14 @@ export const translateGemini: Translate = (entry) => {
   const callTimeout = [entry['timeout'] ?? undefined, 'timeout'] as const;
   return translate(entry, { made: { ...made, callTimeout }, ...lists, tells });
 };
+
+function asTexts(env: unknown): unknown {
+  if (!isObject(env)) return env;
+  const present = Object.entries(env).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    present.map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
+  );
+}
 
 function denied(entry: RawEntry) {
   return toolLists(entry, 'enabledTools', 'disabledTools');

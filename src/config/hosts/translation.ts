@@ -13,6 +13,8 @@ export interface Translation {
   readonly origins: Readonly<Record<string, Path>>;
   /** Fields that mean something to the other host and nothing here. */
   readonly unused: readonly string[];
+  /** Fields that the other host knows and that count here. */
+  readonly words: readonly string[];
   /** Why only the other host can run it. */
   readonly foreign?: string;
 }
@@ -37,7 +39,7 @@ const PROTOTYPE = '__proto__';
 
 export function translate(entry: RawEntry, rules: Rules): Translation {
   const { renamed = {}, made = {}, known = [], tells = () => true } = rules;
-  const usedUp = new Set([...known, ...Object.values(made).map(([, origin]) => origin)]);
+  const usedUp = new Set([...known, ...Object.values(made).flatMap(([, origin]) => origin ?? [])]);
   const fields: Record<string, unknown> = {};
   const origins: Record<string, Path> = { ...rules.origins };
   const unused: string[] = [];
@@ -59,12 +61,12 @@ export function translate(entry: RawEntry, rules: Rules): Translation {
     fields[ours] = value;
     origins[ours] = origin;
   }
-  return { entry: fields, origins, unused };
+  return { entry: fields, origins, unused, words: [...Object.keys(renamed), ...usedUp] };
 }
 
 /** An entry that cannot be started by anybody else. */
 export function foreign(why: string): Translation {
-  return { entry: {}, origins: {}, unused: [], foreign: why };
+  return { entry: {}, origins: {}, unused: [], words: [], foreign: why };
 }
 
 export function reference(variable: string): string {

@@ -226,6 +226,7 @@ export class Troupe {
       clock,
       lists: this,
       servers: () => this.#roster.connections,
+      whyClosed: () => this.whyClosed,
       until: (isTrue, signal) => publisher.until(isTrue, signal),
       publish,
       wishes: this.#wishes,
@@ -351,7 +352,7 @@ export class Troupe {
    * call gives the first promise. The signal ends the wait, not the start.
    */
   start({ signal }: WaitOptions = {}): Promise<StartReport> {
-    if (this.#closed !== undefined) return Promise.reject(new NotReadyError('The troupe is closed.'));
+    if (this.whyClosed !== undefined) return Promise.reject(this.whyClosed);
     this.#started ??= this.#start();
     return signal === undefined ? this.#started : abortable(this.#started, signal);
   }
@@ -401,6 +402,15 @@ export class Troupe {
       if (now?.server !== tool.server || now.tool !== tool.tool) return this.#unknown(name);
       return options.lookedAt && whyReplaced(options.lookedAt, now);
     });
+  }
+
+  /**
+   * Why nothing can be asked of it any more, from the close on.
+   *
+   * @internal
+   */
+  get whyClosed(): NotReadyError | undefined {
+    return this.#closed && new NotReadyError('The troupe is closed.');
   }
 
   /**
@@ -522,7 +532,7 @@ export class Troupe {
    * a target that is none (`ConfigError`).
    */
   async record(target: RecordTarget): Promise<Recording> {
-    if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
+    if (this.whyClosed !== undefined) throw this.whyClosed;
     return this.#recordings.begin(target);
   }
 
@@ -532,7 +542,7 @@ export class Troupe {
    * port that cannot be had; a closed troupe rejects.
    */
   async inspect(options: InspectOptions = {}): Promise<Inspection> {
-    if (this.#closed !== undefined) throw new NotReadyError('The troupe is closed.');
+    if (this.whyClosed !== undefined) throw this.whyClosed;
     return this.#inspections.begin(options);
   }
 
@@ -594,8 +604,7 @@ export class Troupe {
   }
 
   #unknown(name: string): Error {
-    if (this.#closed !== undefined) return new NotReadyError('The troupe is closed.');
-    return this.whyHeld(name) ?? unknownTool(name, this.status, this.vanished(name));
+    return this.whyClosed ?? this.whyHeld(name) ?? unknownTool(name, this.status, this.vanished(name));
   }
 
   *#serverFacts(table: ServerTable): Iterable<readonly [string, ServerFacts]> {

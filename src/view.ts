@@ -14,7 +14,7 @@ import type { CatalogTool } from './catalog/registry.js';
 import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from './catalog/resource.js';
 import { isSameList } from './catalog/same-list.js';
 import type { Vanished } from './catalog/vanished.js';
-import { UnknownToolError, type ToolHeldError } from './errors.js';
+import { UnknownToolError, type NotReadyError, type ToolHeldError } from './errors.js';
 import type { LifecycleEvent } from './lifecycle/event.js';
 import type { ServerStatus } from './lifecycle/status.js';
 import type {
@@ -50,6 +50,7 @@ export interface Viewed {
   readonly prompts$: Observable<readonly CatalogPrompt[]>;
   readonly status: readonly ServerStatus[];
   readonly events$: Observable<LifecycleEvent>;
+  readonly whyClosed: NotReadyError | undefined;
   vanished(name: string): Vanished | undefined;
   whyHeld(name: string): ToolHeldError | undefined;
   callTool(name: string, args?: object, options?: CallOptions): Promise<CallToolResult>;
@@ -189,6 +190,8 @@ export class View {
 
   /** A tool that is held back is no secret from whoever would see it. */
   #unknown(name: string): Error {
+    const { whyClosed } = this.#whole;
+    if (whyClosed !== undefined) return whyClosed;
     const held = this.#whole.whyHeld(name);
     if (held?.server !== undefined && this.#offers({ name, server: held.server })) return held;
     const vanished = this.#whole.vanished(name);

@@ -83,7 +83,7 @@ export class ConnectionRequests {
     args: Readonly<Record<string, string>> = {},
     options: RequestOptions = {},
   ): Promise<GetPromptResult> {
-    requireText(name, 'The name of a prompt');
+    requirePromptName(name);
     requireTexts(args, 'The arguments of a prompt');
     const params = { name, arguments: args };
     const flawOf = listIn('messages');
@@ -96,9 +96,9 @@ export class ConnectionRequests {
     argument: CompletionArgument,
     { context, ...options }: CompletionOptions = {},
   ): Promise<Completion> {
+    requireRef(ref);
+    requireArgument(argument);
     const about = ref.type === 'ref/prompt' ? ref.name : ref.uri;
-    requireText(about, 'What is completed');
-    requireText(argument.name, 'The name of the argument');
     if (context !== undefined) requireTexts(context, 'The context of a completion');
     const { name, value } = argument;
     const params = {
@@ -199,8 +199,31 @@ export function requireLevel(level: LoggingLevel): void {
 }
 
 function aboutUri(method: Asked['method'], uri: string, flawOf?: ServerRequest['flawOf']): Asked {
-  requireText(uri, 'The URI of a resource');
+  requireUri(uri);
   return { method, params: { uri }, about: uri, ...(flawOf === undefined ? {} : { flawOf }) };
+}
+
+export function requireUri(uri: string): void {
+  requireText(uri, 'The URI of a resource');
+}
+
+export function requirePromptName(name: string): void {
+  requireText(name, 'The name of a prompt');
+}
+
+/** Throws a `TypeError` for what can be no `CompletionRef`. */
+export function requireRef(ref: CompletionRef): void {
+  const { type, name, uri } = Object(ref) as Readonly<Record<string, unknown>>;
+  if (type !== 'ref/prompt' && type !== 'ref/resource') {
+    throw new TypeError("What is completed must be of the type 'ref/prompt' or 'ref/resource'.");
+  }
+  requireText(type === 'ref/prompt' ? name : uri, 'What is completed');
+}
+
+function requireArgument(argument: CompletionArgument): void {
+  const { name, value } = Object(argument) as Readonly<Record<string, unknown>>;
+  requireText(name, 'The name of the argument');
+  if (typeof value !== 'string') throw new TypeError('The value of the argument must be a text.');
 }
 
 function requireText(value: unknown, what: string): void {

@@ -17,6 +17,9 @@ import type { Clock } from '../ports.js';
 import type { RequestOptions } from './request.js';
 import {
   requireLevel,
+  requirePromptName,
+  requireRef,
+  requireUri,
   type Completion,
   type CompletionArgument,
   type CompletionOptions,
@@ -54,6 +57,8 @@ export interface TroupeRequestPorts {
   readonly clock: Clock;
   readonly lists: SeenLists;
   readonly servers: () => Iterable<AskedServer>;
+  /** Why nobody can be asked any more. */
+  readonly whyClosed: () => Error | undefined;
   /** As `Publisher.until`. */
   readonly until: (isTrue: () => boolean, signal?: AbortSignal) => Promise<void>;
   readonly publish: (event: LifecycleEventBody) => void;
@@ -99,6 +104,7 @@ export class TroupeRequests {
     argument: CompletionArgument,
     { server, ...options }: CompletionOptions & OfServer = {},
   ): Promise<Completion> {
+    requireRef(ref);
     if (ref.type === 'ref/prompt') {
       const found = await this.#prompt(ref.name, options);
       return this.#named(found.server).complete({ ...ref, name: found.prompt }, argument, options);
@@ -131,6 +137,7 @@ export class TroupeRequests {
     const servers = [...this.ports.servers()];
     const found = servers.find(({ name }) => name === server);
     if (found !== undefined) return found.requests;
+    this.#requireOpen();
     const names = servers.map(({ name }) => name);
     throw new NotOfferedError(`No server is called '${server}'.${didYouMean(server, names)}`, { server });
   }
@@ -147,6 +154,7 @@ export class TroupeRequests {
     server: string | undefined,
     options: RequestOptions,
   ): Promise<ConnectionRequests> {
+    requireUri(uri);
     if (server !== undefined) return this.#named(server);
     const listing = await this.#found(() => this.#serversListing(uri), options);
     const [only, ...others] = listing ?? [];
@@ -169,8 +177,10 @@ export class TroupeRequests {
   }
 
   async #prompt(name: string, options: RequestOptions): Promise<CatalogPrompt> {
+    requirePromptName(name);
     const found = await this.#found(() => this.ports.lists.prompt(name), options);
     if (found !== undefined) return found;
+    this.#requireOpen();
     const near = didYouMean(
       name,
       this.ports.lists.prompts.map((prompt) => prompt.name),
@@ -178,7 +188,13 @@ export class TroupeRequests {
     throw new NotOfferedError(`No server offers a prompt called '${name}'.${near}${this.#away()}`);
   }
 
+  #requireOpen(): void {
+    const why = this.ports.whyClosed();
+    if (why !== undefined) throw why;
+  }
+
   #unknownResource(uri: string): NotOfferedError {
+    this.#requireOpen();
     const near = didYouMean(
       uri,
       this.ports.lists.resources.map((resource) => resource.uri),

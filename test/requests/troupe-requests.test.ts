@@ -207,4 +207,42 @@ describe('a troupe that is asked before its lists are read', () => {
     await passTime(clock, troupe.close());
     await expect(asked).rejects.toMatchObject({ code: expect.stringMatching(/^NOT_/) as unknown });
   });
+
+  it('is not ready once it is closed, and a view of it neither', async () => {
+    const { troupe, clock } = await begin({ a: { resources: ['x:1'], prompts: ['ask'] } });
+    await passTime(clock, troupe.settled());
+    const view = troupe.view({ servers: ['a'] });
+    await passTime(clock, troupe.close());
+    const asked = [troupe, view].flatMap((each) => [
+      each.readResource('x:1'),
+      each.getPrompt('mcp__a__ask'),
+      each.complete({ type: 'ref/prompt', name: 'mcp__a__ask' }, { name: 'x', value: '' }),
+      each.callTool('mcp__a__echo'),
+    ]);
+    for (const each of [...asked, troupe.subscribe('x:1')]) {
+      await expect(each).rejects.toMatchObject({ code: 'NOT_READY', message: 'The troupe is closed.' });
+    }
+  });
+
+  it.each<[string, (troupe: TestTroupe['troupe']) => Promise<unknown>]>([
+    ['The URI of a resource', (troupe) => troupe.readResource(undefined as never)],
+    ['The URI of a resource', (troupe) => troupe.subscribe(7 as never)],
+    ['The name of a prompt', (troupe) => troupe.getPrompt(undefined as never)],
+    ['What is completed', (troupe) => troupe.complete(null as never, { name: 'x', value: '' })],
+    [
+      'What is completed',
+      (troupe) => troupe.complete({ type: 'ref/prompt' } as never, { name: 'x', value: '' }),
+    ],
+    [
+      'The value',
+      (troupe) => troupe.complete({ type: 'ref/prompt', name: 'mcp__a__ask' }, { name: 'x' } as never),
+    ],
+  ])('says that %s is none', async (what, ask) => {
+    const { troupe, clock, servers } = await begin({ a: { resources: ['x:1'], prompts: ['ask'] } });
+    await passTime(clock, troupe.settled());
+    const asked = ask(troupe);
+    await expect(asked).rejects.toBeInstanceOf(TypeError);
+    await expect(asked).rejects.toThrow(new RegExp(`^${what} .*must be `));
+    expect(servers['a']!.of('completion/complete')).toEqual([]);
+  });
 });

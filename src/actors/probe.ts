@@ -15,13 +15,13 @@ export function probe(ports: EffectPorts) {
     details: lastWords(ports),
     run: async (key, signal) => {
       const { session, client } = requireClient(ports, key);
-      const since = ports.clock.now();
+      const { activeAt } = session;
       try {
         await withinLimit(ports.clock, signal, key.limitMs, (inner) =>
           client.request('ping', {}, { signal: inner }),
         );
       } catch (error) {
-        const isAlive = error instanceof RpcError || session.activeAt > since || session.isBusy;
+        const isAlive = error instanceof RpcError || session.activeAt !== activeAt || session.isBusy;
         if (isAlive) return {};
         if (error instanceof RequestLostError) throw error;
         throw new TransportError({

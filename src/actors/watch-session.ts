@@ -45,8 +45,9 @@ export function watchSession(ports: EffectPorts) {
       else sendBack({ type: 'catalog.extrasChanged', ...told, list });
     };
     const since = clock.now();
-    const lastLife = (): number => Math.max(since, session.activeAt);
-    const lastUse = (): number => Math.max(since, session.usedAt);
+    const { activeAt, usedAt } = session;
+    const lastLife = (): number => (session.activeAt === activeAt ? since : session.activeAt);
+    const lastUse = (): number => (session.usedAt === usedAt ? since : session.usedAt);
     const askIfQuiet = (): void => {
       if (!session.isBusy) sendBack({ type: 'session.quiet', generation });
     };
@@ -61,7 +62,7 @@ export function watchSession(ports: EffectPorts) {
       });
     };
     const begin = ({ stableMs, pingIdleMs, idleStopMs }: Limits): readonly (() => void)[] => [
-      after(clock, since + stableMs - clock.now(), () => sendBack({ type: 'session.stable', generation })),
+      after(clock, left(clock, since, stableMs), () => sendBack({ type: 'session.stable', generation })),
       whenStill(clock, pingIdleMs, lastLife, askIfQuiet),
       whenStill(clock, idleStopMs, lastUse, () => {
         if (!session.isBusy) sendBack({ type: 'session.idle', generation });
@@ -95,21 +96,28 @@ function after(clock: Clock, ms: number, fn: () => void): () => void {
   return () => clock.clearTimeout(timer);
 }
 
-/** Calls `fn` each time nothing has happened for `ms`, as told by `last`; 0 = never. One timer at a time. */
+/** What is left of `ms` that began at `from`: all of it where the clock was set back to an earlier time. */
+function left(clock: Clock, from: number, ms: number): number {
+  return Math.min(Math.max(0, from + ms - clock.now()), ms);
+}
+
+/**
+ * Calls `fn` each time nothing has happened for `ms`, as told by `last`; 0 = never. One timer at a time. Something has
+ * happened where `last` tells another time than before, which is no later one where the clock was set back.
+ */
 function whenStill(clock: Clock, ms: number, last: () => number, fn: () => void): () => void {
   if (ms <= 0) return () => {};
   let timer: unknown;
+  let seen = last();
   const arm = (delay: number): void => {
     timer = clock.setTimeout(() => {
-      const left = last() + ms - clock.now();
-      if (left > 0) {
-        arm(left);
-        return;
-      }
-      arm(ms);
-      fn();
+      const at = last();
+      const delayMs = at === seen ? 0 : left(clock, at, ms);
+      seen = at;
+      arm(delayMs > 0 ? delayMs : ms);
+      if (delayMs === 0) fn();
     }, delay);
   };
-  arm(Math.max(0, last() + ms - clock.now()));
+  arm(left(clock, seen, ms));
   return () => clock.clearTimeout(timer);
 }

@@ -52,7 +52,7 @@ export async function send(
     ports.publish({ type: 'call.started', connection, generation, call: number, tool, repeats });
   }
   const finish = (outcome: CallOutcome): void => {
-    const durationMs = ports.clock.now() - startedAt;
+    const durationMs = Math.max(0, ports.clock.now() - startedAt);
     ports.publish({ type: 'call.finished', connection, generation, call: number, tool, durationMs, outcome });
   };
   const tellProgress = (progress: Progress): void => {

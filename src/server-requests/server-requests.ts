@@ -74,7 +74,7 @@ export class ServerRequests {
       method: cutText(mask(connection)(method), MOST_CHARACTERS_OF_A_METHOD),
       ...(call === undefined ? {} : { call }),
       outcome,
-      durationMs: clock.now() - startedAt,
+      durationMs: Math.max(0, clock.now() - startedAt),
     });
     if (answer instanceof RpcError) throw answer;
     return answer;

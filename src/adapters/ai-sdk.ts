@@ -13,6 +13,7 @@ import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
 import { answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
 import type { ToolSource } from './tool-source.js';
+import { wellFormed } from './well-formed.js';
 
 export type { JsonObject } from '../catalog/json-object.js';
 export type { MediaBlock } from '../calls/result/take-apart.js';
@@ -65,7 +66,9 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet
 }
 
 function toTool(source: ToolSource, tool: CatalogTool, options: ToolsOptions): ToolSet[string] {
-  const { name, title, description = title } = tool;
+  const { name } = tool;
+  const title = wellFormed(tool.title);
+  const description = wellFormed(tool.description) ?? title;
   const { needsApproval, shows = isImage } = options;
   return {
     ...dynamicTool({

@@ -12,6 +12,7 @@ import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import { answerCall, type AnswerOptions } from './tool-answer.js';
 import type { ToolSource } from './tool-source.js';
+import { wellFormed } from './well-formed.js';
 
 export type { JsonObject } from '../catalog/json-object.js';
 export type { MediaBlock } from '../calls/result/take-apart.js';
@@ -59,7 +60,7 @@ export function toTools(source: ToolSource): MessagesTool[] {
     const { name, title, description = title } = tool;
     return {
       name,
-      ...(description !== undefined && { description }),
+      ...(description !== undefined && { description: wellFormed(description) }),
       input_schema: schemaForModels(tool),
     };
   });

@@ -16,6 +16,7 @@ import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
 import { answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
 import type { ToolSource } from './tool-source.js';
+import { wellFormed } from './well-formed.js';
 
 export type { JsonObject } from '../catalog/json-object.js';
 export type { MediaBlock } from '../calls/result/take-apart.js';
@@ -76,7 +77,7 @@ class McpTool extends DynamicStructuredTool {
     const { shows = isImage } = options;
     super({
       name,
-      description,
+      description: wellFormed(description),
       schema: schemaForModels(tool),
       metadata: { server: tool.server, tool: tool.tool },
       responseFormat: 'content_and_artifact',

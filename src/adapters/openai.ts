@@ -18,6 +18,7 @@ import {
   type ToolCall,
 } from './tool-answer.js';
 import type { ToolSource } from './tool-source.js';
+import { wellFormed } from './well-formed.js';
 
 export type { JsonObject } from '../catalog/json-object.js';
 export type { MediaBlock } from '../calls/result/take-apart.js';
@@ -126,7 +127,7 @@ function definitionOf(tool: CatalogTool): ChatTool['function'] {
   const { name, title, description = title } = tool;
   return {
     name,
-    ...(description !== undefined && { description }),
+    ...(description !== undefined && { description: wellFormed(description) }),
     parameters: schemaForModels(tool),
     strict: false,
   };

@@ -4,7 +4,7 @@
  *
  * J1. Nothing but what providers are known to refuse is changed: a choice (`anyOf` and the like) at the top, objects
  *     without `properties`, arrays without `items`, what JSON Schema 2020-12 does not allow (`newest-dialect.ts`), names of
- *     arguments that are not `[a-zA-Z0-9_.-]{1,64}`, and references to what went with these.
+ *     arguments that are not `[a-zA-Z0-9_.-]{1,64}`, references to what went with these, and halves of characters.
  * J2. A model is offered at least what the tool takes. Arguments are checked against the tool's own schema all the same.
  * J3. What a model is offered beyond that is narrowed in words: by the whole rule, or by its choices in short.
  */
@@ -14,6 +14,7 @@ import type { CatalogTool } from '../catalog/registry.js';
 import { anyOfThem, argumentsNamedIn, propertiesOf } from './named-arguments.js';
 import { inNewestDialect } from './newest-dialect.js';
 import { describedWith } from './rule-in-words.js';
+import { wellFormed } from './well-formed.js';
 
 export interface ObjectSchema {
   [keyword: string]: unknown;
@@ -55,7 +56,7 @@ export function schemaForModels({ inputSchema }: CatalogTool): ObjectSchema {
   if (before !== undefined) return before;
   const whole = completed(inputSchema) as JsonObject;
   const taken = withoutOddNames(withoutChoices(whole));
-  const schema = completed(withoutLostRefs(taken, inputSchema, taken)) as ObjectSchema;
+  const schema = wellFormed(completed(withoutLostRefs(taken, inputSchema, taken))) as ObjectSchema;
   made.set(inputSchema, schema);
   return schema;
 }

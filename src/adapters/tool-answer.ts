@@ -87,7 +87,7 @@ export async function answerCall(
 
 /** An answer that no server has a word in. */
 export function errorAnswer(text: string): ToolAnswer {
-  return { text: `MCP error: ${text}`, blocks: [], isError: true };
+  return { text: `MCP error: ${text}`.toWellFormed(), blocks: [], isError: true };
 }
 
 async function isApproved(

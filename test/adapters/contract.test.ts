@@ -435,6 +435,23 @@ describe.each(AGENTS)('$name', (agent) => {
     expect(second?.told[0]?.text).toBe(wrapped('echo {"a":[1]}'));
   });
 
+  it('gives the model no half of a character, for which a provider would refuse every request.', async () => {
+    const half = 'cut \ud83d';
+    const inputSchema = {
+      type: 'object' as const,
+      properties: { a: { type: 'string', description: half, enum: [half, 'b'] } },
+      $defs: { [half]: {} },
+    };
+    const world = await makeWorld({
+      ...giving(text(half)),
+      tools: [tool('echo', { description: half, inputSchema })],
+    });
+    const seen = await agent.run(world.troupe, once('mcp__box__echo', { a: 'b' }));
+    expect(seen[0]?.offered[0]).toMatchObject({ description: 'cut \ufffd' });
+    expect(seen[1]?.told[0]?.text).toBe(wrapped('cut \ufffd'));
+    expect(JSON.stringify(seen)).not.toMatch(/\\ud[89a-f]/);
+  });
+
   it('copes with a schema whose pattern is no regular expression.', async () => {
     const inputSchema = {
       type: 'object' as const,

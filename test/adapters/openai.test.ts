@@ -41,7 +41,7 @@ describe('tools for OpenAI', () => {
 
   it('answer a call whose arguments are no JSON, no object, or missing.', async () => {
     const { server, troupe } = await makeWorld();
-    const written = ['{"a":', '[1]', '"text"', 'null', '', '  ', '{}'];
+    const written = ['{"a":', '\u{1f600}', '[1]', '"text"', 'null', '', '  ', '{}'];
     const chat = await runChatToolCalls(
       troupe,
       written.map((args, at) => chatCall(`c${at}`, args)),
@@ -51,6 +51,7 @@ describe('tools for OpenAI', () => {
       written.map((args, at) => item(`c${at}`, args)),
     );
     const begins = [
+      'MCP error: The arguments are not JSON (',
       'MCP error: The arguments are not JSON (',
       'MCP error: The arguments are not what',
       'MCP error: The arguments are not what',
@@ -66,6 +67,7 @@ describe('tools for OpenAI', () => {
     expect(chat.map((message) => message.tool_call_id)).toEqual(written.map((_, at) => `c${at}`));
     expect(output.map(({ call_id }) => call_id)).toEqual(written.map((_, at) => `c${at}`));
     expect(server.of('tools/call')).toHaveLength(6);
+    expect(chat.every(({ content }) => content.isWellFormed())).toBe(true);
   });
 
   it('answer a call of a tool that the model made up.', async () => {

@@ -2,7 +2,8 @@
  * What a model should see of a result: its text, scanned, limited and wrapped, and its data.
  *
  * V1. The order is fixed: take apart, scan the whole, limit with the whole spilled, wrap.
- * V2. What the scan finds is told and changes nothing. Where the name of the boundary occurs, that name alone is replaced.
+ * V2. What the scan finds is told and changes nothing. Where the name of the boundary occurs, that name alone is replaced,
+ *     and half a character, for which a provider refuses a whole conversation, becomes U+FFFD.
  * V3. The result is read and never changed, and what is odd about it never makes rendering fail.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -58,7 +59,8 @@ export interface RenderedResult {
 /** See the function of that name in `results.ts`. */
 export async function renderResult(result: CallToolResult, options: RenderOptions): Promise<RenderedResult> {
   checkOptions(result, options);
-  const { text, blocks } = await inTurns(takeApart(result));
+  const { text: said, blocks } = await inTurns(takeApart(result));
+  const text = said.toWellFormed();
   const signals = await inTurns(scanForInjection(text));
   if (signals.length > 0) tell(options, 'injection-signals', signsIn(options, signals), signals);
   const { shown, spilledTo } = await shorten(text, options);

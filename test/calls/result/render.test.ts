@@ -36,6 +36,15 @@ describe('what a model sees of a result', () => {
     });
   });
 
+  it('has no half of a character, and every whole one.', async () => {
+    expect(await shown(texts('a\ud83d', '\ude00b', '\u{1f600}', '\ufffd'))).toBe(
+      'a\ufffd\n\ufffdb\n\u{1f600}\n\ufffd',
+    );
+    expect(await shown(resultOf({ content: [], structuredContent: { a: '\ud83d' } }))).toBe(
+      '{"a":"\\ud83d"}',
+    );
+  });
+
   it('tells that the tool failed.', async () => {
     const { isError, text: said } = await renderResult({ ...texts('no such file'), isError: true }, FROM);
     expect([isError, said]).toEqual([true, `${OPENING}no such file${CLOSING}`]);

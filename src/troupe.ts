@@ -84,6 +84,7 @@ import { View, type ViewOptions } from './view.js';
 const CLOSE_LIMIT_MS = 10_000;
 /** Longest time it waits for that. */
 const KILL_LIMIT_MS = 2_000;
+const CLOSED = 'The troupe is closed.';
 
 export class Troupe {
   /** Everything that happens. Hot; never replays. */
@@ -226,7 +227,7 @@ export class Troupe {
       clock,
       lists: this,
       servers: () => this.#roster.connections,
-      whyClosed: () => this.whyClosed,
+      whyIdle: () => this.whyIdle,
       until: (isTrue, signal) => publisher.until(isTrue, signal),
       publish,
       wishes: this.#wishes,
@@ -352,7 +353,7 @@ export class Troupe {
    * call gives the first promise. The signal ends the wait, not the start.
    */
   start({ signal }: WaitOptions = {}): Promise<StartReport> {
-    if (this.whyClosed !== undefined) return Promise.reject(this.whyClosed);
+    if (this.#closed !== undefined) return Promise.reject(new NotReadyError(CLOSED));
     this.#started ??= this.#start();
     return signal === undefined ? this.#started : abortable(this.#started, signal);
   }
@@ -405,12 +406,13 @@ export class Troupe {
   }
 
   /**
-   * Why nothing can be asked of it any more, from the close on.
+   * Why nothing can be asked of it: before the start, and from the close on.
    *
    * @internal
    */
-  get whyClosed(): NotReadyError | undefined {
-    return this.#closed && new NotReadyError('The troupe is closed.');
+  get whyIdle(): NotReadyError | undefined {
+    if (this.#closed !== undefined) return new NotReadyError(CLOSED);
+    return this.#started ? undefined : new NotReadyError('The troupe has not started: start() comes first.');
   }
 
   /**
@@ -532,7 +534,7 @@ export class Troupe {
    * a target that is none (`ConfigError`).
    */
   async record(target: RecordTarget): Promise<Recording> {
-    if (this.whyClosed !== undefined) throw this.whyClosed;
+    if (this.#closed !== undefined) throw new NotReadyError(CLOSED);
     return this.#recordings.begin(target);
   }
 
@@ -542,7 +544,7 @@ export class Troupe {
    * port that cannot be had; a closed troupe rejects.
    */
   async inspect(options: InspectOptions = {}): Promise<Inspection> {
-    if (this.whyClosed !== undefined) throw this.whyClosed;
+    if (this.#closed !== undefined) throw new NotReadyError(CLOSED);
     return this.#inspections.begin(options);
   }
 
@@ -604,7 +606,7 @@ export class Troupe {
   }
 
   #unknown(name: string): Error {
-    return this.whyClosed ?? this.whyHeld(name) ?? unknownTool(name, this.status, this.vanished(name));
+    return this.whyIdle ?? this.whyHeld(name) ?? unknownTool(name, this.status, this.vanished(name));
   }
 
   *#serverFacts(table: ServerTable): Iterable<readonly [string, ServerFacts]> {

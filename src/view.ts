@@ -50,7 +50,7 @@ export interface Viewed {
   readonly prompts$: Observable<readonly CatalogPrompt[]>;
   readonly status: readonly ServerStatus[];
   readonly events$: Observable<LifecycleEvent>;
-  readonly whyClosed: NotReadyError | undefined;
+  readonly whyIdle: NotReadyError | undefined;
   vanished(name: string): Vanished | undefined;
   whyHeld(name: string): ToolHeldError | undefined;
   callTool(name: string, args?: object, options?: CallOptions): Promise<CallToolResult>;
@@ -190,8 +190,8 @@ export class View {
 
   /** A tool that is held back is no secret from whoever would see it. */
   #unknown(name: string): Error {
-    const { whyClosed } = this.#whole;
-    if (whyClosed !== undefined) return whyClosed;
+    const { whyIdle } = this.#whole;
+    if (whyIdle !== undefined) return whyIdle;
     const held = this.#whole.whyHeld(name);
     if (held?.server !== undefined && this.#offers({ name, server: held.server })) return held;
     const vanished = this.#whole.vanished(name);

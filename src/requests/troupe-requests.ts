@@ -57,8 +57,8 @@ export interface TroupeRequestPorts {
   readonly clock: Clock;
   readonly lists: SeenLists;
   readonly servers: () => Iterable<AskedServer>;
-  /** Why nobody can be asked any more. */
-  readonly whyClosed: () => Error | undefined;
+  /** Why nobody can be asked, now or any more. */
+  readonly whyIdle: () => Error | undefined;
   /** As `Publisher.until`. */
   readonly until: (isTrue: () => boolean, signal?: AbortSignal) => Promise<void>;
   readonly publish: (event: LifecycleEventBody) => void;
@@ -189,7 +189,7 @@ export class TroupeRequests {
   }
 
   #requireOpen(): void {
-    const why = this.ports.whyClosed();
+    const why = this.ports.whyIdle();
     if (why !== undefined) throw why;
   }
 

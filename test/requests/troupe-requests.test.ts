@@ -163,6 +163,7 @@ describe('a troupe that is asked before its lists are read', () => {
   useLeakCheck();
   useCrashWatch();
   const begin = useServers();
+  const { make } = useTroupes();
 
   it('waits for them, and then knows', async () => {
     const gate = createGate();
@@ -206,6 +207,23 @@ describe('a troupe that is asked before its lists are read', () => {
     asked.catch(() => {});
     await passTime(clock, troupe.close());
     await expect(asked).rejects.toMatchObject({ code: expect.stringMatching(/^NOT_/) as unknown });
+  });
+
+  it('is not ready before it has started, and a view of it neither', async () => {
+    const { troupe } = make({
+      servers: { a: inProcess(new ScriptedServer(library({ resources: ['x:1'] }))) },
+    });
+    const asked = [troupe, troupe.view({})].flatMap((each) => [
+      each.readResource('x:1'),
+      each.getPrompt('mcp__a__ask'),
+      each.callTool('mcp__a__echo'),
+    ]);
+    for (const each of asked) {
+      await expect(each).rejects.toMatchObject({
+        code: 'NOT_READY',
+        message: 'The troupe has not started: start() comes first.',
+      });
+    }
   });
 
   it('is not ready once it is closed, and a view of it neither', async () => {

@@ -3,10 +3,10 @@
  * all of it is over. While a person or a model of the host is asked, neither time goes on.
  */
 import { LONGEST_DELAY_MS } from '../../machines/policy/backoff.js';
+import { whenGivenUp } from '../caller-signal.js';
 import type { Clock } from '../ports.js';
 import { LightAbort } from '../light-abort.js';
 import type { GiveUpSignal } from '../protocol/protocol-client.js';
-import { whenGivenUp } from './caller-signal.js';
 
 /** Nothing was heard in time. */
 export class TimedOut extends Error {

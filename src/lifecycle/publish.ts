@@ -11,6 +11,7 @@
  * L4. After `complete` nothing is delivered any more and nobody is left waiting.
  */
 import type { Observable } from 'rxjs';
+import { whenGivenUp } from '../caller-signal.js';
 import { NotReadyError } from '../errors.js';
 import type { Clock, Logger } from '../ports.js';
 import type { LifecycleEvent, LifecycleEventBody } from './event.js';
@@ -112,7 +113,7 @@ export class Publisher {
       const finish = (settle: () => void): void => {
         stop();
         stopWaiting();
-        signal?.removeEventListener('abort', onAbort);
+        leave?.();
         settle();
       };
       const check = (): void => {
@@ -122,13 +123,13 @@ export class Publisher {
           finish(() => reject(error instanceof Error ? error : new Error(String(error))));
         }
       };
-      const onAbort = (): void => finish(() => reject(signal?.reason as Error));
+      const giveUp = { handleEvent: () => finish(() => reject(signal?.reason as Error)) };
       const onEnd = (): void => {
         check();
         finish(() => reject(new NotReadyError('The troupe was closed meanwhile.')));
       };
       const stop = this.onflushed(check);
-      signal?.addEventListener('abort', onAbort, { once: true });
+      const leave = signal && whenGivenUp(signal, giveUp);
       const stopWaiting = this.#oncompleted(() => queueMicrotask(onEnd));
       queueMicrotask(check);
     });

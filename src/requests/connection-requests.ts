@@ -10,6 +10,7 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { CallRoute } from '../calls/call.js';
 import { callProblem } from '../calls/call-problem.js';
+import { whenGivenUp } from '../caller-signal.js';
 import type { JsonObject } from '../protocol/protocol-client.js';
 import {
   makeRequest,
@@ -143,16 +144,16 @@ export class ConnectionRequests {
     this.#check(options);
     const { signal } = options;
     const withdrawal = new AbortController();
-    const giveUp = (): void => withdrawal.abort(signal?.reason);
-    if (signal?.aborted === true) giveUp();
-    signal?.addEventListener('abort', giveUp, { once: true });
+    const giveUp = { handleEvent: () => withdrawal.abort(signal?.reason) };
+    if (signal?.aborted === true) giveUp.handleEvent();
+    const leave = signal && whenGivenUp(signal, giveUp);
     const others = this.#subscribing.get(uri) ?? new Set();
     this.#subscribing.set(uri, others.add(withdrawal));
     try {
       const { session } = await this.#ask(asked, { ...options, signal: withdrawal.signal });
       if (!withdrawal.signal.aborted) this.ports.wishes.subscribed(session, uri);
     } finally {
-      signal?.removeEventListener('abort', giveUp);
+      leave?.();
       others.delete(withdrawal);
       if (others.size === 0) this.#subscribing.delete(uri);
     }

@@ -1,5 +1,5 @@
-/** The signals of callers, each listened to once: one loop gives all its calls the same, and Node warns of more than ten. */
-import type { GiveUpListener, GiveUpSignal } from '../protocol/protocol-client.js';
+/** The signals of callers, each listened to once: a host gives the same to all that it waits for, and Node warns of more than ten. */
+import type { GiveUpListener, GiveUpSignal } from './protocol/protocol-client.js';
 
 class SharedListener implements GiveUpListener {
   readonly waiting = new Set<GiveUpListener>();

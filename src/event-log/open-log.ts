@@ -12,6 +12,7 @@ import { Fold } from './fold.js';
 import type { Standing } from './folded-actor.js';
 import { LineScanner, linesOf, parsed, type ActorState, type Glance } from './line-index.js';
 import type { LogProblem } from './log-problem.js';
+import { SteadyTime } from './steady-time.js';
 import type { StateChange } from './summary.js';
 
 /** How everything stood after one entry. */
@@ -31,7 +32,10 @@ export interface OpenLog {
   readonly connections: readonly string[];
   /** Why it ends before its last line. */
   readonly problem: LogProblem | undefined;
-  /** When an entry was written, milliseconds since the epoch; NaN for one that does not exist. */
+  /**
+   * When an entry was written, milliseconds since the epoch; NaN for one that does not exist. Where the clock was set
+   * back, time goes on: none is earlier than the one before.
+   */
   timeOf(entry: number): number;
   /** Number of the last entry of that time or before; less than `first` where there is none. */
   entryAt(time: number): number;
@@ -63,6 +67,7 @@ class Log implements OpenLog {
   readonly #parts: { readonly bytes: Uint8Array; readonly first: number; readonly starts: Float64Array }[] =
     [];
   #times = new Float64Array(0);
+  readonly #time = new SteadyTime();
   #places = new Int32Array(0);
   readonly #moved = new Map<number, readonly ActorState[]>();
   /** Entries that a snapshot begins with, in order. */
@@ -193,7 +198,7 @@ class Log implements OpenLog {
   #keep({ at, place, moved }: Glance, beginsSnapshot: boolean): void {
     const entry = this.last + 1;
     if (beginsSnapshot) this.#snapshots.push(entry);
-    this.#times[this.#length] = at;
+    this.#times[this.#length] = this.#time.of(at);
     this.#places[this.#length] = place;
     if (moved !== undefined)
       this.#moved.set(

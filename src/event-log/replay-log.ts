@@ -7,10 +7,15 @@ import { currentCharts } from './make-recorder.js';
 import type { LogProblem } from './log-problem.js';
 import { LogParser, type LogPiece } from './read-log.js';
 import { Replayer } from './replayer.js';
+import { SteadyTime } from './steady-time.js';
 import { Summary, type ConnectionSummary, type StateChange } from './summary.js';
 
 export interface ReplayOptions {
-  /** True where the replay ends before that entry. The header is that of the first part. Default: at the end of the log. */
+  /**
+   * True where the replay ends before that entry. Its time, as every time in the report, is no earlier than that of the
+   * one before: where a clock was set back, time goes on. The header is that of the first part. Default: at the end of
+   * the log.
+   */
   readonly isBeyond?: (entry: LogEntry, header: LogHeader) => boolean;
   /** Hears of every change of a connection's state. */
   readonly changed?: (change: StateChange) => void;
@@ -71,6 +76,7 @@ class Play {
   #problem: LogProblem | undefined;
   #parts = 0;
   #nextSeq: number | undefined;
+  readonly #time = new SteadyTime();
   #at: number | undefined;
   #isBeyond = false;
   #isEnded = false;
@@ -144,13 +150,15 @@ class Play {
     const replayer = this.#replayer;
     const header = this.#header;
     if (replayer === undefined || header === undefined) return;
-    this.#isBeyond = this.#options.isBeyond?.(entry, header) === true;
+    const at = this.#time.of(entry.at);
+    const timed = at === entry.at ? entry : { ...entry, at };
+    this.#isBeyond = this.#options.isBeyond?.(timed, header) === true;
     if (this.#isBeyond) return;
-    this.#at = entry.at;
+    this.#at = at;
     this.#nextSeq = entry.seq + 1;
     this.#isEnded = entry.kind === 'note' && entry.note.type === 'end';
     replayer.take(entry, bodyIn(text, entry));
-    this.#summary.end(entry, (address) => replayer.fold.standing(address));
+    this.#summary.end(entry, at, (address) => replayer.fold.standing(address));
     if (replayer.entries % PROGRESS_EVERY === 0) this.#options.progress?.(replayer.entries);
   }
 }

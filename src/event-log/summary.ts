@@ -3,7 +3,7 @@ import type { StateValue } from 'xstate';
 import { toFailure, type Failure } from '../../machines/policy/failure.js';
 import { isObject, type LogEntry, type NoteEntry } from './entry.js';
 import { connectionName } from './address.js';
-import { stateText } from './divergence.js';
+import { isSame, stateText } from './divergence.js';
 import type { Standing } from './folded-actor.js';
 
 /** How many failures, and how many rejections, are kept of a connection. */
@@ -63,13 +63,13 @@ export class Summary {
     return new Map([...this.#connections].map(([name, { summary }]) => [name, summary]));
   }
 
-  /** After the entry was played: where it left the machines that it is about. */
-  end(entry: LogEntry, standingOf: (address: string) => Standing | undefined): void {
-    if (entry.kind === 'note') this.#noteRejection(entry);
+  /** After the entry was played, which is told as of `at`: where it left the machines that it is about. */
+  end(entry: LogEntry, at: number, standingOf: (address: string) => Standing | undefined): void {
+    if (entry.kind === 'note') this.#noteRejection(entry, at);
     for (const address of touchedBy(entry)) {
       const name = connectionName(address);
       const standing = standingOf(address);
-      if (name !== undefined && standing !== undefined) this.#note(entry, name, standing);
+      if (name !== undefined && standing !== undefined) this.#note(entry, at, name, standing);
     }
   }
 
@@ -78,19 +78,25 @@ export class Summary {
     for (const told of this.#connections.values()) spend(told, at);
   }
 
-  #noteRejection({ seq, at, note }: NoteEntry): void {
+  #noteRejection({ seq, note }: NoteEntry, at: number): void {
     const rejected = this.#connections.get(String(note['connection']))?.summary.rejected;
     if (note.type !== 'connection.rejected' || rejected === undefined || rejected.length === MOST) return;
     rejected.push({ entry: seq, at, event: String(note['event']), state: String(note['state']) });
   }
 
-  #note({ seq, at }: LogEntry, connection: string, { state, context }: Standing): void {
+  #note(entry: LogEntry, at: number, connection: string, { state, context }: Standing): void {
     const told = this.#toldOf(connection, at, state);
     const { summary } = told;
     const to = state === told.state ? summary.state : stateText(state);
     told.state = state;
     if (to !== summary.state) {
-      this.changed({ entry: seq, at, connection, from: summary.state === '' ? null : summary.state, to });
+      this.changed({
+        entry: entry.seq,
+        at,
+        connection,
+        from: summary.state === '' ? null : summary.state,
+        to,
+      });
       if (to.startsWith('launching.opening')) summary.attempts += 1;
       summary.state = to;
       spend(told, at);
@@ -98,9 +104,11 @@ export class Summary {
     }
     summary.generation = Number(context['generation'] ?? 0);
     const { failure } = context;
-    if (failure === told.failure) return;
+    // A snapshot has a machine go on from what was read: the same once more, as another object.
+    const isKnown = failure === told.failure || (entry.kind === 'snapshot' && isSame(failure, told.failure));
     told.failure = failure;
-    if (isObject(failure)) noteFailure(summary, toFailure(failure));
+    if (isKnown) return;
+    if (isObject(failure)) noteFailure(summary, toFailure(failure), at - entry.at);
   }
 
   #toldOf(connection: string, at: number, state: StateValue): Told {
@@ -138,9 +146,13 @@ function spend(told: Told, at: number): void {
   told.since = at;
 }
 
-function noteFailure({ failures, failureCodes }: ConnectionSummary, failure: Failure): void {
+function noteFailure(
+  { failures, failureCodes }: ConnectionSummary,
+  failure: Failure,
+  setBackMs: number,
+): void {
   failureCodes[failure.code] = (failureCodes[failure.code] ?? 0) + 1;
-  if (failures.length < MOST) failures.push(failure);
+  if (failures.length < MOST) failures.push({ ...failure, at: failure.at + setBackMs });
 }
 
 function topOf(state: StateValue): string {

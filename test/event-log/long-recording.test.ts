@@ -39,6 +39,21 @@ describe('the parts of one recording', () => {
     });
   });
 
+  it('tell of as many failures as the same recording in one part.', async () => {
+    const told = async (parts: readonly string[]) => {
+      const { connections } = await replayLog(parts.map(bytesOf));
+      return [...connections].map(([name, { attempts, failures, failureCodes }]) => [
+        name,
+        { attempts, failures, failureCodes: { ...failureCodes } },
+      ]);
+    };
+    const { parts: whole } = await recordRandomRun(steps);
+    expect(whole).toHaveLength(1);
+    const expected = await told(whole);
+    expect(JSON.stringify(expected)).toContain('"code"');
+    expect(await told(await recordParts())).toEqual(expected);
+  });
+
   it('have to follow each other: a missing one is a problem, and what stands before it is played.', async () => {
     const parts = await recordParts();
     const report = await replayLog(parts.toSpliced(1, 1).map(bytesOf));

@@ -239,6 +239,15 @@ describe('the page beside a running troupe', () => {
     );
   });
 
+  it('says of whom there are no messages, and shows those of the others.', async () => {
+    const page = await live();
+    await search.die();
+    await page.show('Sequence');
+    await expectText(page, '.nothing', (text) => text.includes('nobody has told the manager anything'));
+    await page.click('Show all');
+    await expectText(page, '.sequence-row', (text) => text.includes('search'));
+  });
+
   it('leads a person to where a server wants them to sign in.', async () => {
     const office = await authorization.start(asking());
     const { troupe: signed, asked } = signing.start(office.url, { store: createMemoryTokenStore() });

@@ -259,6 +259,11 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.when', (text) => text.startsWith('Past'));
     await page.click('Show in chart');
     await expectActive(page, 'connection.reconnecting.releasing');
+    await page.show('Events');
+    await page.click('Close the entry');
+    await expect
+      .poll(() => page.page.evaluate('document.activeElement.ariaLabel'))
+      .toBe('Entries of the log');
   });
 
   it('draws who told whom what, and how long answers took.', async () => {
@@ -494,6 +499,31 @@ describe('the page with a recorded log', () => {
     await expect.poll(look).toEqual([(before as [number])[0], expect.not.stringMatching(camera)]);
   });
 
+  it('shows what is chosen where the system chooses the colors.', async () => {
+    const page = await recorded();
+    const session = await page.page.createCDPSession();
+    await session.send('Emulation.setEmulatedMedia', {
+      features: [{ name: 'forced-colors', value: 'active' }],
+    });
+    await page.select('search');
+    const outlined = async (selector: string): Promise<readonly unknown[]> =>
+      (await page.page.evaluate(
+        `[...document.querySelectorAll(${JSON.stringify(selector)})].map((each) => getComputedStyle(each).outlineStyle)`,
+      )) as readonly unknown[];
+    expect((await outlined('.fleet-row')).filter((style) => style === 'solid')).toHaveLength(1);
+    await page.show('Timeline');
+    await page.page.evaluate('document.activeElement.blur()');
+    expect((await outlined('.tab')).filter((style) => style === 'solid')).toHaveLength(1);
+    expect((await outlined('.lane-name')).filter((style) => style === 'solid')).toHaveLength(1);
+  });
+
+  it('has a header of one line where it is enlarged twice.', async () => {
+    const page = await recorded({ width: 640, height: 400 });
+    const heights = `[...document.querySelectorAll('.header button')].map((each) => each.clientHeight)`;
+    expect(Math.max(...((await page.page.evaluate(heights)) as number[]))).toBeLessThan(32);
+    expect(await page.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  });
+
   it('fits a phone: nothing is wider than it, and the details are a view of their own.', async () => {
     const page = await recorded({ width: 390, height: 844 });
     await page.page.locator('.fleet-row ::-p-text(search)').click();
@@ -647,6 +677,10 @@ describe('the page without a log', () => {
     await expectText(page, '.banner', (text) => text.includes('Line 31 is not JSON.'));
     await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
     await expectAccessible(page, 'broken');
+    await give(page, 'gap.jsonl', lines.toSpliced(30, 5).join('\n'));
+    await expectText(page, '.banner', (text) => text.startsWith('5 entries are missing in this log.'));
+    await give(page, 'header.jsonl', `${lines[0]}\n`);
+    await expectText(page, '.nothing', (text) => text.includes('At this moment of the log there are none.'));
     await give(page, 'newer.jsonl', lines.join('\n').replace('"troupeLog":1', '"troupeLog":7'));
     await expectText(page, '.banner', (text) => text.includes('newer version'));
     await give(page, 'none.jsonl', 'This is no log.\n');

@@ -127,7 +127,9 @@ function Banners({ page }: { page: Page }) {
       )}
       {book !== undefined && book.missed > 0 && (
         <p class="banner warn">
-          {count(book.missed)} entries are missing: this page was too slow for them. What came after is whole.
+          {count(book.missed)} entries are missing
+          {source.kind === 'live' ? ': this page was too slow for them' : ' in this log'}. What came after is
+          whole.
         </p>
       )}
     </div>

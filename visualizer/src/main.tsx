@@ -43,10 +43,11 @@ function hear(news: News): void {
       state.change({ link: { kind: 'lost', why: news.why, mayReturn: news.mayReturn } });
       break;
     case 'silent':
-      state.change({ link: { kind: 'silent', since: news.since + state.page.clockAhead } });
+      if (state.page.link.kind === 'open')
+        state.change({ link: { kind: 'silent', since: news.since + state.page.clockAhead } });
       break;
     case 'heard':
-      state.change({ link: { kind: 'open' } });
+      if (state.page.link.kind === 'silent') state.change({ link: { kind: 'open' } });
       break;
     case 'refused':
       state.change({ link: { kind: 'refused', why: news.why } });

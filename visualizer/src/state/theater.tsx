@@ -89,9 +89,9 @@ export function useAnswer<Q extends Question>(
 /** How times are told of everything that is shown. */
 export function useTimes(): Times {
   const { book, source, clockAhead } = usePage();
-  const { firstAt = NaN, lastAt = NaN } = book ?? {};
-  const to = source.kind === 'live' ? Math.max(lastAt, Date.now() + clockAhead) : lastAt;
-  return new Times(firstAt, to);
+  const now = Date.now() + clockAhead;
+  if (book === undefined || book.length === 0) return new Times(now, now);
+  return new Times(book.firstAt, source.kind === 'live' ? Math.max(book.lastAt, now) : book.lastAt);
 }
 
 const Moment = createContext<MomentView | undefined>(undefined);

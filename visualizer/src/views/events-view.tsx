@@ -197,7 +197,10 @@ function Reading({ position }: { position: number }) {
           type="button"
           class="icon"
           aria-label="Close the entry"
-          onClick={() => state.change({ reading: null })}
+          onClick={() => {
+            state.change({ reading: null });
+            document.querySelector<HTMLElement>('.events .virtual-list')?.focus();
+          }}
         >
           ✕
         </button>

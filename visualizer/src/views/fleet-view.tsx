@@ -23,7 +23,7 @@ export function useFleet(): readonly FleetRow[] {
 
 export function FleetView() {
   const { state } = useTheater();
-  const { selected } = usePage();
+  const { selected, source } = usePage();
   const rows = useFleet();
   const [text, setText] = useState('');
   const [states, setStates] = useState<ReadonlySet<string>>(new Set());
@@ -78,7 +78,11 @@ export function FleetView() {
         <span>Error</span>
       </div>
       {rows.length === 0 ? (
-        <Nothing title="No connections yet">They appear here as soon as the troupe announces them.</Nothing>
+        <Nothing title={source.kind === 'live' ? 'No connections yet' : 'No connections'}>
+          {source.kind === 'live'
+            ? 'They appear here as soon as the troupe announces them.'
+            : 'At this moment of the log there are none.'}
+        </Nothing>
       ) : chosen.length === 0 ? (
         <Nothing title="Nothing fits">
           No connection fits the search.{' '}

@@ -70,7 +70,16 @@ export function SequenceView() {
         </button>
       </div>
       {arrows.length === 0 ? (
-        <Nothing title="No messages">Up to this moment nobody has told anybody anything.</Nothing>
+        <Nothing title="No messages">
+          {isNarrow
+            ? `Up to this moment nobody has told ${selected === '' ? 'the manager' : selected} anything, nor heard from it.`
+            : 'Up to this moment nobody has told anybody anything.'}{' '}
+          {isNarrow && (
+            <button type="button" class="link" onClick={() => setNarrow(false)}>
+              Show all
+            </button>
+          )}
+        </Nothing>
       ) : (
         <div class="sequence-scroll">
           <div class="sequence-sheet" style={{ width: `${width}px` }}>

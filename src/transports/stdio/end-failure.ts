@@ -1,6 +1,7 @@
 import type { ProcessExit } from '../../../machines/policy/failure.js';
 import type { RawFailure } from '../session-transport.js';
 import type { EndCause } from './end-watch.js';
+import { tellingLine } from './telling-line.js';
 
 /** Most stderr lines a failure carries; the whole ring stays with the transport. */
 const TAIL_LINES = 20;
@@ -8,11 +9,11 @@ const TAIL_LINES = 20;
 /** Why a session is over, as the record that travels. Pure. */
 export function endFailure(cause: EndCause, stderr: readonly string[]): RawFailure {
   const stderrTail = stderr.slice(-TAIL_LINES);
-  const lastLine = stderrTail.findLast((line) => line.trim() !== '');
-  return {
-    ...described(cause),
-    ...(lastLine === undefined ? {} : { hint: `The last line on its stderr was: ${lastLine}`, stderrTail }),
-  };
+  const line = tellingLine(stderrTail);
+  if (line === undefined) return described(cause);
+  const isLast = line === stderrTail.findLast((each) => each.trim() !== '');
+  const hint = `${isLast ? 'The last line on its stderr was' : 'On its stderr it said'}: ${line}`;
+  return { ...described(cause), hint, stderrTail };
 }
 
 function described(cause: EndCause): RawFailure {

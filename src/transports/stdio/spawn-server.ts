@@ -20,6 +20,11 @@ export interface SpawnSpec {
   readonly cwd?: string;
 }
 
+const NOT_IN_PATH = 'Is it installed, and in a directory of the PATH that the server gets?';
+const ONE_NAME =
+  "All of it is taken for the name of one program. Arguments belong in 'args', each as an item of its own.";
+const TOO_LONG = 'Its arguments and variables are longer than the system allows.';
+
 /** On Windows a command is mostly a `.cmd` shim, which only a shell can run: cross-spawn knows how, and is loaded there alone. */
 export async function loadSpawn(): Promise<typeof spawn> {
   if (process.platform !== 'win32') return spawn;
@@ -76,7 +81,7 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
     return {
       code: 'command-not-found',
       message: `${command} was not found.`,
-      hint: 'Is it installed, and in a directory of the PATH that the server gets?',
+      hint: /\S\s+\S/.test(spec.command) ? ONE_NAME : NOT_IN_PATH,
     };
   }
   if (code === 'EACCES') {
@@ -86,7 +91,8 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
       hint: 'Make the file executable, or run it through its interpreter.',
     };
   }
-  return { code: 'spawn-failed', message: `${command} could not be started (${code}).` };
+  const message = `${command} could not be started (${code}).`;
+  return { code: 'spawn-failed', message, ...(code === 'E2BIG' ? { hint: TOO_LONG } : {}) };
 }
 
 async function problemOfCwd(cwd: string): Promise<string | undefined> {

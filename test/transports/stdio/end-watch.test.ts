@@ -76,6 +76,14 @@ describe('the failure of an ended session', () => {
     });
   });
 
+  it('shows an earlier line where the last one says nothing', () => {
+    const lines = ['Error: no region', '    at main (server.mjs:1:1)', '', 'Node.js v20.20.2'];
+    expect(endFailure({ kind: 'exited', exit: CODE_3 }, lines)).toMatchObject({
+      hint: 'On its stderr it said: Error: no region',
+      stderrTail: lines,
+    });
+  });
+
   it('names the signal', () => {
     const exit = { code: null, signal: 'SIGKILL' };
     expect(endFailure({ kind: 'exited', exit }, [])).toEqual({

@@ -119,6 +119,16 @@ describe('starting a stdio server', () => {
     await transport.close();
   });
 
+  it.each([
+    ['a command with its arguments', { command: 'node server.mjs --stdio' }, /Arguments belong in 'args'/],
+    ['arguments that are too long', { command: 'node', args: ['x'.repeat(3_000_000)] }, /longer than/],
+    ['a missing command', { command: 'lantern-that-does-not-exist' }, /Is it installed/],
+  ])('tells what to do about %s', async (_, launch, hint) => {
+    const { transport } = session(launch);
+    await expect(transport.start()).rejects.toMatchObject({ failure: { hint: expect.stringMatching(hint) } });
+    await transport.close();
+  });
+
   it('masks what it names', async () => {
     const launch = { command: 'lantern-s3cr3t' };
     const { transport } = session(launch, { mask: (text) => text.replaceAll('s3cr3t', '***') });

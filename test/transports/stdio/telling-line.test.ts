@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { tellingLine } from '../../../src/transports/stdio/telling-line.js';
+
+const FRAMES = `    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15)
+    at node:internal/main/run_main_module:28:49`;
+
+const LAST_WORDS: readonly (readonly [string, string, string | undefined])[] = [
+  ['nothing', '', undefined],
+  ['empty lines', '\n  \n', undefined],
+  ['a line and empty ones', 'starting\nREGION is not set\n\n', 'REGION is not set'],
+  [
+    'a file that Node does not find',
+    `node:internal/modules/cjs/loader:1210
+  throw err;
+  ^
+
+Error: Cannot find module '/srv/nope.mjs'
+${FRAMES} {
+  code: 'MODULE_NOT_FOUND',
+  requireStack: []
+}
+
+Node.js v20.20.2`,
+    "Error: Cannot find module '/srv/nope.mjs'",
+  ],
+  [
+    'a required file that Node does not find',
+    `Error: Cannot find module 'left-pad'\nRequire stack:\n- /srv/a.cjs\n${FRAMES}\n\nNode.js v22.1.0`,
+    "Error: Cannot find module 'left-pad'",
+  ],
+  [
+    'a fault of syntax',
+    `file:///srv/a.mjs:1\nfoo bar\n    ^^^\n\nSyntaxError: Unexpected identifier 'bar'\n${FRAMES}\n\nNode.js v20.20.2`,
+    "SyntaxError: Unexpected identifier 'bar'",
+  ],
+  [
+    'an error that the server has caught and shown',
+    `Error: retrying\n\nFatal error in main(): Error: API_KEY is not set\n${FRAMES}`,
+    'Fatal error in main(): Error: API_KEY is not set',
+  ],
+  ['an error with a name of its own', `Boom: no\n${FRAMES}`, 'Boom: no'],
+  [
+    'a text that was thrown',
+    "node:internal/process:1\n    throw 'no port'\n    ^\nno port\n(Use `node --trace-uncaught ...` to show where)\n\nNode.js v20.20.2",
+    'no port',
+  ],
+  ['a stack and a word after it', `TypeError: x\n${FRAMES}\ngiving up`, 'giving up'],
+  ['only the rest of a stack', FRAMES, '    at node:internal/main/run_main_module:28:49'],
+  ['only the version of Node', 'Node.js v20.20.2', 'Node.js v20.20.2'],
+  [
+    'a package that npx does not find',
+    `npm error code E404
+npm error 404 Not Found - GET https://registry.example/no-such-server
+npm error 404
+npm error 404 tarball, folder, http url, or git url.
+npm notice
+npm error A complete log of this run can be found in: /home/me/.npm/_logs/debug-0.log`,
+    'npm error 404 Not Found - GET https://registry.example/no-such-server',
+  ],
+  [
+    'an old npm without a network',
+    `npm ERR! code ENOTFOUND
+npm ERR! syscall getaddrinfo
+npm ERR! network request to https://registry.example failed
+npm ERR! network This is a problem related to network connectivity.
+
+npm ERR! A complete log of this run can be found in:
+npm ERR!     /home/me/.npm/_logs/debug-0.log`,
+    'npm ERR! network request to https://registry.example failed',
+  ],
+  [
+    'an error of Python',
+    `Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nModuleNotFoundError: No module named 'mcp'`,
+    "ModuleNotFoundError: No module named 'mcp'",
+  ],
+];
+
+describe('the telling line', () => {
+  it.each(LAST_WORDS)('of %s', (_, stderr, line) => {
+    expect(tellingLine(stderr.split('\n'))).toBe(line);
+  });
+});

@@ -17,4 +17,13 @@ describe('the result of a call', () => {
     expect(renderCallResult({ content: [], structuredContent: { a: 1 } })).toBe('{\n  "a": 1\n}');
     expect(renderCallResult({ content: [] })).toBe('');
   });
+
+  it.each([
+    ['no content', { structuredContent: { a: 1 } }, '{\n  "a": 1\n}'],
+    ['nothing', {}, ''],
+    ['a text for its content', { content: 'done' }, '"done"'],
+    ['blocks that are none', { content: [null, { type: 'text' }, 7] }, 'null\n{\n  "type": "text"\n}\n7'],
+  ])('is shown as it is where a server sends %s.', (_, result, shown) => {
+    expect(renderCallResult(result as never)).toBe(shown);
+  });
 });

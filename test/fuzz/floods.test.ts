@@ -57,13 +57,11 @@ describe('a pipe that nobody reads', () => {
       },
     });
     const taken = async (message: Promise<void>): Promise<void> => {
-      let isWaiting = true;
-      void message.then(() => (isWaiting = false));
-      while (isWaiting) {
+      const isTaken = message.then(() => true);
+      while (!(await Promise.race([isTaken, turn(false)]))) {
         const take = done;
         done = () => {};
         take();
-        await turn();
       }
     };
     const writes = new WriteQueue(pipe, () => {});

@@ -8,6 +8,7 @@ import { dynamicTool, jsonSchema, type JSONSchema7, type ToolSet } from 'ai';
 import { checkLimit } from '../calls/result/limit.js';
 import type { MediaBlock } from '../calls/result/take-apart.js';
 import type { CatalogTool } from '../catalog/registry.js';
+import { AskedAbout } from './asked-about.js';
 import { MadeTools } from './made-tools.js';
 import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
@@ -26,7 +27,8 @@ export interface ToolsOptions extends AnswerOptions {
   readonly own?: ToolSet;
   /**
    * Asked before every call of a tool whose `requiresApproval` is true: whether the SDK ends the step with an approval
-   * request and waits for the answer in the next messages. `approve` asks on the spot instead. Default: false.
+   * request and waits for the answer in the next messages; what has become another tool by then is not called, as far as
+   * these are the same `toTools`. `approve` asks on the spot instead. Default: false.
    */
   readonly needsApproval?: (tool: CatalogTool, input: unknown) => boolean | PromiseLike<boolean>;
   /**
@@ -44,7 +46,8 @@ export interface ToolsOptions extends AnswerOptions {
 export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet {
   checkLimit(options.limit);
   const own: ToolSet = options.own ?? {};
-  const made = new MadeTools(source, (tool) => toTool(source, tool, options));
+  const asked = new AskedAbout();
+  const made = new MadeTools(source, (tool) => toTool(source, tool, asked, options));
   const find = (key: string | symbol): ToolSet[string] | undefined => {
     if (typeof key !== 'string') return undefined;
     return Object.hasOwn(own, key) ? own[key] : made.get(key);
@@ -65,7 +68,12 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet
   });
 }
 
-function toTool(source: ToolSource, tool: CatalogTool, options: ToolsOptions): ToolSet[string] {
+function toTool(
+  source: ToolSource,
+  tool: CatalogTool,
+  asked: AskedAbout,
+  options: ToolsOptions,
+): ToolSet[string] {
   const { name } = tool;
   const title = wellFormed(tool.title);
   const description = wellFormed(tool.description) ?? title;
@@ -76,14 +84,21 @@ function toTool(source: ToolSource, tool: CatalogTool, options: ToolsOptions): T
       ...(description !== undefined && { description }),
       metadata: { server: tool.server, tool: tool.tool },
       inputSchema: jsonSchema(schemaForModels(tool) as JSONSchema7),
-      execute: async (args, { abortSignal }) => {
-        const { answer } = await answerCall(source, { name, args, signal: abortSignal, shows }, options);
+      execute: async (args, { abortSignal: signal, toolCallId }) => {
+        const call = { name, args, signal, shows, lookedAt: asked.take(toolCallId) };
+        const { answer } = await answerCall(source, call, options);
         return answer;
       },
       toModelOutput: ({ output }) => toModelOutput(output as ToolAnswer),
     }),
     ...(needsApproval !== undefined &&
-      tool.requiresApproval && { needsApproval: (input: unknown) => needsApproval(tool, input) }),
+      tool.requiresApproval && {
+        needsApproval: async (input: unknown, { toolCallId }: { toolCallId: string }) => {
+          const isNeeded = await needsApproval(tool, input);
+          if (isNeeded) asked.note(toolCallId, tool);
+          return isNeeded;
+        },
+      }),
   };
 }
 

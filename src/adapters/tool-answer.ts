@@ -61,6 +61,8 @@ export interface ToolCall {
   readonly signal: AbortSignal | undefined;
   /** Whether the model can be handed such data; the rest is named in the text. */
   readonly shows: (block: MediaBlock) => boolean;
+  /** The tool that the host was asked about in an earlier step. */
+  readonly lookedAt?: CatalogTool | undefined;
 }
 
 /** The answer, and the untouched result where there is one. Throws the reason of the signal once that is aborted. */
@@ -78,7 +80,8 @@ export async function answerCall(
     return { answer: errorAnswer(REFUSED_ADVICE) };
   }
   try {
-    const result = await source.callTool(name, args, limitsOf(options, signal, tool));
+    const lookedAt = call.lookedAt ?? (options.approve && tool);
+    const result = await source.callTool(name, args, limitsOf(options, signal, lookedAt));
     return { answer: await toAnswer(source, result, tool, call, options), result };
   } catch (error) {
     return { answer: await answerTo(error, source, tool, call, options) };
@@ -102,15 +105,15 @@ async function isApproved(
 }
 
 function limitsOf(
-  { timeoutMs, totalTimeoutMs, approve }: AnswerOptions,
+  { timeoutMs, totalTimeoutMs }: AnswerOptions,
   signal: AbortSignal | undefined,
-  tool: CatalogTool | undefined,
+  lookedAt: CatalogTool | undefined,
 ): CallLimits {
   return {
     ...(signal !== undefined && { signal }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(totalTimeoutMs !== undefined && { totalTimeoutMs }),
-    ...(approve !== undefined && tool !== undefined && { lookedAt: tool }),
+    ...(lookedAt !== undefined && { lookedAt }),
   };
 }
 

@@ -71,10 +71,9 @@ function make(folder: string): void {
 function onlyOf(names: readonly string[]): string {
   const [only] = names;
   if (only !== undefined && names.length === 1) return only;
+  if (names.length === 0) throw new UsageError('The log tells of no connection that could be exported.');
   const all = names.map((name) => `'${name}'`).join(', ');
-  throw new UsageError(
-    `The log tells of ${all || 'no connection'}: --connection says which is to be exported.`,
-  );
+  throw new UsageError(`The log tells of ${all}: --connection says which is to be exported.`);
 }
 
 async function write(file: string, text: string): Promise<void> {

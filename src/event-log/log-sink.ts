@@ -3,7 +3,7 @@
 export interface LogSink {
   /**
    * Size after which a new part begins, in characters: `rotate` is called, and what is written next begins with a
-   * header. Default: the log has one part.
+   * header. Default, and without a `rotate`: the log has one part.
    */
   readonly maxSize?: number;
   /** Takes whole lines, each with its line feed. Not called again before the promise settles. */

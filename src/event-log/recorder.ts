@@ -7,8 +7,9 @@
  * R1. Nothing is written while the machines are at work: a group is written from a microtask, when they are at rest.
  * R2. A part begins with a snapshot of every machine; another one follows every `SNAPSHOT_EVERY` entries.
  * R3. Where the sink cannot follow, or an entry is longer than any reader takes, entries are left out rather than
- *     held. A note tells how many, then a snapshot follows, so that what comes after can be played. Where a machine holds
- *     more than any line can, there is no snapshot of it: that ends the recording.
+ *     held. A note tells how many, then a snapshot follows, so that what comes after can be played; of notes alone that
+ *     were left out, only how many. Where a machine holds more than any line can, there is no snapshot of it: that ends
+ *     the recording.
  * R4. The last entry is a note that says so, unless the process was killed: what is missing before it shows.
  * R5. An error in here, or in the sink, ends the recording and is told once. It never reaches an actor.
  */
@@ -48,6 +49,8 @@ export class Recorder {
   #sinceSnapshot = 0;
   /** Entries that were left out since the sink fell behind. */
   #leftOut = 0;
+  /** The same, of notes. */
+  #notesLeftOut = 0;
   /** Nothing is listened to any more. */
   #isOver = false;
   #hasFailed = false;
@@ -73,7 +76,11 @@ export class Recorder {
     if (this.#isOver) return;
     this.#guard(() => {
       this.#writeGroup();
-      if (this.#leftOut > 0 || this.#writer.isFull) return;
+      if (this.#notesLeftOut > 0 && this.#writer.isDrained) this.#tellNotesLeftOut();
+      if (this.#leftOut > 0 || this.#notesLeftOut > 0 || this.#writer.isFull) {
+        this.#notesLeftOut += 1;
+        return;
+      }
       this.#writeNote(note);
       if (this.#sincePart > this.#maxSize) this.#rotate();
     });
@@ -93,18 +100,21 @@ export class Recorder {
       this.#writeGroup();
       if (this.#leftOut > 0 && this.#writer.isDrained) this.#closeGap();
       if (this.#leftOut > 0) return;
+      if (this.#notesLeftOut > 0 && this.#writer.isDrained) this.#tellNotesLeftOut();
       if (this.#sincePart > this.#maxSize) this.#rotate();
       else if (this.#sinceSnapshot >= SNAPSHOT_EVERY) this.#writeSnapshot();
     });
   }
 
   get #maxSize(): number {
-    return this.#parts.sink.maxSize ?? Infinity;
+    const { sink } = this.#parts;
+    return sink.rotate === undefined ? Infinity : (sink.maxSize ?? Infinity);
   }
 
   #writeRest(): void {
     this.#writeGroup();
     if (this.#leftOut > 0) this.#closeGap();
+    if (this.#notesLeftOut > 0) this.#tellNotesLeftOut();
     this.#writeNote({ type: 'end' });
   }
 
@@ -173,6 +183,11 @@ export class Recorder {
     this.#writeNote({ type: 'gap', leftOut: this.#leftOut });
     this.#leftOut = 0;
     this.#writeSnapshot();
+  }
+
+  #tellNotesLeftOut(): void {
+    this.#writeNote({ type: 'gap.notes', leftOut: this.#notesLeftOut });
+    this.#notesLeftOut = 0;
   }
 
   #writeNote(note: NoteEntry['note']): void {

@@ -123,6 +123,14 @@ describe('a log that troupe replay is given', () => {
     );
     expect(readdirSync(folder)).toEqual(['log.jsonl']);
   });
+
+  it('says so where there is no connection to be exported.', async () => {
+    writeFileSync(log, `${readFileSync(log, 'utf8').split('\n', 2).join('\n')}\n`);
+    await expect(run([log], { exportFixture: join(folder, 'fixture') })).rejects.toThrow(
+      'The log tells of no connection that could be exported.',
+    );
+    expect(readdirSync(folder)).toEqual(['log.jsonl']);
+  });
 });
 
 describe('the picture of troupe replay', () => {

@@ -69,6 +69,53 @@ describe('a recorder', () => {
     expect(kinds.slice(kept + 1)).toEqual(['note', 'snapshot', 'send', 'note']);
   });
 
+  it('leaves notes out as well while the sink is slow, and tells how many.', async () => {
+    const sink = new MemoryLog();
+    let release = (): void => {};
+    sink.held = new Promise((resolve) => (release = resolve));
+    const { recorder } = make(sink);
+    for (let count = 0; count < 40; count += 1) recorder.note(padded(MIB));
+    sink.held = undefined;
+    release();
+    await turn();
+    recorder.note(padded(1));
+    await turn();
+    await recorder.close();
+    const { entries } = sink.read();
+    const notes = entries.flatMap((entry) => (entry.kind === 'note' ? [entry.note] : []));
+    const kept = notes.findIndex(({ type }) => type !== 'test.padded');
+    expect(kept).toBeLessThan(20);
+    expect(notes.slice(kept)).toEqual([
+      { type: 'gap.notes', leftOut: 40 - kept },
+      padded(1),
+      { type: 'end' },
+    ]);
+  });
+
+  it('tells at its end of the notes that were left out until then.', async () => {
+    const sink = new MemoryLog();
+    let release = (): void => {};
+    sink.held = new Promise((resolve) => (release = resolve));
+    const { recorder } = make(sink);
+    for (let count = 0; count < 40; count += 1) recorder.note(padded(MIB));
+    release();
+    await recorder.close();
+    const [told, end] = sink.read().entries.slice(-2);
+    expect([told, end]).toMatchObject([{ note: { type: 'gap.notes' } }, { note: { type: 'end' } }]);
+  });
+
+  it('stays in one part where the sink has no other, whatever size it says.', async () => {
+    const sink = new MemoryLog(10);
+    Object.assign(sink, { rotate: undefined });
+    const { manager, recorder } = make(sink);
+    for (const length of [1, 2, 3]) {
+      manager.send(padded(length));
+      await turn();
+    }
+    await recorder.close();
+    expect(sink.read().entries.map(({ kind }) => kind)).toEqual(['snapshot', 'send', 'send', 'send', 'note']);
+  });
+
   it('leaves out what no reader would take.', async () => {
     const sink = new MemoryLog();
     const { manager, recorder } = make(sink);

@@ -271,5 +271,6 @@ function noteWords(note: Readonly<Record<string, unknown>>): string {
   if (type === 'wire')
     return `${String(direction)} ${typeof method === 'string' ? method : ''}${typeof ms === 'number' ? ` · ${ms} ms` : ''}`;
   if (type === 'gap') return `${String(note['leftOut'])} entries were left out`;
+  if (type === 'gap.notes') return `${String(note['leftOut'])} notes were left out`;
   return '';
 }

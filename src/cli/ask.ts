@@ -19,6 +19,12 @@ export interface Questions {
   readonly hidden: (question: string) => Promise<string | undefined>;
 }
 
+export interface AskOptions {
+  /** Ends the questions: what asks rejects with its reason, and nothing more is asked. */
+  readonly signal?: AbortSignal;
+  readonly host?: SignalledProcess;
+}
+
 /** Whether a person is there to be asked. */
 export function canAsk({ stderr }: Terminal, stdin: NodeJS.ReadableStream): boolean {
   return stderr.isTTY === true && 'isTTY' in stdin && stdin.isTTY === true;
@@ -29,17 +35,21 @@ export async function asking<T>(
   terminal: Terminal,
   stdin: NodeJS.ReadableStream,
   work: (questions: Questions) => Promise<T>,
-  host: SignalledProcess = process,
+  { signal, host = process }: AskOptions = {},
 ): Promise<T> {
   const lines = createInterface({ input: stdin, terminal: false });
   let isOver = false;
   lines.once('close', () => {
     isOver = true;
   });
+  const giveUp = (): void => lines.close();
+  signal?.addEventListener('abort', giveUp, { once: true });
   const ask = async (question: string, answer: () => Promise<string | undefined>) => {
+    signal?.throwIfAborted();
     terminal.stderr.write(`${question} `);
     const given = isOver ? undefined : await answer();
     if (given === undefined) terminal.note('');
+    signal?.throwIfAborted();
     return given;
   };
   const line = (question: string) => ask(question, () => nextLine(lines));
@@ -53,6 +63,7 @@ export async function asking<T>(
   try {
     return await work({ confirm, line, hidden });
   } finally {
+    signal?.removeEventListener('abort', giveUp);
     lines.close();
   }
 }

@@ -9,7 +9,10 @@ import { makeTerminal } from './fake-terminal.js';
 
 useLeakCheck();
 
-function start<T>(work: (questions: Questions) => Promise<T>, { canHide = true } = {}) {
+function start<T>(
+  work: (questions: Questions) => Promise<T>,
+  { canHide = true, signal = new AbortController().signal } = {},
+) {
   const { terminal, stderr, stdout } = makeTerminal({ columns: 80, rows: 24 });
   const modes: boolean[] = [];
   const host = new FakeProcess();
@@ -17,7 +20,7 @@ function start<T>(work: (questions: Questions) => Promise<T>, { canHide = true }
     isTTY: true,
     ...(canHide && { setRawMode: (isRaw: boolean) => void modes.push(isRaw) }),
   });
-  const asked = asking(terminal, stdin, work, host);
+  const asked = asking(terminal, stdin, work, { host, signal });
   return { asked, stderr, stdout, stdin, modes, host };
 }
 
@@ -41,6 +44,29 @@ describe('a line that is typed', () => {
     const { asked, stdin } = start(async ({ line, hidden }) => [await line('One:'), await hidden('Two:')]);
     stdin.end();
     expect(await asked).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a question that is given up', () => {
+  it('has no answer, and no other one follows.', async () => {
+    const giving = new AbortController();
+    const work = async ({ confirm }: Questions): Promise<boolean[]> => [
+      await confirm('One?'),
+      await confirm('Two?'),
+    ];
+    const { asked, stdin, stderr } = start(work, { signal: giving.signal });
+    giving.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+    expect(stderr.written).toBe('One? [y/N] \n');
+    stdin.destroy();
+  });
+
+  it('asks nothing where it was given up before.', async () => {
+    const signal = AbortSignal.abort(new Error('enough'));
+    const { asked, stdin, stderr } = start(({ line }) => line('Name:'), { signal });
+    await expect(asked).rejects.toThrow('enough');
+    expect(stderr.written).toBe('');
+    stdin.destroy();
   });
 });
 

@@ -162,6 +162,21 @@ describe('the command review', () => {
     expect((await troupe(['review'])).stdout).toBe('');
   });
 
+  it('ends by Ctrl-C where it asks, and approves nothing.', async () => {
+    await troupe(['tools']);
+    serve(EVIL);
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const [stdout, stderr] = [new FakeStream(), Object.assign(new FakeStream(), { isTTY: true })];
+    const words = ['review', '--approve', '--config', path('servers.json'), '--no-color'];
+    const code = run(words, { stdout, stderr, stdin, env: {} });
+    await vi.waitFor(() => expect(stderr.written).toContain('[y/N]'), { timeout: 10_000 });
+    process.emit('SIGINT');
+    expect(await code).toBe(1);
+    expect(stderr.written).toMatch(/\[y\/N\] \ntroupe: interrupted\n$/);
+    stdin.destroy();
+    expect((await troupe(['review', '--json'])).stdout).toContain('"tool": "read"');
+  });
+
   it('says so where an approval cannot be kept, once for each reason, and calls nothing approved.', async () => {
     serve(EVIL, { name: 'wipe', inputSchema: { type: 'object' } });
     rmSync(path('config'), { recursive: true });

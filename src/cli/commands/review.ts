@@ -61,7 +61,8 @@ export async function review(
     const isUnready = noteFailures(troupe.status, asked, terminal);
     const held = chosen(tools, asked, troupe);
     show(held, flags, terminal);
-    const approved = flags.approve === true ? await approve(held, troupe, flags, terminal, stdin) : [];
+    const approved =
+      flags.approve === true ? await approve(held, troupe, flags, terminal, { stdin, signal }) : [];
     tell({ held, approved, isUnready }, flags, terminal);
     const isDone = flags.approve === true ? approved.length === held.length : !isTroubled;
     return isDone && !isUnready ? EXIT.fine : EXIT.failed;
@@ -105,7 +106,7 @@ async function approve(
   troupe: Troupe,
   flags: ReviewFlags,
   terminal: Terminal,
-  stdin: NodeJS.ReadableStream,
+  { stdin, signal }: { readonly stdin: NodeJS.ReadableStream; readonly signal: AbortSignal },
 ): Promise<readonly HeldTool[]> {
   if (held.length === 0) return [];
   if (flags.yes !== true && !canAsk(terminal, stdin)) {
@@ -120,7 +121,7 @@ async function approve(
     return approved;
   };
   if (flags.yes === true) return isWanted(async () => true);
-  return asking(terminal, stdin, ({ confirm }) => isWanted(confirm));
+  return asking(terminal, stdin, ({ confirm }) => isWanted(confirm), { signal });
 }
 
 interface Seen {

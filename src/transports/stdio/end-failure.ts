@@ -6,14 +6,22 @@ import { tellingLine } from './telling-line.js';
 /** Most stderr lines a failure carries; the whole ring stays with the transport. */
 const TAIL_LINES = 20;
 
-/** Why a session is over, as the record that travels. Pure. */
-export function endFailure(cause: EndCause, stderr: readonly string[]): RawFailure {
+/**
+ * Why a session is over, as the record that travels. Pure.
+ *
+ * @param stdout The first that a server wrote there that has sent no message.
+ */
+export function endFailure(cause: EndCause, stderr: readonly string[], stdout?: string): RawFailure {
   const stderrTail = stderr.slice(-TAIL_LINES);
   const line = tellingLine(stderrTail);
-  if (line === undefined) return described(cause);
-  const isLast = line === stderrTail.findLast((each) => each.trim() !== '');
-  const hint = `${isLast ? 'The last line on its stderr was' : 'On its stderr it said'}: ${line}`;
-  return { ...described(cause), hint, stderrTail };
+  if (line !== undefined) return { ...described(cause), hint: hintOf(line, stderrTail), stderrTail };
+  if (stdout === undefined) return described(cause);
+  return { ...described(cause), hint: `What it wrote on stdout is no message: ${stdout}` };
+}
+
+function hintOf(line: string, stderr: readonly string[]): string {
+  const isLast = line === stderr.findLast((each) => each.trim() !== '');
+  return `${isLast ? 'The last line on its stderr was' : 'On its stderr it said'}: ${line}`;
 }
 
 function described(cause: EndCause): RawFailure {

@@ -68,6 +68,8 @@ export class ServerProcess {
   readonly #stderr = new StderrRing();
   readonly #writes: WriteQueue;
   readonly #noise: NoiseGate;
+  /** Of a server that has sent no message. */
+  #firstNoise: string | undefined;
   readonly #end: EndWatch;
   readonly #ladder: StopLadder;
 
@@ -85,14 +87,13 @@ export class ServerProcess {
     this.#events = events;
     this.#end = new EndWatch(clock, (cause) => {
       this.#noise.flush();
-      const failure = endFailure(cause, this.#stderr.lines());
+      const failure = endFailure(cause, this.#stderr.lines(), this.#firstNoise);
       this.#writes.fail(failure);
       events.ended(failure);
     });
     this.#writes = new WriteQueue(child.stdin, () => this.#end.pipeClosed('stdin-broken'));
-    this.#noise = new NoiseGate(clock, ({ count, sample }) =>
-      events.noise({ count, sample: mask(cleanText(sample.slice(0, NOISE_SAMPLE_CHARACTERS))) }),
-    );
+    const shown = (line: string): string => mask(cleanText(line.slice(0, NOISE_SAMPLE_CHARACTERS)));
+    this.#noise = new NoiseGate(clock, ({ count, sample }) => events.noise({ count, sample: shown(sample) }));
     const tree =
       process.platform === 'win32'
         ? new WindowsProcessTree(child, child.pid)
@@ -113,7 +114,7 @@ export class ServerProcess {
       // cross-spawn turns the exit of a shell that did not find its command into an error.
       if (child.exitCode !== null) exited({ code: child.exitCode, signal: null });
     });
-    this.#readMessages(options.maxMessageBytes);
+    this.#readMessages(options.maxMessageBytes, shown);
     this.#readStderr(mask);
     child.stdin.on('error', ignore);
   }
@@ -144,12 +145,20 @@ export class ServerProcess {
     this.#ladder.kill();
   }
 
-  #readMessages(maxMessageBytes: number): void {
+  #readMessages(maxMessageBytes: number, shown: (line: string) => string): void {
     const { stdout } = this.#child;
+    let hasSpoken = false;
     const reader = new MessageReader(
       {
-        message: (message) => this.#events.message(message),
-        noise: (line) => this.#noise.hear(line),
+        message: (message) => {
+          hasSpoken = true;
+          this.#firstNoise = undefined;
+          this.#events.message(message);
+        },
+        noise: (line) => {
+          if (!hasSpoken) this.#firstNoise ??= shown(line);
+          this.#noise.hear(line);
+        },
         tooLarge: (bytes, id) => this.#events.tooLarge(bytes, id),
       },
       maxMessageBytes,

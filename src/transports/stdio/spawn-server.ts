@@ -23,7 +23,13 @@ export interface SpawnSpec {
 const NOT_IN_PATH = 'Is it installed, and in a directory of the PATH that the server gets?';
 const ONE_NAME =
   "All of it is taken for the name of one program. Arguments belong in 'args', each as an item of its own.";
-const TOO_LONG = 'Its arguments and variables are longer than the system allows.';
+const AT_A_LIMIT: Readonly<Record<string, string>> = {
+  E2BIG: 'Its arguments and variables are longer than the system allows.',
+  EMFILE: 'The host has as many files open as it may.',
+  ENFILE: 'The system has as many files open as it can.',
+  EAGAIN: 'There are as many processes as the system allows.',
+  ENOMEM: 'The system has no memory left for it.',
+};
 
 /** On Windows a command is mostly a `.cmd` shim, which only a shell can run: cross-spawn knows how, and is loaded there alone. */
 export async function loadSpawn(): Promise<typeof spawn> {
@@ -92,7 +98,8 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
     };
   }
   const message = `${command} could not be started (${code}).`;
-  return { code: 'spawn-failed', message, ...(code === 'E2BIG' ? { hint: TOO_LONG } : {}) };
+  const hint = AT_A_LIMIT[code];
+  return { code: 'spawn-failed', message, ...(hint === undefined ? {} : { hint }) };
 }
 
 async function problemOfCwd(cwd: string): Promise<string | undefined> {

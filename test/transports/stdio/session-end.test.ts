@@ -35,6 +35,24 @@ describe('a session that ends by itself', () => {
     expect(server.transport.ended).toBe(endedAtClose);
   });
 
+  it.each([
+    ['shows what a server wrote instead of a message', `console.log('Usage: lantern [--stdio]\\n  --help')`],
+    [
+      'shows what it said on stderr instead',
+      `console.log('Usage'); console.error('Usage: lantern [--stdio]')`,
+    ],
+  ])('%s', async (_, source) => {
+    const server = await started(script(source));
+    await server.untilClosed();
+    expect(server.transport.ended?.hint).toMatch(/: Usage: lantern \[--stdio\]$/);
+  });
+
+  it('blames no noise of a server that has sent messages', async () => {
+    const server = await started(script(`console.log('noise'); send({ id: 1, result: {} })`));
+    await server.untilClosed();
+    expect(server.transport.ended).not.toHaveProperty('hint');
+  });
+
   it('delivers the final answer of a process that exits right after it', async () => {
     const server = await started(
       script(

@@ -1,24 +1,29 @@
 /** The merged configuration, for a person and as JSON. Secrets are masked before they come here. */
 import type { DiscoveredServer, Discovery } from '../discover.js';
-import { describeProblem, isError } from '../config/problem.js';
+import { describeProblem, errorsByServer } from '../config/problem.js';
 import type { ConfigProblem } from '../errors.js';
 import type { Colors } from './colors.js';
 import { countOf } from './count-of.js';
 import { oneLine } from './safe-text.js';
 
-/** What is wrong with the entry of a refused server. */
-function errorsOf(server: string, { problems }: Discovery): readonly ConfigProblem[] {
-  return problems.filter((problem) => problem.server === server && isError(problem));
+interface RefusedEntry {
+  readonly name: string;
+  readonly errors: readonly ConfigProblem[];
+}
+
+/** What is wrong with the entries that cannot be used. */
+function refusedEntries({ refused, problems }: Discovery): readonly RefusedEntry[] {
+  const errors = errorsByServer(problems);
+  return refused.map((name) => ({ name, errors: errors.get(name) ?? [] }));
 }
 
 export function toConfigJson(discovery: Discovery): object {
-  const { servers, refused } = discovery;
+  const { servers } = discovery;
   const used = servers.map(({ name, source, config, enabled, trusted, shadows }) => [
     name,
     { source, config, enabled, trusted, shadows },
   ]);
-  const wrong = refused.map((name) => {
-    const errors = errorsOf(name, discovery);
+  const wrong = refusedEntries(discovery).map(({ name, errors }) => {
     const source = errors[0]?.source ?? null;
     return [
       name,
@@ -30,7 +35,7 @@ export function toConfigJson(discovery: Discovery): object {
 
 export function renderConfig(discovery: Discovery, colors: Colors): string {
   const { servers, refused } = discovery;
-  const wrong = refused.map((name) => ({ name, errors: errorsOf(name, discovery) }));
+  const wrong = refusedEntries(discovery);
   const sources = [...servers, ...wrong.flatMap(({ errors }) => errors.slice(0, 1))];
   const count = new Set(sources.map(({ source }) => source)).size;
   return [

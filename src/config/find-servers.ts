@@ -60,7 +60,7 @@ function descend(tree: TextTree, member: Member, holder: Holder): readonly Found
   if (member.name !== first) return [];
   let inner: Member | undefined = member;
   for (const step of rest) {
-    inner = inner && membersOf(tree, inner.node).findLast(({ name }) => name === step);
+    inner = inner && tree.memberOf(inner.node, step);
   }
   return inner === undefined ? [] : [{ ...inner, holder }];
 }

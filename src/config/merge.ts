@@ -13,7 +13,7 @@ import type { ServerConfig } from '../options.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import { entryHash } from './entry-hash.js';
 import type { InputSpec } from './inputs.js';
-import { describeProblem, isError } from './problem.js';
+import { describeProblem, errorsByServer } from './problem.js';
 import { restrictTools } from './restrict.js';
 import { sourceName, type Scope, type Source } from './sources.js';
 
@@ -69,13 +69,15 @@ export function mergeSources(
   sources: readonly SourceEntries[],
   isApproved: IsApproved = () => false,
 ): MergedServers {
+  const errorsOf = new Map(sources.map((from) => [from, errorsByServer(from.problems)]));
   const claimants = new Map<string, SourceEntries[]>();
   for (const from of sources) {
     for (const name of [...from.entries.keys(), ...from.refused]) {
       claimants.set(name, [...(claimants.get(name) ?? []), from]);
     }
   }
-  const merged = [...claimants].map(([name, claims]) => mergeClaims(name, claims, isApproved));
+  const whyNot: WhyNot = (name, from) => toFailure(errorsOf.get(from)?.get(name) ?? []);
+  const merged = [...claimants].map(([name, claims]) => mergeClaims(name, claims, isApproved, whyNot));
   const rows = merged.flatMap(({ row }) => row ?? []).toSorted(byTrust);
   return {
     servers: rows.flatMap((row) => ('failure' in row ? [] : [row])),
@@ -89,8 +91,16 @@ interface MergedClaims {
   readonly heldBack: readonly ServerSpec[];
 }
 
+/** Why the entry of a source cannot be used. */
+type WhyNot = (name: string, from: SourceEntries) => RawFailure;
+
 /** `claims` are in order of precedence. */
-function mergeClaims(name: string, claims: readonly SourceEntries[], isApproved: IsApproved): MergedClaims {
+function mergeClaims(
+  name: string,
+  claims: readonly SourceEntries[],
+  isApproved: IsApproved,
+  whyNot: WhyNot,
+): MergedClaims {
   const mayWin = (claim: SourceEntries): boolean => {
     if (claim.source.scope !== 'project') return true;
     const spec = toSpec(name, claim, []);
@@ -104,9 +114,9 @@ function mergeClaims(name: string, claims: readonly SourceEntries[], isApproved:
   const heldBack = before.flatMap((claim) => toSpec(name, claim, [sourceName(winner.source)]) ?? []);
   const spec = toSpec(name, winner, shadows);
   if (spec === undefined) {
-    const { source, problems } = winner;
+    const { source } = winner;
     const claim = { name, source: sourceName(source), scope: source.scope, shadows };
-    return { row: { ...claim, failure: toFailure(name, problems) }, heldBack };
+    return { row: { ...claim, failure: whyNot(name, winner) }, heldBack };
   }
   return { row: restricted(spec, configsOf(name, before), configsOf(name, losers)), heldBack };
 }
@@ -148,7 +158,6 @@ function byTrust(a: { readonly scope: Scope }, b: { readonly scope: Scope }): nu
   return Number(a.scope === 'project') - Number(b.scope === 'project');
 }
 
-function toFailure(server: string, problems: readonly ConfigProblem[]): RawFailure {
-  const reasons = problems.filter((problem) => problem.server === server && isError(problem));
+function toFailure(reasons: readonly ConfigProblem[]): RawFailure {
   return { code: 'config-invalid', message: reasons.map(describeProblem).join('; ') };
 }

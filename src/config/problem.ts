@@ -36,6 +36,20 @@ export function isError(problem: ConfigProblem): boolean {
   return problem.severity !== 'warning';
 }
 
+/** The errors of single servers, by their names. */
+export function errorsByServer(
+  problems: readonly ConfigProblem[],
+): ReadonlyMap<string, readonly ConfigProblem[]> {
+  const errors = new Map<string, ConfigProblem[]>();
+  for (const problem of problems) {
+    if (problem.server === undefined || !isError(problem)) continue;
+    const known = errors.get(problem.server);
+    if (known === undefined) errors.set(problem.server, [problem]);
+    else known.push(problem);
+  }
+  return errors;
+}
+
 /** The whole problem as one line: file with line and column, server, field, message. */
 export function describeProblem(problem: ConfigProblem): string {
   const place =

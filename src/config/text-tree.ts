@@ -19,6 +19,8 @@ export interface Member {
 export interface TextTree {
   readonly root: TreeNode;
   positionOf(node: TreeNode): Position;
+  /** The member of an object that counts by a name: the last. */
+  memberOf(node: TreeNode, name: string): Member | undefined;
 }
 
 export type Reading =
@@ -40,7 +42,28 @@ const DEEPEST = 200;
 /** The reading of a tree that was parsed; one that is nested too deeply is none, so that recursion over it is safe. */
 export function toReading(root: TreeNode, positionAt: (offset: number) => Position): Reading {
   if (isDeeperThan(DEEPEST, root)) return TOO_DEEP;
-  return { kind: 'tree', tree: { root, positionOf: (node) => positionAt(node.offset) } };
+  return { kind: 'tree', tree: new PlacedTree(root, positionAt) };
+}
+
+class PlacedTree implements TextTree {
+  /** Made once for each object: as many places may be asked for as it has members. */
+  readonly #members = new WeakMap<TreeNode, ReadonlyMap<string, Member>>();
+
+  constructor(
+    readonly root: TreeNode,
+    private readonly positionAt: (offset: number) => Position,
+  ) {}
+
+  positionOf(node: TreeNode): Position {
+    return this.positionAt(node.offset);
+  }
+
+  memberOf(node: TreeNode, name: string): Member | undefined {
+    const known = this.#members.get(node);
+    const members = known ?? new Map(membersOf(this, node).map((member) => [member.name, member]));
+    if (known === undefined) this.#members.set(node, members);
+    return members.get(name);
+  }
 }
 
 export const TOO_DEEP: Reading = { kind: 'broken', message: 'is nested too deeply', line: 1, column: 1 };
@@ -75,7 +98,7 @@ export function valueOf(node: TreeNode): unknown {
 export function locate(tree: TextTree, member: Member, path: Path): Position {
   const [step, ...rest] = path;
   if (typeof step === 'string') {
-    const next = membersOf(tree, member.node).findLast(({ name }) => name === step);
+    const next = tree.memberOf(member.node, step);
     return next === undefined ? member.position : locate(tree, next, rest);
   }
   const item = step === undefined ? undefined : member.node.children?.[step];

@@ -68,6 +68,20 @@ describe('a configuration text', () => {
   });
 });
 
+describe('a text with twenty thousand mistakes', () => {
+  const many = Array.from({ length: 20_000 }, (_, index) => `"K${index}": 7`).join(',\n');
+
+  it.each([
+    ['in one entry', `{ "mcpServers": { "a": { "command": "x", "env": {\n${many}\n} } } }`],
+    ['of another host in one entry', `{ "context_servers": { "a": { "command": "x",\n${many}\n} } }`],
+    ['in as many entries', `{ "mcpServers": {\n${many}\n} }`],
+  ])('is read in the time that its size takes: %s', (_, text) => {
+    const { problems } = parse(text);
+    expect(problems).toHaveLength(20_000);
+    expect(problems.at(-1)).toMatchObject({ line: 20_001, column: 1 });
+  });
+});
+
 describe('a field that would be the prototype of its entry', () => {
   it('gives no field to it, and is told', () => {
     const unused = "field '__proto__': has no counterpart here and is not used";

@@ -159,7 +159,16 @@ describe('the page with a recorded log', () => {
     await page.page.mouse.down();
     await page.page.mouse.move(460, 430);
     await page.page.mouse.up();
-    expect(await camera()).not.toBe(fitted);
+    const dragged = await camera();
+    expect(dragged).not.toBe(fitted);
+    // The menu of the browser takes the release of the button.
+    await page.page.mouse.move(400, 400);
+    await page.page.mouse.down({ button: 'right' });
+    await page.page.evaluate(`document.querySelector('.chart-canvas').dispatchEvent(
+      new PointerEvent('pointermove', { pointerId: 1, clientX: 500, clientY: 500, buttons: 0 }),
+    )`);
+    await page.page.mouse.up({ button: 'right' });
+    expect(await camera()).toBe(dragged);
     expect(await page.page.$$('.minimap-sight')).toHaveLength(1);
     await page.page.select('.choice:nth-of-type(2) select', 'review');
     await page.page.waitForSelector('[data-state="review.judged"]');
@@ -534,6 +543,22 @@ describe('the page with a recorded log', () => {
     }
     expect(await page.text('#panel-details')).toContain('spawn-failed');
     await expectAccessible(page, 'phone');
+  });
+
+  it('takes no finger that scrolls over the timeline for one that chooses.', async () => {
+    const page = await recorded({ width: 390, height: 844 });
+    await page.page.setViewport({ width: 390, height: 844, hasTouch: true });
+    await page.show('Timeline');
+    await page.page.waitForSelector('.lane-name');
+    const { touchscreen } = page.page;
+    const whole = await page.text('.timeline .toolbar-note');
+    const { x = 0, y = 0, width = 0 } = (await (await page.page.$('.timeline-canvas'))?.boundingBox()) ?? {};
+    const scrolling = await touchscreen.touchStart(x + width * 0.3, y + 200);
+    for (let way = 10; way <= 120; way += 10) await scrolling.move(x + width * 0.3, y + 200 - way);
+    await scrolling.end();
+    await touchscreen.tap(x + width * 0.7, y + 40);
+    await expectText(page, '.when', (text) => text.startsWith('Past'));
+    expect(await page.text('.timeline .toolbar-note')).toBe(whole);
   });
 
   it('looks as it does in the picture of the README.', async () => {

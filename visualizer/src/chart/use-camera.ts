@@ -132,6 +132,8 @@ function followPointers(element: HTMLElement, lens: () => Lens): () => void {
   function move(event: PointerEvent): void {
     const before = pointers.get(event.pointerId);
     if (before === undefined) return;
+    // It was released where nobody was told, as over a menu.
+    if (event.buttons === 0) return up(event);
     const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
     const now = { x: event.clientX, y: event.clientY };
     if (other === undefined) {

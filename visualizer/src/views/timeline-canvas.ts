@@ -7,7 +7,7 @@ import type { Category } from '../log/labels.js';
 import type { StretchView } from '../log/desk-messages.js';
 import { statePath } from '../../../src/lifecycle/state-path.js';
 import type { TimeWindow } from '../state/page.js';
-import { clockTime, dayText, Times } from '../state/times.js';
+import { clockTime, Times } from '../state/times.js';
 
 export const LANE = 30;
 export const AXIS = 26;
@@ -33,7 +33,7 @@ const DAY = 86_400e3;
 const MIDNIGHT = '00:00:00.000';
 const STEPS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3,
-  1_800e3, 3_600e3, 7_200e3, 14_400e3, 43_200e3, 86_400e3, 604_800e3,
+  1_800e3, 3_600e3, 7_200e3, 14_400e3, 21_600e3, 43_200e3, 86_400e3, 172_800e3, 604_800e3,
 ];
 
 export function drawTimeline(canvas: HTMLCanvasElement, scene: Scene): void {
@@ -87,7 +87,7 @@ function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from,
   const step = STEPS.find((each) => ((to - from) / each) * 96 < width) ?? 2_592_000e3;
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
-  const { hasDays } = new Times(from, to);
+  const times = new Times(from, to);
   /** Where there is room again, and the day that is written last. */
   let [free, day] = [0, ''];
   const offset = new Date(from).getTimezoneOffset() * 60_000;
@@ -98,12 +98,13 @@ function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from,
     context.moveTo(x, AXIS - 4);
     context.lineTo(x, height);
     context.stroke();
-    const words = tickWords(at, step, hasDays && dayText(at) !== day);
+    const today = times.day(at);
+    const words = tickWords(at, step, today === day ? '' : today);
     const end = x + context.measureText(words).width + 8;
     if (x < free || end >= width) continue;
     context.fillStyle = color('muted');
     context.fillText(words, x + 4, AXIS / 2);
-    [free, day] = [end, dayText(at)];
+    [free, day] = [end, today];
   }
   context.strokeStyle = color('border');
   context.beginPath();
@@ -112,14 +113,12 @@ function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from,
   context.stroke();
 }
 
-/** A day that begins is its own name. */
-function tickWords(at: number, step: number, hasDay: boolean): string {
-  const day = dayText(at);
-  if (step >= DAY) return day;
+/** `day` is empty where it needs not be told. One that begins is its own name. */
+function tickWords(at: number, step: number, day: string): string {
   const text = clockTime(at);
+  if (day !== '' && (step >= DAY || text === MIDNIGHT)) return day;
   const time = step >= 60e3 ? text.slice(0, 5) : step >= 1e3 ? text.slice(0, 8) : text;
-  if (!hasDay) return time;
-  return text === MIDNIGHT ? day : `${day} ${time}`;
+  return day === '' ? time : `${day} ${time}`;
 }
 
 function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number): void {

@@ -95,29 +95,40 @@ export function TimelineView() {
     state.change({ window: { from, to: from + span } });
   }
 
+  /** A click goes there, a drag zooms to what it spans. Where a finger scrolls instead, it was neither. */
   function onPointerDown(event: JSX.TargetedPointerEvent<HTMLCanvasElement>): void {
-    const picture = event.currentTarget;
-    picture.setPointerCapture(event.pointerId);
-    const startX = event.offsetX;
-    const move = (moved: PointerEvent): void => {
-      if (Math.abs(moved.offsetX - startX) > CLICK)
-        setBrush({ from: timeOf(startX), to: timeOf(moved.offsetX) });
-    };
-    const up = (ended: PointerEvent): void => {
-      picture.removeEventListener('pointermove', move);
+    if (event.button !== 0 || !event.isPrimary) return;
+    const { currentTarget: picture, pointerId, offsetX: startX } = event;
+    picture.setPointerCapture(pointerId);
+    const dragging = new AbortController();
+    const listen = (
+      type: 'pointermove' | 'pointerup' | 'pointercancel',
+      fn: (event: PointerEvent) => void,
+    ): void =>
+      picture.addEventListener(type, (heard) => heard.pointerId === pointerId && fn(heard), {
+        signal: dragging.signal,
+      });
+    const end = (): void => {
+      dragging.abort();
       setBrush(null);
-      if (Math.abs(ended.offsetX - startX) > CLICK) {
-        const [from, to] = [timeOf(startX), timeOf(ended.offsetX)].toSorted((a, b) => a - b);
-        if (from !== undefined && to !== undefined)
-          state.change({ window: { from, to: Math.max(to, from + SHORTEST_WINDOW) } });
-        return;
-      }
+    };
+    const isDrag = ({ offsetX }: PointerEvent): boolean => Math.abs(offsetX - startX) > CLICK;
+    listen('pointercancel', end);
+    listen('pointermove', (moved) => {
+      if (isDrag(moved)) setBrush({ from: timeOf(startX), to: timeOf(moved.offsetX) });
+    });
+    listen('pointerup', (ended) => {
+      end();
+      if (isDrag(ended)) return zoomTo(timeOf(startX), timeOf(ended.offsetX));
       const name = ended.offsetY > AXIS ? laneOf(ended.offsetY) : undefined;
       if (name !== undefined) state.change({ selected: name });
       void goTo(timeOf(ended.offsetX));
-    };
-    picture.addEventListener('pointermove', move);
-    picture.addEventListener('pointerup', up, { once: true });
+    });
+  }
+
+  function zoomTo(one: number, other: number): void {
+    const from = Math.min(one, other);
+    state.change({ window: { from, to: Math.max(one, other, from + SHORTEST_WINDOW) } });
   }
 
   function onWheel(event: JSX.TargetedWheelEvent<HTMLCanvasElement>): void {

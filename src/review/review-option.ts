@@ -1,15 +1,15 @@
 /** What the option `review` comes to. */
 import { isObject } from '../config/read-shape.js';
 import type { ReviewMode, ReviewOptions, TroupeOptions } from '../options.js';
-import { createMemoryReviewStore, type ReviewStore } from './review-store.js';
+import { createOwnReviewStore, type OwnReviewStore, type ReviewStore } from './review-store.js';
 
 const MODES: readonly unknown[] = ['off', 'report', 'hold-changes'] satisfies readonly ReviewMode[];
 const STORE = ['baseline', 'approve'] satisfies readonly (keyof ReviewStore)[];
 
-export function toReviewOptions(review: TroupeOptions['review']): Required<ReviewOptions> {
-  const { mode = 'report', store = createMemoryReviewStore() } =
+export function toReviewOptions(review: TroupeOptions['review']): Required<ReviewOptions> & OwnReviewStore {
+  const { mode = 'report', store }: ReviewOptions =
     typeof review === 'string' ? { mode: review } : (review ?? {});
-  return { mode, store };
+  return store === undefined ? { mode, ...createOwnReviewStore() } : { mode, store };
 }
 
 /** What is wrong with the option; undefined where nothing is. */

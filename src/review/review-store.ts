@@ -41,16 +41,43 @@ export interface ReviewStore {
 
 /** Approvals that are forgotten with the process. */
 export function createMemoryReviewStore(): ReviewStore {
+  return createOwnReviewStore().store;
+}
+
+/** Servers that are gone and may come back; of more, those that went first are forgotten. */
+const MOST_GONE = 1_000;
+
+export interface OwnReviewStore {
+  readonly store: ReviewStore;
+  /** Nobody lists the tools of that server any more, unless it comes back. A store of the host's is not told. */
+  readonly gone?: ((server: ReviewedServer) => void) | undefined;
+}
+
+/** A store that does not grow with the servers that have come and gone. */
+export function createOwnReviewStore(): OwnReviewStore {
   const servers = new Map<string, readonly RememberedTool[]>();
+  const gone = new Set<string>();
   return {
-    baseline: ({ hash }, first) => {
-      const known = servers.get(hash) ?? [...first];
-      servers.set(hash, known);
-      return [...known];
+    store: {
+      baseline: ({ hash }, first) => {
+        gone.delete(hash);
+        const known = servers.get(hash) ?? [...first];
+        servers.set(hash, known);
+        return [...known];
+      },
+      approve: ({ hash }, tools) => {
+        const now = new Map([...(servers.get(hash) ?? []), ...tools].map((tool) => [tool.name, tool]));
+        servers.set(hash, [...now.values()]);
+      },
     },
-    approve: ({ hash }, tools) => {
-      const now = new Map([...(servers.get(hash) ?? []), ...tools].map((tool) => [tool.name, tool]));
-      servers.set(hash, [...now.values()]);
+    gone: ({ hash }) => {
+      gone.delete(hash);
+      gone.add(hash);
+      for (const oldest of gone) {
+        if (gone.size <= MOST_GONE) break;
+        gone.delete(oldest);
+        servers.delete(oldest);
+      }
     },
   };
 }

@@ -26,7 +26,7 @@ import {
   type ToolToApprove,
   type HeldDefinition,
 } from './held-tool.js';
-import type { ReviewedServer, ReviewStore } from './review-store.js';
+import type { OwnReviewStore, ReviewedServer } from './review-store.js';
 import { ServerReview } from './server-review.js';
 
 /** A list can be other in as many places as it has tools; a person needs a few of them. */
@@ -42,9 +42,8 @@ type Told = Extract<LifecycleEventBody, { type: 'tool.held' | 'tool.approved' | 
 /** Without the session that it is about. */
 type Unaddressed = Told extends infer T ? (T extends Told ? Omit<T, keyof OfConnection> : never) : never;
 
-export interface ReviewsPorts {
+export interface ReviewsPorts extends OwnReviewStore {
   readonly mode: ReviewMode;
-  readonly store: ReviewStore;
   readonly clock: Clock;
   readonly publish: (event: LifecycleEventBody) => void;
   readonly mask: (server: string) => Mask;
@@ -145,7 +144,7 @@ export class Reviews {
     await Promise.all([...this.#servers.values()].map((review) => review.settled()));
   }
 
-  /** A server is gone for good; what was approved of it stays in the store. */
+  /** A server was removed; what was approved of it stays in the store, for when it comes back. */
   forget(server: string): void {
     this.#waiting = this.#waiting.filter((each) => each.server !== server);
     this.#servers.get(server)?.stop();
@@ -200,9 +199,10 @@ export class Reviews {
     if (target === undefined || before?.server.hash === target.hash) return before;
     before?.stop();
     if (this.#watching === undefined) this.#watching = this.#watch();
-    const { store, clock, echoMask } = this.#ports;
+    const { store, gone, clock, echoMask } = this.#ports;
     const review: ServerReview = new ServerReview(target, {
       store,
+      gone,
       clock,
       mask: () => echoMask(server),
       moved: (told) => this.#moved(review, told),

@@ -25,10 +25,9 @@ import type { Clock } from '../ports.js';
 import { maskJson, NO_MASK, type Mask } from '../secrets.js';
 import { fingerprint, toReviewed, type ReviewedTool } from './fingerprint.js';
 import type { HeldDefinition } from './held-tool.js';
-import type { RememberedTool, ReviewedServer, ReviewStore } from './review-store.js';
+import type { OwnReviewStore, RememberedTool, ReviewedServer } from './review-store.js';
 
-export interface ServerReviewPorts {
-  readonly store: ReviewStore;
+export interface ServerReviewPorts extends OwnReviewStore {
   readonly clock: Clock;
   /** Strikes out the secrets of the entry, which a server may repeat: they are neither kept nor shown. */
   readonly mask: () => Mask;
@@ -145,6 +144,7 @@ export class ServerReview {
   stop(): void {
     this.#isStopped = true;
     this.#actor?.stop();
+    this.#ports.gone?.(this.server);
     for (const look of this.#waiting) look();
   }
 

@@ -9,7 +9,8 @@
 /** The address of the manager. */
 export const MANAGER = '$';
 
-const ADDRESS = /^\$(?:\/[^/#]+#[1-9]\d{0,14})*$/;
+/** An entry without a name is refused, and has its connection all the same. */
+const ADDRESS = /^\$(?:\/[^/#]*#[1-9]\d{0,14})*$/;
 const RESERVED = /[%/#]/g;
 
 /** The address of a child; `id` may be any text. */

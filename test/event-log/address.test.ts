@@ -11,7 +11,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 useLeakCheck();
 
 describe('an address', () => {
-  it.each(['files', 'a/b', 'a#1', '50%', '%2F', '__proto__', 'ä\n', '#/%'])(
+  it.each(['', 'files', 'a/b', 'a#1', '50%', '%2F', '__proto__', 'ä\n', '#/%'])(
     'gives back the name of the connection: %j.',
     (name) => {
       const connection = childAddress(MANAGER, name, 2);

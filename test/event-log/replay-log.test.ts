@@ -99,6 +99,18 @@ describe('a log of real effects', () => {
     expect(broken).toMatchObject({ attempts: 2, failureCodes: { 'server-error': 2 } });
   });
 
+  it('can be read where an entry had no name, and so was refused.', async () => {
+    const record = new MemoryLog();
+    const servers = { '': inProcess(new ScriptedServer()), files: inProcess(new ScriptedServer()) };
+    const test = troupes.make({ servers, record });
+    await passTime(test.clock, test.troupe.start());
+    await passTime(test.clock, test.troupe.close());
+    const report = await play(record.text);
+    expect(report).toMatchObject({ problem: undefined, divergences: [], whyNoRerun: undefined });
+    expect(report.connections.get('')?.failureCodes).toEqual({ 'config-invalid': 1 });
+    expect(report.connections.get('files')?.attempts).toBe(1);
+  });
+
   it('does not part where entries were left out while it was recorded.', async () => {
     const report = await play((await talkative(6 * MIB)).text);
     expect(report).toMatchObject({ problem: undefined, divergences: [], isEnded: true });

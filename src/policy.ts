@@ -11,13 +11,13 @@ export function policyOf(
   env: Readonly<Record<string, string | undefined>> = {},
 ): ConnectionPolicy {
   const general = override(DEFAULT_POLICY, overrides);
-  const timeout = timeoutFrom(env[TIMEOUT_VARIABLE]) ?? config.timeout;
-  const limited = timeout === undefined ? general : withTimeout(general, timeout);
-  const own = override(limited, config.policy ?? {});
-  return config.idleStopMs === undefined ? own : { ...own, idleStopMs: config.idleStopMs };
+  const own = override(withTimeout(general, config.timeout), config.policy ?? {});
+  const limited = withTimeout(own, timeoutFrom(env[TIMEOUT_VARIABLE]));
+  return config.idleStopMs === undefined ? limited : { ...limited, idleStopMs: config.idleStopMs };
 }
 
-function withTimeout(policy: ConnectionPolicy, ms: number): ConnectionPolicy {
+function withTimeout(policy: ConnectionPolicy, ms: number | undefined): ConnectionPolicy {
+  if (ms === undefined) return policy;
   return { ...policy, launchTimeoutMs: ms, handshakeTimeoutMs: ms, listTimeoutMs: ms };
 }
 

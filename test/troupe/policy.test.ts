@@ -45,7 +45,9 @@ describe('the numbers a server lives by', () => {
     expect(limits(policyOf(entry))).toEqual([5_000, 5_000, 5_000]);
     expect(limits(policyOf(entry, {}, { [TIMEOUT_VARIABLE]: '0' }))).toEqual([0, 0, 0]);
     expect(limits(policyOf(entry, {}, { [TIMEOUT_VARIABLE]: 'soon' }))).toEqual([5_000, 5_000, 5_000]);
-    expect(limits(policyOf({ ...entry, policy: { listTimeoutMs: 1 } }))).toEqual([5_000, 5_000, 1]);
+    const precise = { ...entry, policy: { listTimeoutMs: 1 } };
+    expect(limits(policyOf(precise))).toEqual([5_000, 5_000, 1]);
+    expect(limits(policyOf(precise, {}, { [TIMEOUT_VARIABLE]: '7' }))).toEqual([7, 7, 7]);
   });
 
   it('take the idle time of the entry', () => {

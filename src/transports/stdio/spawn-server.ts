@@ -87,7 +87,7 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
     return {
       code: 'command-not-found',
       message: `${command} was not found.`,
-      hint: /\S\s+\S/.test(spec.command) ? ONE_NAME : NOT_IN_PATH,
+      hint: whereToLook(spec),
     };
   }
   if (code === 'EACCES') {
@@ -102,6 +102,11 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
   return { code: 'spawn-failed', message, ...(hint === undefined ? {} : { hint }) };
 }
 
+function whereToLook({ command, cwd = '.' }: SpawnSpec): string {
+  if (/\S\s+\S/.test(command)) return ONE_NAME;
+  return isPath(command) ? `With a slash in it, it is a path: ${resolve(cwd, command)}` : NOT_IN_PATH;
+}
+
 async function problemOfCwd(cwd: string): Promise<string | undefined> {
   try {
     if (!(await stat(cwd)).isDirectory()) return 'is not a directory';
@@ -112,9 +117,13 @@ async function problemOfCwd(cwd: string): Promise<string | undefined> {
   }
 }
 
-/** A command with a slash is a path, and not looked up in PATH. */
+/** Not looked up in PATH. */
+function isPath(command: string): boolean {
+  return command.includes('/');
+}
+
 async function isThere({ command, cwd = '.' }: SpawnSpec): Promise<boolean> {
-  if (!command.includes('/')) return false;
+  if (!isPath(command)) return false;
   return access(resolve(cwd, command)).then(
     () => true,
     () => false,

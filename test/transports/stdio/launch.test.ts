@@ -123,6 +123,11 @@ describe('starting a stdio server', () => {
     ['a command with its arguments', { command: 'node server.mjs --stdio' }, /Arguments belong in 'args'/],
     ['arguments that are too long', { command: 'node', args: ['x'.repeat(3_000_000)] }, /longer than/],
     ['a missing command', { command: 'lantern-that-does-not-exist' }, /Is it installed/],
+    [
+      'a missing relative path',
+      { command: './lantern', cwd: '/usr/share/' },
+      /is a path: \/usr\/share\/lantern$/,
+    ],
   ])('tells what to do about %s', async (_, launch, hint) => {
     const { transport } = session(launch);
     await expect(transport.start()).rejects.toMatchObject({ failure: { hint: expect.stringMatching(hint) } });

@@ -13,6 +13,30 @@ import {
   type ReadTree,
 } from './text-tree.js';
 
+const WRITTEN_TWICE = 'a name is written more than once';
+const NOT_CLOSED = 'a bracket is not closed';
+const WRONG_ESCAPE = 'an escape is not known; write a backslash twice, or the text in single quotes';
+const OVER = 'the value is over here, but the line goes on';
+
+/** The parser has no codes; what it says beyond these could hold something of the text. */
+const EXPECTATIONS: Readonly<Record<string, string>> = {
+  'invalid value': 'a value was expected; a text stands in quotes',
+  'unfinished string': 'a string is not closed',
+  'unfinished array': NOT_CLOSED,
+  'unfinished table': NOT_CLOSED,
+  'expected comma or end of structure': "',' or a closing bracket was expected",
+  'trying to redefine an already defined value': WRITTEN_TWICE,
+  'trying to redefine an already defined table or value': WRITTEN_TWICE,
+  'incomplete key-value: cannot find end of key': "'=' was expected",
+  'illegal character in key': 'a name is not closed here, or stands without quotes that it needs',
+  'each key-value declaration must be followed by an end-of-line': OVER,
+  'unrecognised escape sequence': WRONG_ESCAPE,
+  'invalid unicode escape': WRONG_ESCAPE,
+  'invalid non-hex character in unicode escape': WRONG_ESCAPE,
+  'control characters are not allowed in strings': 'a string holds a control character',
+  'integer value cannot be represented losslessly': 'a whole number is too large',
+};
+
 const HEADER = /^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$/;
 const FIELD = /^\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_.-])+)\s*=/;
 const KEY_PART = /"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+)/g;
@@ -32,8 +56,10 @@ export const readTomlText: ReadTree = (text) => {
 function toFailedReading(error: unknown): Reading {
   if (error instanceof RangeError) return TOO_DEEP;
   if (!(error instanceof TomlError)) throw error;
-  const { line, column } = error;
-  return { kind: 'broken', message: 'this is not TOML', line, column };
+  const { line, column, message } = error;
+  const [, reason = ''] = /^Invalid TOML document: (.*)/.exec(message) ?? [];
+  const expectation = Object.hasOwn(EXPECTATIONS, reason) ? EXPECTATIONS[reason] : undefined;
+  return { kind: 'broken', message: expectation ?? 'this is not TOML', line, column };
 }
 
 /** Where a name stands first, and those below it. */

@@ -51,14 +51,29 @@ describe('TOML', () => {
   });
 
   it.each([
-    ['a = ', 1],
-    ['a = 1\na = 2', 2],
-    ['[a]\nb = "secret', 2],
-    ['# fine\n= 3', 2],
-  ])('that is wrong is told with its line, and with nothing of the text: %j', (wrong, line) => {
+    ['a = ', 1, 'a value was expected; a text stands in quotes'],
+    ['a = secret', 1, 'a value was expected; a text stands in quotes'],
+    ['a = 1\na = 2', 2, 'a name is written more than once'],
+    ['[a]\nb = 1\n[a]\nc = 2', 3, 'a name is written more than once'],
+    ['[a]\nb = "secret', 2, 'a string is not closed'],
+    ['[a]\nb = ["secret",', 2, 'a bracket is not closed'],
+    ['a = ["secret" "b"]', 1, "',' or a closing bracket was expected"],
+    ['secret', 1, "'=' was expected"],
+    ['[a\nb = 1', 1, 'a name is not closed here, or stands without quotes that it needs'],
+    ['a = 1 b = 2', 1, 'the value is over here, but the line goes on'],
+    [
+      'a = "C:\\Users\\secret"',
+      1,
+      'an escape is not known; write a backslash twice, or the text in single quotes',
+    ],
+    ['a = "C:\\secret"', 1, 'an escape is not known; write a backslash twice, or the text in single quotes'],
+    ['a = 12345678901234567890', 1, 'a whole number is too large'],
+    ['a = 01', 1, 'this is not TOML'],
+    ['# fine\n= 3', 2, 'this is not TOML'],
+  ])('that is wrong is told with its line, and with nothing of the text: %j', (wrong, line, message) => {
     expect(readTomlText(wrong)).toEqual({
       kind: 'broken',
-      message: 'this is not TOML',
+      message,
       line,
       column: expect.any(Number),
     });

@@ -47,7 +47,7 @@ export async function runEffect<TOutput extends object, TInput extends { readonl
   try {
     const limitMs = spec.limitMs?.(input) ?? 0;
     const output = await withinLimit(clock, signal, limitMs, (inner) => spec.run(input, inner));
-    return { ...output, startedAt, at: clock.now() };
+    return { ...output, ...spanSince(clock, startedAt) };
   } catch (error) {
     const raw =
       error instanceof LimitOver
@@ -56,6 +56,12 @@ export async function runEffect<TOutput extends object, TInput extends { readonl
     const failure: Failure = { ...spec.details?.(input), ...raw, phase: spec.phase, at: clock.now() };
     return Promise.reject(maskFailure(failure, servers.mask(input.name)));
   }
+}
+
+/** When an effect began and ended. It takes no less than no time where the clock was set back meanwhile. */
+export function spanSince(clock: Clock, startedAt: number): Settled {
+  const at = clock.now();
+  return { startedAt: Math.min(startedAt, at), at };
 }
 
 class LimitOver extends Error {

@@ -13,7 +13,7 @@ import type {
 import { catalogHash } from '../catalog/list-diff.js';
 import { toTexts } from '../catalog/tool-check.js';
 import { doneWithin } from '../release.js';
-import { runEffect, type EffectSpec } from './effect.js';
+import { runEffect, spanSince, type EffectSpec } from './effect.js';
 import type { EffectPorts, Resolution } from './effect-ports.js';
 import { shakingHands } from './handshake.js';
 import { readingList } from './list-tools.js';
@@ -24,8 +24,7 @@ export function prepareSession(ports: EffectPorts) {
     const startedAt = ports.clock.now();
     const settled = <T extends object>(output: T): T & Settled => ({
       ...output,
-      startedAt,
-      at: ports.clock.now(),
+      ...spanSince(ports.clock, startedAt),
     });
     const resolution = await runEffect(ports, resolving(ports), input, signal);
     if (resolution.kind === 'untrusted') return settled({ kind: 'untrusted' });

@@ -48,6 +48,16 @@ describe('an effect', () => {
     await expect(settled).resolves.toEqual({ pid: 7, startedAt: 100, at: 140 });
   });
 
+  it('takes no less than no time where the clock was set back meanwhile', async () => {
+    const clock = createControlledClock(100);
+    let setBackMs = 0;
+    const { settled } = run(
+      { run: async () => ({ setBackMs: (setBackMs = 90) }) },
+      { clock: { ...clock, now: () => clock.now() - setBackMs } },
+    );
+    await expect(settled).resolves.toMatchObject({ startedAt: 10, at: 10 });
+  });
+
   it('fails with a plain record that has phase and time, never with an Error', async () => {
     const failing = new TransportError({
       code: 'command-not-found',

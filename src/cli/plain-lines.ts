@@ -1,6 +1,7 @@
 /**
  * Lifecycle events as lines of text, for where there is no terminal to draw a table on. Pure.
  */
+import type { Failure } from '../../machines/policy/failure.js';
 import type { CatalogList, LifecycleEvent } from '../lifecycle/event.js';
 import { countOf } from './count-of.js';
 import { preciseDuration } from './duration.js';
@@ -24,14 +25,13 @@ export function toHeadline(event: LifecycleEvent): string | undefined {
       return line(event, `lost: ${summarize(event.failure)}`);
     case 'connection.retrying': {
       const when = event.delayMs === 0 ? 'at once' : `in ${preciseDuration(event.delayMs)}`;
-      const why = event.failure === null ? '' : `: ${summarize(event.failure)}`;
+      const why = event.failure === null ? '' : `: ${explain(event.failure)}`;
       return line(event, `attempt ${event.attempt} of ${event.maxAttempts} ${when}${why}`);
     }
     case 'connection.failed': {
-      const { hint } = event.failure;
       const isExhausted = event.maxAttempts > 1 && event.attempt >= event.maxAttempts;
       const failed = isExhausted ? `failed after ${event.attempt} attempts` : 'failed';
-      return line(event, `${failed}: ${summarize(event.failure)}${hint === undefined ? '' : ` ${hint}`}`);
+      return line(event, `${failed}: ${explain(event.failure)}`);
     }
     case 'connection.stopped':
       return line(event, `stopped (${event.reason})`);
@@ -77,6 +77,11 @@ export function toDetail(event: LifecycleEvent): string | undefined {
     default:
       return undefined;
   }
+}
+
+function explain(failure: Failure): string {
+  const { hint } = failure;
+  return hint === undefined ? summarize(failure) : `${summarize(failure)} ${hint}`;
 }
 
 function line(event: LifecycleEvent, text: string): string {

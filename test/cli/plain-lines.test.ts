@@ -23,9 +23,9 @@ const HEADLINES: readonly (readonly [LifecycleEventBody, string])[] = [
       attempt: 2,
       maxAttempts: 5,
       delayMs: 1_240,
-      failure: makeFailure(),
+      failure: makeFailure({ hint: 'Look.' }),
     },
-    'files attempt 2 of 5 in 1.2 s: process-exited: The server exited with code 3.',
+    'files attempt 2 of 5 in 1.2 s: process-exited: The server exited with code 3. Look.',
   ],
   [
     { type: 'connection.retrying', ...FILES, attempt: 2, maxAttempts: 5, delayMs: 0, failure: null },

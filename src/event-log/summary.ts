@@ -46,6 +46,8 @@ export interface StateChange {
 
 interface Told {
   readonly summary: ConnectionSummary;
+  /** Of the latest connection of that name. */
+  address: string;
   top: string;
   state: StateValue | undefined;
   since: number;
@@ -69,7 +71,8 @@ export class Summary {
     for (const address of touchedBy(entry)) {
       const name = connectionName(address);
       const standing = standingOf(address);
-      if (name !== undefined && standing !== undefined) this.#note(entry, at, name, standing);
+      if (name !== undefined && standing !== undefined)
+        this.#note(entry, at, { address, connection: name }, standing);
     }
   }
 
@@ -84,9 +87,16 @@ export class Summary {
     rejected.push({ entry: seq, at, event: String(note['event']), state: String(note['state']) });
   }
 
-  #note(entry: LogEntry, at: number, connection: string, { state, context }: Standing): void {
+  #note(
+    entry: LogEntry,
+    at: number,
+    { address, connection }: { readonly address: string; readonly connection: string },
+    { state, context }: Standing,
+  ): void {
     const told = this.#toldOf(connection, at, state);
     const { summary } = told;
+    const isNew = told.address !== address;
+    told.address = address;
     const to = state === told.state ? summary.state : stateText(state);
     told.state = state;
     if (to !== summary.state) {
@@ -94,7 +104,7 @@ export class Summary {
         entry: entry.seq,
         at,
         connection,
-        from: summary.state === '' ? null : summary.state,
+        from: isNew ? null : summary.state,
         to,
       });
       if (to.startsWith('launching.opening')) summary.attempts += 1;
@@ -123,7 +133,7 @@ export class Summary {
       failureCodes: emptyRecord(),
       rejected: [],
     };
-    const told: Told = { summary, top: topOf(state), state: undefined, since: at, failure: null };
+    const told = { summary, address: '', top: topOf(state), state: undefined, since: at, failure: null };
     this.#connections.set(connection, told);
     return told;
   }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replay, type ReplayFlags } from '../../src/cli/commands/replay.js';
 import { UsageError } from '../../src/cli/usage-error.js';
 import { DEFAULT_FLAGS } from '../../src/cli/flags.js';
+import { openLog } from '../../src/event-log/open-log.js';
 import { replayLog, type ReplayReport } from '../../src/event-log/replay-log.js';
 import type { StateChange } from '../../src/event-log/summary.js';
 import { makeTerminal } from '../cli/fake-terminal.js';
@@ -109,6 +110,21 @@ describe('a log of real effects', () => {
     expect(report).toMatchObject({ problem: undefined, divergences: [], whyNoRerun: undefined });
     expect(report.connections.get('')?.failureCodes).toEqual({ 'config-invalid': 1 });
     expect(report.connections.get('files')?.attempts).toBe(1);
+  });
+
+  it('tells that a server which was removed and added again came to be, as a log that is opened does.', async () => {
+    const record = new MemoryLog();
+    const server = inProcess(new ScriptedServer());
+    const test = troupes.make({ servers: { files: server }, record });
+    await passTime(test.clock, test.troupe.start());
+    await passTime(test.clock, test.troupe.remove('files'));
+    await passTime(test.clock, test.troupe.add('files', server));
+    await passTime(test.clock, whenState(test, 'files', 'ready'));
+    await passTime(test.clock, test.troupe.close());
+    const changes: StateChange[] = [];
+    await play(record.text, { changed: (change: StateChange) => changes.push(change) });
+    expect(changes.filter(({ from }) => from === null)).toHaveLength(2);
+    expect(changes).toEqual([...openLog(Buffer.from(record.text)).changes()]);
   });
 
   it('does not part where entries were left out while it was recorded.', async () => {

@@ -17,6 +17,7 @@ import { toConfigFile } from '../config-file.js';
 import { oneLine } from '../safe-text.js';
 import { noteWarnings } from '../server-notes.js';
 import type { Terminal } from '../terminal.js';
+import { UsageError } from '../usage-error.js';
 import { writeWholeFile } from '../write-whole-file.js';
 
 export interface ImportFlags extends Flags {
@@ -25,12 +26,20 @@ export interface ImportFlags extends Flags {
   readonly force?: boolean;
 }
 
-/** `EXIT.failed` where an entry cannot be used and was therefore left out. */
+/**
+ * `EXIT.failed` where an entry, or a file that was found, cannot be used and was therefore left out. Throws a `UsageError`
+ * where the file would be read as something else than is written.
+ */
 export async function importServers(flags: ImportFlags, terminal: Terminal): Promise<ExitCode> {
+  requireJson(flags);
   const { names, warnings, discovery } = await readConfiguration(flags);
   noteWarnings(warnings, names, terminal);
   const isApproved = await new Approvals(createFileApprovalStore()).snapshot();
-  const { servers: found, refused } = await loadConfig({
+  const {
+    servers: found,
+    refused,
+    sources,
+  } = await loadConfig({
     ...sourcesOf(flags),
     isApproved,
     cwd: process.cwd(),
@@ -59,7 +68,12 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
       ? JSON.stringify({ file, servers: servers.map(({ name }) => name) }, null, 2)
       : `${countOf(servers.length, 'server')} written to ${flags.output}`,
   );
-  return refused.length === 0 ? EXIT.fine : EXIT.failed;
+  return refused.length === 0 && sources.every(({ ok }) => ok) ? EXIT.fine : EXIT.failed;
+}
+
+/** JSON is YAML as well. */
+function requireJson({ output }: ImportFlags): void {
+  if (/\.toml$/i.test(output)) throw new UsageError(`${output}: what is written is JSON, and not TOML`);
 }
 
 function noteFolders(kept: readonly KeptFolder[], { output }: ImportFlags, terminal: Terminal): void {

@@ -179,6 +179,30 @@ describe('the page with a recorded log', () => {
     expect(await page.active()).toContain('connection.ready.catalog.current');
   });
 
+  it('brings every state into sight that keys come to.', async () => {
+    const page = await recorded();
+    await page.select('search');
+    await page.show('Chart');
+    await expectActive(page, 'connection.reconnecting.backingOff');
+    await page.rest();
+    await page.page.focus('.chart-canvas');
+    /** How far the name of the state that has the focus is outside, pixels; undefined where none has it. */
+    const outside = `(() => {
+      const name = document.activeElement.querySelector(':scope > .chart-name')?.getBoundingClientRect();
+      if (name === undefined) return undefined;
+      const box = document.querySelector('.chart-canvas').getBoundingClientRect();
+      return Math.max(0, box.left - name.left, name.right - box.right, box.top - name.top, name.bottom - box.bottom);
+    })()`;
+    let states = 0;
+    for (; states < 100; states += 1) {
+      await page.page.keyboard.press('Tab');
+      if ((await page.page.evaluate(outside)) === undefined) break;
+      await expect.poll(() => page.page.evaluate(outside)).toBe(0);
+    }
+    expect(states).toBeGreaterThan(30);
+    expect(await page.page.evaluate(`document.querySelector('.chart-canvas').scrollTop`)).toBe(0);
+  });
+
   it('draws a lane for each connection, tells what is in it, and zooms to what is chosen.', async () => {
     const page = await recorded();
     await page.select('search');
@@ -658,6 +682,21 @@ describe('the page without a log', () => {
     expect((await page.texts('.fleet-row')).length).toBeLessThan(40);
     await page.show('Timeline');
     expect((await page.texts('.lane-name')).length).toBeLessThan(60);
+    const isInSight = async (lane: string): Promise<unknown> =>
+      page.page.evaluate(`(() => {
+        const [name, box] = ['${lane}', '.timeline-scroll'].map((each) => document.querySelector(each)?.getBoundingClientRect());
+        return name !== undefined && name.top >= box.top && name.bottom <= box.bottom + 1;
+      })()`);
+    await page.page.evaluate(`document.querySelector('.lane-name').click()`);
+    await page.page.focus('.timeline-canvas');
+    for (let lane = 1; lane < 40; lane += 1) await page.page.keyboard.press('ArrowDown');
+    await expectText(page, '.side h2', (text) => text === 'server-39');
+    await expect.poll(() => isInSight('.lane-name[aria-pressed=true]')).toBe(true);
+    await page.page.keyboard.down('Shift');
+    await page.page.keyboard.press('Tab');
+    await page.page.keyboard.up('Shift');
+    expect(await page.page.evaluate('document.activeElement.className')).not.toContain('lane-name');
+    expect(await page.page.evaluate(`document.querySelector('.timeline-names').scrollTop`)).toBe(0);
     await page.show('Fleet');
     await page.page.type('input[type=search]', 'server-777');
     await expectText(page, '.toolbar-note', (text) => text === '1 of 1,000 connections');

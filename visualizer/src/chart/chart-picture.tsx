@@ -23,6 +23,8 @@ export interface ChartPictureProps {
   /** Undefined where nothing is known of an actor: the chart alone. */
   readonly marks: Marks | undefined;
   readonly onPoint: (box: PlacedBox | undefined) => void;
+  /** Somebody has come to it by keys. */
+  readonly onReach: (box: PlacedBox) => void;
 }
 
 const NOTHING: Marks = {
@@ -34,7 +36,7 @@ const NOTHING: Marks = {
   visits: new Map(),
 };
 
-export const ChartPicture = memo(({ chart, marks, onPoint }: ChartPictureProps) => {
+export const ChartPicture = memo(({ chart, marks, onPoint, onReach }: ChartPictureProps) => {
   const known = marks ?? NOTHING;
   const { content, boxes, starts, lines, everywhere, model } = chart;
   const lineTone = ({ line }: PlacedLine): string =>
@@ -52,7 +54,7 @@ export const ChartPicture = memo(({ chart, marks, onPoint }: ChartPictureProps) 
         </g>
       )}
       {boxes.map((box) => (
-        <Box key={box.state.id} box={box} marks={known} onPoint={onPoint} />
+        <Box key={box.state.id} box={box} marks={known} onPoint={onPoint} onReach={onReach} />
       ))}
       {starts.map(({ x, y }) => (
         <circle key={`${x} ${y}`} class="chart-start" cx={x} cy={y} r={5} />
@@ -94,15 +96,12 @@ export const ChartPicture = memo(({ chart, marks, onPoint }: ChartPictureProps) 
   );
 });
 
-function Box({
-  box,
-  marks,
-  onPoint,
-}: {
-  box: PlacedBox;
-  marks: Marks;
-  onPoint: ChartPictureProps['onPoint'];
-}) {
+interface BoxProps extends Pick<ChartPictureProps, 'onPoint' | 'onReach'> {
+  readonly box: PlacedBox;
+  readonly marks: Marks;
+}
+
+function Box({ box, marks, onPoint, onReach }: BoxProps) {
   const { state, x, y, width, height, depth, isRegion, columns } = box;
   const isActive = marks.active.has(state.id);
   const isOuter = depth === 0;
@@ -126,7 +125,10 @@ function Box({
       aria-label={said.filter((each) => typeof each === 'string').join(', ')}
       onPointerEnter={() => onPoint(box)}
       onPointerLeave={() => onPoint(undefined)}
-      onFocus={() => onPoint(box)}
+      onFocus={({ currentTarget }) => {
+        onPoint(box);
+        if (currentTarget.matches(':focus-visible')) onReach(box);
+      }}
       onBlur={() => onPoint(undefined)}
     >
       <rect

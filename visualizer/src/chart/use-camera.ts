@@ -22,6 +22,8 @@ export interface Lens {
   readonly panBy: (x: number, y: number) => void;
   /** Brings that place of the picture to the middle. */
   readonly lookAt: (x: number, y: number, zoom?: number) => void;
+  /** Brings that part of the picture into sight, of one that is too large its beginning; moves nothing where it is. */
+  readonly reveal: (part: Rect) => void;
 }
 
 const SMALLEST = 0.08;
@@ -82,6 +84,16 @@ export function useCamera(
     setCamera({ zoom, x: size.width / 2 - x * zoom, y: size.height / 2 - y * zoom });
   }
 
+  function reveal(part: Rect): void {
+    const { x, y, zoom } = camera;
+    const width = Math.min(part.width, (size.width - 2 * MARGIN) / zoom);
+    const height = Math.min(part.height, (size.height - 2 * MARGIN) / zoom);
+    const [left, top] = [x + part.x * zoom, y + part.y * zoom];
+    const isInSight =
+      left >= 0 && top >= 0 && left + width * zoom <= size.width && top + height * zoom <= size.height;
+    if (!isInSight) lookAt(part.x + width / 2, part.y + height / 2);
+  }
+
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -95,7 +107,7 @@ export function useCamera(
     if (mode !== 'free') show(mode === 'fit' ? 0 : READABLE);
   }, [size.width, size.height, picture, focus?.x, focus?.y]);
 
-  const lens = { camera, size, mode, fit, follow, zoomBy, panBy, lookAt };
+  const lens = { camera, size, mode, fit, follow, zoomBy, panBy, lookAt, reveal };
   const latest = useRef(lens);
   latest.current = lens;
   useEffect(() => {

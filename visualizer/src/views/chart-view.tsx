@@ -60,6 +60,10 @@ export function ChartView() {
   const focus = placed !== undefined && marks !== undefined ? innermost(placed, marks) : undefined;
   const lens = useCamera(box, placed, focus);
   const { camera } = lens;
+  const latest = useRef(lens);
+  latest.current = lens;
+  // The picture is drawn anew where this is another one.
+  const reach = useMemo(() => (part: PlacedBox) => latest.current.reveal(part), []);
 
   function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLDivElement>): void {
     const keys: Record<string, () => void> = {
@@ -184,7 +188,7 @@ export function ChartView() {
                 role="group"
                 aria-label={`The ${name} machine`}
               >
-                <ChartPicture chart={placed} marks={marks} onPoint={setPointed} />
+                <ChartPicture chart={placed} marks={marks} onPoint={setPointed} onReach={reach} />
               </svg>
             </div>
             {pointed !== undefined && (

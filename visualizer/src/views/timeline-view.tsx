@@ -137,6 +137,16 @@ export function TimelineView() {
     zoom((event.deltaY || event.deltaX) > 0 ? 1.25 : 0.8, timeOf(event.offsetX));
   }
 
+  function goToLane(index: number): void {
+    state.change({ selected: names[index] ?? selected });
+    const box = scroll.current;
+    if (box === null) return;
+    const lane = index * LANE;
+    const lowest = lane + LANE + AXIS - box.clientHeight;
+    if (lane < box.scrollTop) box.scrollTop = lane;
+    else if (box.scrollTop < lowest) box.scrollTop = lowest;
+  }
+
   function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLCanvasElement>): void {
     const index = names.indexOf(selected);
     const span = window.to - window.from;
@@ -144,8 +154,8 @@ export function TimelineView() {
     const keys: Record<string, () => void> = {
       ArrowLeft: () => void goBy({ state, log }, -step),
       ArrowRight: () => void goBy({ state, log }, step),
-      ArrowDown: () => state.change({ selected: names[Math.min(names.length - 1, index + 1)] ?? selected }),
-      ArrowUp: () => state.change({ selected: names[Math.max(0, index - 1)] ?? selected }),
+      ArrowDown: () => goToLane(Math.min(names.length - 1, index + 1)),
+      ArrowUp: () => goToLane(Math.max(0, index - 1)),
       '+': () => zoom(0.5, cursorAt ?? undefined),
       '-': () => zoom(2, cursorAt ?? undefined),
       0: () => state.change({ window: null }),
@@ -223,7 +233,12 @@ export function TimelineView() {
                   aria-pressed={name === selected}
                   title={name}
                   style={{ transform: `translateY(${AXIS + (first + index) * LANE - top}px)` }}
-                  onClick={() => state.change({ selected: name })}
+                  // There may be a thousand: by keys they are gone through on the canvas.
+                  tabIndex={-1}
+                  onClick={() => {
+                    state.change({ selected: name });
+                    canvas.current?.focus();
+                  }}
                 >
                   <StateMark state={states.get(name) ?? ''} />
                   <span>{name}</span>

@@ -128,7 +128,7 @@ function trimmed(header: LogHeader, entries: readonly LogEntry[]): string {
 /** So many milliseconds of a recording pass in one second, also on a slow machine. */
 const PASS_IN_A_SECOND = 10_000_000;
 
-/** Real milliseconds that the test may take: those of every test, and what a long recording needs. */
+/** Real milliseconds in which it has to go through them: what is usual for a test, and what a long recording needs. */
 function limitMs(entries: readonly LogEntry[]): number {
   const time = new SteadyTime();
   const times = entries.map(({ at }) => time.of(at));
@@ -149,12 +149,16 @@ const LOG = new URL('./${base}.jsonl', import.meta.url);
 
 /** What the connection went through, until its host gave a command, it gave up, or a person had to sign in. */
 const RECORDED = ${JSON.stringify([...states])};
+/** Where it does not go so far in so many milliseconds, the states that it went through are shown. */
+const PATIENCE = ${limit};
 
 it('goes through what was recorded', async () => {
   const server = createRecordedServer(readFileSync(LOG), NAME);
   const troupe = createTroupe({ servers: { [NAME]: server.config }, clock: server.clock, seed: 1 });
   const states = [];
+  let timer;
   const done = new Promise((resolve) => {
+    timer = setTimeout(resolve, PATIENCE);
     troupe.events$.subscribe((event) => {
       if (event.type !== 'connection.state' || event.connection !== NAME) return;
       if (states.at(-1) !== event.to) states.push(event.to);
@@ -165,9 +169,10 @@ it('goes through what was recorded', async () => {
     await troupe.start();
     await done;
   } finally {
+    clearTimeout(timer);
     await troupe.close();
   }
   expect(states.slice(0, RECORDED.length)).toEqual(RECORDED);
-}, ${limit});
+}, 2 * PATIENCE);
 `;
 }

@@ -132,10 +132,16 @@ describe('troupe replay --export-fixture', () => {
     expect(readdirSync(join(folder, 'fixture')).toSorted()).toEqual(['files.jsonl', 'files.test.mjs']);
     expect(await runVitest(join(folder, 'fixture'))).toMatchObject({ code: 0 });
     const test = join(folder, 'fixture', 'files.test.mjs');
-    writeFileSync(test, readFileSync(test, 'utf8').replace('"failed"]', '"ready"]'));
+    const text = readFileSync(test, 'utf8');
+    writeFileSync(test, text.replace('"failed"]', '"ready"]'));
     const { code, output } = await runVitest(join(folder, 'fixture'));
     expect(code).toBe(1);
     expect(output).toContain('"ready"');
+    // Nothing follows where it gave up.
+    writeFileSync(test, text.replace('"failed"]', '"failed","reconnecting"]'));
+    const { code: again, output: shown } = await runVitest(join(folder, 'fixture'));
+    expect(again).toBe(1);
+    expect(shown).toMatch(/-\s+"reconnecting"/);
   });
 
   it('asks which connection is meant where there are several, and writes over nothing.', async () => {

@@ -37,8 +37,9 @@ export function findServers(tree: TextTree, layout: Layout, report: ReportProble
     if (layout.isSettings !== true) report({ ...tree.positionOf(tree.root), message: whyNone(tree, layout) });
     return [];
   }
+  const naming = found.filter((holder) => !isOtherSetting(tree, holder));
   const holders = lastOfEach(
-    found,
+    naming.length === 0 ? found : naming,
     ({ holder }) => fieldName(holder.path),
     ({ holder, position }) => {
       report({ ...REPEATED, ...position, field: fieldName(holder.path) });
@@ -63,6 +64,16 @@ function descend(tree: TextTree, member: Member, holder: Holder): readonly Found
     inner = inner && tree.memberOf(inner.node, step);
   }
   return inner === undefined ? [] : [{ ...inner, holder }];
+}
+
+/** One host keeps lists of names under `mcp`, beside its servers elsewhere. */
+function isOtherSetting(tree: TextTree, { node, holder }: FoundHolder): boolean {
+  const members = membersOf(tree, node);
+  return (
+    fieldName(holder.path) === 'mcp' &&
+    members.length > 0 &&
+    members.every((member) => member.node.type !== 'object')
+  );
 }
 
 function entriesIn(

@@ -103,6 +103,28 @@ describe('the file of', () => {
     ]);
   });
 
+  it.each([
+    ['"includeTools": ["on"], "excludeTools": ["off"]', { allow: ['on'], deny: ['off'] }, undefined],
+    ['"disabledTools": ["off"]', { deny: ['off'] }, undefined],
+    ['"tools": ["on"], "disabledTools": ["off"]', { allow: ['on'] }, 'disabledTools'],
+    ['"excludeTools": ["a"], "disabledTools": ["off"]', { deny: ['a'] }, 'disabledTools'],
+  ])('any host that somebody points at keeps its list of tools: %s', async (lists, tools, unused) => {
+    const { entries, problems } = await parse(
+      'mcp.json',
+      `{ "mcpServers": { "a": { "command": "x", ${lists} } } }`,
+    );
+    expect(entries).toMatchObject([{ config: { tools } }]);
+    expect(problems.map(({ field }) => field)).toEqual(unused === undefined ? [] : [unused]);
+  });
+
+  it('Gemini CLI names no servers by what it has under mcp.', async () => {
+    const text =
+      '{ "mcp": { "allowed": ["a"], "serverCommand": "x" }, "mcpServers": { "a": { "command": "x" } } }';
+    const { entries, refused, problems } = await parse('mcp.json', text);
+    expect(entries.map(({ name }) => name)).toEqual(['a']);
+    expect([refused, problems]).toEqual([[], []]);
+  });
+
   it('Cursor is like a project’s.', async () => {
     expect(await read('cursor.json')).toMatchObject({
       servers: {

@@ -5,12 +5,24 @@
  */
 import type { RawEntry } from '../entry-fields.js';
 import { isObject } from '../read-shape.js';
-import { fromSeconds, toolLists, translate, type Translate } from './translation.js';
+import { fromSeconds, isAbsent, toolLists, translate, type Translate } from './translation.js';
 
 const MISSED = new Set(['envFile', 'headersHelper', 'sandbox', 'sandboxEnabled']);
 const tells = (field: string): boolean => MISSED.has(field);
 
-export const translatePlain: Translate = (entry) => translate(entry, { tells });
+/** Their lists of tools, under names that mean nothing else. */
+const TOOL_LISTS = [
+  ['includeTools', 'excludeTools'],
+  ['enabledTools', 'disabledTools'],
+] as const;
+
+/** Whichever host wrote it: no list of tools is lost. One that stands beside another is told. */
+export const translatePlain: Translate = (entry) => {
+  const isTold = (field: string): boolean => tells(field) || TOOL_LISTS.flat().some((name) => name === field);
+  const isWritten = (names: readonly string[]): boolean => names.some((name) => !isAbsent(entry[name]));
+  const lists = isAbsent(entry['tools']) ? TOOL_LISTS.find(isWritten) : undefined;
+  return translate(entry, { ...(lists && toolLists(entry, lists[0], lists[1])), tells: isTold });
+};
 
 /** Variables may be numbers there, and null takes one away. */
 export const translateVsCode: Translate = (entry) =>

@@ -18,6 +18,7 @@ import { doneWithin } from '../release.js';
 import { RPC } from './client-message.js';
 import { DEFAULT_DRAIN_MS, type DrainOptions } from './drain.js';
 import type { Gateway } from './gateway.js';
+import { GivenAnswers } from './given-answers.js';
 import { HttpAccess } from './http-access.js';
 import { refuse } from './http-answers.js';
 import { HttpRoutes } from './http-routes.js';
@@ -89,13 +90,18 @@ export async function serveHttp(
   });
   const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   const routes = new HttpRoutes({ access, sessions, oauth, origin, maxBodyBytes, clock });
-  server.on('request', (request, response) => void serve(routes, request, response, logger));
+  const answers = new GivenAnswers();
+  server.on('request', (request, response) => {
+    answers.watch(response);
+    void serve(routes, request, response, logger);
+  });
   server.on('error', (error) => logger.error('The HTTP server reports an error.', { reason: error.message }));
   let hurry: () => void = () => {};
   const hurried = new Promise<void>((resolve) => (hurry = resolve));
   const end = async (ms: number): Promise<void> => {
     const isClosed = once(server, 'close');
     await sessions.close(ms, hurried);
+    await answers.read();
     server.close();
     server.closeIdleConnections();
     await doneWithin(clock, FLUSH_MS, isClosed);
@@ -111,6 +117,7 @@ export async function serveHttp(
     },
     close: ({ drainMs: ms = drainMs } = {}) => {
       if (ms === 0 || closing !== undefined) hurry();
+      if (ms === 0 && closing !== undefined) answers.drop();
       return (closing ??= end(ms));
     },
   };

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ServeHttpOptions } from '../../src/gateway/serve-http-options.js';
 import { serveHttp } from '../../src/gateway/serve-http.js';
@@ -12,6 +13,9 @@ import { StandInGateway } from './serve-stand-in.js';
 useLeakCheck();
 useCrashWatch();
 endServicesAfterEach();
+
+/** Longer than what the system holds for a client that does not read. */
+const LONG = 'z'.repeat(12_000_000);
 
 describe('a session over HTTP', () => {
   it('begins with initialize, and its requests are answered on streams of their own.', async () => {
@@ -364,5 +368,24 @@ describe('the life of the service', () => {
       expect(await held.messages()).toEqual([]);
       expect(logged.join()).toContain('Calls in flight are given up.');
     }
+  });
+
+  it('waits for a client that reads its last answer slowly.', async () => {
+    const { begin, post, service } = await serving();
+    const answer = await post(await begin(), call(1, 'echo', { text: LONG }));
+    const closing = service.close();
+    await expect.poll(() => service.sessions, { timeout: 10_000 }).toBe(0);
+    await turn();
+    expect((await answer.text()).length).toBeGreaterThan(LONG.length);
+    await closing;
+  });
+
+  it('does not wait for a client that reads nothing once it is to end at once.', async () => {
+    const { begin, post, service } = await serving();
+    const answer = await post(await begin(), call(1, 'echo', { text: LONG }));
+    const closing = service.close();
+    await expect.poll(() => service.sessions, { timeout: 10_000 }).toBe(0);
+    await Promise.all([service.close({ drainMs: 0 }), closing]);
+    await expect(answer.text()).rejects.toThrow('aborted');
   });
 });

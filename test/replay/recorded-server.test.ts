@@ -137,11 +137,16 @@ describe('troupe replay --export-fixture', () => {
     const { code, output } = await runVitest(join(folder, 'fixture'));
     expect(code).toBe(1);
     expect(output).toContain('"ready"');
-    // Nothing follows where it gave up.
+  });
+
+  it('writes a test that shows the states also where nothing follows, as where it gave up.', async () => {
+    await exported(await incident());
+    const test = join(folder, 'fixture', 'files.test.mjs');
+    const text = readFileSync(test, 'utf8').replace(/PATIENCE = \d+/, 'PATIENCE = 2000');
     writeFileSync(test, text.replace('"failed"]', '"failed","reconnecting"]'));
-    const { code: again, output: shown } = await runVitest(join(folder, 'fixture'));
-    expect(again).toBe(1);
-    expect(shown).toMatch(/-\s+"reconnecting"/);
+    const { code, output } = await runVitest(join(folder, 'fixture'));
+    expect(code).toBe(1);
+    expect(output).toMatch(/-\s+"reconnecting"/);
   });
 
   it('asks which connection is meant where there are several, and writes over nothing.', async () => {

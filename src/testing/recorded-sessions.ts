@@ -118,7 +118,7 @@ class Reader {
       if (event.type === 'xstate.init' && this.#isOwn(to)) this.#begin(event['input']);
     const state = this.#isOwn(entry.to) ? entry.state : this.#movedTo(entry);
     // What the host asked for is not the server's doing, nor is what follows from it.
-    if (this.#isOwn(entry.to) && entry.kind === 'send' && isCommand(entry.event.type)) this.#isEnded = true;
+    if (this.#isOwn(entry.to) && entry.kind === 'send' && isCommand(entry.event.type)) this.#end();
     if (state !== undefined) this.#enter(statePath(state));
     if (this.#isOwn(entry.to)) this.#hear(entry);
   }
@@ -129,12 +129,17 @@ class Reader {
   }
 
   #enter({ state, substate }: StatePath): void {
-    if (state === 'shuttingDown' || state === 'stopped') this.#isEnded = true;
+    if (state === 'shuttingDown' || state === 'stopped') this.#end();
     if (state === 'failed' && this.#hasPast) this.#isEnded = true;
     // No server brings about what follows: a sign-in, or a try for a call or on the slow clock of a remote server.
     if (substate === 'authorizing' || this.states.at(-1) === 'failed') this.#isEnded = true;
     this.#isBegun ||= state === 'configuring';
     if (this.#isBegun && !this.#isEnded && this.states.at(-1) !== state) this.states.push(state);
+  }
+
+  /** What nothing was recorded of before cannot end. */
+  #end(): void {
+    this.#isEnded ||= this.#isBegun;
   }
 
   #hear(entry: CauseEntry): void {

@@ -54,7 +54,7 @@ describe('a recording of many hours', () => {
       writeFileSync(log, await lostAfter(3 * HOUR_MS));
       const { terminal } = makeTerminal();
       await replay({ ...DEFAULT_FLAGS, exportFixture: folder }, terminal, [log]);
-      expect(readFileSync(join(folder, 'files.test.mjs'), 'utf8')).toMatch(/^\}, 6000\);$/m);
+      expect(readFileSync(join(folder, 'files.test.mjs'), 'utf8')).toMatch(/^const PATIENCE = 6000;$/m);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -56,4 +56,22 @@ describe('the sessions of a connection that was recorded', () => {
     expect(states).not.toContain('failed');
     expect(sessions.length).toBeGreaterThan(0);
   });
+
+  it('begin with the command of a host, where the log begins while another one is open.', async () => {
+    const target = new MemoryLog();
+    const server = new ScriptedServer();
+    const test = troupes.make({ servers: { files: inProcess(server, attempts) } });
+    await passTime(test.clock, test.troupe.start());
+    const recording = await test.troupe.record(target);
+    await passTime(test.clock, test.troupe.connection('files')!.restart());
+    await server.die();
+    await passTime(test.clock, whenState(test, 'files', 'reconnecting'));
+    await passTime(test.clock, whenState(test, 'files', 'ready'));
+    await recording.close();
+    await passTime(test.clock, test.troupe.close());
+    const { states, sessions } = recordedConnection(entriesOf(target), 'files');
+    const begin = ['configuring', 'launching', 'handshaking', 'ready'];
+    expect(states).toEqual([...begin, 'reconnecting', ...begin]);
+    expect(sessions.map(({ generation }) => generation)).toEqual([2, 3]);
+  });
 });

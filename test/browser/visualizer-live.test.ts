@@ -243,7 +243,7 @@ describe('the page beside a running troupe', () => {
     const page = await live();
     await search.die();
     await page.show('Sequence');
-    await expectText(page, '.nothing', (text) => text.includes('nobody has told the manager anything'));
+    await expectText(page, '.nothing', (text) => text.includes('there are none of the manager.'));
     await page.click('Show all');
     await expectText(page, '.sequence-row', (text) => text.includes('search'));
   });

@@ -138,23 +138,40 @@ describe('the desk of the page', () => {
   });
 
   it('tells who told whom what, with the time that an answer took.', async () => {
-    const arrows = await desk.answer('arrows', { name: 'files', upTo: last, most: 500 });
+    const arrows = await desk.answer('arrows', { name: 'files', upTo: last, most: 500, hasWire: true });
     const said = arrows.map(({ from, to, text: words }) => `${from} → ${to}: ${words}`);
     expect(said).toContain('files · effects → files: openTransport done');
     expect(said).toContain('files → files · server: initialize');
     expect(said).toContain('files → host: connection.retry rejected');
     const answer = arrows.find(({ text: words }) => words === 'tools/call ↩');
     expect(answer).toMatchObject({ from: 'files · server', to: 'files', ms: expect.any(Number) });
-    const few = await desk.answer('arrows', { name: undefined, upTo: last, most: 5 });
+    const few = await desk.answer('arrows', { name: undefined, upTo: last, most: 5, hasWire: true });
     expect(few.length).toBeGreaterThanOrEqual(5);
     expect(few.length).toBeLessThan(12);
+  });
+
+  it('tells as many messages without those over the wire, however many of these there are.', async () => {
+    const lines = text.trimEnd().split('\n');
+    const wire = lines.find((line) => line.includes('"type":"wire"')) ?? '';
+    const busy = Array.from({ length: 2_000 }, (_, index) =>
+      wire.replace(/"seq":\d+/, () => `"seq":${lines.length + index}`),
+    );
+    const chatty = new LogDesk(ownCharts(), turn);
+    await chatty.read(piecesOf(new Blob([`${[...lines, ...busy].join('\n')}\n`])), () => {});
+    const { length } = chatty.summary();
+    const asked = { name: undefined, upTo: length - 1, most: 40 };
+    const all = await chatty.answer('arrows', { ...asked, hasWire: true });
+    expect(new Set(all.map(({ tone }) => tone))).toEqual(new Set(['wire']));
+    const told = await chatty.answer('arrows', { ...asked, hasWire: false });
+    expect(told.length).toBeGreaterThanOrEqual(40);
+    expect(told.map(({ tone }) => tone)).not.toContain('wire');
   });
 
   it('keeps a connection apart from what it is called after: the host, a timer, the manager.', async () => {
     const named = new LogDesk(ownCharts(), turn);
     const log = text.replaceAll('"files"', '"timer"').replaceAll('$/files#', '$/timer#');
     await named.read(piecesOf(new Blob([log])), () => {});
-    const arrows = await named.answer('arrows', { name: 'timer', upTo: last, most: 1_000 });
+    const arrows = await named.answer('arrows', { name: 'timer', upTo: last, most: 1_000, hasWire: true });
     const ends = new Set(arrows.flatMap(({ from, to }) => [from, to]));
     expect(ends).toEqual(
       new Set(['host', 'manager', 'timer · connection', 'timer · effects', 'timer · server']),

@@ -24,7 +24,7 @@ export interface Questions {
   lines: { ask: { readonly positions: readonly number[] }; answer: readonly EntryLine[] };
   entry: { ask: { readonly position: number }; answer: EntryView | undefined };
   arrows: {
-    ask: { readonly name: string | undefined; readonly upTo: number; readonly most: number };
+    ask: ArrowQuery;
     answer: readonly Arrow[];
   };
   positionAt: { ask: { readonly time: number }; answer: number };
@@ -33,6 +33,17 @@ export interface Questions {
 }
 
 export type Question = keyof Questions;
+
+/** The last ones up to a moment. */
+export interface ArrowQuery {
+  /** Of a connection, empty for the manager; undefined for all. */
+  readonly name: string | undefined;
+  readonly upTo: number;
+  /** About so many at most. */
+  readonly most: number;
+  /** Whether messages to and from the servers are among them. */
+  readonly hasWire: boolean;
+}
 
 export interface MomentView {
   readonly position: number;

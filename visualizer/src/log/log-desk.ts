@@ -9,6 +9,7 @@ import { arrowsOf, type Arrow } from './arrows.js';
 import { stretchOf } from './bars.js';
 import type {
   ActorView,
+  ArrowQuery,
   BookSummary,
   Charts,
   EntryLine,
@@ -50,7 +51,7 @@ export class LogDesk {
     find: (query) => this.#find(query),
     lines: ({ positions }) => positions.flatMap((position) => this.#line(position) ?? []),
     entry: ({ position }) => this.#entry(position),
-    arrows: ({ name, upTo, most }) => this.#arrows(name, upTo, most),
+    arrows: (query) => this.#arrows(query),
     positionAt: ({ time }) => this.#book.positionAt(time),
     share: ({ template }) => new Blob([...sharePage(template, this.#book.pieces())], { type: 'text/html' }),
   };
@@ -231,8 +232,10 @@ export class LogDesk {
     return { ...line, json: entry, before, after: standing(position) };
   }
 
-  #arrows(name: string | undefined, upTo: number, most: number): readonly Arrow[] {
-    const fits = matcher(this.#book, { lane: name });
+  #arrows({ name, upTo, most, hasWire }: ArrowQuery): readonly Arrow[] {
+    const isOfLane = matcher(this.#book, { lane: name });
+    const fits = (position: number): boolean =>
+      isOfLane(position) && (hasWire || this.#book.labelOf(position)?.category !== 'wire');
     const groups: Arrow[][] = [];
     let count = 0;
     for (let position = Math.min(upTo, this.#book.length - 1); position >= 0 && count < most; position -= 1) {

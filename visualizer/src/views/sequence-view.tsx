@@ -13,6 +13,7 @@ const TIME = 104;
 const DAY_AND_TIME = 158;
 const LINE = 132;
 const MOST = 400;
+const NONE: readonly Arrow[] = [];
 
 export function SequenceView() {
   const { state } = useTheater();
@@ -25,14 +26,8 @@ export function SequenceView() {
   const [hasWire, setWire] = useState(true);
   const [nth, setNth] = useState<{ position: number | null; index: number }>({ position: null, index: 0 });
   const position = positionOf(page);
-  const given = useAnswer(
-    'arrows',
-    position < 0 ? undefined : { name: isNarrow ? selected : undefined, upTo: position, most },
-  );
-  const arrows = useMemo(
-    () => (given?.answer ?? []).filter(({ tone }) => hasWire || tone !== 'wire'),
-    [given, hasWire],
-  );
+  const query = { name: isNarrow ? selected : undefined, upTo: position, most, hasWire };
+  const arrows = useAnswer('arrows', position < 0 ? undefined : query)?.answer ?? NONE;
   const lines = useMemo(() => linesOf(arrows), [arrows]);
   const width = left + lines.length * LINE;
   const first = arrows.findIndex((arrow) => arrow.position === reading);
@@ -52,7 +47,7 @@ export function SequenceView() {
             checked={isNarrow}
             onChange={({ currentTarget }) => setNarrow(currentTarget.checked)}
           />
-          Only {selected === '' ? 'manager' : selected}
+          Only {selected === '' ? MANAGER_LINE : selected}
         </label>
         <label class="check">
           <input
@@ -71,11 +66,18 @@ export function SequenceView() {
       </div>
       {arrows.length === 0 ? (
         <Nothing title="No messages">
-          {isNarrow
-            ? `Up to this moment nobody has told ${selected === '' ? 'the manager' : selected} anything, nor heard from it.`
-            : 'Up to this moment nobody has told anybody anything.'}{' '}
-          {isNarrow && (
-            <button type="button" class="link" onClick={() => setNarrow(false)}>
+          Up to this moment there are none of{' '}
+          {!isNarrow ? 'anybody' : selected === '' ? 'the manager' : selected}
+          {hasWire ? '' : ', but those over the wire'}.{' '}
+          {(isNarrow || !hasWire) && (
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                setNarrow(false);
+                setWire(true);
+              }}
+            >
               Show all
             </button>
           )}

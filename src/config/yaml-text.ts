@@ -1,6 +1,15 @@
-/** Reads YAML. Anchors and aliases are followed, as far as that stays small; a name written twice is an error there. */
+/** Reads YAML. Anchors, aliases and merges are followed, as far as that stays small; a name written twice is an error there. */
 import type { Node } from 'jsonc-parser';
-import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type ErrorCode } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  type Document,
+  type ErrorCode,
+  type Pair,
+} from 'yaml';
 import type { Position } from './problem.js';
 import {
   makePositionFinder,
@@ -68,10 +77,12 @@ class TreeBuilder {
     }
     if (isMap(part)) {
       const offset = part.range?.[0] ?? inherited;
-      const children = part.items.map(({ key, value }): Node => {
+      const [merges, own] = [part.items.filter(isMerge), part.items.filter((item) => !isMerge(item))];
+      const children = own.map(({ key, value }): Node => {
         const name = this.build(key, offset);
         return { ...name, type: 'property', children: [name, this.build(value, name.offset)] };
       });
+      for (const { value } of merges) children.push(...this.merged(value, offset, children));
       return { type: 'object', offset, length: 0, children };
     }
     if (isSeq(part)) {
@@ -85,6 +96,32 @@ class TreeBuilder {
     }
     return scalarNode(part, inherited);
   }
+
+  /** What `<<` brings that is not there yet: of one object, or of a list of them. */
+  private merged(value: unknown, offset: number, present: readonly Node[]): readonly Node[] {
+    const source = this.build(value, offset);
+    const known = new Set(present.map(nameOf));
+    const added: Node[] = [];
+    for (const object of source.type === 'array' ? (source.children ?? []) : [source]) {
+      if (object.type !== 'object')
+        throw new Refusal("'<<' needs an object, or a list of objects", object.offset);
+      for (const child of object.children ?? []) {
+        if (known.has(nameOf(child))) continue;
+        known.add(nameOf(child));
+        added.push(child);
+      }
+    }
+    return added;
+  }
+}
+
+/** A plain `<<` (YAML 1.1) is what everybody writes who has entries in common; in quotes it is a name like others. */
+function isMerge({ key }: Pair): boolean {
+  return isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
+}
+
+function nameOf({ children = [] }: Node): unknown {
+  return children[0]?.value;
 }
 
 function scalarNode(part: unknown, inherited: number): Node {

@@ -127,7 +127,24 @@ describe('YAML', () => {
     expect(placeOf(tree, ['extensions', 'one', 'port'])).toBe('5:5');
   });
 
+  it('takes in what is merged, after what is written, which wins.', () => {
+    const text = [
+      'base: &base { command: x, env: { A: a } }',
+      'more: &more { cwd: /srv, command: z }',
+      'one: { <<: *base, command: y }',
+      'two: { <<: [*more, *base] }',
+      'three: { "<<": 1 }',
+    ];
+    expect(valueOf(treeOf(readYamlText(text.join('\n'))).root)).toMatchObject({
+      one: { command: 'y', env: { A: 'a' } },
+      two: { command: 'z', cwd: '/srv', env: { A: 'a' } },
+      three: { '<<': 1 },
+    });
+  });
+
   it.each([
+    ['a: { <<: secret }', "'<<' needs an object, or a list of objects", 1],
+    ['a: &a { <<: *a }', 'is nested too deeply', 1],
     ['a: 1\na: 2', 'a name is written more than once', 2],
     ['a:\n\t- b', 'indentation is made of spaces, not of tabs', 2],
     ['a: *none', 'an alias has no anchor before it', 1],

@@ -5,6 +5,7 @@
 import type { OutputUnit } from '@cfworker/json-schema';
 import { cutText } from '../cut-text.js';
 import { isJsonObject } from '../catalog/json-object.js';
+import { onlyMeant } from './meant-form.js';
 
 /** One thing that does not fit. */
 export interface SchemaProblem {
@@ -38,6 +39,12 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   'unevaluatedItems',
   'allOf',
   'if',
+]);
+
+/** What makes a limit one that is not taken itself (draft-04). */
+const EXCLUSIVE: ReadonlyMap<string, string> = new Map([
+  ['minimum', 'exclusiveMinimum'],
+  ['maximum', 'exclusiveMaximum'],
 ]);
 
 type Wording = (wanted: unknown) => string;
@@ -76,7 +83,8 @@ export function explain(
   const tell = (path: string, message: string): void => {
     if (problems.size < MOST_PROBLEMS) problems.set(`${path} ${message}`, { path, message });
   };
-  for (const { keyword, instanceLocation, keywordLocation } of found) {
+  const meant = onlyMeant(found, (location) => wantedAt(location, schema));
+  for (const { keyword, instanceLocation, keywordLocation } of meant) {
     if (WRAPPERS.has(keyword)) continue;
     const path = toPointer(instanceLocation);
     const wanted = wantedAt(keywordLocation, schema);
@@ -90,7 +98,10 @@ export function explain(
         tell(`${path}/${escaped(name)}`, 'is missing');
       }
     } else {
-      tell(path, WORDINGS[keyword]?.(wanted) ?? `must fit '${keyword}'`);
+      const exclusive = EXCLUSIVE.get(keyword);
+      const isExclusive = wantedAt(keywordLocation.replace(/[^/]+$/, exclusive ?? keyword), schema) === true;
+      const word = isExclusive && exclusive !== undefined ? exclusive : keyword;
+      tell(path, WORDINGS[word]?.(wanted) ?? `must fit '${keyword}'`);
     }
   }
   for (const [path, names] of types) {

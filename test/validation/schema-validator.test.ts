@@ -55,6 +55,77 @@ describe('a value', () => {
     expect(problems(validator.check(FILE, value))).toEqual(expected);
   });
 
+  it.each<readonly [string, unknown, readonly string[]]>([
+    ['lacks something of its form', { action: 'create' }, ['/title is missing']],
+    ['has too much for its form', { action: 'delete', id: 1, all: true }, ['/all is not allowed']],
+    ['has a form within its form', { action: 'move', to: { kind: 'b' } }, ['/to/y is missing']],
+    [
+      'has none of the forms',
+      { action: 'make' },
+      [
+        ' must have exactly one of the allowed forms',
+        '/title is missing',
+        '/action must be "create"',
+        '/id is missing',
+        '/action must be "delete"',
+        '/to is missing',
+        '/action must be one of "move"',
+      ],
+    ],
+  ])('that %s is told what is wanted of the form that it is meant to have', (_, value, expected) => {
+    const form = (properties: object): object => ({
+      properties,
+      required: Object.keys(properties),
+      additionalProperties: false,
+    });
+    const to = {
+      anyOf: [
+        { $ref: '#/$defs/place' },
+        { type: 'string' },
+        form({ kind: { const: 'b' }, y: { type: 'number' } }),
+      ],
+    };
+    const schema = {
+      type: 'object',
+      oneOf: [
+        form({ action: { const: 'create' }, title: { type: 'string' } }),
+        form({ action: { const: 'delete' }, id: { type: 'integer' } }),
+        form({ action: { enum: ['move'] }, to }),
+      ],
+      $defs: { place: form({ kind: { const: 'a' }, x: { type: 'number' } }) },
+    };
+    expect(problems(validator.check(schema, value))).toEqual(expected);
+  });
+
+  it('that fits too many forms is told so, and so is one that may be meant for several', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        a: { oneOf: [{ type: 'number' }, { minimum: 1 }, { type: 'string' }] },
+        b: { anyOf: [{ required: ['x'], properties: { mode: { enum: ['p', 'q'] } } }, { required: ['y'] }] },
+      },
+    };
+    expect(problems(validator.check(schema, { a: 2 }))).toEqual(['/a must be of type string']);
+    expect(problems(validator.check(schema, { b: { mode: 'z' } }))).toEqual([
+      '/b must have one of the allowed forms',
+      '/b/x is missing',
+      '/b/mode must be one of "p", "q"',
+      '/b/y is missing',
+    ]);
+  });
+
+  it('that is a limit itself is told that it must be beyond that, in draft-04 too', () => {
+    const schema = {
+      $schema: 'http://json-schema.org/draft-04/schema#',
+      type: 'object',
+      properties: { a: { minimum: 0, exclusiveMinimum: true }, b: { maximum: 9 } },
+    };
+    expect(problems(validator.check(schema, { a: 0, b: 10 }))).toEqual([
+      '/a must be above 0',
+      '/b must be at most 9',
+    ]);
+  });
+
   it('may lack what is required and has a default, as the servers that say so take it', () => {
     const schema = {
       type: 'object',

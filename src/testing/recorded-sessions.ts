@@ -191,9 +191,11 @@ class Reader {
   }
 
   #note({ note }: NoteEntry): void {
-    if (note.type !== 'wire' || note['connection'] !== this.name || !isObject(note['body'])) return;
+    if (note.type !== 'wire' || note['connection'] !== this.name) return;
     const { body, direction, id } = note;
     const key = `${String(note['generation'])} ${String(id)}`;
+    if (body === null && direction === 'received' && note['ms'] !== undefined) return this.#forget(key);
+    if (!isObject(body)) return;
     if (direction === 'sent' && typeof body['method'] === 'string' && body['id'] !== undefined) {
       const answer = { method: body['method'], params: body['params'], afterMs: 0, reply: null };
       this.#early.push({ generation: Number(note['generation']), answer });
@@ -206,8 +208,15 @@ class Reader {
     Object.assign(asked.answer, { afterMs: this.#at - asked.at, reply });
   }
 
+  /** The answer came and was too long to be written down: it is as if no messages were recorded. */
+  #forget(key: string): void {
+    const asked = this.#sent.get(key);
+    this.#sent.delete(key);
+    this.#early = this.#early.filter(({ answer }) => answer !== asked?.answer);
+  }
+
   /** The messages of a session come before the entry that tells that it is open. */
-  readonly #early: { readonly generation: number; readonly answer: RecordedAnswer }[] = [];
+  #early: { readonly generation: number; readonly answer: RecordedAnswer }[] = [];
 
   /** To be called at the end. */
   finish(): void {

@@ -103,6 +103,33 @@ describe('a recorded server', () => {
     }
   });
 
+  it('is as one without messages where they were too long to be written down.', async () => {
+    const record = new MemoryLog();
+    const long = 'x'.repeat(300_000);
+    const files = new ScriptedServer({
+      tools: [{ ...tool('read'), description: long }, tool('write')],
+      on: { 'tools/call': () => text(long) },
+    });
+    const test = troupes.make({
+      servers: { files: inProcess(files) },
+      record: { target: record, bodies: true },
+    });
+    await passTime(test.clock, test.troupe.start());
+    await test.troupe.connection('files')?.callTool('read', { path: 'a' });
+    await passTime(test.clock, test.troupe.close());
+
+    const server = createRecordedServer(record.text, 'files');
+    const troupe = createTroupe({ servers: { files: server.config }, clock: server.clock, seed: 1 });
+    try {
+      expect((await troupe.start()).ready).toEqual(['files']);
+      expect(troupe.tools).toHaveLength(2);
+      const called = troupe.callTool(troupe.tools[0]?.name ?? '');
+      await expect(called).rejects.toThrow(/No answer to tools\/call was recorded/);
+    } finally {
+      await troupe.close();
+    }
+  });
+
   it('says so where the log tells of no such connection, or is none.', async () => {
     expect(() => createRecordedServer(corpus('stdio-plain'), 'nobody')).toThrow(
       "The log tells of no connection 'nobody'.",

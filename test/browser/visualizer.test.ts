@@ -417,13 +417,18 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.when', (text) => /^Recorded\s+May 12, 2026 · \d+ h/.test(text));
     const moment = /^May 1[23] \d\d:\d\d:\d\d\.\d{3}/;
     await expectText(page, '.scrubber-time', (text) => moment.test(text));
+    await expectText(page, '.fleet-next', (text) => /^at May 1[23] \d\d:\d\d:\d\d$/.test(text));
+    const isCut = (selector: string): Promise<unknown> =>
+      page.page.evaluate(
+        `[...document.querySelectorAll('${selector}')].some((each) => each.scrollWidth > each.clientWidth)`,
+      );
+    expect(await isCut('.fleet-next')).toBe(false);
     await page.page.locator('.fleet-row ::-p-text(search)').click();
     await expectText(page, '.facts dd', (text) => moment.test(text));
     await page.show('Events');
     await expectText(page, '.event-time', (text) => moment.test(text));
     expect((await page.texts('.event-row .event-time')).every((text) => moment.test(text))).toBe(true);
-    const isCut = `[...document.querySelectorAll('.event-time')].some((each) => each.scrollWidth > each.clientWidth)`;
-    expect(await page.page.evaluate(isCut)).toBe(false);
+    expect(await isCut('.event-time')).toBe(false);
     await page.show('Sequence');
     await expectText(page, '.sequence-row .sr-only', (text) => moment.test(text));
     await page.show('Timeline');

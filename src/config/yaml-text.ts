@@ -6,6 +6,7 @@ import {
   isScalar,
   isSeq,
   parseDocument,
+  visit,
   type Document,
   type ErrorCode,
   type Pair,
@@ -63,15 +64,18 @@ function toFailedReading(error: unknown, positionAt: (offset: number) => Positio
 
 class TreeBuilder {
   private size = 0;
+  private readonly targets: ReadonlyMap<unknown, unknown>;
 
-  constructor(private readonly document: Document) {}
+  constructor(document: Document) {
+    this.targets = targetsOf(document);
+  }
 
   build(part: unknown, inherited: number): Node {
     this.size += 1;
     if (this.size > MOST_NODES) throw new Refusal('has too many parts', 0);
     if (isAlias(part)) {
       const offset = part.range?.[0] ?? inherited;
-      const target = part.resolve(this.document);
+      const target = this.targets.get(part);
       if (target === undefined) throw new Refusal('an alias has no anchor before it', offset);
       return this.build(target, offset);
     }
@@ -113,6 +117,19 @@ class TreeBuilder {
     }
     return added;
   }
+}
+
+/** What each alias stands for: whatever had that anchor last before it. Looked up once for all of them. */
+function targetsOf(document: Document): ReadonlyMap<unknown, unknown> {
+  const targets = new Map<unknown, unknown>();
+  const anchored = new Map<string, unknown>();
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node)) targets.set(node, anchored.get(node.source));
+      else if (node.anchor !== undefined) anchored.set(node.anchor, node);
+    },
+  });
+  return targets;
 }
 
 /** A plain `<<` (YAML 1.1) is what everybody writes who has entries in common; in quotes it is a name like others. */

@@ -161,6 +161,22 @@ describe('YAML', () => {
     expect(valueOf(treeOf(readYamlText('\uFEFFa: 1')).root)).toEqual({ a: 1 });
   });
 
+  it('may have many aliases, each for the anchor that was last before it.', () => {
+    const lines = Array.from(
+      { length: 4_000 },
+      (_, n) => `- { one: &a { n: ${n} }, two: *a, three: { four: &a [${n}] }, five: *a }`,
+    );
+    const read = valueOf(treeOf(readYamlText(lines.join('\n'))).root);
+    expect(read).toHaveLength(4_000);
+    const last = { n: 3_999 };
+    expect((read as unknown[]).at(-1)).toEqual({
+      one: last,
+      two: last,
+      three: { four: [3_999] },
+      five: [3_999],
+    });
+  });
+
   it('whose aliases multiply is refused before it fills the memory.', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 10; level++) {

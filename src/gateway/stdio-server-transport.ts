@@ -1,11 +1,12 @@
 /**
  * The server's side of MCP over stdin and stdout: one message a line, nothing else (MCP specification, transports: stdio).
  *
- * Owns the listeners on both streams and what waits to be written. It does not own the streams.
+ * Owns the listeners on both streams (on the input by `PacedInput`) and what waits to be written. It does not own the
+ * streams.
  *
  * S1. A line that is no text, no JSON, no message or too long is answered with an error and changes nothing else.
- * S2. A client that does not read what it is sent is not read either, until it does; if even so too much waits for it, it
- *     counts as gone.
+ * S2. A client that does not read what it is sent is not heard either, until it does; if even so too much waits for it, or
+ *     it has ended its input meanwhile and reads nothing for `UNREAD_MS`, it counts as gone.
  * S3. After `close()` no listener is left on the streams, and everything said before is written, the stream is broken, or
  *     the client has read nothing for `UNREAD_MS`. A client that reads slowly is waited for, unless somebody is in a hurry.
  */
@@ -21,8 +22,9 @@ import { AnswerBatches, type Answer } from './answer-batches.js';
 import { notText, parseError, parseJson, tooLong, toJson } from './client-message.js';
 import { Conversation, type Heard } from './conversation.js';
 import { requestIdOf } from './oversize-request.js';
+import { PacedInput } from './paced-input.js';
 
-/** Characters that wait for a client; above the first it is not read, below the second it is again. */
+/** Characters that wait for a client; above the first it is not heard, below the second it is again. */
 const PAUSE_ABOVE = 1_024 * 1_024;
 const RESUME_BELOW = PAUSE_ABOVE / 2;
 /** In which a client that reads its last messages at all has made room for more, milliseconds. */
@@ -50,6 +52,7 @@ export class StdioServerTransport implements Transport {
   onend?: (how: StdioEnd) => void;
   readonly conversation = new Conversation();
   readonly #options: StdioServerTransportOptions;
+  readonly #input: PacedInput;
   readonly #framer: LineFramer;
   readonly #queue: WriteQueue;
   readonly #batches = new AnswerBatches((answers) => this.#writeLine(`[${answers.map(toJson).join(',')}]`));
@@ -57,7 +60,6 @@ export class StdioServerTransport implements Transport {
   #lastWrite: Promise<void> = Promise.resolve();
   #isHurried = false;
   #closed: Promise<void> | undefined;
-  #hasEnded = false;
   #isBroken = false;
 
   constructor(options: StdioServerTransportOptions) {
@@ -70,17 +72,19 @@ export class StdioServerTransport implements Transport {
       },
       options.maxMessageBytes,
     );
+    this.#input = new PacedInput(options.input, {
+      hear: (chunk) => this.#framer.push(chunk),
+      end: () => this.#hearEnd(),
+      endIsKept: () => void this.#awaitEnd(),
+    });
     this.#queue = new WriteQueue(options.output, this.#onbroken);
   }
 
   async start(): Promise<void> {
-    const { input, output } = this.#options;
+    const { output } = this.#options;
     output.on('error', this.#onbroken);
     output.on('close', this.#onbroken);
-    input.on('error', this.#oninputend);
-    input.on('end', this.#oninputend);
-    input.on('close', this.#oninputend);
-    input.on('data', this.#ondata);
+    this.#input.start();
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -98,41 +102,38 @@ export class StdioServerTransport implements Transport {
   }
 
   async #end(): Promise<void> {
-    const { input, output } = this.#options;
-    input.off('data', this.#ondata);
-    input.off('end', this.#oninputend);
-    input.off('close', this.#oninputend);
-    input.pause();
+    const { output } = this.#options;
+    this.#input.stop();
     this.conversation.clear();
     this.#batches.end();
-    await this.#written();
+    await this.#whileRead(() => this.#waiting === 0 || this.#isHurried);
     this.#fail();
-    input.off('error', this.#oninputend);
+    this.#input.leave();
     output.off('close', this.#onbroken);
     output.off('error', this.#onbroken);
     this.onclose?.();
   }
 
-  async #written(): Promise<void> {
+  /** A last line needs no line feed. */
+  #hearEnd(): void {
+    this.#framer.end();
+    this.onend?.('end-of-input');
+  }
+
+  async #awaitEnd(): Promise<void> {
+    await this.#whileRead(() => !this.#input.isEndKept);
+    if (this.#input.isEndKept) this.onend?.('output-broken');
+  }
+
+  /** Resolves when it is over, or when the client has read nothing for `UNREAD_MS`. */
+  async #whileRead(isOver: () => boolean): Promise<void> {
     let unread = 0;
     do {
       const before = this.#queue.piecesTaken;
-      if (await doneWithin(this.#options.clock, LOOK_MS, this.#lastWrite)) return;
+      await doneWithin(this.#options.clock, LOOK_MS, this.#lastWrite);
       unread = this.#queue.piecesTaken > before ? 0 : unread + LOOK_MS;
-    } while (unread < UNREAD_MS && !this.#isHurried);
+    } while (unread < UNREAD_MS && !isOver());
   }
-
-  readonly #ondata = (chunk: Buffer | string): void => {
-    this.#framer.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
-  };
-
-  /** A last line needs no line feed. */
-  readonly #oninputend = (): void => {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#framer.end();
-    this.onend?.('end-of-input');
-  };
 
   readonly #onbroken = (): void => {
     if (this.#isBroken) return;
@@ -188,12 +189,11 @@ export class StdioServerTransport implements Transport {
 
   #writeLine(line: string): void {
     const text = `${line}\n`;
-    const { input } = this.#options;
     this.#waiting += text.length;
-    if (this.#waiting > PAUSE_ABOVE) input.pause();
+    if (this.#waiting > PAUSE_ABOVE) this.#input.hold();
     const written = (): void => {
       this.#waiting -= text.length;
-      if (this.#waiting < RESUME_BELOW && input.isPaused() && this.#closed === undefined) input.resume();
+      if (this.#waiting < RESUME_BELOW && this.#closed === undefined) this.#input.release();
     };
     this.#lastWrite = this.#queue.send(text).then(written, () => {
       written();

@@ -71,7 +71,9 @@ class SlowReader extends Writable {
   }
 
   async take(): Promise<void> {
-    this.#done?.();
+    const done = this.#done;
+    this.#done = undefined;
+    done?.();
     await turn();
   }
 
@@ -367,6 +369,29 @@ describe('the end of a session on stdin and stdout', () => {
       await clock.advance(4_000);
       await reader.take();
     }
+    await client.service.closed;
+    expect(reader.lines.map(({ id }) => id)).toEqual([1, 2, 3]);
+  });
+
+  it('comes for a client that has ended its input, also where it stopped reading before.', async () => {
+    const clock = createControlledClock();
+    const client = await serve({ clock }, new Writable({ write: () => {} }));
+    client.say(echo(1, 'z'.repeat(2_000_000)));
+    await expect.poll(() => client.gateway.last.heard.length, { timeout: 10_000 }).toBe(1);
+    client.say(echo(2));
+    client.input.end();
+    await clock.advance(10_000);
+    await client.service.closed;
+  });
+
+  it('comes after what a client said before, though it read nothing meanwhile.', async () => {
+    const reader = new SlowReader();
+    const client = await serve({}, reader);
+    client.say(echo(1, 'z'.repeat(2_000_000)));
+    await expect.poll(() => client.gateway.last.heard.length, { timeout: 10_000 }).toBe(1);
+    client.say(echo(2), echo(3, 'z'.repeat(2_000_000)));
+    client.input.end();
+    for (let piece = 1; piece <= 80; piece += 1) await reader.take();
     await client.service.closed;
     expect(reader.lines.map(({ id }) => id)).toEqual([1, 2, 3]);
   });

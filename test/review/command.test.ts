@@ -1,6 +1,6 @@
 /** `troupe review`, and what the other commands say of tools that have changed. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -13,17 +13,27 @@ import { useLeakCheck } from '../support/leak-check.js';
 
 const SMALL_SERVER = fileURLToPath(new URL('../bench/small-server.mjs', import.meta.url));
 
-/** Lists the tools of a file. */
+/** Lists the tools of a file, again at a SIGUSR2, and notes when the client has heard of that. */
 const SERVER = `
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { answer } from ${JSON.stringify(pathToFileURL(SMALL_SERVER).href)};
+const [, , file] = process.argv;
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+let isChanged = false;
+writeFileSync(file + '.pid', String(process.pid));
+process.on('SIGUSR2', () => {
+  isChanged = true;
+  send({ method: 'notifications/tools/list_changed' });
+});
 createInterface(process.stdin).on('line', (line) => {
   const message = JSON.parse(line);
-  if (message.id === undefined) return;
+  if (message.id === 'heard') writeFileSync(file + '.listed-again', '');
+  if (message.id === undefined || message.method === undefined) return;
   const reply = answer(message);
-  if (message.method === 'tools/list') reply.result.tools = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-  process.stdout.write(JSON.stringify(reply) + '\\n');
+  if (message.method === 'tools/list') reply.result.tools = JSON.parse(readFileSync(file, 'utf8'));
+  send(reply);
+  if (message.method === 'tools/list' && isChanged) send({ id: 'heard', method: 'ping' });
 });`;
 
 const READ = {
@@ -175,6 +185,30 @@ describe('the command review', () => {
     expect(stderr.written).toMatch(/\[y\/N\] \ntroupe: interrupted\n$/);
     stdin.destroy();
     expect((await troupe(['review', '--json'])).stdout).toContain('"tool": "read"');
+  });
+
+  it('goes on to the next tool where one has changed while a person looked.', async () => {
+    await troupe(['tools']);
+    const wipe = { ...READ, name: 'wipe' };
+    serve(EVIL, wipe);
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const [stdout, stderr] = [new FakeStream(), Object.assign(new FakeStream(), { isTTY: true })];
+    const words = ['review', '--approve', '--config', path('servers.json'), '--no-color'];
+    const code = run(words, { stdout, stderr, stdin, env: {} });
+    await vi.waitFor(() => expect(stderr.written).toContain('[y/N]'), { timeout: 10_000 });
+    serve({ ...EVIL, description: 'Something else again.' }, wipe);
+    process.kill(Number(readFileSync(path('tools.json.pid'), 'utf8')), 'SIGUSR2');
+    await vi.waitFor(() => expect(existsSync(path('tools.json.listed-again'))).toBe(true), {
+      timeout: 10_000,
+    });
+    stdin.write('yes\n');
+    await vi.waitFor(() => expect(stderr.written).toContain('Approve mcp__fs__wipe?'), { timeout: 10_000 });
+    stdin.end('yes\n');
+    expect(await code).toBe(1);
+    expect(stderr.written).toContain(
+      "'read' of 'fs' was not approved: what is held now is another definition",
+    );
+    expect(stdout.written).toBe('mcp__fs__wipe: approved, until it changes\n');
   });
 
   it('says so where an approval cannot be kept, once for each reason, and calls nothing approved.', async () => {

@@ -1,4 +1,5 @@
 /** `troupe review`: the tools that are other than what was approved, and the way to approve them. */
+import { ToolHeldError, UnknownToolError } from '../../errors.js';
 import type { HeldTool } from '../../review/held-tool.js';
 import type { Troupe } from '../../troupe.js';
 import { askForInputs } from '../ask-for-inputs.js';
@@ -32,7 +33,7 @@ export interface ReviewRequest {
 }
 
 /**
- * `EXIT.failed` where a server is not ready, a person says no, an approval cannot be kept, or what is only shown could not
+ * `EXIT.failed` where a server is not ready, a person says no, a tool changes meanwhile, an approval cannot be kept, or what is only shown could not
  * be compared with what was approved.
  */
 export async function review(
@@ -116,12 +117,23 @@ async function approve(
     const approved: HeldTool[] = [];
     for (const each of held) {
       if (!(await confirm(`Approve ${oneLine(each.name)}?`))) continue;
-      if (await troupe.review.approve(each)) approved.push(each);
+      if (await approveAsShown(each, troupe, terminal)) approved.push(each);
     }
     return approved;
   };
   if (flags.yes === true) return isWanted(async () => true);
   return asking(terminal, stdin, ({ confirm }) => isWanted(confirm), { signal });
+}
+
+/** False, and told, where it is not any more what was shown, or could not be kept. */
+async function approveAsShown(shown: HeldTool, { review }: Troupe, terminal: Terminal): Promise<boolean> {
+  try {
+    return await review.approve(shown);
+  } catch (error) {
+    if (!(error instanceof ToolHeldError || error instanceof UnknownToolError)) throw error;
+    terminal.note(oneLine(error.message));
+    return false;
+  }
 }
 
 interface Seen {

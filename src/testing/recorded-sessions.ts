@@ -74,6 +74,8 @@ class Reader {
   policy: ConnectionPolicy | undefined;
   isUnknown = true;
   #generation = 0;
+  /** Number of the latest attempt to open a session that is known; undefined where the log begins after some. */
+  #opening: number | undefined;
   /** What stands before that is of a session whose begin was not recorded. */
   #isBegun = false;
   /** Attempts and losses before the log began count towards giving up; they do not where it is played. */
@@ -104,6 +106,7 @@ class Reader {
     this.#begin(context);
     const isOpening = stateText(state) === 'launching.opening';
     this.#generation = Number(context['issued'] ?? context['generation'] ?? 0) - (isOpening ? 1 : 0);
+    this.#opening = undefined;
   }
 
   #begin(input: unknown): void {
@@ -111,6 +114,7 @@ class Reader {
     if (!isObject(input)) return;
     this.policy = (input['policy'] as ConnectionPolicy | undefined) ?? this.policy;
     this.#generation = Number(input['generation'] ?? 0);
+    this.#opening = 0;
   }
 
   #cause(entry: CauseEntry): void {
@@ -146,11 +150,11 @@ class Reader {
     const { event, from = '' } = entry;
     if (event.type === 'session.lost') this.#lose(event['failure']);
     else if (event.type === 'catalog.listChanged') this.#now?.changes.push(this.#at - this.#openedAt);
-    else if (entry.kind === 'settle') this.#settle(entry, slotOf(from));
+    else if (entry.kind === 'settle') this.#settle(entry, effectAt(from));
     this.#lastAt = this.#at;
   }
 
-  #settle({ at, event, state }: CauseEntry, slot: string): void {
+  #settle({ at, event, state }: CauseEntry, { slot, number }: Effect): void {
     const outcome = <T>(value: (output: Readonly<Record<string, unknown>>) => T): RecordedOutcome<T> => {
       const output = isObject(event['output']) ? event['output'] : {};
       if (event.type.startsWith('xstate.error.'))
@@ -159,8 +163,8 @@ class Reader {
     };
     const session = this.#now;
     if (slot === 'openTransport') {
+      this.#count(number);
       if (this.#isBegun) this.#open(outcome(() => null));
-      else this.#generation += 1;
     } else if (session === undefined) return;
     else if (slot === 'handshake')
       session.handshake = outcome((output) => output['server'] as ServerIdentity);
@@ -173,9 +177,14 @@ class Reader {
       session.extras = countsIn(event['output']);
   }
 
+  /** An attempt that was given up settles nothing, and has a generation all the same. */
+  #count(opening: number): void {
+    this.#generation += opening - (this.#opening ?? opening - 1);
+    this.#opening = opening;
+  }
+
   #open(opened: RecordedOutcome<null>): void {
     this.#openedAt = this.#at;
-    this.#generation += 1;
     const lists = { tools: [], probes: [], changes: [], answers: [] };
     this.sessions.push({ generation: this.#generation, opened, extras: {}, ...lists });
   }
@@ -229,10 +238,15 @@ class Reader {
   }
 }
 
-/** The name of the effect at that address. */
-function slotOf(address: string): string {
-  const step = address.slice(address.lastIndexOf('/') + 1);
-  return step.slice(0, step.indexOf('#'));
+interface Effect {
+  readonly slot: string;
+  /** The how manieth in that slot it is. */
+  readonly number: number;
+}
+
+function effectAt(address: string): Effect {
+  const [slot = '', number] = address.slice(address.lastIndexOf('/') + 1).split('#');
+  return { slot, number: Number(number) };
 }
 
 function countsIn(output: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> {

@@ -74,4 +74,29 @@ describe('the sessions of a connection that was recorded', () => {
     expect(states).toEqual([...begin, 'reconnecting', ...begin]);
     expect(sessions.map(({ generation }) => generation)).toEqual([2, 3]);
   });
+
+  it('have the messages that were theirs, also where an attempt before was given up.', async () => {
+    const target = new MemoryLog();
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const server = new ScriptedServer({ beforeConnect: () => held });
+    const test = troupes.make({
+      servers: { files: inProcess(server, attempts) },
+      record: { target, bodies: true },
+    });
+    const started = test.troupe.start();
+    await test.clock.advance(0);
+    await passTime(test.clock, whenState(test, 'files', 'launching'));
+    await test.clock.advance(100);
+    expect(server.sessions).toBe(1);
+    const again = test.troupe.connection('files')!.restart();
+    release();
+    await passTime(test.clock, Promise.all([started, again, whenState(test, 'files', 'ready')]));
+    await passTime(test.clock, test.troupe.close());
+    const { sessions } = recordedConnection(entriesOf(target), 'files');
+    expect(sessions.map(({ generation }) => generation)).toEqual([2]);
+    expect(sessions[0]?.answers.map(({ method }) => method)).toEqual(
+      expect.arrayContaining(['initialize', 'tools/list']),
+    );
+  });
 });

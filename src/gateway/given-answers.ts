@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** In which a client that reads at all makes room for more, milliseconds. */
-const UNREAD_MS = 5_000;
+const UNREAD_MS = 3_000;
 
 export class GivenAnswers {
   readonly #responses = new Set<ServerResponse>();

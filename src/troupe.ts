@@ -44,7 +44,7 @@ import { PACKAGE } from './package.js';
 import { attachInspector } from './inspection/host-inspector.js';
 import type { Inspection, InspectOptions } from './inspection/inspection.js';
 import { Inspections } from './inspection/inspections.js';
-import { silentLogger, systemClock, type Clock } from './ports.js';
+import { systemClock, type Clock } from './ports.js';
 import { createClient } from './protocol/create-client.js';
 import { doneWithin } from './release.js';
 import { managerInput } from './manager-input.js';
@@ -135,7 +135,7 @@ export class Troupe {
     this.#clock = clock;
     this.#hasRoots = options.handlers?.roots !== undefined;
     const seed = options.seed ?? clock.now();
-    const publisher = new Publisher(clock, options.logger ?? silentLogger);
+    const publisher = new Publisher(clock, options.logger);
     this.#publisher = publisher;
     const catalogs = new Catalogs();
     this.#signIns = toSignIns(options.auth, clock, publisher.publish);

@@ -12,7 +12,8 @@ import { ConfigError, NotReadyError } from '../errors.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
 import { SafeObservable } from '../lifecycle/safe-observable.js';
 import { DEFAULT_START_GATE_MS } from '../options.js';
-import { silentLogger, systemClock, type Clock, type Logger } from '../ports.js';
+import { guardedLogger } from '../guarded-logger.js';
+import { systemClock, type Clock, type Logger } from '../ports.js';
 import { doneWithin } from '../release.js';
 import type { StartReport } from '../start-report.js';
 import type { Troupe } from '../troupe.js';
@@ -90,7 +91,7 @@ export class Gateway {
     checkGatewayOptions(options);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#logger = options.logger ?? silentLogger;
+    this.#logger = guardedLogger(options.logger);
     const troupeOptions = toTroupeOptions(options);
     const isSingle = options.singleClient === true;
     const idleStopMs = options.idleStopMs ?? DEFAULT_IDLE_STOP_MS;

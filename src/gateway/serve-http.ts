@@ -13,7 +13,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfigError } from '../errors.js';
-import { silentLogger, systemClock, type Logger } from '../ports.js';
+import { guardedLogger } from '../guarded-logger.js';
+import { systemClock, type Logger } from '../ports.js';
 import { doneWithin } from '../release.js';
 import { RPC } from './client-message.js';
 import { DEFAULT_DRAIN_MS, type DrainOptions } from './drain.js';
@@ -63,7 +64,8 @@ export async function serveHttp(
 ): Promise<HttpService> {
   checkHttpOptions(options);
   const { port = 0, host = '127.0.0.1', drainMs = DEFAULT_DRAIN_MS } = options;
-  const { clock = systemClock, logger = silentLogger, oauth, token } = options;
+  const { clock = systemClock, oauth, token } = options;
+  const logger = guardedLogger(options.logger);
   const server = createServer({
     maxHeaderSize: MOST_HEADER_BYTES,
     headersTimeout: REQUEST_LIMIT_MS,

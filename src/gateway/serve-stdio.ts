@@ -7,7 +7,8 @@
  * S3. Nothing is left on the streams afterwards. The gateway itself stays as it was: it is closed by whoever made it.
  */
 import type { Readable, Writable } from 'node:stream';
-import { silentLogger, systemClock, type Clock, type Logger } from '../ports.js';
+import { guardedLogger } from '../guarded-logger.js';
+import { systemClock, type Clock, type Logger } from '../ports.js';
 import { doneWithin } from '../release.js';
 import { DEFAULT_DRAIN_MS, SHUTTING_DOWN, type DrainOptions } from './drain.js';
 import type { Gateway } from './gateway.js';
@@ -43,7 +44,8 @@ export async function serveStdio(
   gateway: Pick<Gateway, 'connect'>,
   options: ServeStdioOptions = {},
 ): Promise<StdioService> {
-  const { clock = systemClock, logger = silentLogger, drainMs = DEFAULT_DRAIN_MS } = options;
+  const { clock = systemClock, drainMs = DEFAULT_DRAIN_MS } = options;
+  const logger = guardedLogger(options.logger);
   const transport = new StdioServerTransport({
     input: options.input ?? process.stdin,
     output: options.output ?? process.stdout,

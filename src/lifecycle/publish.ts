@@ -13,6 +13,7 @@
 import type { Observable } from 'rxjs';
 import { whenGivenUp } from '../caller-signal.js';
 import { NotReadyError } from '../errors.js';
+import { guardedLogger } from '../guarded-logger.js';
 import type { Clock, Logger } from '../ports.js';
 import type { LifecycleEvent, LifecycleEventBody } from './event.js';
 import { SafeObservable } from './safe-observable.js';
@@ -41,10 +42,13 @@ export class Publisher {
   /** Batches since the event loop last turned. */
   #inARow = 0;
 
+  readonly #logger: Logger;
+
   constructor(
     private readonly clock: Clock,
-    private readonly logger: Logger,
+    logger?: Logger,
   ) {
+    this.#logger = guardedLogger(logger);
     this.events$ = new SafeObservable(
       (subscriber) => {
         subscriber.add(this.onevent((event) => subscriber.next(event)));
@@ -179,10 +183,6 @@ export class Publisher {
 
   #observerFailed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    try {
-      this.logger.error('an observer threw', { message });
-    } catch {
-      // The logger is the host's too, and there is nobody else to tell.
-    }
+    this.#logger.error('an observer threw', { message });
   }
 }

@@ -84,6 +84,16 @@ describe('a session over HTTP', () => {
     expect(service.sessions).toBe(2);
   });
 
+  it('is refused in the same way where the logger throws.', async () => {
+    const boom = (): never => {
+      throw new Error('boom');
+    };
+    const logger = { debug: boom, warn: boom, error: async () => boom() };
+    const { begin, ask } = await serving({ maxSessions: 1, logger });
+    await begin();
+    expect((await ask({ body: initialize() })).status).toBe(503);
+  });
+
   it('takes notifications and answers with 202.', async () => {
     const { begin, post, gateway } = await serving();
     const id = await begin();

@@ -137,8 +137,11 @@ describe('an observer that throws', () => {
     expect(logged).toHaveLength(3);
   });
 
-  it('harms nobody even where the logger throws', async () => {
-    const { publisher, heard, publishTwice } = makePublisher({ error: boom });
+  it.each([
+    ['at once', boom],
+    ['later', (): unknown => Promise.reject(new Error('boom'))],
+  ])('harms nobody even where the logger throws %s', async (_, error) => {
+    const { publisher, heard, publishTwice } = makePublisher({ error });
     publisher.events$.subscribe(boom);
     publisher.events$.pipe(map(boom)).subscribe(() => {});
     await publishTwice();

@@ -239,6 +239,21 @@ describe('the page with a recorded log', () => {
     await page.page.focus('.timeline-canvas');
     await page.page.keyboard.press('ArrowUp');
     await expectText(page, '.side h2', (text) => text === 'files');
+    // The part that is shown goes where the moment goes.
+    await page.scrubTo(0.5);
+    await expectText(page, '.when', (text) => text.startsWith('Past'));
+    for (let times = 0; times < 3; times += 1) await page.page.keyboard.press('+');
+    await expectText(page, '.timeline .toolbar-note', (text) => /· [12]\.\d s$/.test(text));
+    const part = await page.text('.timeline .toolbar-note');
+    for (let step = 0; step < 60; step += 1) await page.page.keyboard.press('ArrowLeft');
+    await expectText(page, '.timeline .toolbar-note', (text) => text !== part);
+    await expect
+      .poll(async () => {
+        const [from = '', , to = ''] = (await page.text('.timeline .toolbar-note')).split(' ');
+        const [moment = ''] = (await page.text('.scrubber-time')).split('\n');
+        return from <= moment && moment <= to;
+      })
+      .toBe(true);
   });
 
   it('moves as a whole to any moment, says so, and comes back.', async () => {
@@ -362,6 +377,9 @@ describe('the page with a recorded log', () => {
     expect(await page.page.evaluate('document.activeElement.id')).toBe('panel-chart');
     await page.show('Events');
     await page.page.focus('.virtual-list');
+    // It is at its end.
+    await keyboard.press('ArrowUp');
+    await expect.poll(() => at('.virtual-list')).toMatch(/^(\d+) \1 true \d\d:/);
     for (const [key, start] of [
       ['Home', '1 '],
       ['ArrowDown', '2 '],

@@ -90,11 +90,14 @@ export function VirtualList(props: VirtualListProps) {
       return onOpen(shown);
     }
     const page = Math.max(1, Math.floor(height / itemHeight) - 1);
+    // Where it is at none, a key goes to what is looked at.
+    const inSight = staysAtEnd && isAtEnd.current ? count - 1 : Math.ceil(listTop / itemHeight);
+    const by = (items: number): number => (shown < 0 ? inSight : shown + items);
     const moves: Record<string, number> = {
-      ArrowDown: shown + 1,
-      ArrowUp: shown - 1,
-      PageDown: shown + page,
-      PageUp: shown - page,
+      ArrowDown: by(1),
+      ArrowUp: by(-1),
+      PageDown: by(page),
+      PageUp: by(-page),
       Home: 0,
       End: count - 1,
     };

@@ -15,68 +15,90 @@ export interface AskedAddress {
 export function askedAddress({ url, env = {} }: HttpServerConfig): AskedAddress {
   const template = parseTemplate(url, false);
   if ('problem' in template) return { text: MASK, deciding: [] };
-  const reader = new AddressReader(partsOf(env));
+  const reader = new AddressReader(textsOf(env));
   const text = maskUrlParts(reader.show(template.parts));
-  return { text, deciding: reader.deciding };
+  return { text: reader.isTooLong ? TOO_LONG : text, deciding: reader.deciding };
 }
 
-type OwnParts = ReadonlyMap<string, readonly Part[]>;
+interface OwnText {
+  readonly parts: readonly Part[];
+  /** It may refer to those of a lower one, as it may when it is expanded. */
+  readonly index: number;
+}
 
-/** A text may refer to those before it, as it may when it is expanded. */
-function partsOf(env: Readonly<Record<string, string>>): OwnParts {
-  const own = new Map<string, readonly Part[]>();
-  for (const [name, text] of Object.entries(env)) {
+function textsOf(env: Readonly<Record<string, string>>): ReadonlyMap<string, OwnText> {
+  const texts = Object.entries(env).flatMap(([name, text], index) => {
     const template = parseTemplate(text, false);
-    if ('problem' in template) continue;
-    own.set(
-      name,
-      template.parts.flatMap((part) => ownPartsOf(part, own) ?? [part]),
-    );
-  }
-  return own;
+    return 'problem' in template ? [] : [[name, { parts: template.parts, index }] as const];
+  });
+  return new Map(texts);
 }
 
-function ownPartsOf(part: Part, own: OwnParts): readonly Part[] | undefined {
-  return part.kind === 'variable' && part.origin === 'host' ? own.get(part.name) : undefined;
-}
+/** Texts that refer to each other can come to any length; nobody needs so many but to hide something. */
+const MOST_OWN_TEXTS = 50;
+const TOO_LONG = '(put together of too many parts to be shown)';
 
-/** What a variable holds is not known: it is taken for a piece of a name. */
-const UNKNOWN = 'x';
+type Place = 'scheme' | 'slashes' | 'host' | 'rest';
 
 class AddressReader {
   readonly deciding: Variable[] = [];
-  #before = '';
+  #place: Place = 'scheme';
+  #used = 0;
 
-  constructor(private readonly own: OwnParts) {}
+  constructor(private readonly own: ReadonlyMap<string, OwnText>) {}
 
-  show(parts: readonly Part[]): string {
-    return parts.map((part) => this.#showPart(part)).join('');
+  get isTooLong(): boolean {
+    return this.#used > MOST_OWN_TEXTS;
   }
 
-  #showPart(part: Part): string {
+  show(parts: readonly Part[], below = Infinity): string {
+    return parts.map((part) => this.#showPart(part, below)).join('');
+  }
+
+  #showPart(part: Part, below: number): string {
     if (part.kind === 'text') {
-      this.#before += part.text;
+      this.#pass(part.text);
       return part.text;
     }
     const { name, fallback } = part;
-    if (this.#isPastHost()) return `\${${name}${fallback === undefined ? '' : `:-${MASK}`}}`;
+    if (this.#place === 'rest') return `\${${name}${fallback === undefined ? '' : `:-${MASK}`}}`;
     this.deciding.push(part);
-    const own = ownPartsOf(part, this.own);
-    if (own !== undefined) return this.show(own);
-    const instead = fallback === undefined ? '' : `:-${this.#showAside(fallback)}`;
-    this.#before += UNKNOWN;
+    const own = this.#ownText(part, below);
+    if (own !== undefined) return this.show(own.parts, own.index);
+    const instead = fallback === undefined ? '' : `:-${this.#showAside(fallback, below)}`;
+    // What it holds is not known: it is taken for a piece of a name.
+    if (this.#place === 'slashes') this.#place = 'host';
     return `\${${name}${instead}}`;
   }
 
   /** A default may be used or not, so that what follows begins where it began. */
-  #showAside(fallback: readonly Part[]): string {
-    const before = this.#before;
-    const text = maskUrlParts(this.show(fallback));
-    this.#before = before;
+  #showAside(fallback: readonly Part[], below: number): string {
+    const place = this.#place;
+    const text = maskUrlParts(this.show(fallback, below));
+    this.#place = place;
     return text;
   }
 
-  #isPastHost(): boolean {
-    return /[/\\?#]/.test(this.#before.replace(/^[^:/\\?#]*:[/\\]*/, ''));
+  #ownText({ origin, name }: Variable, below: number): OwnText | undefined {
+    const own = origin === 'host' ? this.own.get(name) : undefined;
+    if (own === undefined || own.index >= below || this.isTooLong) return undefined;
+    this.#used += 1;
+    return own;
   }
+
+  #pass(text: string): void {
+    for (const char of text) {
+      if (this.#place === 'rest') return;
+      this.#place = after(this.#place, char);
+    }
+  }
+}
+
+/** An address without a scheme begins with a variable, which has all of it up to the next slash. */
+function after(place: Place, char: string): Place {
+  if (place === 'scheme' && char === ':') return 'slashes';
+  const isSlash = char === '/' || char === '\\';
+  if (place === 'slashes' && isSlash) return 'slashes';
+  if (isSlash || char === '?' || char === '#') return 'rest';
+  return place === 'slashes' ? 'host' : place;
 }

@@ -28,7 +28,7 @@ export function maskUrl(text: string): string {
 export function maskUrlParts(text: string): string {
   const [, address = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? [];
   return [
-    address.replaceAll(/[^/\\]+@/g, `${MASK}@`),
+    address.replaceAll(/[^/\\]+/g, maskUser),
     query === undefined ? '' : `?${query.split('&').map(maskPair).join('&')}`,
     fragment === undefined ? '' : `#${MASK}`,
   ].join('');
@@ -58,6 +58,11 @@ function maskText(text: string): string {
 
 function toReference(variable: Variable): string {
   return `\${${variable.name}${variable.fallback === undefined ? '' : `:-${MASK}`}}`;
+}
+
+function maskUser(segment: string): string {
+  const at = segment.lastIndexOf('@');
+  return at > 0 ? `${MASK}${segment.slice(at)}` : segment;
 }
 
 function maskPair(pair: string): string {

@@ -170,6 +170,21 @@ describe('the request for approval', () => {
     expect(toTrustRequest(spec({ url, env })).url).toBe(shown);
   });
 
+  it('shows no end of texts that refer to each other.', () => {
+    const doubling = Array.from({ length: 60 }, (_, n) => [`V${n + 1}`, `\${V${n}}\${V${n}}`]);
+    const env = { V0: 'x', ...(Object.fromEntries(doubling) as Record<string, string>) };
+    const { url } = toTrustRequest(spec({ url: 'https://${V60}/', env }));
+    expect(url).toBe('(put together of too many parts to be shown)');
+  });
+
+  it.each([
+    ['a long path', `https://x/${'a'.repeat(1_000_000)}`],
+    ['many variables in the host', `https://x${'${A}'.repeat(200_000)}/`],
+    ['many variables in the path', `https://x/${'${A:-b}'.repeat(200_000)}`],
+  ])('is made in the time that its address takes: %s', (_, url) => {
+    expect(toTrustRequest(spec({ url })).url).toMatch(/^https:\/\/x/);
+  });
+
   it('hides what else an entry puts into its address.', () => {
     const env = { P: 'secret-1', Q: 'secret-2' };
     const url = 'https://example.com/${P}/${K:-secret-3}?q=${Q}#${Q}';

@@ -179,8 +179,8 @@ describe('the request for approval', () => {
 
   it.each([
     ['a long path', `https://x/${'a'.repeat(1_000_000)}`],
-    ['many variables in the host', `https://x${'${A}'.repeat(200_000)}/`],
-    ['many variables in the path', `https://x/${'${A:-b}'.repeat(200_000)}`],
+    ['many variables in the host', `https://x${'${A}'.repeat(50_000)}/`],
+    ['many variables in the path', `https://x/${'${A:-b}'.repeat(50_000)}`],
   ])('is made in the time that its address takes: %s', (_, url) => {
     expect(toTrustRequest(spec({ url })).url).toMatch(/^https:\/\/x/);
   });

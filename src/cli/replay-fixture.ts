@@ -104,7 +104,7 @@ async function readAll(
 
 /** The manager's part stays as far as it began the connection. */
 function isAbout(entry: LogEntry, name: string): boolean {
-  if (entry.kind === 'note') return entry.note['connection'] === name;
+  if (entry.kind === 'note') return entry.note['connection'] === name || entry.note.type === 'gap';
   if (entry.kind === 'snapshot') return entry.to === '$' || connectionName(entry.to) === name;
   return connectionName(entry.to) === name || tells(entry, name);
 }
@@ -147,7 +147,7 @@ import { createRecordedServer } from '${testing}';
 const NAME = ${JSON.stringify(name)};
 const LOG = new URL('./${base}.jsonl', import.meta.url);
 
-/** What the connection went through, until its host gave a command, it gave up, or a person had to sign in. */
+/** What it went through, until its host gave a command, it gave up, a person had to sign in, or entries were left out. */
 const RECORDED = ${JSON.stringify([...states])};
 /** Where it does not go so far in so many milliseconds, the states that it went through are shown. */
 const PATIENCE = ${limit};

@@ -40,7 +40,10 @@ export interface RecordedServer {
    * calls that kept it in use are not played.
    */
   readonly config: InProcessServerConfig;
-  /** The states that it went through, until its host gave a command, it gave up, or a person had to sign in. */
+  /**
+   * The states that it went through, until its host gave a command, it gave up, a person had to sign in, or entries were
+   * left out.
+   */
   readonly states: readonly string[];
   /** Sessions that were recorded, and how many of them have been played. */
   readonly sessions: number;

@@ -51,9 +51,9 @@ export interface RecordedConnection {
   readonly policy: ConnectionPolicy | undefined;
   readonly sessions: readonly RecordedSession[];
   /**
-   * The top-level states it went through until the host, or the end of the log, ended that, it gave up, or a person had to
-   * sign in; from the first `configuring` on, with which a connection begins. That it gave up is left out where attempts
-   * before the log had a part in it.
+   * The top-level states it went through until the host, or the end of the log, ended that, it gave up, a person had to
+   * sign in, or entries were left out; from the first `configuring` on, with which a connection begins. That it gave up
+   * is left out where attempts before the log had a part in it.
    */
   readonly states: readonly string[];
 }
@@ -81,6 +81,8 @@ class Reader {
   /** Attempts and losses before the log began count towards giving up; they do not where it is played. */
   #hasPast = false;
   #isEnded = false;
+  /** Entries were left out: what follows is of sessions of which nobody knows how they came to be. */
+  #isCut = false;
   /** When the session, or the attempt at one, began. */
   #openedAt = 0;
   #lastAt = 0;
@@ -92,6 +94,7 @@ class Reader {
   constructor(private readonly name: string) {}
 
   take(entry: LogEntry): void {
+    if (this.#isCut) return;
     this.#at = this.#time.of(entry.at);
     if (entry.kind === 'note') this.#note(entry);
     else if (entry.kind === 'snapshot') this.#snapshot(entry);
@@ -200,6 +203,7 @@ class Reader {
   }
 
   #note({ note }: NoteEntry): void {
+    if (note.type === 'gap') this.#isCut = this.#isBegun;
     if (note.type !== 'wire' || note['connection'] !== this.name) return;
     const { body, direction, id } = note;
     const key = `${String(note['generation'])} ${String(id)}`;

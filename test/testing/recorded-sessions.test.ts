@@ -99,4 +99,25 @@ describe('the sessions of a connection that was recorded', () => {
       expect.arrayContaining(['initialize', 'tools/list']),
     );
   });
+
+  it('are those until entries were left out.', async () => {
+    const target = new MemoryLog();
+    const initialize = ({ protocolVersion }: Readonly<Record<string, unknown>>) => ({
+      protocolVersion,
+      capabilities: { tools: {} },
+      serverInfo: { name: 'talkative', version: '1' },
+      instructions: 'x'.repeat(6 * 1_024 * 1_024),
+    });
+    const server = new ScriptedServer({ on: { initialize } });
+    const test = troupes.make({ servers: { files: inProcess(server, attempts) }, record: { target } });
+    await passTime(test.clock, test.troupe.start());
+    await server.die();
+    await passTime(test.clock, whenState(test, 'files', 'reconnecting'));
+    await passTime(test.clock, whenState(test, 'files', 'ready'));
+    await passTime(test.clock, test.troupe.close());
+    const { states, sessions } = recordedConnection(entriesOf(target), 'files');
+    expect(states).toEqual(['configuring', 'launching', 'handshaking']);
+    expect(sessions).toHaveLength(1);
+    expect(sessions[0]?.lost).toBeUndefined();
+  });
 });

@@ -19,7 +19,7 @@ import { crashFailure } from './crash-failure.js';
 import { tellDropped } from './dropped-event.js';
 import type { ConnectionState } from './lifecycle/event.js';
 import type { ConnectionRef } from './lifecycle/follow.js';
-import { isSettled, statePath } from './lifecycle/state-path.js';
+import { statePath } from './lifecycle/state-path.js';
 import type { Publisher } from './lifecycle/publish.js';
 import { toStatus, type ServerStatus, type StatusFacts } from './lifecycle/status.js';
 import type { ServerRow, ServerTable } from './server-table.js';
@@ -62,11 +62,6 @@ export class Roster implements SupervisorListener {
 
   get statuses(): readonly ServerStatus[] {
     return [...this.#handles.values()].map((handle) => handle.status);
-  }
-
-  /** Nobody is on the way: each is ready with its lists read, has ended, rests or waits for a person. */
-  get isSettled(): boolean {
-    return [...this.#handles.values()].every(({ path, isListing }) => isSettled(path) && !isListing);
   }
 
   /** That of the session in use, or of the last one; 0 before the first. */

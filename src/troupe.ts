@@ -77,6 +77,7 @@ import { TroupeRequests, type OfServer, type ResourceOptions } from './requests/
 import { Wishes } from './requests/wishes.js';
 import { createTransport } from './transports/create-transport.js';
 import { unknownTool, whyReplaced } from './unknown-tool.js';
+import { untilSettled } from './until-settled.js';
 import { SchemaValidator } from './validation/schema-validator.js';
 import { View, type ViewOptions } from './view.js';
 
@@ -358,10 +359,13 @@ export class Troupe {
     return signal === undefined ? this.#started : abortable(this.#started, signal);
   }
 
-  /** Resolves when every server is ready with all its lists read, failed, stopped, dormant, or waits for a person. */
+  /**
+   * Resolves when every server is ready with all its lists read, stopped, dormant, waits for a person, or has failed, even
+   * if it tries again by now.
+   */
   async settled({ signal }: WaitOptions = {}): Promise<void> {
     await this.start(signal === undefined ? {} : { signal });
-    await this.#publisher.until(() => this.#roster.isSettled, signal);
+    await untilSettled({ publisher: this.#publisher, connections: () => this.#roster.connections }, signal);
   }
 
   /** Adds a server and starts it, where the troupe has started. Rejects with a `ConfigError` for a known name or a wrong entry. */

@@ -27,13 +27,15 @@ export function spellings(secret: string): readonly (string | RegExp)[] {
  * What the secret alone decides of a base64 text that holds it, wherever in it the secret begins (RFC 4648, both
  * alphabets). Meant for secrets that are long enough for this not to be found by chance.
  */
-export function base64Spellings(secret: string): readonly RegExp[] {
+export function base64Spellings(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
-  return [0, 1, 2].map((before) => {
+  return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
     const first = Math.ceil((before * 8) / 6);
     const end = Math.floor(((before + bytes.length) * 8) / 6);
-    return new RegExp(text.slice(first, end).replaceAll('+', '[+-]').replaceAll('/', '[/_]'), 'g');
+    const spelling = text.slice(first, end);
+    const inAddress = spelling.replaceAll('+', '-').replaceAll('/', '_');
+    return inAddress === spelling ? [spelling] : [spelling, inAddress];
   });
 }
 

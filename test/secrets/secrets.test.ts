@@ -66,6 +66,15 @@ describe('the mask', () => {
     },
   );
 
+  it('strikes out a secret of any length, inside base64 too', () => {
+    const secret = 'https://example.com/?key=value ~more> '.repeat(3_000);
+    const mask = createMask([secret]);
+    for (const alphabet of ['base64', 'base64url'] as const) {
+      const shown = mask(`It said ${Buffer.from(secret).toString(alphabet)}.`);
+      expect(shown).toMatch(/^It said \*\*\*[\w=]{0,3}\.$/);
+    }
+  });
+
   it('reaches every text in JSON and leaves names, numbers and null alone', () => {
     const told = { list: ['tok"en/1', 1, null], deep: { text: 'tok"en/1' } };
     expect(maskJson(told, mask)).toEqual({ list: ['***', 1, null], deep: { text: '***' } });

@@ -16,7 +16,7 @@ export function askedAddress({ url, env = {} }: HttpServerConfig): AskedAddress 
   const template = parseTemplate(url, false);
   if ('problem' in template) return { text: MASK, deciding: [] };
   const reader = new AddressReader(textsOf(env));
-  const text = maskUrlParts(reader.show(template.parts));
+  const text = reader.show(template.parts);
   return { text: reader.isTooLong ? TOO_LONG : text, deciding: reader.deciding };
 }
 
@@ -40,6 +40,7 @@ const TOO_LONG = '(put together of too many parts to be shown)';
 
 type Place = 'scheme' | 'slashes' | 'host' | 'rest';
 
+/** A variable may hold anything or nothing, so that the earliest place is meant where what follows may begin. */
 class AddressReader {
   readonly deciding: Variable[] = [];
   #place: Place = 'scheme';
@@ -52,29 +53,50 @@ class AddressReader {
   }
 
   show(parts: readonly Part[], below = Infinity): string {
-    return parts.map((part) => this.#showPart(part, below)).join('');
+    const shown = new ShownText();
+    this.#read(parts, below, shown);
+    return shown.toString();
   }
 
-  #showPart(part: Part, below: number): string {
-    if (part.kind === 'text') {
-      this.#pass(part.text);
-      return part.text;
+  #read(parts: readonly Part[], below: number, shown: ShownText): void {
+    for (const part of parts) {
+      if (part.kind === 'variable') this.#readVariable(part, below, shown);
+      else this.#readText(part.text, shown);
     }
+  }
+
+  #readText(text: string, shown: ShownText): void {
+    let end = 0;
+    for (; end < text.length && this.#place !== 'rest'; end++) {
+      this.#place = after(this.#place, text.charAt(end));
+    }
+    // The character that ends the host is the first of the rest.
+    if (end > 0 && this.#place === 'rest') end -= 1;
+    shown.add(text.slice(0, end));
+    shown.addRest(text.slice(end));
+  }
+
+  #readVariable(part: Variable, below: number, shown: ShownText): void {
     const { name, fallback } = part;
-    if (this.#place === 'rest') return `\${${name}${fallback === undefined ? '' : `:-${MASK}`}}`;
+    if (this.#place === 'rest') {
+      shown.addRest(`\${${name}${fallback === undefined ? '' : `:-${MASK}`}}`);
+      return;
+    }
     this.deciding.push(part);
     const own = this.#ownText(part, below);
-    if (own !== undefined) return this.show(own.parts, own.index);
+    if (own !== undefined && (fallback === undefined || !mayBeEmpty(own))) {
+      this.#read(own.parts, own.index, shown);
+      return;
+    }
+    if (own !== undefined) shown.addReference(this.#showAside(own.parts, own.index));
     const instead = fallback === undefined ? '' : `:-${this.#showAside(fallback, below)}`;
-    // What it holds is not known: it is taken for a piece of a name.
-    if (this.#place === 'slashes') this.#place = 'host';
-    return `\${${name}${instead}}`;
+    shown.addReference(`\${${name}${instead}}`);
   }
 
-  /** A default may be used or not, so that what follows begins where it began. */
-  #showAside(fallback: readonly Part[], below: number): string {
+  /** What may be used or not, so that what follows begins where it began. */
+  #showAside(parts: readonly Part[], below: number): string {
     const place = this.#place;
-    const text = maskUrlParts(this.show(fallback, below));
+    const text = this.show(parts, below);
     this.#place = place;
     return text;
   }
@@ -85,20 +107,42 @@ class AddressReader {
     this.#used += 1;
     return own;
   }
+}
 
-  #pass(text: string): void {
-    for (const char of text) {
-      if (this.#place === 'rest') return;
-      this.#place = after(this.#place, char);
-    }
+/** Up to the end of the host, only what stands right before an `@` is masked: what a variable follows may be the host. */
+class ShownText {
+  #shown = '';
+  #literal = '';
+  #rest = '';
+
+  add(literal: string): void {
+    this.#literal += literal;
+  }
+
+  addReference(reference: string): void {
+    this.#shown += maskUrlParts(this.#literal) + reference;
+    this.#literal = '';
+  }
+
+  addRest(text: string): void {
+    this.#rest += text;
+  }
+
+  toString(): string {
+    return this.#shown + maskUrlParts(this.#literal) + maskUrlParts(this.#rest);
   }
 }
 
-/** An address without a scheme begins with a variable, which has all of it up to the next slash. */
+function mayBeEmpty({ parts }: OwnText): boolean {
+  return parts.every((part) => part.kind === 'variable' || part.text === '');
+}
+
+/** As `fetch` reads an address: slashes after the scheme count as few or many, tabs and line breaks not at all. */
 function after(place: Place, char: string): Place {
-  if (place === 'scheme' && char === ':') return 'slashes';
+  if (/[\t\n\r]/.test(char)) return place;
+  if (char === '?' || char === '#') return 'rest';
   const isSlash = char === '/' || char === '\\';
-  if (place === 'slashes' && isSlash) return 'slashes';
-  if (isSlash || char === '?' || char === '#') return 'rest';
-  return place === 'slashes' ? 'host' : place;
+  if (place === 'scheme') return isSlash || char === ':' ? 'slashes' : 'scheme';
+  if (place === 'slashes') return isSlash ? 'slashes' : 'host';
+  return isSlash ? 'rest' : place;
 }

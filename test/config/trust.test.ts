@@ -159,12 +159,73 @@ describe('the request for approval', () => {
       { U: 'good.example@' },
       'https://***@evil.example/',
     ],
-    ['the host’s variable', 'https://${H}/${K}', { K: 'key-1' }, 'https://${H}/${K}'],
+    ['the host’s variable', 'https://${H}.example/${K}', { K: 'key-1' }, 'https://${H}.example/${K}'],
+    [
+      'its own variable behind one that may be empty',
+      'https://${H}/${K}',
+      { K: 'evil.example' },
+      'https://${H}/evil.example',
+    ],
     [
       'a variable of its own of which a part is the host’s',
       'https://${H}/',
       { H: '${X}.example' },
       'https://${X}.example/',
+    ],
+    [
+      'what a variable cuts off before an @',
+      'https://evil.example${HOME}@good.example/',
+      {},
+      'https://evil.example${HOME}@good.example/',
+    ],
+    [
+      'what a separator cuts off before an @',
+      'https:${pathSeparator}${pathSeparator}evil.example${pathSeparator}@good.example',
+      {},
+      'https:${pathSeparator}${pathSeparator}evil.example${pathSeparator}@good.example',
+    ],
+    [
+      'a default behind another of the scheme',
+      '${S:-https:}//${H:-evil.example}/mcp',
+      {},
+      '${S:-https:}//${H:-evil.example}/mcp',
+    ],
+    [
+      'a default behind slashes behind nothing',
+      'https:${N:-}//${H:-evil.example}/${K:-key-1}',
+      {},
+      'https:${N:-}//${H:-evil.example}/${K:-key-1}',
+    ],
+    [
+      'a default behind a separator',
+      'https:${/}/${H:-evil.example}/mcp',
+      {},
+      'https:${/}/${H:-evil.example}/mcp',
+    ],
+    ['a default behind a tab', 'https:\t//${H:-evil.example}/mcp', {}, 'https:\t//${H:-evil.example}/mcp'],
+    [
+      'a default behind its own variable that is empty',
+      'https://${H:-evil.example}/mcp',
+      { H: '' },
+      'https://${H:-evil.example}/mcp',
+    ],
+    [
+      'a default behind its own variable that may be empty',
+      'https://${H:-evil.example}/mcp',
+      { H: '${X:-}' },
+      'https://${X:-}${H:-evil.example}/mcp',
+    ],
+    [
+      'what follows a default that would end the host',
+      'https://good.example${X:-#key-1}.evil.example/?k=key-2',
+      {},
+      'https://good.example${X:-#***}.evil.example/?k=***',
+    ],
+    [
+      'a password right before its @',
+      'https://${U}:key-1@evil.example/',
+      {},
+      'https://${U}***@evil.example/',
     ],
   ])('shows which server would be reached, where that stands in %s.', (_, url, env, shown) => {
     expect(toTrustRequest(spec({ url, env })).url).toBe(shown);
@@ -198,8 +259,13 @@ describe('the request for approval', () => {
     const inputs = new Map([asked('a'), asked('b')]);
     const program = { command: '${input:a}', env: { B: '${input:b}' } };
     expect(toTrustRequest(spec(program, { inputs })).inputs).toEqual({ a: 'a.example', b: '***' });
-    const remote = { url: 'https://${input:a}/${input:b}' };
+    const remote = { url: 'https://${input:a}:80/${input:b}' };
     expect(toTrustRequest(spec(remote, { inputs })).inputs).toEqual({ a: 'a.example', b: '***' });
+    const behindNothing = { url: 'https://${input:a}/${input:b}' };
+    expect(toTrustRequest(spec(behindNothing, { inputs })).inputs).toEqual({
+      a: 'a.example',
+      b: 'b.example',
+    });
   });
 
   it('is another one for another entry, folder or name, and the same for the same', () => {

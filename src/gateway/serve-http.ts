@@ -24,6 +24,7 @@ import { HttpAccess } from './http-access.js';
 import { refuse } from './http-answers.js';
 import { HttpRoutes } from './http-routes.js';
 import { HttpSessions } from './http-sessions.js';
+import { tellOfBreak } from './queued-responses.js';
 import { checkHttpOptions, hostName, isLoopback } from './serve-http-options.js';
 import type { ServeHttpOptions } from './serve-http-options.js';
 
@@ -94,6 +95,7 @@ export async function serveHttp(
   const routes = new HttpRoutes({ access, sessions, oauth, origin, maxBodyBytes, clock });
   const answers = new GivenAnswers();
   server.on('request', (request, response) => {
+    tellOfBreak(response);
     answers.watch(response);
     void serve(routes, request, response, logger);
   });

@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { HttpSession } from '../../src/gateway/http-session.js';
 import type { ServeHttpOptions } from '../../src/gateway/serve-http-options.js';
 import { serveHttp } from '../../src/gateway/serve-http.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { call, initialize, ofSession, type Asked } from './http-client.js';
-import { endServicesAfterEach, serving } from './http-service.js';
+import { endServicesAfterEach, serving, type Serving } from './http-service.js';
 import { StandInGateway } from './serve-stand-in.js';
 
 useLeakCheck();
@@ -217,6 +218,40 @@ describe('a request of HTTP that breaks off', () => {
     await begin();
     await expect.poll(() => logged.join(), { timeout: 10_000 }).toContain('A session has begun.');
     expect(logged.join()).not.toContain('could not be answered');
+  });
+});
+
+describe('a connection that breaks while some of its requests wait for their turn', () => {
+  const broken = async ({ service, begin, gateway }: Serving): Promise<void> => {
+    const session = await begin();
+    const socket = connect(service.port, '127.0.0.1');
+    const head = [
+      `host: 127.0.0.1:${service.port}`,
+      'accept: text/event-stream',
+      `mcp-session-id: ${session}`,
+    ];
+    const get = (path: string): string => [`GET ${path} HTTP/1.1`, ...head, '', ''].join('\r\n');
+    const body = JSON.stringify(call(1, 'hold'));
+    const post = ['POST /mcp HTTP/1.1', ...head, 'content-type: application/json'];
+    socket.write(`${get('/mcp')}${get('/nowhere').repeat(12)}`);
+    socket.write(`${[...post, `content-length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`);
+    await expect.poll(() => gateway.last.held).toEqual([1]);
+    socket.destroy();
+  };
+
+  it('keeps the service from ending no more than any other.', async () => {
+    const served = await serving();
+    await broken(served);
+    served.gateway.last.release(1);
+    await served.service.close();
+    expect(served.service.sessions).toBe(0);
+  });
+
+  it('leaves no session whose client counts as there.', async () => {
+    const served = await serving();
+    await broken(served);
+    const { transport } = served.gateway.last;
+    await expect.poll(() => (transport as HttpSession).awaySince).toBeDefined();
   });
 });
 

@@ -104,7 +104,7 @@ async function readAll(
 
 /** The manager's part stays as far as it began the connection. */
 function isAbout(entry: LogEntry, name: string): boolean {
-  if (entry.kind === 'note') return entry.note['connection'] === name || entry.note.type === 'gap';
+  if (entry.kind === 'note') return entry.note['connection'] === name || entry.note.type.startsWith('gap');
   if (entry.kind === 'snapshot') return entry.to === '$' || connectionName(entry.to) === name;
   return connectionName(entry.to) === name || tells(entry, name);
 }

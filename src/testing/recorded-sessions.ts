@@ -137,9 +137,9 @@ class Reader {
 
   #enter({ state, substate }: StatePath): void {
     if (state === 'shuttingDown' || state === 'stopped') this.#end();
-    if (state === 'failed' && this.#hasPast) this.#isEnded = true;
+    if (state === 'failed' && this.#hasPast) this.#end();
     // No server brings about what follows: a sign-in, or a try for a call or on the slow clock of a remote server.
-    if (substate === 'authorizing' || this.states.at(-1) === 'failed') this.#isEnded = true;
+    if (substate === 'authorizing' || this.states.at(-1) === 'failed') this.#end();
     this.#isBegun ||= state === 'configuring';
     if (this.#isBegun && !this.#isEnded && this.states.at(-1) !== state) this.states.push(state);
   }
@@ -204,6 +204,7 @@ class Reader {
 
   #note({ note }: NoteEntry): void {
     if (note.type === 'gap') this.#isCut = this.#isBegun;
+    if (note.type === 'gap.notes') for (const key of [...this.#sent.keys()]) this.#forget(key);
     if (note.type !== 'wire' || note['connection'] !== this.name) return;
     const { body, direction, id } = note;
     const key = `${String(note['generation'])} ${String(id)}`;
@@ -221,7 +222,7 @@ class Reader {
     Object.assign(asked.answer, { afterMs: this.#at - asked.at, reply });
   }
 
-  /** The answer came and was too long to be written down: it is as if no messages were recorded. */
+  /** The answer came and was not written down, or may have come: it is as if no messages were recorded. */
   #forget(key: string): void {
     const asked = this.#sent.get(key);
     this.#sent.delete(key);

@@ -75,6 +75,27 @@ describe('the sessions of a connection that was recorded', () => {
     expect(sessions.map(({ generation }) => generation)).toEqual([2, 3]);
   });
 
+  it('begin with the command of a host, where the log begins before another one was given up.', async () => {
+    const target = new MemoryLog();
+    let held: Promise<void> | undefined;
+    const server = new ScriptedServer({ beforeConnect: () => held ?? Promise.resolve() });
+    const policy = { maxAttempts: 2, backoff: [500], launchTimeoutMs: 1_000 };
+    const test = troupes.make({ servers: { files: inProcess(server, { policy }) } });
+    await passTime(test.clock, test.troupe.start());
+    held = new Promise(() => {});
+    await server.die();
+    await passTime(test.clock, whenState(test, 'files', 'reconnecting'));
+    await passTime(test.clock, whenState(test, 'files', 'launching'));
+    const recording = await test.troupe.record(target);
+    await passTime(test.clock, whenState(test, 'files', 'failed'));
+    held = undefined;
+    await passTime(test.clock, test.troupe.connection('files')!.retry());
+    await recording.close();
+    await passTime(test.clock, test.troupe.close());
+    const { states } = recordedConnection(entriesOf(target), 'files');
+    expect(states).toEqual(['configuring', 'launching', 'handshaking', 'ready']);
+  });
+
   it('have the messages that were theirs, also where an attempt before was given up.', async () => {
     const target = new MemoryLog();
     let release = (): void => {};
@@ -98,6 +119,26 @@ describe('the sessions of a connection that was recorded', () => {
     expect(sessions[0]?.answers.map(({ method }) => method)).toEqual(
       expect.arrayContaining(['initialize', 'tools/list']),
     );
+  });
+
+  it('are as without messages from where some were left out, of which the answer may be one.', async () => {
+    const target = new MemoryLog();
+    const test = troupes.make({
+      servers: { files: inProcess(new ScriptedServer(), attempts) },
+      record: { target, bodies: true },
+    });
+    await passTime(test.clock, test.troupe.start());
+    await passTime(test.clock, test.troupe.close());
+    const all = entriesOf(target);
+    const listed = all.findLast((entry) => entry.kind === 'note' && entry.note['direction'] === 'received');
+    const leftOut = all.map((entry) =>
+      entry.kind === 'note' && entry === listed
+        ? { ...entry, note: { type: 'gap.notes', leftOut: 1 } }
+        : entry,
+    );
+    const [session] = recordedConnection(leftOut, 'files').sessions;
+    expect(session?.answers.map(({ method }) => method)).toEqual(['initialize']);
+    expect(session?.tools).toHaveLength(1);
   });
 
   it('are those until entries were left out.', async () => {

@@ -122,7 +122,9 @@ export class StdioServerTransport implements Transport {
 
   async #awaitEnd(): Promise<void> {
     await this.#whileRead(() => !this.#input.isEndKept);
-    if (this.#input.isEndKept) this.onend?.('output-broken');
+    if (!this.#input.isEndKept) return;
+    this.hurry();
+    this.onend?.('output-broken');
   }
 
   /** Resolves when it is over, or when the client has read nothing for `UNREAD_MS`. */

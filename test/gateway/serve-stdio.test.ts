@@ -380,7 +380,7 @@ describe('the end of a session on stdin and stdout', () => {
     await expect.poll(() => client.gateway.last.heard.length, { timeout: 10_000 }).toBe(1);
     client.say(echo(2));
     client.input.end();
-    await clock.advance(10_000);
+    await clock.advance(6_000);
     await client.service.closed;
   });
 

@@ -41,4 +41,15 @@ describe('moves through time', () => {
     await Promise.all([goBy({ state, log }, 2_000), goBy({ state, log }, -2_000)]);
     await expect.poll(() => positionOf(state.page)).toBe(62);
   });
+
+  it('on from the end stay at the end, however much comes while the log is asked.', async () => {
+    const { state, log } = slowPage(100);
+    state.change({ cursor: null });
+    const moved = goBy({ state, log }, 5_000);
+    state.change({ book: { length: 120 } as never });
+    await moved;
+    expect(state.page.cursor).toBeNull();
+    await goBy({ state, log }, -5_000);
+    expect(positionOf(state.page)).toBe(114);
+  });
 });

@@ -1,6 +1,6 @@
 /** Moves of the whole page through time. Each begins where the one before has led, however fast they come. */
 import type { Question, Questions } from '../log/desk-messages.js';
-import { look, positionOf, type PageState } from './page.js';
+import { isPast, look, positionOf, type PageState } from './page.js';
 
 export interface MoveParts {
   readonly state: PageState;
@@ -39,6 +39,8 @@ export async function goBy({ state, log }: MoveParts, ms: number): Promise<void>
 }
 
 async function moveBy({ state, log }: MoveParts, ms: number, least: number): Promise<void> {
+  // Past the end there is nothing to go on to, and what comes meanwhile is followed.
+  if (ms > 0 && !isPast(state.page)) return;
   const from = positionOf(state.page);
   const [line] = await log.ask('lines', { positions: [from] });
   if (line === undefined) return;

@@ -8,6 +8,7 @@ import type { StretchView } from '../log/desk-messages.js';
 import { statePath } from '../../../src/lifecycle/state-path.js';
 import type { TimeWindow } from '../state/page.js';
 import { clockTime, Times } from '../state/times.js';
+import { ticksOf } from './time-ticks.js';
 
 export const LANE = 30;
 export const AXIS = 26;
@@ -90,8 +91,7 @@ function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from,
   const times = new Times(from, to);
   /** Where there is room again, and the day that is written last. */
   let [free, day] = [0, ''];
-  const offset = new Date(from).getTimezoneOffset() * 60_000;
-  for (let at = Math.ceil((from - offset) / step) * step + offset; at <= to; at += step) {
+  for (const at of ticksOf(from, to, step)) {
     const x = Math.round(xOf(at)) + 0.5;
     context.strokeStyle = color('line-faint');
     context.beginPath();

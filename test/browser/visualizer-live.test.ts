@@ -605,6 +605,7 @@ describe('a page that is not understood, or hears nothing', () => {
 
   it('begins anew where the way to it is broken, and there is another.', async () => {
     let streams = 0;
+    isThere = false;
     answers = (write) => {
       streams += 1;
       write({ ...hello, ...(streams === 1 && { aliveEveryMs: 100 }) });
@@ -612,9 +613,14 @@ describe('a page that is not understood, or hears nothing', () => {
     };
     const page = await visualizer.open(address());
     await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
+    await page.page.type('.fleet input', 'fi');
+    isThere = true;
     await expect.poll(() => streams, { timeout: 15_000 }).toBe(2);
     await expectText(page, '.when', (text) => text === 'Live');
     expect(await page.texts('.banner')).toEqual([]);
+    // Whoever was typing goes on.
+    await page.page.keyboard.type('les');
+    expect(await page.page.$eval('.fleet input', ({ value }) => value)).toBe('files');
   });
 
   it('keeps the newest of what comes for days, and says that older entries are left out.', async () => {

@@ -16,6 +16,8 @@ const state = new PageState();
 const log = new LogClient(startLogWorker(), hear);
 const layouts = new Layouts(startElkWorker);
 const access = accessOf(window.location);
+/** Of a troupe that was lost and is there again, before it has told its log. */
+let back: Hello | undefined;
 
 function hear(news: News): void {
   switch (news.news) {
@@ -28,9 +30,13 @@ function hear(news: News): void {
       break;
     }
     case 'hello':
-      greet(news.hello);
+      // What is shown stays until there is something to show instead, and so does whatever somebody is doing in it.
+      if (isBack(news.hello)) back = news.hello;
+      else greet(news.hello);
       break;
     case 'book':
+      if (back !== undefined) greet(back);
+      back = undefined;
       show(news.book);
       break;
     case 'status':
@@ -69,6 +75,11 @@ function show(book: BookSummary): void {
   });
 }
 
+function isBack({ protocol, mode }: Hello): boolean {
+  const { source, book } = state.page;
+  return protocol === INSPECTION_PROTOCOL && mode === 'live' && source.kind === 'live' && book !== undefined;
+}
+
 /** A page that comes back to its troupe keeps what was chosen. */
 function greet(hello: Hello): void {
   const { protocol, charts, mode, title, at } = hello;
@@ -93,6 +104,7 @@ function greet(hello: Hello): void {
 }
 
 function open(file: Blob, title: string): void {
+  back = undefined;
   state.begin({ source: { kind: 'file', title }, link: { kind: 'reading', share: 0 } });
   log.order({ order: 'open', file });
 }

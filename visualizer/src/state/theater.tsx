@@ -47,14 +47,15 @@ interface Answer<Q extends Question> {
 
 /**
  * The latest answer of the log; undefined before the first, and while `ask` is undefined. One question at a time is under
- * way: where they come faster than answers, those in between are left out. Another `version` asks the same again.
+ * way: where they come faster than answers, those in between are left out. Another `version` asks the same again, and so
+ * does a source that has begun anew.
  */
 export function useAnswer<Q extends Question>(
   question: Q,
   ask: Questions[Q]['ask'] | undefined,
   version = 0,
 ): Answer<Q> | undefined {
-  const { log } = useTheater();
+  const { log, state } = useTheater();
   const [given, setGiven] = useState<Answer<Q> | undefined>(undefined);
   const asking = useRef<{ next: Questions[Q]['ask'] | undefined; isBusy: boolean }>({
     next: undefined,
@@ -82,7 +83,7 @@ export function useAnswer<Q extends Question>(
       mine.isBusy = false;
     };
     void work();
-  }, [log, question, key, version]);
+  }, [log, question, key, version, state.page.hello]);
   return given;
 }
 

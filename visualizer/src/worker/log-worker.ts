@@ -27,6 +27,8 @@ const charts = ownCharts();
 const desk = new LogDesk(charts, turn);
 const encoder = new TextEncoder();
 let following = new AbortController();
+/** What comes next is not of the log before. Until then that one can be looked at. */
+let isAnew = false;
 let growth: ReturnType<typeof setTimeout> | undefined;
 
 function tellBook(): void {
@@ -42,10 +44,12 @@ function noteGrowth(): void {
 function hear(message: InspectionMessage): void {
   switch (message.kind) {
     case 'hello':
-      desk.clear();
+      isAnew = true;
       tell({ news: 'hello', hello: message });
       break;
     case 'log':
+      if (isAnew) desk.clear();
+      isAnew = false;
       desk.append(encoder.encode(message.lines));
       if (message.isLast === true) desk.end();
       noteGrowth();

@@ -421,6 +421,44 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.scrubber-time', (text) => text.includes(`entry ${length - 18} of ${length}`));
   });
 
+  it('takes its keys also at a control that they mean nothing to, and none that are of the browser.', async () => {
+    const page = await recorded();
+    const { keyboard } = page.page;
+    await page.scrubTo(0.5);
+    await expectText(page, '.when', (text) => text.startsWith('Past'));
+    await page.page.focus('.scrubber input');
+    const entry = async (): Promise<number> =>
+      Number(/entry (\d+)/.exec(await page.text('.scrubber-time'))?.[1]);
+    const before = await entry();
+    await keyboard.press(',');
+    await expect.poll(entry).toBe(before - 1);
+    await keyboard.press('l');
+    await expectText(page, '.when', (text) => text.startsWith('Recorded'));
+    await page.show('Events');
+    await page.page.focus('.events input[type=checkbox]');
+    await keyboard.press('3');
+    await page.page.waitForSelector('#panel-timeline');
+    const isTaken = (selector: string, key: string, modifier: string): Promise<unknown> =>
+      page.page.evaluate(
+        `!document.querySelector('${selector}').dispatchEvent(
+          new KeyboardEvent('keydown', { key: '${key}', ${modifier}: true, bubbles: true, cancelable: true }),
+        )`,
+      );
+    const window = await page.text('.timeline .toolbar-note');
+    for (const [key, modifier] of [
+      ['-', 'ctrlKey'],
+      ['+', 'metaKey'],
+      ['0', 'ctrlKey'],
+      ['ArrowLeft', 'altKey'],
+    ] as const) {
+      expect(await isTaken('.timeline-canvas', key, modifier), key).toBe(false);
+      await page.show('Chart');
+      expect(await isTaken('.chart-canvas', key, modifier), key).toBe(false);
+      await page.show('Timeline');
+    }
+    expect(await page.text('.timeline .toolbar-note')).toBe(window);
+  });
+
   it('tells the day of every moment where there are several.', async () => {
     const path = join(folder, 'night.jsonl');
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');

@@ -1,6 +1,7 @@
 /** The frame around the views, and the keys that work in all of them. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { BookSummary } from './log/desk-messages.js';
+import { isOfBrowser } from './parts/browser-keys.js';
 import { stepBy } from './state/moves.js';
 import { isPast, VIEWS, type Page, type View } from './state/page.js';
 import { MomentProvider, usePage, useTheater, useTimes } from './state/theater.js';
@@ -180,6 +181,7 @@ function Tabs() {
       role="tablist"
       aria-label="Views"
       onKeyDown={(event) => {
+        if (isOfBrowser(event)) return;
         if (event.key === 'ArrowRight') go(1);
         else if (event.key === 'ArrowLeft') go(-1);
       }}
@@ -203,6 +205,9 @@ function Tabs() {
   );
 }
 
+/** Inputs in which nobody types. */
+const WORDLESS: ReadonlySet<string> = new Set(['checkbox', 'range']);
+
 /** Keys that work everywhere but where somebody types. */
 function useKeys(): void {
   const { state } = useTheater();
@@ -210,10 +215,10 @@ function useKeys(): void {
     function onKeyDown(event: KeyboardEvent): void {
       const { target, key } = event;
       const isTyping =
-        target instanceof HTMLInputElement ||
+        (target instanceof HTMLInputElement && !WORDLESS.has(target.type)) ||
         target instanceof HTMLSelectElement ||
         target instanceof HTMLTextAreaElement;
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (isTyping || isOfBrowser(event)) return;
       const view = VIEWS[Number(key) - 1];
       if (key === ',') stepBy(state, -1);
       else if (key === '.') stepBy(state, 1);

@@ -13,6 +13,7 @@ import type { ActorView } from '../log/desk-messages.js';
 import { isCommandable } from '../state/page.js';
 import { usePage, useTheater } from '../state/theater.js';
 import { useActor } from './details-view.js';
+import { isOfBrowser } from '../parts/browser-keys.js';
 import { Nothing } from '../parts/nothing.js';
 import { Icon } from '../parts/icon.js';
 
@@ -66,6 +67,7 @@ export function ChartView() {
   const reach = useMemo(() => (part: PlacedBox) => latest.current.reveal(part), []);
 
   function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLDivElement>): void {
+    if (isOfBrowser(event)) return;
     const keys: Record<string, () => void> = {
       '+': () => lens.zoomBy(1.25),
       '=': () => lens.zoomBy(1.25),

@@ -1,6 +1,7 @@
 /** The whole log as a strip; wherever its handle is, the whole page is. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
+import { isOfBrowser } from '../parts/browser-keys.js';
 import { goBy, stepBy } from '../state/moves.js';
 import { look, isPast, positionOf } from '../state/page.js';
 import { useAnswer, usePage, useTheater, useTimes } from '../state/theater.js';
@@ -49,7 +50,7 @@ export function Scrubber() {
 
   function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLInputElement>): void {
     const share = KEYS[event.key];
-    if (share === undefined) return;
+    if (share === undefined || isOfBrowser(event)) return;
     event.preventDefault();
     void goBy({ state, log }, span * share);
   }

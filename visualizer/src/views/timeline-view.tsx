@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { stateText } from '../../../src/event-log/divergence.js';
+import { isOfBrowser } from '../parts/browser-keys.js';
 import { StateMark } from '../parts/state-badge.js';
 import { goBy } from '../state/moves.js';
 import { look, type TimeWindow } from '../state/page.js';
@@ -156,6 +157,7 @@ export function TimelineView() {
   }
 
   function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLCanvasElement>): void {
+    if (isOfBrowser(event)) return;
     const index = names.indexOf(selected);
     const span = window.to - window.from;
     const step = event.shiftKey ? span / 10 : span / 100;

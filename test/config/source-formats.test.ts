@@ -117,6 +117,16 @@ describe('the file of', () => {
     expect(problems.map(({ field }) => field)).toEqual(unused === undefined ? [] : [unused]);
   });
 
+  it.each(['{ "servers": S }', '{ "mcp": { "servers": S } }'])(
+    'VS Code keeps a list of tools that came with an entry from elsewhere: %s',
+    async (text) => {
+      const servers = '{ "a": { "command": "x", "env": { "N": 1 }, "disabledTools": ["off"] } }';
+      const { entries, problems } = await parse('vscode', text.replace('S', servers));
+      expect(entries).toMatchObject([{ config: { env: { N: '1' }, tools: { deny: ['off'] } } }]);
+      expect(problems).toEqual([]);
+    },
+  );
+
   it('Gemini CLI names no servers by what it has under mcp.', async () => {
     const text =
       '{ "mcp": { "allowed": ["a"], "serverCommand": "x" }, "mcpServers": { "a": { "command": "x" } } }';

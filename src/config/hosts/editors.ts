@@ -16,17 +16,13 @@ const TOOL_LISTS = [
   ['enabledTools', 'disabledTools'],
 ] as const;
 
-/** Whichever host wrote it: no list of tools is lost. One that stands beside another is told. */
-export const translatePlain: Translate = (entry) => {
-  const isTold = (field: string): boolean => tells(field) || TOOL_LISTS.flat().some((name) => name === field);
-  const isWritten = (names: readonly string[]): boolean => names.some((name) => !isAbsent(entry[name]));
-  const lists = isAbsent(entry['tools']) ? TOOL_LISTS.find(isWritten) : undefined;
-  return translate(entry, { ...(lists && toolLists(entry, lists[0], lists[1])), tells: isTold });
-};
+export const translatePlain: Translate = (entry) => translate(entry, anyLists(entry));
 
 /** Variables may be numbers there, and null takes one away. */
-export const translateVsCode: Translate = (entry) =>
-  translate(entry, { made: { env: [asTexts(entry['env'] ?? undefined), 'env'] }, tells });
+export const translateVsCode: Translate = (entry) => {
+  const { made, ...rules } = anyLists(entry);
+  return translate(entry, { ...rules, made: { ...made, env: [asTexts(entry['env'] ?? undefined), 'env'] } });
+};
 
 export const translateWindsurf: Translate = (entry) => translate(entry, { ...denied(entry), tells });
 
@@ -50,6 +46,14 @@ function asTexts(env: unknown): unknown {
   return Object.fromEntries(
     present.map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
   );
+}
+
+/** Whichever host wrote it: no list of tools is lost. One that stands beside another is told. */
+function anyLists(entry: RawEntry) {
+  const isTold = (field: string): boolean => tells(field) || TOOL_LISTS.flat().some((name) => name === field);
+  const isWritten = (names: readonly string[]): boolean => names.some((name) => !isAbsent(entry[name]));
+  const lists = isAbsent(entry['tools']) ? TOOL_LISTS.find(isWritten) : undefined;
+  return { ...(lists && toolLists(entry, lists[0], lists[1])), tells: isTold };
 }
 
 function denied(entry: RawEntry) {

@@ -122,7 +122,10 @@ class Reader {
 
   #cause(entry: CauseEntry): void {
     for (const { to, event } of entry.derived ?? [])
-      if (event.type === 'xstate.init' && this.#isOwn(to)) this.#begin(event['input']);
+      if (event.type === 'xstate.init' && this.#isOwn(to)) {
+        this.finish();
+        this.#begin(event['input']);
+      }
     const state = this.#isOwn(entry.to) ? entry.state : this.#movedTo(entry);
     // What the host asked for is not the server's doing, nor is what follows from it.
     if (this.#isOwn(entry.to) && entry.kind === 'send' && isCommand(entry.event.type)) this.#end();
@@ -232,10 +235,12 @@ class Reader {
   /** The messages of a session come before the entry that tells that it is open. */
   #early: { readonly generation: number; readonly answer: RecordedAnswer }[] = [];
 
-  /** To be called at the end. */
+  /** To be called at the end. One of the same name that came after another counts its generations anew. */
   finish(): void {
     for (const { generation, answer } of this.#early)
-      this.sessions.find((session) => session.generation === generation)?.answers.push(answer);
+      this.sessions.findLast((session) => session.generation === generation)?.answers.push(answer);
+    this.#early = [];
+    this.#sent.clear();
   }
 
   #isOwn(address: string): boolean {

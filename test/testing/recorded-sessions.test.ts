@@ -4,7 +4,7 @@ import type { LogEntry } from '../../src/event-log/entry.js';
 import { recordedConnection } from '../../src/testing/recorded-sessions.js';
 import { MemoryLog } from '../event-log/memory-log.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { refuse, ScriptedServer } from '../support/scripted-server.js';
+import { refuse, ScriptedServer, tool } from '../support/scripted-server.js';
 import { inProcess, passTime, useTroupes, whenState } from '../support/test-troupe.js';
 
 useLeakCheck();
@@ -119,6 +119,23 @@ describe('the sessions of a connection that was recorded', () => {
     expect(sessions[0]?.answers.map(({ method }) => method)).toEqual(
       expect.arrayContaining(['initialize', 'tools/list']),
     );
+  });
+
+  it('have the messages that were theirs, also where the server was removed and added again.', async () => {
+    const target = new MemoryLog();
+    const entryWith = (name: string) => inProcess(new ScriptedServer({ tools: [tool(name)] }), attempts);
+    const test = troupes.make({ servers: { files: entryWith('old') }, record: { target, bodies: true } });
+    await passTime(test.clock, test.troupe.start());
+    await passTime(test.clock, test.troupe.reload({}));
+    await passTime(test.clock, test.troupe.reload({ files: entryWith('new') }));
+    await passTime(test.clock, whenState(test, 'files', 'ready'));
+    await passTime(test.clock, test.troupe.close());
+    const { sessions } = recordedConnection(entriesOf(target), 'files');
+    const listed = sessions.map(({ answers }) => answers.map(({ reply }) => reply?.['result']));
+    expect(listed).toEqual([
+      [expect.anything(), { tools: [expect.objectContaining({ name: 'old' })] }],
+      [expect.anything(), { tools: [expect.objectContaining({ name: 'new' })] }],
+    ]);
   });
 
   it('are as without messages from where some were left out, of which the answer may be one.', async () => {

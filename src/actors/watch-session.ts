@@ -1,6 +1,7 @@
 /**
  * Watches a session while its connection is ready and reports what happens to it: lost, quiet, idle, stable, list
- * changed. The only sender of session facts. Goes by other limits as soon as the entry has others. The tools of a session that has replaced another come into use with it.
+ * changed. The only sender of session facts. Goes by other limits as soon as the entry has others. The tools of a session
+ * that has replaced another come into use with it.
  */
 import { fromCallback } from 'xstate';
 import type { ConnectionEvent, WatchSessionInput } from '../../machines/connection.events.js';

@@ -15,7 +15,7 @@ export class GivenAnswers {
     response.once('close', () => this.#responses.delete(response));
   }
 
-  /** Resolves when each is read, however slowly, or cut off because its client reads nothing. */
+  /** Resolves when each is read, or cut off: because its client reads nothing, or by its stream, whose patience ends too. */
   async read(): Promise<void> {
     await Promise.all(this.#given().map(untilRead));
   }

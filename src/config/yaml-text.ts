@@ -23,7 +23,6 @@ import {
 
 const EXPECTATIONS: Partial<Record<ErrorCode, string>> = {
   BAD_INDENT: 'the indentation does not fit, or a bracket is not closed',
-  DUPLICATE_KEY: 'a name is written more than once',
   MISSING_CHAR: 'a character is missing here',
   MULTIPLE_DOCS: 'the document is over here, but the text goes on',
   TAB_AS_INDENT: 'indentation is made of spaces, not of tabs',
@@ -43,7 +42,7 @@ export const readYamlText: ReadTree = (text) => {
   const body = withoutByteOrderMark(text);
   const positionAt = makePositionFinder(body);
   try {
-    const document = parseDocument(body, { prettyErrors: false, stringKeys: true });
+    const document = parseDocument(body, { prettyErrors: false, stringKeys: true, uniqueKeys: false });
     const [error] = document.errors;
     if (error !== undefined) {
       const message = EXPECTATIONS[error.code] ?? 'this is not YAML';
@@ -81,6 +80,7 @@ class TreeBuilder {
     }
     if (isMap(part)) {
       const offset = part.range?.[0] ?? inherited;
+      refuseRepeats(part.items, offset);
       const [merges, own] = [part.items.filter(isMerge), part.items.filter((item) => !isMerge(item))];
       const children = own.map(({ key, value }): Node => {
         const name = this.build(key, offset);
@@ -130,6 +130,19 @@ function targetsOf(document: Document): ReadonlyMap<unknown, unknown> {
     },
   });
   return targets;
+}
+
+/** The parser would compare each name with every other. */
+function refuseRepeats(pairs: readonly Pair[], inherited: number): void {
+  const names = new Set<unknown>();
+  for (const { key } of pairs) {
+    const name = isScalar(key) ? key.value : key;
+    if (names.has(name)) {
+      const offset = isScalar(key) ? key.range?.[0] : undefined;
+      throw new Refusal('a name is written more than once', offset ?? inherited);
+    }
+    names.add(name);
+  }
 }
 
 /** A plain `<<` (YAML 1.1) is what everybody writes who has entries in common; in quotes it is a name like others. */

@@ -177,6 +177,27 @@ describe('YAML', () => {
     });
   });
 
+  it('may have very many names in one object.', () => {
+    const lines = Array.from({ length: 40_000 }, (_, n) => `k${n}: ${n}`);
+    expect(valueOf(treeOf(readYamlText(lines.join('\n'))).root)).toMatchObject({ k0: 0, k39999: 39_999 });
+    expect(readYamlText([...lines, 'k7: 8'].join('\n'))).toEqual({
+      kind: 'broken',
+      message: 'a name is written more than once',
+      line: 40_001,
+      column: 1,
+    });
+  });
+
+  it.each([
+    ['{ a: 1, "a": 2 }', 9],
+    ['{ <<: {}, <<: {} }', 11],
+    ['[{ b: { c: 1, c: 2 } }]', 15],
+    ['{ ? a : 1, a }', 12],
+  ])('may not name anything twice: %s', (text, column) => {
+    const message = 'a name is written more than once';
+    expect(readYamlText(text)).toEqual({ kind: 'broken', message, line: 1, column });
+  });
+
   it('whose aliases multiply is refused before it fills the memory.', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 10; level++) {

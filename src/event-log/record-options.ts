@@ -1,4 +1,5 @@
 /** What a host says of a recording that it wants. */
+import { nearestName } from '../config/near-miss.js';
 import { isLogSink, type LogSink } from './log-sink.js';
 
 export interface RecordOptions {
@@ -25,11 +26,18 @@ export function toRecordOptions(target: RecordTarget): RecordOptions {
   return typeof target === 'object' && 'target' in target ? target : { target };
 }
 
+const KNOWN = ['target', 'wire', 'bodies', 'maxBytes'] satisfies readonly (keyof RecordOptions)[];
+
 /** Why a value is no such thing; undefined where it is one. */
 export function recordProblem(value: unknown): string | undefined {
   if (isTarget(value)) return undefined;
   if (typeof value !== 'object' || value === null || !('target' in value))
     return "expected a path, or an object with the functions 'write' and 'close'";
+  const unknown = Object.keys(value).find((name) => !KNOWN.some((known) => known === name));
+  if (unknown !== undefined) {
+    const meant = nearestName(unknown, KNOWN);
+    return `'${unknown}' is not known here${meant === undefined ? '' : `; did you mean '${meant}'?`}`;
+  }
   const { target, wire, bodies, maxBytes } = value as Partial<Record<keyof RecordOptions, unknown>>;
   if (!isTarget(target))
     return "expected 'target' to be a path, or an object with the functions 'write' and 'close'";

@@ -228,6 +228,17 @@ describe('a recording in a file', () => {
     });
   });
 
+  it('is refused where a word of how to make it is not known, before anything is written.', async () => {
+    const record = { target: join(folder, 'session.jsonl'), bodeis: true };
+    expect(() => createTroupe({ servers: {}, record })).toThrow(
+      "field 'record': 'bodeis' is not known here; did you mean 'bodies'?",
+    );
+    const troupe = createTroupe({ servers: {} });
+    await expect(troupe.record(record)).rejects.toThrow("'bodeis' is not known here");
+    await troupe.close();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('never writes over what stands there.', async () => {
     const path = join(folder, 'session.jsonl');
     writeFileSync(path, 'an older one');

@@ -44,7 +44,6 @@ describe('a stream that is watched for silence', () => {
 
   it('is silent after three turns, for as long as nobody answers, and goes on when it says something.', async () => {
     const { clock, told, silence } = watched(never);
-    silence.heard();
     await clock.advance(2 * EVERY);
     expect(told).toEqual([]);
     await clock.advance(EVERY);
@@ -57,6 +56,16 @@ describe('a stream that is watched for silence', () => {
     silence.heard();
     await clock.advance(EVERY);
     expect(told).toEqual([]);
+  });
+
+  it('is not silent before three whole turns, whenever something was heard last.', async () => {
+    const { clock, told, silence } = watched(never);
+    await clock.advance(EVERY - 1);
+    silence.heard();
+    await clock.advance(3 * EVERY);
+    expect(told).toEqual([]);
+    await clock.advance(1);
+    expect(told).toEqual(['silent since 4999', 'asked for 20000']);
   });
 
   it('is given up where another question is answered and it still says nothing.', async () => {

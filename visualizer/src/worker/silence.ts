@@ -36,7 +36,8 @@ export class Silence {
   }
 
   heard(): void {
-    this.#turns = 0;
+    // The turn that is under way has begun before, and is no whole one.
+    this.#turns = -1;
     this.#heardAt = this.#parts.now();
     if (!this.#isSilent) return;
     this.#isSilent = false;

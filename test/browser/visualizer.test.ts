@@ -254,6 +254,35 @@ describe('the page with a recorded log', () => {
         return from <= moment && moment <= to;
       })
       .toBe(true);
+    // Where somebody has looked elsewhere, it is that part that is come back to, unless the moment goes.
+    await page.page.keyboard.press('0');
+    await page.page.mouse.move(x + width * 0.9, y + 100);
+    await page.page.mouse.down();
+    await page.page.mouse.move(x + width * 0.95, y + 110, { steps: 4 });
+    await page.page.mouse.up();
+    await expectText(page, '.timeline .toolbar-note', (text) => text.endsWith(' ms'));
+    const elsewhere = await page.text('.timeline .toolbar-note');
+    await page.show('Events');
+    await page.show('Timeline');
+    expect(await page.text('.timeline .toolbar-note')).toBe(elsewhere);
+    await page.show('Events');
+    await page.scrubTo(0.2);
+    await page.show('Timeline');
+    await expectText(page, '.timeline .toolbar-note', (text) => text !== elsewhere);
+    // A click in the part goes to a moment of it, and so does not move it.
+    await page.page.keyboard.press('l');
+    await page.click('All');
+    await page.page.mouse.move(x + width * 0.3, y + 100);
+    await page.page.mouse.down();
+    await page.page.mouse.move(x + width * 0.5, y + 110, { steps: 4 });
+    await page.page.mouse.up();
+    await expectText(page, '.timeline .toolbar-note', (text) => text !== whole);
+    const clicked = await page.text('.timeline .toolbar-note');
+    await page.page.mouse.click(x + width * 0.7, y + 10);
+    await expectText(page, '.when', (text) => text.startsWith('Past'));
+    const [from = '', , to = ''] = clicked.split(' ');
+    await expectText(page, '.when .mono', (moment) => from <= moment && moment <= to);
+    expect(await page.text('.timeline .toolbar-note')).toBe(clicked);
   });
 
   it('moves as a whole to any moment, says so, and comes back.', async () => {

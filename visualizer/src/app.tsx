@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { BookSummary } from './log/desk-messages.js';
 import { isOfBrowser } from './parts/browser-keys.js';
+import { useWindowThatFollows } from './state/follow-moment.js';
 import { stepBy } from './state/moves.js';
 import { isPast, VIEWS, type Page, type View } from './state/page.js';
 import { MomentProvider, usePage, useTheater, useTimes } from './state/theater.js';
@@ -51,6 +52,7 @@ export function App() {
 function Stage({ page: { view } }: { page: Page }) {
   const panel = useRef<HTMLDivElement>(null);
   const before = useRef(view);
+  useWindowThatFollows();
   useEffect(() => {
     // Where somebody was is gone with the view that was left.
     if (before.current !== view && document.activeElement === document.body) panel.current?.focus();

@@ -81,14 +81,6 @@ export function TimelineView() {
     if (overlay.current !== null) drawOverlay(overlay.current, { window, cursor: cursorAt, brush });
   });
 
-  useLayoutEffect(() => {
-    const span = window.to - window.from;
-    const isOutside = cursorAt !== null && (cursorAt < window.from || cursorAt > window.to);
-    if (page.window === null || !isOutside) return;
-    const from = Math.max(all.from, Math.min(all.to - span, cursorAt - span / 2));
-    state.change({ window: { from, to: from + span } });
-  }, [cursorAt]);
-
   const timeOf = (x: number): number =>
     window.from + (x / Math.max(1, size.width)) * (window.to - window.from);
   const laneOf = (y: number): string | undefined => names[Math.floor((y - AXIS + top) / LANE)];

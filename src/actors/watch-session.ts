@@ -8,6 +8,7 @@ import type { ConnectionEvent, WatchSessionInput } from '../../machines/connecti
 import type { Clock } from '../ports.js';
 import { maskFailure } from '../secrets.js';
 import type { RawFailure } from '../transports/session-transport.js';
+import { timeLeft, whenStill } from '../when-still.js';
 import type { EffectPorts } from './effect-ports.js';
 import { takeList } from './list-tools.js';
 
@@ -63,7 +64,7 @@ export function watchSession(ports: EffectPorts) {
       });
     };
     const begin = ({ stableMs, pingIdleMs, idleStopMs }: Limits): readonly (() => void)[] => [
-      after(clock, left(clock, since, stableMs), () => sendBack({ type: 'session.stable', generation })),
+      after(clock, timeLeft(clock, since, stableMs), () => sendBack({ type: 'session.stable', generation })),
       whenStill(clock, pingIdleMs, lastLife, askIfQuiet),
       whenStill(clock, idleStopMs, lastUse, () => {
         if (!session.isBusy) sendBack({ type: 'session.idle', generation });
@@ -94,31 +95,5 @@ export function watchSession(ports: EffectPorts) {
 
 function after(clock: Clock, ms: number, fn: () => void): () => void {
   const timer = clock.setTimeout(fn, Math.max(0, ms));
-  return () => clock.clearTimeout(timer);
-}
-
-/** What is left of `ms` that began at `from`: all of it where the clock was set back to an earlier time. */
-function left(clock: Clock, from: number, ms: number): number {
-  return Math.min(Math.max(0, from + ms - clock.now()), ms);
-}
-
-/**
- * Calls `fn` each time nothing has happened for `ms`, as told by `last`; 0 = never. One timer at a time. Something has
- * happened where `last` tells another time than before, which is no later one where the clock was set back.
- */
-function whenStill(clock: Clock, ms: number, last: () => number, fn: () => void): () => void {
-  if (ms <= 0) return () => {};
-  let timer: unknown;
-  let seen = last();
-  const arm = (delay: number): void => {
-    timer = clock.setTimeout(() => {
-      const at = last();
-      const delayMs = at === seen ? 0 : left(clock, at, ms);
-      seen = at;
-      arm(delayMs > 0 ? delayMs : ms);
-      if (delayMs === 0) fn();
-    }, delay);
-  };
-  arm(left(clock, seen, ms));
   return () => clock.clearTimeout(timer);
 }

@@ -7,6 +7,7 @@ import { whenGivenUp } from '../caller-signal.js';
 import type { Clock } from '../ports.js';
 import { LightAbort } from '../light-abort.js';
 import type { GiveUpSignal } from '../protocol/protocol-client.js';
+import { timeLeft } from '../when-still.js';
 
 /** Nothing was heard in time. */
 export class TimedOut extends Error {
@@ -72,7 +73,7 @@ export class Patience extends LightAbort {
     if (this.#isPaused) return;
     this.#isPaused = true;
     this.#stop();
-    this.#leftMs -= this.#clock.now() - this.#since;
+    this.#leftMs = timeLeft(this.#clock, this.#since, this.#leftMs);
   }
 
   /** The time of hearing nothing begins anew, the time in all goes on. */

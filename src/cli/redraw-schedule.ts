@@ -3,6 +3,7 @@
  * second, since it shows times that run.
  */
 import type { Clock } from '../ports.js';
+import { timeLeft } from '../when-still.js';
 
 const LEAST_MS = 100;
 const TICK_MS = 1_000;
@@ -23,7 +24,7 @@ export class RedrawSchedule {
   changed(): void {
     if (this.#isSoon) return;
     this.#isSoon = true;
-    this.#drawIn(Math.max(0, this.#drawnAt + LEAST_MS - this.clock.now()));
+    this.#drawIn(timeLeft(this.clock, this.#drawnAt, LEAST_MS));
   }
 
   close(): void {

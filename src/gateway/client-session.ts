@@ -16,11 +16,11 @@ import { KNOWN_VERSIONS, LATEST_PROTOCOL_VERSION } from '../protocol/initialize-
 import { RpcError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
 import { doneWithin } from '../release.js';
 import { LOG_LEVELS } from '../requests/connection-requests.js';
+import { whenStill } from '../when-still.js';
 import { ClientRequests } from './client-requests.js';
 import { RPC } from './client-message.js';
 import { invalidParams, toRpcError } from './error-answer.js';
 import { answersOf, type Answers } from './answers.js';
-import { watchIdle } from './idle-watch.js';
 import { CAPABILITIES, instructionsOf } from './introduction.js';
 import type { Offering, ToldList } from './offering.js';
 import type { AskedClient } from './questions.js';
@@ -126,12 +126,12 @@ export class ClientSession implements AskedClient {
   /** Rejects where the transport cannot be started. */
   async start(): Promise<void> {
     const { clock, idleMs } = this.#parts;
-    const idle = watchIdle(clock, idleMs, {
-      usedAt: () => this.#usedAt,
-      isBusy: () => this.awaySince === undefined && (this.#link.inWork > 0 || this.#link.asked > 0),
-      onidle: () => void this.close(),
-    });
-    this.#ends.push(idle);
+    const isBusy = (): boolean =>
+      this.awaySince === undefined && (this.#link.inWork > 0 || this.#link.asked > 0);
+    const endIfIdle = (): void => {
+      if (!isBusy()) void this.close();
+    };
+    this.#ends.push(whenStill(clock, idleMs, () => this.#usedAt, endIfIdle));
     try {
       await this.#link.start();
     } catch (error) {

@@ -25,6 +25,16 @@ describe('patience', () => {
     expect(patience.signal.reason).toMatchObject({ limitMs: 1_500, isTotal: true });
   });
 
+  it('is no longer for a clock that was set back before it was paused', async () => {
+    const { clock, patience } = begin(0, 1_500);
+    const { now } = clock;
+    Object.assign(clock, { now: () => now() - 3_600_000 });
+    patience.pause();
+    patience.resume();
+    await clock.advance(1_500);
+    expect(patience.signal.reason).toMatchObject({ limitMs: 1_500, isTotal: true });
+  });
+
   it('has its time of hearing nothing anew after a pause', async () => {
     const { clock, patience } = begin(1_000, 0);
     await clock.advance(999);

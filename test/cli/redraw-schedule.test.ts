@@ -35,6 +35,15 @@ describe('the table', () => {
     expect(drawn).toEqual([0, 450, 550]);
   });
 
+  it('is drawn as often as ever where the clock was set back.', async () => {
+    const { clock, drawn, schedule } = makeSchedule();
+    const { now } = clock;
+    Object.assign(clock, { now: () => now() - 3_600_000 });
+    schedule.changed();
+    await clock.advance(1_100);
+    expect(drawn).toHaveLength(3);
+  });
+
   it('leaves no timer behind.', async () => {
     const { clock, drawn, schedule } = makeSchedule();
     schedule.changed();

@@ -284,6 +284,19 @@ describe('a client that is asked', () => {
     },
   );
 
+  it('ends after its idle time also where the clock is set back meanwhile', async () => {
+    const upstream = new AskingUpstream();
+    const { gateway, client, clock } = make({
+      servers: { a: upstream.entry({ policy: { ping: { idleMs: 0 } } }) },
+      sessionIdleMs: 60_000,
+    });
+    await gateway.start();
+    const ada = await client('Ada', { endsWhenIdle: true });
+    const { now } = clock;
+    Object.assign(clock, { now: () => now() - 4 * 3_600_000 });
+    await expect(passTime(clock, ada.session.closed, 130_000)).resolves.toBeUndefined();
+  });
+
   it('ends after its idle time though a call is in work, where nothing reaches it any more', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({

@@ -1,12 +1,14 @@
 /**
  * What would run or be reached, as a person has to see it before saying yes.
  * Nothing is hidden: what cannot be seen is shown by its number, and a long text by its start, its end and how much is
- * between.
+ * between. Program, folder, address and proposed answers are shown whole, as long as any that can be run or reached.
  */
 import type { TrustRequest } from '../options.js';
 import { visibleText } from './visible-text.js';
 
-const START = 120;
+const MOST_SHOWN = 180;
+/** As long as a path may be, and longer than the name of any host. */
+const MOST_DECIDING = 4_096;
 const END = 60;
 const MOST_LISTED = 40;
 
@@ -15,7 +17,7 @@ export function renderQuestion(request: TrustRequest): string {
   const { server, source, folder, command } = request;
   const wish = command === undefined ? 'to be reached' : 'to run a program on this machine';
   return [
-    `'${visible(server)}' wants ${wish}. So says ${visible(source)}, a file of the project in ${visible(folder)}:`,
+    `'${visible(server)}' wants ${wish}. So says ${visible(source)}, a file of the project in ${visible(folder, MOST_DECIDING)}:`,
     ...renderRequest(request).map((line) => `    ${line}`),
   ].join('\n');
 }
@@ -24,13 +26,13 @@ export function renderQuestion(request: TrustRequest): string {
 export function renderRequest(request: TrustRequest): string[] {
   const { command, args = [], cwd, url, headers = [], variables, env, asks = [], inputs = {} } = request;
   const proposals = Object.entries(inputs).map(
-    ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWord(text)}`,
+    ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWholeWord(text)}`,
   );
   const facts: readonly (readonly [label: string, text: string])[] = [
-    ['program', command === undefined ? '' : toWord(command)],
+    ['program', command === undefined ? '' : toWholeWord(command)],
     ['arguments', listed(args.map(toWord), ' ')],
-    ['in folder', cwd === undefined ? '' : toWord(cwd)],
-    ['address', url === undefined ? '' : toWord(url)],
+    ['in folder', cwd === undefined ? '' : toWholeWord(cwd)],
+    ['address', url === undefined ? '' : toWholeWord(url)],
     ['headers', listed(headers.map(toWord), ', ')],
     [
       'reads of your variables',
@@ -48,19 +50,27 @@ function listed(words: readonly string[], separator: string): string {
   return [...words.slice(0, MOST_LISTED), ...(rest > 0 ? [`and ${rest} more`] : [])].join(separator);
 }
 
-/** In quotes where it could be taken for several words, or for none. */
 function toWord(text: string): string {
+  return asWord(text, MOST_SHOWN);
+}
+
+/** Of what decides what is run or reached. */
+function toWholeWord(text: string): string {
+  return asWord(text, MOST_DECIDING);
+}
+
+/** In quotes where it could be taken for several words, or for none. */
+function asWord(text: string, most: number): string {
   return text === '' || /[\s"]|\\u\{/.test(text)
-    ? `"${visible(text.replaceAll(/["\\]/g, '\\$&'))}"`
-    : visible(text);
+    ? `"${visible(text.replaceAll(/["\\]/g, '\\$&'), most)}"`
+    : visible(text, most);
 }
 
-function visible(text: string): string {
-  const shown = text.length <= START + END ? text : cut(text);
-  return visibleText(shown);
+function visible(text: string, most = MOST_SHOWN): string {
+  return visibleText(text.length <= most ? text : cut(text, most - END));
 }
 
-function cut(text: string): string {
-  const hidden = text.length - START - END;
-  return `${text.slice(0, START)} …${hidden} characters… ${text.slice(-END)}`;
+function cut(text: string, start: number): string {
+  const hidden = text.length - start - END;
+  return `${text.slice(0, start)} …${hidden} characters… ${text.slice(-END)}`;
 }

@@ -101,6 +101,23 @@ describe('the question whether a server may run', () => {
     expect(text).toContain(' and 961 more');
   });
 
+  it('shows in full which program runs where, or which server is reached.', () => {
+    const host = `good.example.${'a'.repeat(60)}.${'b'.repeat(60)}.evil.example`;
+    const url = `https:${'/'.repeat(200)}${host}/${'c'.repeat(60)}.good.example/mcp`;
+    const path = `/usr/bin/${'./'.repeat(90)}../../tmp/evil/${'./'.repeat(40)}node`;
+    expect(renderRequest({ ...REMOTE, url })).toContain(`address: ${url}`);
+    expect(renderRequest({ ...LAMP, inputs: { room: url } })).toContain(
+      `answers by itself: \${input:room} = ${url}`,
+    );
+    const program = { ...LAMP, command: path, cwd: path, folder: path };
+    expect(renderRequest(program)).toEqual(
+      expect.arrayContaining([`program: ${path}`, `in folder: ${path}`]),
+    );
+    expect(renderQuestion(program)).toContain(`a file of the project in ${path}:`);
+    const endless = renderQuestion({ ...program, command: path.repeat(1_000) });
+    expect(endless.length).toBeLessThan(15_000);
+  });
+
   it('is told by a server that waits, with the way to answer it.', () => {
     const status = makeStatus({
       name: 'lamp',

@@ -87,7 +87,7 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
     return {
       code: 'command-not-found',
       message: `${command} was not found.`,
-      hint: whereToLook(spec),
+      hint: await whereToLook(spec),
     };
   }
   if (code === 'EACCES') {
@@ -102,9 +102,16 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
   return { code: 'spawn-failed', message, ...(hint === undefined ? {} : { hint }) };
 }
 
-function whereToLook({ command, cwd = '.' }: SpawnSpec): string {
-  if (/\S\s+\S/.test(command)) return ONE_NAME;
+async function whereToLook(spec: SpawnSpec): Promise<string> {
+  const { command, cwd = '.' } = spec;
+  if (await hasArguments(spec)) return ONE_NAME;
   return isPath(command) ? `With a slash in it, it is a path: ${resolve(cwd, command)}` : NOT_IN_PATH;
+}
+
+/** A path may have spaces itself: then no program is where its first word leads. */
+async function hasArguments({ command, ...spec }: SpawnSpec): Promise<boolean> {
+  const [program = '', more] = command.trim().split(/\s+/);
+  return more !== undefined && (!isPath(program) || (await isThere({ ...spec, command: program })));
 }
 
 async function problemOfCwd(cwd: string): Promise<string | undefined> {

@@ -121,6 +121,16 @@ describe('starting a stdio server', () => {
 
   it.each([
     ['a command with its arguments', { command: 'node server.mjs --stdio' }, /Arguments belong in 'args'/],
+    [
+      'a path of a program with its arguments',
+      { command: `${process.execPath} server.mjs` },
+      /Arguments belong in 'args'/,
+    ],
+    [
+      'a missing path with a space in it',
+      { command: '/opt/My Apps/lantern' },
+      /is a path: \/opt\/My Apps\/lantern$/,
+    ],
     ['arguments that are too long', { command: 'node', args: ['x'.repeat(3_000_000)] }, /longer than/],
     ['a missing command', { command: 'lantern-that-does-not-exist' }, /Is it installed/],
     [

@@ -11,18 +11,32 @@ import { StdioBody } from './stdio-body.js';
 
 const [script = '{}', control] = process.argv.slice(2);
 const body = new StdioBody();
-const server = createScriptedServer(fromArgument(script));
-if (server.script.stubborn === true) body.beStubborn();
-if (control !== undefined) takeOrders(control);
-process.stdout.on('error', () => void body.close());
-await server.connect(body);
+const server = serverOf(script);
+if (server !== undefined) await serve(server);
+
+function serverOf(argument: string): ScriptedServer | undefined {
+  try {
+    return createScriptedServer(fromArgument(argument));
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exitCode = 1;
+    return undefined;
+  }
+}
+
+async function serve(one: ScriptedServer): Promise<void> {
+  if (one.script.stubborn === true) body.beStubborn();
+  if (control !== undefined) takeOrders(one, control);
+  process.stdout.on('error', () => void body.close());
+  await one.connect(body);
+}
 
 /** Whoever gave the orders is gone when the socket closes; the client may still be there. */
-function takeOrders(path: string): void {
+function takeOrders(one: ScriptedServer, path: string): void {
   const socket = connect(path);
   socket.on('error', () => {});
   socket.unref();
-  createInterface({ input: socket }).on('line', (line) => obey(server, JSON.parse(line) as ScriptedOrder));
+  createInterface({ input: socket }).on('line', (line) => obey(one, JSON.parse(line) as ScriptedOrder));
 }
 
 function obey(one: ScriptedServer, order: ScriptedOrder): void {

@@ -114,6 +114,18 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     expect(() => fromArgument('{')).toThrow('The argument is no script: ');
   });
 
+  it('says in one line why it cannot follow what its file holds.', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'troupe-script-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'script.json');
+    writeFileSync(file, '{ "tols": [] }');
+    const entry = { command: process.execPath, args: [BUILT.main, file], policy: { maxAttempts: 1 } };
+    const troupe = await started(entry);
+    expect(troupe.status[0]?.error?.stderrTail).toEqual([
+      "No server can follow this script: 'tols': is not known here; did you mean 'tools'?",
+    ]);
+  });
+
   it('is not made, nor told, what it could not follow.', async () => {
     const wrong = { start: { fault: 'explode' } } as unknown as ServerScript;
     const why =

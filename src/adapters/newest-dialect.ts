@@ -11,9 +11,14 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
 
-/** What keywords hold that are no schemas (2020-12, meta-data, validation, format and content vocabularies). */
+const isNever = (): boolean => false;
+
+/** What keywords hold, as far as that is not looked at before a tool is shown (2020-12, all vocabularies). */
 const HOLDINGS: readonly (readonly [keywords: string, isFit: (value: unknown) => boolean])[] = [
   ['title description $comment $ref pattern format contentEncoding contentMediaType', isText],
+  ['$id $anchor $dynamicRef $dynamicAnchor', isText],
+  ['anyOf oneOf allOf prefixItems', (value) => !Array.isArray(value) || value.length > 0],
+  ['$recursiveAnchor', isNever],
   ['minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', isCount],
   ['minimum maximum exclusiveMinimum exclusiveMaximum', Number.isFinite],
   ['multipleOf', (value) => Number.isFinite(value) && Number(value) > 0],

@@ -75,6 +75,16 @@ describe('a schema of an older dialect, as a model is given it', () => {
     });
   });
 
+  it('has no list of schemas without a schema, and no anchor that is none.', () => {
+    expect(argument({ type: 'array', prefixItems: [], anyOf: [], allOf: [], oneOf: [] })).toEqual({
+      type: 'array',
+      items: {},
+    });
+    const recursive = { $recursiveAnchor: true, $anchor: 1, $dynamicAnchor: null, $dynamicRef: {}, $id: 2 };
+    expect(argument({ ...recursive, $recursiveRef: '#' })).toEqual({ $recursiveRef: '#' });
+    expect(forModels({ type: 'object', anyOf: [] })).toEqual({ type: 'object', properties: {} });
+  });
+
   it('does not say that it is of that dialect.', () => {
     const schema = { type: 'object', properties: {} };
     expect(forModels({ ...schema, $schema: DRAFT_7 })).toEqual(schema);

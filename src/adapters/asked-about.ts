@@ -1,6 +1,7 @@
 /**
- * The tools that a person is asked about before a later step makes the call, as they were then, by the id of the call. Of
- * those that nobody came back to, the last thousand are kept.
+ * The tools that a person is asked about before a later step makes the call, as they were then, by the id of the call and the
+ * name of the tool: some models number their calls anew in every conversation. Of those that nobody came back to, the last
+ * thousand are kept.
  */
 import type { CatalogTool } from '../catalog/registry.js';
 
@@ -11,8 +12,9 @@ export class AskedAbout {
 
   /** Asked again about the same call, what counts is what was asked about first. */
   note(callId: string, tool: CatalogTool): void {
-    if (this.#tools.has(callId)) return;
-    this.#tools.set(callId, tool);
+    const key = keyOf(callId, tool.name);
+    if (this.#tools.has(key)) return;
+    this.#tools.set(key, tool);
     for (const oldest of this.#tools.keys()) {
       if (this.#tools.size <= MOST_KEPT) return;
       this.#tools.delete(oldest);
@@ -20,9 +22,14 @@ export class AskedAbout {
   }
 
   /** To be asked once, when the call is made. */
-  take(callId: string): CatalogTool | undefined {
-    const tool = this.#tools.get(callId);
-    this.#tools.delete(callId);
+  take(callId: string, name: string): CatalogTool | undefined {
+    const key = keyOf(callId, name);
+    const tool = this.#tools.get(key);
+    this.#tools.delete(key);
     return tool;
   }
+}
+
+function keyOf(callId: string, name: string): string {
+  return JSON.stringify([callId, name]);
 }

@@ -397,6 +397,47 @@ describe('the page beside a running troupe', () => {
     await expectText(page, '.tool', (text) => text.startsWith('erase'));
   });
 
+  it('leaves a list where somebody has scrolled it, whatever comes and goes before what is chosen.', async () => {
+    await troupe.close();
+    const names = Array.from({ length: 40 }, (_, index) => `server-${10 + index}`);
+    const policy = {
+      backoff: [60_000],
+      immediateRetryWindowMs: 60_000,
+      intensity: { restarts: 0, periodMs: 1 },
+    };
+    const others = names.map((name) => [
+      name,
+      { type: 'in-process' as const, server: new ScriptedServer({}) },
+    ]);
+    troupe = createTroupe({
+      servers: { search: { type: 'in-process', server: search, policy }, ...Object.fromEntries(others) },
+    });
+    await troupe.start();
+    ({ url } = await troupe.inspect({ port }));
+    const page = await visualizer.open(url);
+    await expectText(page, '.toolbar-note', (text) => text === '41 connections');
+    await page.page.locator('.chip ::-p-text(ready)').click();
+    await page.page.focus('.fleet .virtual-list');
+    await page.page.keyboard.press('End');
+    await expectText(page, '.side h2', (text) => text === 'server-49');
+    const top = (): Promise<unknown> => page.page.$eval('.fleet .virtual-list', ({ scrollTop }) => scrollTop);
+    await expect.poll(top).toBeGreaterThan(0);
+    await page.page.evaluate(`document.querySelector('.fleet .virtual-list').scrollTop = 0`);
+    await expectText(page, '.fleet-row', (text) => text.startsWith('search'));
+    await breakSearch();
+    await expectText(page, '.toolbar-note', (text) => text === '40 of 41 connections');
+    expect(await top()).toBe(0);
+    await page.page.keyboard.press('ArrowUp');
+    await expect.poll(top).toBeGreaterThan(0);
+    // What is in sight stays there.
+    await page.page.type('.fleet input', '48');
+    await expectText(page, '.toolbar-note', (text) => text.startsWith('1 of '));
+    await page.page.$eval('.fleet input', (input) => input.select());
+    await page.page.keyboard.press('Backspace');
+    await expectText(page, '.toolbar-note', (text) => text.startsWith('40 of '));
+    await expect.poll(top).toBeGreaterThan(0);
+  });
+
   it('shows another run where its address is put into the same tab.', async () => {
     const page = await live();
     await troupe.close();

@@ -16,6 +16,8 @@ export interface VirtualListProps {
   readonly label: string;
   /** The item that it is at, which is to be in sight; -1 for none. */
   readonly shown: number;
+  /** Which one that is: where it only comes to another place, a list that was scrolled away from it stays. Default: its place. */
+  readonly shownKey?: string;
   /** Default: the one that it is at. */
   readonly isChosen?: (index: number) => boolean;
   /** Whether an item has its words already. Default: all have. */
@@ -41,12 +43,15 @@ const HIGHEST = 16_000_000;
 export function VirtualList(props: VirtualListProps) {
   const { count, itemHeight, label, shown, staysAtEnd = false, item, onRange } = props;
   const { onMove, onPick = onMove, onOpen = onPick } = props;
-  const { isChosen = (index) => index === shown, isThere = () => true } = props;
+  const { isChosen = (index) => index === shown, isThere = () => true, shownKey = shown } = props;
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   const isAtEnd = useRef(true);
+  const ledTo = useRef<string | number | undefined>(undefined);
+  /** Somebody has scrolled it out of sight. */
+  const isAway = useRef(false);
 
   useLayoutEffect(() => {
     const element = box.current;
@@ -72,12 +77,16 @@ export function VirtualList(props: VirtualListProps) {
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null || shown < 0) return;
+    const isSame = ledTo.current === shownKey;
+    ledTo.current = shownKey;
+    if (isSame && isAway.current) return;
+    isAway.current = false;
     const start = shown * itemHeight;
     const listTop = element.scrollTop * stretch;
     if (start < listTop) element.scrollTop = start / stretch;
     else if (start + itemHeight > listTop + element.clientHeight)
       element.scrollTop = Math.ceil((start + itemHeight - element.clientHeight) / stretch);
-  }, [shown, itemHeight]);
+  }, [shown, shownKey, itemHeight]);
 
   const listTop = top * stretch;
   const first = Math.max(0, Math.floor(listTop / itemHeight) - SPARE);
@@ -140,6 +149,8 @@ export function VirtualList(props: VirtualListProps) {
       onKeyDown={onKeyDown}
       onScroll={({ currentTarget }) => {
         setTop(currentTarget.scrollTop);
+        const below = shown * itemHeight - currentTarget.scrollTop * stretch;
+        if (shown >= 0) isAway.current = below <= -itemHeight || below >= currentTarget.clientHeight;
         isAtEnd.current =
           currentTarget.scrollTop + currentTarget.clientHeight >= currentTarget.scrollHeight - itemHeight;
       }}

@@ -103,6 +103,7 @@ export function FleetView() {
           count={chosen.length}
           itemHeight={ROW}
           shown={chosen.findIndex(({ name }) => name === selected)}
+          shownKey={selected}
           onMove={(index) => state.change({ selected: chosen[index]?.name ?? '' })}
           onOpen={(index) =>
             state.change({ selected: chosen[index]?.name ?? '', view: 'chart', chart: null })

@@ -1,14 +1,15 @@
 /** The part of the time that the timeline shows goes where the moment goes, in whichever view that is moved. */
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { useMoment, usePage, useTheater } from './theater.js';
 
 export function useWindowThatFollows(): void {
   const { state } = useTheater();
-  const { cursor, window, book } = usePage();
+  const { cursor, book } = usePage();
   const moment = useMoment();
   // While the log is asked, the moment is still the one before.
   const at = moment !== undefined && moment.position === cursor ? moment.at : undefined;
-  useEffect(() => {
+  useLayoutEffect(() => {
+    const { window } = state.page;
     if (window === null || book === undefined || at === undefined) return;
     if (window.from <= at && at <= window.to) return;
     const span = window.to - window.from;

@@ -89,10 +89,13 @@ export function TimelineView() {
     look(state, await log.ask('positionAt', { time }), book?.length ?? 0);
   }
 
-  function zoom(factor: number, around = (window.from + window.to) / 2): void {
-    const span = Math.max(SHORTEST_WINDOW, (window.to - window.from) * factor);
+  /** Of what the press before has led to, which may not be drawn yet. */
+  function zoom(factor: number, center?: number): void {
+    const { from: first, to: last } = state.page.window ?? all;
+    const around = center ?? (first + last) / 2;
+    const span = Math.max(SHORTEST_WINDOW, (last - first) * factor);
     if (span >= all.to - all.from) return state.change({ window: null });
-    const from = Math.max(all.from, around - ((around - window.from) / (window.to - window.from)) * span);
+    const from = Math.max(all.from, around - ((around - first) / (last - first)) * span);
     state.change({ window: { from, to: from + span } });
   }
 

@@ -29,10 +29,11 @@ export class Approvals {
 
   /** Which entries are approved at this moment. */
   async snapshot(): Promise<IsApproved> {
-    const kept = await this.#keptHashes();
+    const kept = await this.#kept();
     const stored = await this.#attempt('read', async (store) => (await store.list()).map(({ hash }) => hash));
-    const own = [...this.#given.keys()].filter((hash) => stored === undefined || !kept.has(hash));
-    const hashes = new Set([...own, ...(stored ?? [])]);
+    if (stored !== undefined)
+      for (const [hash, keeping] of kept) if (!stored.includes(hash)) this.#forget(hash, keeping);
+    const hashes = new Set([...this.#given.keys(), ...(stored ?? [])]);
     return (spec: ServerSpec) => spec.scope === 'project' && hashes.has(toTrustRequest(spec).hash);
   }
 
@@ -40,7 +41,7 @@ export class Approvals {
     const keeping = this.#given.get(hash);
     if (keeping !== undefined && !(await keeping)) return true;
     const isStored = await this.#attempt('read', async (store) => store.has(hash));
-    if (isStored === false && this.#given.get(hash) === keeping) this.#given.delete(hash);
+    if (isStored === false) this.#forget(hash, keeping);
     return isStored ?? keeping !== undefined;
   }
 
@@ -56,11 +57,16 @@ export class Approvals {
     return (await keeping) === true;
   }
 
-  async #keptHashes(): Promise<ReadonlySet<string>> {
-    const given = await Promise.all(
-      [...this.#given].map(async ([hash, keeping]) => [hash, await keeping] as const),
-    );
-    return new Set(given.flatMap(([hash, isKept]) => (isKept ? [hash] : [])));
+  /** Those of this process that the store has kept. */
+  async #kept(): Promise<readonly (readonly [hash: string, keeping: Promise<boolean>])[]> {
+    const given = [...this.#given];
+    const isKept = await Promise.all(given.map(([, keeping]) => keeping));
+    return given.filter((_, index) => isKept[index]);
+  }
+
+  /** Somebody has revoked it, unless it was given once more meanwhile. */
+  #forget(hash: string, keeping: Promise<boolean> | undefined): void {
+    if (this.#given.get(hash) === keeping) this.#given.delete(hash);
   }
 
   /** Tells of approvals that came from elsewhere, where the store can. Gives back how to end that. */

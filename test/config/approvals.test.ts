@@ -111,6 +111,31 @@ describe('an approval', () => {
     expect(lamp?.status.error?.message).toContain(`${MISSING}-mine`);
   });
 
+  it('that was revoked in the store stays so where the store cannot be read later.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const kept = createMemoryApprovalStore();
+    let isBroken = false;
+    const unlessBroken = async <T>(read: () => Promise<T> | T): Promise<T> => {
+      if (isBroken) throw new Error('the disk is gone');
+      return read();
+    };
+    const approvals: ApprovalStore = {
+      approve: (request) => kept.approve(request),
+      revoke: (hash) => kept.revoke(hash),
+      has: (hash) => unlessBroken(() => kept.has(hash)),
+      list: () => unlessBroken(() => kept.list()),
+    };
+    const { troupe } = make({ approvals });
+    await troupe.start();
+    const lamp = troupe.connection('lamp');
+    const hash = lamp?.status.trustRequest?.hash ?? '';
+    await expect(lamp?.approve()).rejects.toThrow(MISSING);
+    await kept.revoke(hash);
+    await troupe.reload();
+    isBroken = true;
+    await expect(lamp?.retry()).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
+  });
+
   it('counts for whoever gave it where the store keeps it and cannot be read.', async () => {
     await write({ lamp: { command: MISSING } });
     const broken = (): Promise<never> => Promise.reject(new Error('the disk is gone'));

@@ -28,6 +28,12 @@ export interface EventLog {
   end(): Promise<void>;
 }
 
+export interface HttpEndpoint {
+  readonly port: number;
+  listen(port: number, step: number): Promise<void>;
+  refuse(): Promise<void>;
+}
+
 interface Runner {
   readonly makePlan: (settings: {
     readonly seed: number;
@@ -38,14 +44,15 @@ interface Runner {
   readonly ACTIONS: Readonly<Record<string, unknown>>;
   readonly Ledger: new () => Ledger;
   readonly EventLog: new (file: string, header: object) => EventLog;
+  readonly HttpEndpoint: new (journal: string, streams: boolean) => HttpEndpoint;
 }
 
 const load = (name: string): Promise<Partial<Runner>> =>
   import(new URL(`./${name}.mjs`, import.meta.url).href) as Promise<Partial<Runner>>;
 
-const MODULES = ['plan', 'fleet', 'actions', 'ledger', 'event-log'];
+const MODULES = ['plan', 'fleet', 'actions', 'ledger', 'event-log', 'servers/http-endpoint'];
 
-export const { makePlan, namesOf, ACTIONS, Ledger, EventLog } = Object.assign(
+export const { makePlan, namesOf, ACTIONS, Ledger, EventLog, HttpEndpoint } = Object.assign(
   {},
   ...(await Promise.all(MODULES.map(load))),
 ) as Runner;

@@ -19,6 +19,7 @@ export class HttpEndpoint {
   #sessions = new Set();
   #lastSession = 0;
   #server;
+  #listening = Promise.resolve();
   #port = 0;
 
   constructor(journal, streams) {
@@ -34,8 +35,12 @@ export class HttpEndpoint {
    * Listens at that port. Where it is in use it tries the next one, or, with a `step` of 0, the same one until it is
    * free. Asked again, it stays as it is.
    */
-  async listen(port, step) {
-    if (this.#server !== undefined) return;
+  listen(port, step) {
+    if (this.#server === undefined) this.#listening = this.#listen(port, step);
+    return this.#listening;
+  }
+
+  async #listen(port, step) {
     const server = createServer((request, response) => {
       this.#handle(request, response).catch(() => response.destroy());
     });
@@ -54,11 +59,13 @@ export class HttpEndpoint {
     if (this.#server !== server) server.close();
   }
 
-  /** Nobody listens any more, and every connection is cut. */
-  refuse() {
-    this.#server?.close();
-    this.cut();
+  /** Nobody listens any more, and every connection is cut. A server that is closed before it listens never says that it does. */
+  async refuse() {
+    const server = this.#server;
     this.#server = undefined;
+    await this.#listening;
+    server?.close();
+    server?.closeAllConnections();
   }
 
   cut() {

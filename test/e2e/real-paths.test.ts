@@ -1,6 +1,6 @@
 /**
- * The ways of the charts with a real child process at the other end, which is told what to do over a socket: whatever a
- * child can cause is caused once. What no child can cause is a list at the end, and nothing else may be missing.
+ * The ways of the charts with a real child process at the other end of a pipe, which is told what to do over a socket:
+ * whatever it can cause is caused once. What it cannot is a list at the end, and nothing else may be missing.
  *
  * Longer than most files because its tests share one account of what was taken.
  */
@@ -10,8 +10,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ActorOptions, AnyActorLogic, InspectionEvent } from 'xstate';
+import type { ActorOptions, ActorRefFrom, AnyActorLogic, AnyActorRef, InspectionEvent } from 'xstate';
+import type { ConnectionEvent } from '../../machines/connection.events.js';
 import { connectionMachine } from '../../machines/connection.machine.js';
+import { createFileCatalogStore } from '../../src/catalog/cache-files.js';
 import type { ServerSettings, StdioServerConfig, TroupeOptions } from '../../src/options.js';
 import { tool } from '../../src/testing/ordinary-answers.js';
 import { controlProgram, type ControlledProgram } from '../../src/testing/scripted-program.js';
@@ -36,7 +38,15 @@ useLeakCheck();
 useCrashWatch();
 
 const edges = new ChartEdges(connectionMachine);
-watched.count = edges.count;
+/** The chart of the connection that came last. */
+let chart: ActorRefFrom<typeof connectionMachine> | undefined;
+watched.count = (event) => {
+  if (event.type === '@xstate.actor') {
+    const actor = event.actorRef as AnyActorRef;
+    if (actor.id === 'files') chart = actor as typeof chart;
+  }
+  edges.count(event);
+};
 
 const LIMIT_MS = 60_000;
 const WAIT_MS = 20_000;
@@ -92,6 +102,16 @@ class Life {
   ): Promise<void> {
     const isThere = (): boolean => this.path.startsWith(path) && this.connection.dispatch({ type }).accepted;
     await bounded(`a ${type} in ${path}`, () => this.path, whenEmits(this.troupe.status$, isThere));
+  }
+
+  /** Tells the chart itself, as nobody does who asks the connection first, the first time that it is in that state. */
+  async isTold(path: string, ...events: ConnectionEvent[]): Promise<void> {
+    const isThere = (): boolean => {
+      if (!this.path.startsWith(path)) return false;
+      for (const event of events) chart?.send(event);
+      return true;
+    };
+    await bounded(`the state ${path}`, () => this.path, whenEmits(this.troupe.status$, isThere));
   }
 
   /** Resolves when the tool of that name is listed. */
@@ -186,6 +206,28 @@ describe('a real child', { timeout: LIMIT_MS }, () => {
     expect(life.connection.status.generation).toBeGreaterThan(1);
   });
 
+  it('is told what is so already, and that the clock has jumped.', async () => {
+    const start = { type: 'connection.start' } as const;
+    const restart = { type: 'connection.restart' } as const;
+    const refresh = { type: 'connection.refresh' } as const;
+    const stop = { type: 'connection.stop', reason: 'stop' } as const;
+    const jump = { type: 'clock.jumped' } as const;
+    const life = await Life.begin({ ...STUBBORN, on: { initialize: { afterMs: 100 } } });
+    await life.isTold('configuring.resolving', start, start);
+    await life.isTold('launching', start, jump);
+    await life.isTold('handshaking', start);
+    await life.isTold('ready', start, refresh, refresh);
+    await untilTaken('liveness.resting: clock.jumped', () => life.isTold('ready', jump));
+    await life.isTold('ready', restart);
+    await life.isTold('shuttingDown', start, restart, stop, stop, stop, stop);
+    await life.reaches('stopped');
+    await life.connection.start();
+    await life.tell(CRASH);
+    await life.isTold('reconnecting', start);
+    await life.reaches('ready');
+    expect(life.path).toMatch(/^ready/);
+  });
+
   it('changes its tools, more often than they can be read, and while they are read.', async () => {
     const life = await Life.begin({ on: { [LISTING]: [{}, { afterMs: 60 }] } });
     await life.reaches('ready');
@@ -254,6 +296,11 @@ describe('a real child', { timeout: LIMIT_MS }, () => {
     lives.push(life);
     void life.troupe.start();
     await life.reaches('configuring.awaitingTrust');
+    await life.isTold(
+      'configuring.awaitingTrust',
+      { type: 'connection.start' },
+      { type: 'connection.start' },
+    );
     life.command('retry');
     await life.reaches('configuring.awaitingTrust');
     life.connection.deny();
@@ -364,7 +411,28 @@ describe('a real child', { timeout: LIMIT_MS }, () => {
     await life.reaches('shuttingDown');
     life.command('start');
     await life.reaches('ready');
+    await life.isTold('shuttingDown', { type: 'connection.restart' });
+    await life.reaches('ready');
     expect(life.path).toMatch(/^ready/);
+  });
+
+  it('rests from the beginning where its tools are known from an earlier run.', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const program = await controlProgram({}, { main: MAIN });
+    const servers = { files: { ...program.config, policy: QUICK, start: 'lazy' } } as const;
+    const live = (): Life => {
+      const life = new Life(program, { servers, cache: createFileCatalogStore({ folder }) });
+      lives.push(life);
+      void life.troupe.start();
+      return life;
+    };
+    const first = live();
+    await first.lists('echo');
+    await first.troupe.close();
+    const second = live();
+    await second.reaches('configuring.dormant');
+    expect(await second.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
   });
 
   it('will not go: it is stopped three times over, or waited for.', async () => {
@@ -381,19 +449,15 @@ describe('a real child', { timeout: LIMIT_MS }, () => {
   });
 });
 
-/** Why no child process causes it, and what of the chart that is. */
+/** Why no child at the other end of a pipe causes it, and what of the chart that is. */
 const NOT_BY_A_CHILD: Readonly<Record<string, readonly RegExp[]>> = {
-  'It asks for what is so already, and is answered before the chart is asked.': [
-    /: connection\.(start|restart|stop|refresh), branch \d, to no other state$/,
-    /: session\.idle, branch 0, to no other state$/,
-  ],
   'Only a remote server signs in, is held while the network is down, or is tried for ever.': [
     /authorizing/,
     /\.offline/,
     /retryingSlowly/,
     /waitingForSlot: always/,
   ],
-  'Only what is no child process can have two sessions.': [
+  'Only a server that is reached by an address, or in process, can have two sessions.': [
     /succession/,
     /(session\.lost|probeAgain), branch 0, to connection\.shuttingDown$/,
   ],
@@ -403,15 +467,13 @@ const NOT_BY_A_CHILD: Readonly<Record<string, readonly RegExp[]>> = {
     /settled: connection\.(retry|start), branch 1/,
     /killSession, branch [01], to connection\.configuring/,
   ],
-  'Only whose tools are cached rests from the beginning.': [/resolveConfig, branch 1, to .*dormant/],
   'It never fails, or only for want of memory.': [
     /xstate\.error\.actor\.(drainCalls|enrichCatalog)/,
     /openTransport, branch 2/,
   ],
-  'It is the clock of the machine.': [/clock\.jumped/],
 };
 
-describe('what no child process can cause', () => {
+describe('what no child at the other end of a pipe can cause', () => {
   it('is the rest of the chart.', () => {
     process.stdout.write(`by a real child: ${edges.summary}\n`);
     const reasons = Object.values(NOT_BY_A_CHILD).flat();

@@ -1,7 +1,7 @@
 /**
  * What would run or be reached, as a person has to see it before saying yes.
  * Nothing is hidden: what cannot be seen is shown by its number, and a long text by its start, its end and how much is
- * between. Program, folder, address and proposed answers are shown whole, as long as any that can be run or reached.
+ * between. Program, folder, address and proposed answers are shown whole, up to what a path or an address can have.
  */
 import type { TrustRequest } from '../options.js';
 import { visibleText } from './visible-text.js';

@@ -33,8 +33,8 @@ export interface ReviewRequest {
 }
 
 /**
- * `EXIT.failed` where a server is not ready, a person says no, a tool changes meanwhile, an approval cannot be kept, or what is only shown could not
- * be compared with what was approved.
+ * `EXIT.failed` where a server is not ready, a person says no, a tool changes meanwhile, an approval cannot be kept, or
+ * what is only shown could not be compared with what was approved.
  */
 export async function review(
   flags: ReviewFlags,

@@ -91,8 +91,12 @@ class StreamableHttpTransport extends HttpSession {
     this.#endIfOver();
   }
 
-  protected override alive(): void {
+  protected override reached(): void {
     this.#unreachable = 0;
+  }
+
+  protected override alive(): void {
+    this.reached();
     super.alive();
   }
 
@@ -102,7 +106,11 @@ class StreamableHttpTransport extends HttpSession {
     this.#unanswered.set(id, controller);
     try {
       const reply = await this.#post(request, body, controller.signal);
-      if (method === 'initialize') this.requests.sessionId = reply.header('mcp-session-id');
+      if (method === 'initialize') {
+        this.requests.sessionId = reply.header('mcp-session-id');
+        // It is there, whatever comes of it: the handshake tells that apart from silence.
+        this.alive();
+      }
       if (isEventStream(reply)) return void this.#readStream(request, reply, controller);
       if (mediaType(reply) === JSON_TYPE) await this.#readJson(id, reply);
       // Not what the specification says, but some servers answer on the listening stream.

@@ -148,7 +148,7 @@ export abstract class HttpSession implements SessionTransport {
     const { url, headers, auth } = this.#options;
     const address = parseAddress(url, headers);
     this.#requests = new SessionRequests({ address, exchange: this.#exchange, clock: this.clock, auth });
-    this.#requests.onreply = () => this.alive();
+    this.#requests.onreply = (isTaken) => (isTaken ? this.reached() : this.alive());
     this.#phase = 'open';
   }
 
@@ -247,6 +247,10 @@ export abstract class HttpSession implements SessionTransport {
     this.tell(() => this.onnotice?.({ kind, message }));
   }
 
+  /** A message came to the server, and nothing from it. */
+  protected reached(): void {}
+
+  /** The server has said something. */
   protected alive(): void {
     if (this.onactivity !== undefined) this.tell(this.onactivity);
   }

@@ -1,8 +1,9 @@
 /** What a server does not reply to, or does not finish, costs sockets for some seconds and no longer (S5). */
 import { describe, expect, it } from 'vitest';
+import { createSseTransport } from '../../../src/transports/sse.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { useHttpFixture } from './http-fixture.js';
-import { failureOf, notification, open, request } from './session-record.js';
+import { failureOf, INITIALIZE, notification, open, request } from './session-record.js';
 import { echo, mcp, openStream, refuse } from './test-server.js';
 import type { Handler, Seen } from './test-server.js';
 
@@ -28,6 +29,45 @@ const endless: Handler = (_seen, res) => {
   };
   fill();
 };
+
+describe('A server that takes what it gets and says nothing', () => {
+  it('gives no sign of life over streamable HTTP, but for its first reply and where it refuses', async () => {
+    const { transport, said } = await connect(
+      mcp({
+        listen: (_seen, res) => void openStream(res),
+        request: (seen, res) => (seen.rpc.method === 'ping' ? openStream(res) : refuse(400)(seen, res)),
+      }),
+    );
+    await open(transport);
+    const { activity } = said;
+    await transport.send(request(1, 'ping'));
+    await transport.send(notification('notifications/cancelled', { requestId: 1 }));
+    expect(said.activity).toBe(activity);
+    await failureOf(transport.send(request(2, 'tools/list')));
+    expect(said.activity).toBe(activity + 1);
+  });
+
+  it('is there, as its first reply tells before there is an answer', async () => {
+    const { transport, said } = await connect(mcp({ initialize: (_seen, res) => void openStream(res) }));
+    await transport.start();
+    await transport.send(INITIALIZE);
+    expect(said.activity).toBe(1);
+  });
+
+  it('gives no sign of life over HTTP+SSE', async () => {
+    const { transport, said } = await connect(
+      (seen, res) => {
+        if (seen.method === 'GET') openStream(res).write('event: endpoint\ndata: /messages\n\n');
+        else res.writeHead(202).end('Accepted');
+      },
+      { create: createSseTransport },
+    );
+    await transport.start();
+    const { activity } = said;
+    await transport.send(request(1, 'ping'));
+    expect(said.activity).toBe(activity);
+  });
+});
 
 describe('A server that takes neither a call nor its cancellation', () => {
   it('keeps the socket of the call for two seconds more, that of the cancellation for ten', async () => {

@@ -1,0 +1,410 @@
+/** What a child process at the other end of a pipe can cause. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createFileCatalogStore } from '../../../src/catalog/cache-files.js';
+import type { StdioServerConfig, TroupeOptions } from '../../../src/options.js';
+import { tool } from '../../../src/testing/ordinary-answers.js';
+import { controlProgram, type ControlledProgram } from '../../../src/testing/scripted-program.js';
+import type { ServerScript } from '../../../src/testing/server-script.js';
+import { SERVER } from './account.js';
+import { closing, Life, LIMIT_MS, QUICK, untilTaken, WAIT_MS } from './life.js';
+import { mistake } from './mistake.js';
+import { standStill } from './stand-still.js';
+
+const MAIN = fileURLToPath(
+  new URL('../../../dist/bundle/src/testing/scripted-server-main.js', import.meta.url),
+);
+
+class ChildLife extends Life {
+  constructor(
+    readonly program: ControlledProgram,
+    options: TroupeOptions,
+  ) {
+    super(options);
+  }
+
+  static async begin(
+    script: ServerScript = {},
+    settings: Partial<StdioServerConfig> = {},
+  ): Promise<ChildLife> {
+    const program = closing(await controlProgram(script, { main: MAIN }));
+    return new ChildLife(program, {
+      servers: { [SERVER]: { ...program.config, policy: QUICK, ...settings } },
+    });
+  }
+
+  async tell(order: Parameters<ControlledProgram['tell']>[0]): Promise<void> {
+    await this.within('a process that listens', this.program.whenRunning());
+    this.program.tell(order);
+  }
+}
+
+const SILENT = { fault: 'silent' } as const;
+const CRASH = { fault: 'crash' } as const;
+const LISTING = 'tools/list';
+const STUBBORN: ServerScript = { stubborn: true };
+const BRIEF: typeof QUICK = { ...QUICK, stop: { drainMs: 0, deleteMs: 0, stdinEndMs: 100, termMs: 100 } };
+/** The longest that a close may take with it. */
+const BRIEF_MS = 1_200;
+
+export function childPaths(): void {
+  describe('a real child', { timeout: LIMIT_MS }, () => {
+    it('is started, used, listed again, restarted, stopped and started again.', async () => {
+      const life = await ChildLife.begin({}, { policy: { ...QUICK, stableMs: 50 } });
+      await life.reaches('ready');
+      expect(await life.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
+      await untilTaken('session.stable', () => pause(20));
+      await life.connection.refresh();
+      await life.connection.restart();
+      await life.connection.stop();
+      expect(life.path).toBe('stopped');
+      await life.connection.start();
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('is told another entry, other numbers, and what became of network and clock.', async () => {
+      const life = await ChildLife.begin();
+      await life.reaches('ready');
+      const entry = { ...life.program.config, policy: QUICK };
+      await life.troupe.reload({ [SERVER]: { ...entry, policy: { ...QUICK, maxAttempts: 3 } } });
+      life.troupe.network(false);
+      life.troupe.network(true);
+      const reloaded = life.troupe.reload({ [SERVER]: { ...entry, env: { ANOTHER: '1' } } });
+      await life.reaches('shuttingDown');
+      await life.troupe.reload({ [SERVER]: { ...entry, env: { ANOTHER: '2' } } });
+      await reloaded;
+      await life.reaches('ready');
+      expect(life.connection.status.generation).toBeGreaterThan(1);
+    });
+
+    it('is told what is so already, and that the clock has jumped.', async () => {
+      const start = { type: 'connection.start' } as const;
+      const restart = { type: 'connection.restart' } as const;
+      const refresh = { type: 'connection.refresh' } as const;
+      const stop = { type: 'connection.stop', reason: 'stop' } as const;
+      const jump = { type: 'clock.jumped' } as const;
+      const life = await ChildLife.begin({ ...STUBBORN, on: { initialize: { afterMs: 100 } } });
+      await life.isTold('configuring.resolving', start, start);
+      await life.isTold('launching', start, jump);
+      await life.isTold('handshaking', start);
+      await life.isTold('ready', start, refresh, refresh);
+      await untilTaken('liveness.resting: clock.jumped', () => life.isTold('ready', jump));
+      await life.isTold('ready', restart);
+      await life.isTold('shuttingDown', start, restart, stop, stop, stop, stop);
+      await life.reaches('stopped');
+      await life.connection.start();
+      await life.tell(CRASH);
+      await life.isTold('reconnecting', start);
+      await life.reaches('ready');
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('changes its tools, more often than they can be read, and while they are read.', async () => {
+      const life = await ChildLife.begin({ on: { [LISTING]: [{}, { afterMs: 60 }] } });
+      await life.reaches('ready');
+      await untilTaken('catalog.debouncing: catalog.listChanged, branch 1', async () => {
+        await life.tell({ tools: [tool(`tool-${Date.now()}`)] });
+        await pause(5);
+      });
+      await untilTaken('xstate.done.actor.refreshTools, branch 0', async () => {
+        await life.tell({ tools: [tool('last')] });
+        await pause(15);
+      });
+      await life.lists('last');
+      await untilTaken('catalog.debouncing: connection.refresh', async () => {
+        await life.tell({ tools: [tool('once more')] });
+        await pause(20);
+        life.command('refresh');
+      });
+      await life.lists('once more');
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('changes its resources while they are read, and more often than that.', async () => {
+      const changed = { send: { jsonrpc: '2.0', method: 'notifications/resources/list_changed' } };
+      const resources = { result: { resources: [] } };
+      const templates = { result: { resourceTemplates: [] } };
+      const life = await ChildLife.begin({
+        capabilities: { tools: {}, resources: { listChanged: true } },
+        on: { 'resources/list': { ...resources, afterMs: 150 }, 'resources/templates/list': templates },
+      });
+      await life.reaches('ready');
+      for (const [pauseMs, words] of [
+        [5, 'extras.debouncing: catalog.extrasChanged, branch 1'],
+        [400, 'extras.none: catalog.extrasChanged'],
+        [20, 'extras.debouncing: catalog.extrasChanged, branch 0'],
+      ] as const) {
+        await untilTaken(words, async () => {
+          await life.tell(changed);
+          await pause(pauseMs);
+        });
+      }
+      await untilTaken('extras.debouncing: connection.refresh', async () => {
+        await life.tell(changed);
+        await pause(20);
+        life.command('refresh');
+      });
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('cannot list its tools again, while they change.', async () => {
+      const error = { error: { code: -32_000, message: 'busy' }, afterMs: 200 };
+      const life = await ChildLife.begin({ on: { [LISTING]: [{}, error, {}] } });
+      await life.reaches('ready');
+      life.command('refresh');
+      await life.tell({ tools: [tool('late')] });
+      await life.lists('late');
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('waits for a person, who says no, then yes.', async () => {
+      const program = closing(await controlProgram({}, { main: MAIN }));
+      const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const path = join(folder, '.mcp.json');
+      writeFileSync(path, JSON.stringify({ mcpServers: { [SERVER]: program.config } }));
+      const life = new ChildLife(program, { config: { path, scope: 'project' }, policy: QUICK });
+      await life.reaches('configuring.awaitingTrust');
+      await life.isTold(
+        'configuring.awaitingTrust',
+        { type: 'connection.start' },
+        { type: 'connection.start' },
+      );
+      life.command('retry');
+      await life.reaches('configuring.awaitingTrust');
+      life.connection.deny();
+      await life.reaches('failed.settled');
+      life.command('start');
+      await life.reaches('configuring.awaitingTrust');
+      await life.connection.approve();
+      await life.reaches('ready');
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('wants a variable that nobody has set.', async () => {
+      const life = await ChildLife.begin({}, { args: ['${TROUPE_NO_SUCH_VARIABLE}'] });
+      await life.reaches('failed.settled');
+      expect(life.connection.status.error).toMatchObject({ code: 'variable-missing' });
+    });
+
+    it('is a program that does not exist.', async () => {
+      const life = await ChildLife.begin({}, { command: 'no-such-program-of-troupe' });
+      await life.reaches('failed.settled');
+      expect(life.connection.status.error).toMatchObject({ code: 'command-not-found' });
+    });
+
+    it('cannot list its tools any more, and then can.', async () => {
+      const error = { error: { code: -32_000, message: 'busy' } };
+      const life = await ChildLife.begin({ on: { [LISTING]: [{}, error, error, {}] } });
+      await life.reaches('ready');
+      life.command('refresh');
+      await life.reaches('ready.resting+stale');
+      await life.tell({ tools: [tool('a')] });
+      await life.reaches('ready.resting+debouncing');
+      await life.reaches('ready.resting+stale');
+      life.command('refresh');
+      await life.reaches('ready.resting+current');
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('misses one ping, answers the next, and then misses two.', async () => {
+      const life = await ChildLife.begin({ on: { ping: [SILENT, {}, {}, SILENT] } });
+      await life.reaches('ready.suspect');
+      await life.reaches('ready.resting');
+      await life.tells('connection.lost');
+      await life.reaches('ready');
+      expect(life.connection.status.generation).toBe(2);
+    });
+
+    it('is silent on its last attempt.', async () => {
+      const life = await ChildLife.begin({ on: { ping: SILENT } }, { policy: { ...QUICK, maxAttempts: 1 } });
+      await life.reaches('ready.suspect');
+      await life.reaches('failed.resting');
+      await expect(life.call()).resolves.toBeDefined();
+      await life.reaches('ready.suspect');
+      await life.reaches('failed.resting');
+      life.command('start');
+      await life.reaches('ready');
+    });
+
+    it('crashes once too often.', async () => {
+      const life = await ChildLife.begin(
+        {},
+        { policy: { ...QUICK, intensity: { restarts: 2, periodMs: 60_000 } } },
+      );
+      for (const _ of [1, 2]) {
+        await life.reaches('ready');
+        const lost = life.tells('connection.lost');
+        await life.tell(CRASH);
+        await lost;
+      }
+      await life.reaches('failed.settled');
+      expect(life.connection.status.error).toMatchObject({ code: 'crash-loop' });
+      life.command('retry');
+      await life.reaches('ready');
+    });
+
+    it('does not start, is given up, and is tried again for a call and for a person.', async () => {
+      const life = await ChildLife.begin({ start: { stderr: 'no disk', ...CRASH, exitCode: 3 } });
+      await life.reaches('failed.resting');
+      expect(life.connection.status.error).toMatchObject({ exit: { code: 3 } });
+      await expect(life.call()).rejects.toThrow();
+      await life.reaches('failed.resting');
+      life.command('retry');
+      await life.reaches('launching', 'handshaking');
+      await life.reaches('failed.releasing', 'failed.resting');
+      life.command('start');
+      await life.reaches('failed.resting');
+    });
+
+    it('speaks a version of the protocol that nobody here does.', async () => {
+      const life = await ChildLife.begin({ protocolVersion: '1999-01-01' });
+      await life.reaches('failed.settled');
+      life.command('start');
+      await life.reaches('failed.settled');
+      expect(life.connection.status.error).toMatchObject({ code: 'protocol-version' });
+    });
+
+    it('cannot list its tools to begin with.', async () => {
+      const life = await ChildLife.begin({
+        on: { [LISTING]: { error: { code: -32_000, message: 'busy' } } },
+      });
+      await life.reaches('reconnecting');
+      await life.answers('reconnecting.releasing', 'connection.retry');
+      await life.answers('reconnecting.backingOff', 'connection.retry');
+      await life.answers('failed.releasing', 'connection.retry');
+      await life.reaches('failed.resting');
+      expect(life.connection.status.error).toMatchObject({ code: 'server-error' });
+    });
+
+    it('is lazy, wakes for a call and rests again, and is called while it goes to rest.', async () => {
+      const life = await ChildLife.begin({}, { start: 'lazy', idleStopMs: 300 });
+      await life.answers('configuring.resolving', 'connection.start');
+      await life.reaches('configuring.dormant');
+      await life.call();
+      await life.reaches('shuttingDown');
+      life.command('start');
+      await life.reaches('ready');
+      await life.isTold('shuttingDown', { type: 'connection.restart' });
+      await life.reaches('ready');
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('rests from the beginning where its tools are known from an earlier run.', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const program = closing(await controlProgram({}, { main: MAIN }));
+      const servers = { [SERVER]: { ...program.config, policy: QUICK, start: 'lazy' } } as const;
+      const live = (): Life => new ChildLife(program, { servers, cache: createFileCatalogStore({ folder }) });
+      const first = live();
+      await first.lists('echo');
+      await first.troupe.close();
+      const second = live();
+      await second.reaches('configuring.dormant');
+      expect(await second.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
+    });
+
+    it('will not go: it is stopped three times over, or waited for.', async () => {
+      const life = await ChildLife.begin({ ...STUBBORN, on: { 'tools/call': SILENT } });
+      await life.reaches('ready');
+      const call = life.call();
+      call.catch(() => {});
+      life.command('restart');
+      await life.reaches('shuttingDown.draining');
+      life.command('restart');
+      for (const _ of [1, 2, 3, 4]) life.command('stop');
+      await life.reaches('stopped');
+      await expect(call).rejects.toThrow();
+    });
+
+    it('has calls that take longer than they may when it is stopped.', async () => {
+      const policy = { ...QUICK, stop: { drainMs: 100 } };
+      const life = await ChildLife.begin({ on: { 'tools/call': SILENT } }, { policy });
+      await life.reaches('ready');
+      const call = life.call();
+      call.catch(() => {});
+      await life.connection.restart();
+      await expect(call).rejects.toThrow();
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('is silent and will not go: that takes a little longer than it may.', async () => {
+      const policy = { ...QUICK, releaseTimeoutMs: 400 };
+      const life = await ChildLife.begin({ ...STUBBORN, on: { ping: [SILENT, SILENT, {}] } }, { policy });
+      await life.tells('connection.failed');
+      expect(life.connection.status.error).toMatchObject({ code: 'not-released' });
+      await life.reaches('ready');
+      expect(life.connection.status.generation).toBe(2);
+    });
+
+    it('is silent and will not go: that takes much longer than it may, and whoever wants it back has to wait.', async () => {
+      const policy = { ...QUICK, releaseTimeoutMs: 50, stop: { stdinEndMs: 500, termMs: 500 } };
+      const life = await ChildLife.begin({ ...STUBBORN, on: { ping: [SILENT, SILENT, {}] } }, { policy });
+      for (const type of ['connection.retry', 'connection.start'] as const) {
+        await life.answers('failed.settled', type);
+        await life.reaches('failed.settled');
+      }
+      await untilReady(life);
+      expect(life.connection.status.generation).toBe(2);
+    });
+
+    it('is killed where the host stands still while it is closed.', async () => {
+      const life = await ChildLife.begin(STUBBORN, { policy: BRIEF, start: 'lazy', idleStopMs: 200 });
+      await life.lists('echo');
+      await life.reaches('shuttingDown.closing');
+      standStill(BRIEF_MS);
+      await untilTaken('killSession, branch 0, to connection.configuring.dormant', () => pause(20));
+      await life.connection.start();
+      const restarted = life.connection.restart();
+      await life.reaches('shuttingDown.closing');
+      standStill(BRIEF_MS);
+      await untilTaken('killSession, branch 1, to connection.configuring', () => pause(20));
+      await restarted;
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('is not gone at once when it is killed.', async () => {
+      const policy = { ...BRIEF, releaseTimeoutMs: 1 };
+      const life = await ChildLife.begin(STUBBORN, { policy });
+      await life.reaches('ready');
+      life.command('restart');
+      await life.reaches('shuttingDown.closing');
+      standStill(BRIEF_MS);
+      await life.reaches('failed');
+      await untilReady(life);
+      for (const _ of [1, 2, 3]) life.command('stop');
+      await life.reaches('stopped');
+      expect(life.connection.status.error).toMatchObject({ code: 'not-released' });
+    });
+
+    it('is read by a host that makes a mistake.', async () => {
+      const changed = { send: { jsonrpc: '2.0', method: 'notifications/resources/list_changed' } };
+      const on = { 'resources/list': { result: { resources: [] }, afterMs: 150 } };
+      mistake.isMade = true;
+      onTestFinished(() => void (mistake.isMade = false));
+      const life = await ChildLife.begin({
+        capabilities: { tools: {}, resources: { listChanged: true } },
+        on,
+      });
+      await life.reaches('ready');
+      await untilTaken('error.actor.enrichCatalog, branch 1', () => pause(20));
+      await untilTaken('error.actor.enrichCatalog, branch 0', async () => {
+        await life.tell(changed);
+        await pause(40);
+      });
+      expect(await life.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
+    });
+  });
+}
+
+/** Asks for it again and again, until it is there. */
+async function untilReady(life: Life): Promise<void> {
+  for (const end = Date.now() + WAIT_MS; !life.path.startsWith('ready'); await pause(20)) {
+    if (Date.now() > end) throw new Error(`It never became ready; it is in ${life.path}.`);
+    if (life.path === 'failed.settled') life.command('start');
+  }
+}

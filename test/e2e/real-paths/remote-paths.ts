@@ -1,0 +1,297 @@
+/** What a remote server in a process of its own can cause. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AuthOptions } from '../../../src/auth/auth-options.js';
+import { createMemoryTokenStore } from '../../../src/auth/token-store.js';
+import type { HttpServerConfig, TroupeOptions } from '../../../src/options.js';
+import { whenEmits } from '../../support/test-troupe.js';
+import { SERVER } from './account.js';
+import { closing, Life, LIMIT_MS, QUICK, untilTaken } from './life.js';
+import {
+  startRemoteProgram,
+  type RemoteAnswer,
+  type RemoteOrder,
+  type RemoteProgram,
+} from './remote-program.js';
+import { standStill } from './stand-still.js';
+
+type Answers = Readonly<Record<string, RemoteAnswer>>;
+
+const REMOTE: NonNullable<HttpServerConfig['policy']> = {
+  ...QUICK,
+  exhausted: { callAfterMs: 0, remoteEveryMs: 500 },
+  stop: { drainMs: 500, deleteMs: 300 },
+};
+
+class RemoteLife extends Life {
+  constructor(
+    readonly program: RemoteProgram,
+    options: TroupeOptions,
+  ) {
+    super(options);
+  }
+
+  static async begin(
+    answers: Answers = {},
+    settings: Partial<HttpServerConfig> = {},
+    options: TroupeOptions = {},
+  ): Promise<RemoteLife> {
+    const program = closing(await startRemoteProgram({ answers }));
+    const servers = { [SERVER]: entryOf(program, settings) };
+    return new RemoteLife(program, { servers, ...options });
+  }
+
+  async tell(order: RemoteOrder): Promise<void> {
+    await this.program.tell(order);
+  }
+
+  /** Gives the entry another header: its session has to be another one. */
+  change(settings: Partial<HttpServerConfig> = {}): void {
+    this.reload(entryOf(this.program, { headers: { 'x-change': `${(changes += 1)}` }, ...settings }));
+  }
+}
+
+let changes = 0;
+
+function entryOf({ origin }: RemoteProgram, settings: Partial<HttpServerConfig>): HttpServerConfig {
+  return { type: 'http', url: `${origin}/mcp`, policy: REMOTE, ...settings };
+}
+
+/** A person who signs in as soon as somebody asks. */
+const willing = (): AuthOptions => ({
+  store: createMemoryTokenStore(),
+  redirectUrl: 'http://127.0.0.1:1/callback',
+  onAuthorizationUrl: () => 'code',
+});
+
+const READY = 'ready.resting+current';
+const LISTING = 'tools/list';
+const LOCKED = { needsToken: true } as const;
+const SILENT = { silent: true } as const;
+/** How much longer than its steps a close may take. */
+const CLOSE_MARGIN_MS = 1_000;
+const refusing = (status: number): RemoteAnswer => ({ status });
+
+export function remotePaths(): void {
+  describe('a remote server', { timeout: LIMIT_MS }, () => {
+    it('wants somebody to sign in before it says anything, and again for a call.', async () => {
+      const life = await RemoteLife.begin({ initialize: LOCKED }, {}, { auth: willing() });
+      await life.reaches('ready');
+      await life.tell({ answers: { 'tools/call': LOCKED }, forget: 'tokens' });
+      await expect(life.call()).rejects.toMatchObject({ cause: { code: 'AUTH_REQUIRED' } });
+      await life.reaches('ready');
+      expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
+      expect(life.connection.status.generation).toBe(3);
+    });
+
+    it('is silent while a token is not renewed in its place.', async () => {
+      const ping = { idleMs: 100, timeoutMs: 1_000 };
+      const policy = { ...REMOTE, ping };
+      const life = await RemoteLife.begin({ initialize: LOCKED }, { policy }, { auth: willing() });
+      await life.reaches('ready');
+      const answers = {
+        [LISTING]: LOCKED,
+        ping: SILENT,
+        '/token': { afterMs: ping.idleMs + ping.timeoutMs - 300 },
+      };
+      await life.tell({ answers, forget: 'tokens' });
+      life.command('refresh');
+      await untilTaken('probeAgain, branch 1', () => pause(20));
+      await life.reaches('handshaking.authorizing');
+      expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
+    });
+
+    it('wants somebody to sign in before it lists its tools.', async () => {
+      const life = await RemoteLife.begin({ [LISTING]: LOCKED }, {}, { auth: willing() });
+      await life.lists('echo');
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('wants somebody to sign in, and nobody does.', async () => {
+      const life = await RemoteLife.begin({ initialize: LOCKED });
+      await life.reaches('handshaking.authorizing');
+      await life.tell({ answers: {} });
+      life.command('retry');
+      await life.reaches('ready');
+      expect(life.connection.status.generation).toBe(2);
+    });
+
+    it('wants somebody to sign in, and then does not take it.', async () => {
+      const answers = { initialize: LOCKED, '/token': refusing(400) };
+      const life = await RemoteLife.begin(answers, {}, { auth: willing() });
+      await life.reaches('failed');
+      expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
+    });
+
+    it('speaks the older transport: wants somebody to sign in, and then is out of order.', async () => {
+      const program = closing(await startRemoteProgram({ answers: { GET: LOCKED } }));
+      const entry = { type: 'sse', url: `${program.origin}/sse`, policy: REMOTE } as const;
+      const life = new RemoteLife(program, { servers: { [SERVER]: entry }, auth: willing() });
+      const asked = life.tells('connection.authRequired');
+      await program.tell({ answers: { GET: LOCKED, '/token': { afterMs: 100 } } });
+      await asked;
+      await program.tell({ answers: { GET: refusing(503) } });
+      await life.reaches('failed.retryingSlowly');
+      expect(life.connection.status.error).toMatchObject({ http: { status: 503 } });
+    });
+
+    it('is not tried while the network is down.', async () => {
+      const life = await RemoteLife.begin();
+      for (const isRetried of [false, true]) {
+        await life.reaches('ready');
+        life.troupe.network(false);
+        await life.tell({ forget: 'sessions' });
+        life.call().catch(() => {});
+        await life.reaches('reconnecting.offline');
+        if (isRetried) {
+          life.command('retry');
+          await life.reaches('ready');
+        } else {
+          life.troupe.network(true);
+          await life.reaches('reconnecting.backingOff');
+          life.troupe.network(false);
+          expect(life.path).toBe('reconnecting.offline');
+          life.troupe.network(true);
+        }
+      }
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('is out of order for long: tried now and then, for a call, for a person and for the network.', async () => {
+      const life = await RemoteLife.begin();
+      await life.reaches('ready');
+      await life.tell({ answers: { initialize: refusing(503) }, forget: 'sessions' });
+      await expect(life.call()).rejects.toThrow();
+      await life.reaches('failed.retryingSlowly');
+      await untilTaken('slowRetryDelay', () => pause(20));
+      for (const type of ['connection.retry', 'connection.start'] as const) {
+        await life.answers('failed.retryingSlowly', type);
+        await life.reaches('failed.retryingSlowly');
+      }
+      await untilTaken('retryingSlowly: call.waiting', () => life.call().then(failing, () => {}));
+      await untilTaken('retryingSlowly: network.online', async () => {
+        await life.reaches('failed.retryingSlowly');
+        life.troupe.network(false);
+        life.troupe.network(true);
+      });
+      await life.tell({ answers: {} });
+      await life.reaches('ready');
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('has another entry: its next session is brought up beside the one in use, whose last call may finish.', async () => {
+      const settings = { start: 'lazy', idleStopMs: 100 } as const;
+      const life = await RemoteLife.begin({ 'tools/call': { afterMs: 700 } }, settings);
+      await life.lists('echo');
+      const first = life.call();
+      await life.reaches('ready');
+      life.change(settings);
+      await untilTaken('retiring: session.idle', () => pause(20));
+      expect(await first).toMatchObject({ content: [{ text: 'echoed' }] });
+      await untilTaken('done.actor.retireSession', () => pause(20));
+    });
+
+    it('has another entry again and again: there are never more than two sessions.', async () => {
+      const answers = { 'tools/call': SILENT };
+      const life = await RemoteLife.begin({ ...answers, initialize: { afterMs: 100 } });
+      await life.reaches('ready');
+      const call = life.call();
+      call.catch(() => {});
+      life.change();
+      await life.reaches(`${READY}+preparing`);
+      life.change();
+      await life.reaches(`${READY}+retiring`);
+      life.change();
+      await expect(call).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+      await life.reaches(`${READY}+retiring`);
+      expect(life.connection.status.generation).toBe(4);
+    });
+
+    it('is idle while its next session is brought up.', async () => {
+      const settings = { start: 'lazy', idleStopMs: 100 } as const;
+      const life = await RemoteLife.begin({}, settings);
+      await life.lists('echo');
+      await life.call();
+      await life.tell({ answers: { initialize: { afterMs: 400 } } });
+      life.change(settings);
+      await untilTaken('preparing: session.idle', () => pause(20));
+      await life.reaches('configuring.dormant');
+      expect(life.connection.status.generation).toBe(2);
+    });
+
+    it('takes no second session beside the one in use, and later cannot begin one at all.', async () => {
+      const life = await RemoteLife.begin();
+      await life.reaches('ready');
+      await life.tell({ answers: { initialize: refusing(409) } });
+      const isReplaced = life.reaches('shuttingDown');
+      life.change();
+      await isReplaced;
+      await life.tell({ answers: {} });
+      await life.reaches('ready');
+      await life.tell({ answers: { initialize: refusing(500) } });
+      life.change();
+      await life.within('an outdated session', isOutdated(life));
+      expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
+    });
+
+    it('is lost, or is silent, while its next session is brought up.', async () => {
+      const life = await RemoteLife.begin();
+      await life.reaches('ready');
+      await life.tell({ answers: { initialize: { afterMs: 2_000 } }, forget: 'sessions' });
+      life.change();
+      await life.reaches(`${READY}+preparing`);
+      const isLost = life.tells('connection.lost');
+      life.command('refresh');
+      await isLost;
+      await life.tell({ answers: {} });
+      await life.reaches('ready');
+      await life.tell({ answers: { initialize: { afterMs: 2_000 }, ping: SILENT } });
+      const isSilent = life.tells('connection.lost');
+      life.change();
+      await isSilent;
+      await life.tell({ answers: {} });
+      await life.reaches('ready');
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('has another entry that nobody has approved.', async () => {
+      const program = closing(await startRemoteProgram());
+      const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const path = join(folder, '.mcp.json');
+      const write = (settings: Partial<HttpServerConfig>): void =>
+        writeFileSync(path, JSON.stringify({ mcpServers: { [SERVER]: entryOf(program, settings) } }));
+      write({});
+      const life = new RemoteLife(program, { config: { path, scope: 'project' } });
+      await life.reaches('ready');
+      write({ headers: { 'x-change': '${HOME}' } });
+      life.troupe.reload().catch(() => {});
+      await life.reaches('configuring.awaitingTrust');
+      expect(life.connection.status.generation).toBe(1);
+    });
+
+    it('does not take leave of the session before, while the host stands still.', async () => {
+      const stop = { drainMs: 0, deleteMs: 300, stdinEndMs: 0, termMs: 0 };
+      const policy = { ...REMOTE, stop };
+      const life = await RemoteLife.begin({ DELETE: SILENT }, { policy });
+      await life.reaches('ready');
+      life.change({ policy });
+      await untilTaken('none: always', () => pause(5));
+      await pause(50);
+      standStill(CLOSE_MARGIN_MS + stop.deleteMs);
+      await untilTaken('error.actor.retireSession', () => pause(20));
+      expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
+    });
+  });
+}
+
+async function isOutdated(life: Life): Promise<void> {
+  await whenEmits(life.troupe.status$, () => life.connection.status.outdated !== null);
+}
+
+function failing(): never {
+  throw new Error('It was answered.');
+}

@@ -1,13 +1,15 @@
 /**
- * The ways of the connection's chart with a real process at the other end, which is told what to do while it runs: a
- * child over a socket of its own, a remote server over the channel to its parent. Every transition is taken.
+ * The ways of the charts with a real process at the other end, which is told what to do while it runs: a child over a
+ * socket of its own, a remote server over the channel to its parent. Every transition of a connection and of the manager
+ * is taken; the review's chart speaks with a store alone.
  */
 import { describe, expect, it, vi } from 'vitest';
 import type { ActorOptions, AnyActorLogic, InspectionEvent } from 'xstate';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { count, edges } from './real-paths/account.js';
+import { count, missing, summaries } from './real-paths/account.js';
 import { childPaths } from './real-paths/child-paths.js';
+import { fleetPaths } from './real-paths/fleet-paths.js';
 import { useLives } from './real-paths/life.js';
 import { remotePaths } from './real-paths/remote-paths.js';
 
@@ -36,10 +38,11 @@ watched.count = count;
 
 childPaths();
 remotePaths();
+fleetPaths();
 
 describe('by real processes', () => {
   it('every transition was taken.', () => {
-    process.stdout.write(`by real processes: ${edges.summary}\n`);
-    expect(edges.missing).toEqual([]);
+    for (const summary of summaries()) process.stdout.write(`by real processes: ${summary}\n`);
+    expect(missing()).toEqual([]);
   });
 });

@@ -1,27 +1,44 @@
-/** What of the connection's chart was taken, by every server of one test file. */
-import type { ActorRefFrom, AnyActorRef, InspectionEvent } from 'xstate';
+/** What was taken of every chart, by all servers of one test file. */
+import type { ActorRefFrom, AnyActorRef, AnyStateMachine, InspectionEvent } from 'xstate';
 import { connectionMachine } from '../../../machines/connection.machine.js';
+import { managerMachine } from '../../../machines/manager.machine.js';
 import { ChartEdges } from '../../support/chart-edges.js';
 
-export const edges = new ChartEdges(connectionMachine);
-
-/** The name of every server here. */
+/** The name of the server that a chart is told of. */
 export const SERVER = 'files';
 
-type Chart = ActorRefFrom<typeof connectionMachine>;
+const MACHINES = { connection: connectionMachine, manager: managerMachine };
 
-let latest: Chart | undefined;
+type Chart = keyof typeof MACHINES;
+
+const edges = Object.values(MACHINES).map((machine) => new ChartEdges(machine));
+const latest = new Map<string, AnyActorRef>();
 
 /** To be given to every actor as `inspect`. */
 export function count(event: InspectionEvent): void {
-  if (event.type === '@xstate.actor') {
-    const actor = event.actorRef as AnyActorRef;
-    if (actor.id === SERVER) latest = actor as Chart;
-  }
-  edges.count(event);
+  if (event.type === '@xstate.actor') note(event.actorRef as AnyActorRef & { readonly logic: unknown });
+  for (const each of edges) each.count(event);
 }
 
-/** The chart of the connection that came last. */
-export function chart(): Chart | undefined {
-  return latest;
+function note(actor: AnyActorRef & { readonly logic: unknown }): void {
+  const { id } = actor.logic as Partial<AnyStateMachine>;
+  if (id === undefined || (id === 'connection' && actor.id !== SERVER)) return;
+  latest.set(id, actor);
+}
+
+/** The chart of that kind that came last. Throws where there is none. */
+export function actorOf<Of extends Chart>(chart: Of): ActorRefFrom<(typeof MACHINES)[Of]> {
+  const actor = latest.get(chart);
+  if (actor === undefined) throw new Error(`There is no ${chart} yet.`);
+  return actor as ActorRefFrom<(typeof MACHINES)[Of]>;
+}
+
+/** The transitions that nobody has taken, in words. */
+export function missing(): string[] {
+  return edges.flatMap((each) => each.missing);
+}
+
+/** A line for each chart. */
+export function summaries(): string[] {
+  return edges.map(({ summary }) => summary);
 }

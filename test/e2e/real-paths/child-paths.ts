@@ -3,45 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFileCatalogStore } from '../../../src/catalog/cache-files.js';
-import type { StdioServerConfig, TroupeOptions } from '../../../src/options.js';
 import { tool } from '../../../src/testing/ordinary-answers.js';
-import { controlProgram, type ControlledProgram } from '../../../src/testing/scripted-program.js';
 import type { ServerScript } from '../../../src/testing/server-script.js';
 import { SERVER } from './account.js';
-import { closing, Life, LIMIT_MS, QUICK, untilTaken, WAIT_MS } from './life.js';
+import { ChildLife, controlled } from './child-life.js';
+import { LIMIT_MS, QUICK, untilTaken, WAIT_MS, type Life } from './life.js';
 import { mistake } from './mistake.js';
 import { standStill } from './stand-still.js';
-
-const MAIN = fileURLToPath(
-  new URL('../../../dist/bundle/src/testing/scripted-server-main.js', import.meta.url),
-);
-
-class ChildLife extends Life {
-  constructor(
-    readonly program: ControlledProgram,
-    options: TroupeOptions,
-  ) {
-    super(options);
-  }
-
-  static async begin(
-    script: ServerScript = {},
-    settings: Partial<StdioServerConfig> = {},
-  ): Promise<ChildLife> {
-    const program = closing(await controlProgram(script, { main: MAIN }));
-    return new ChildLife(program, {
-      servers: { [SERVER]: { ...program.config, policy: QUICK, ...settings } },
-    });
-  }
-
-  async tell(order: Parameters<ControlledProgram['tell']>[0]): Promise<void> {
-    await this.within('a process that listens', this.program.whenRunning());
-    this.program.tell(order);
-  }
-}
 
 const SILENT = { fault: 'silent' } as const;
 const CRASH = { fault: 'crash' } as const;
@@ -162,7 +132,7 @@ export function childPaths(): void {
     });
 
     it('waits for a person, who says no, then yes.', async () => {
-      const program = closing(await controlProgram({}, { main: MAIN }));
+      const program = await controlled();
       const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
       const path = join(folder, '.mcp.json');
@@ -297,7 +267,7 @@ export function childPaths(): void {
     it('rests from the beginning where its tools are known from an earlier run.', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
-      const program = closing(await controlProgram({}, { main: MAIN }));
+      const program = await controlled();
       const servers = { [SERVER]: { ...program.config, policy: QUICK, start: 'lazy' } } as const;
       const live = (): Life => new ChildLife(program, { servers, cache: createFileCatalogStore({ folder }) });
       const first = live();

@@ -4,7 +4,7 @@ import type { ConnectionEvent } from '../../../machines/connection.events.js';
 import type { ServerConfig, ServerSettings, TroupeOptions } from '../../../src/options.js';
 import { createTroupe, type Troupe } from '../../../src/troupe.js';
 import { whenEmits } from '../../support/test-troupe.js';
-import { chart, edges, SERVER } from './account.js';
+import { actorOf, missing, SERVER } from './account.js';
 
 export const LIMIT_MS = 60_000;
 export const WAIT_MS = 20_000;
@@ -61,7 +61,7 @@ export class Life {
   async isTold(path: string, ...events: ConnectionEvent[]): Promise<void> {
     await this.#sees(`the state ${path}`, () => {
       if (!this.path.startsWith(path)) return false;
-      for (const event of events) chart()?.send(event);
+      for (const event of events) actorOf('connection').send(event);
       return true;
     });
   }
@@ -126,7 +126,7 @@ export function useLives(): void {
 
 /** Does it again and again, until the chart has taken a transition that is called so. */
 export async function untilTaken(words: string, act: () => Promise<void>): Promise<void> {
-  const isMissing = (): boolean => edges.missing.some((each) => each.includes(words));
+  const isMissing = (): boolean => missing().some((each) => each.includes(words));
   for (const end = Date.now() + WAIT_MS; isMissing();) {
     if (Date.now() > end) throw new Error(`It was never taken: ${words}`);
     await act();

@@ -1,0 +1,40 @@
+/** One connection to a child process on a pipe, which takes its orders over a socket. */
+import { fileURLToPath } from 'node:url';
+import type { StdioServerConfig, TroupeOptions } from '../../../src/options.js';
+import { controlProgram, type ControlledProgram } from '../../../src/testing/scripted-program.js';
+import type { ServerScript } from '../../../src/testing/server-script.js';
+import { SERVER } from './account.js';
+import { closing, Life, QUICK } from './life.js';
+
+const MAIN = fileURLToPath(
+  new URL('../../../dist/bundle/src/testing/scripted-server-main.js', import.meta.url),
+);
+
+/** A program that follows the script, closed after the test. */
+export async function controlled(script: ServerScript = {}): Promise<ControlledProgram> {
+  return closing(await controlProgram(script, { main: MAIN }));
+}
+
+export class ChildLife extends Life {
+  constructor(
+    readonly program: ControlledProgram,
+    options: TroupeOptions,
+  ) {
+    super(options);
+  }
+
+  static async begin(
+    script: ServerScript = {},
+    settings: Partial<StdioServerConfig> = {},
+    options: TroupeOptions = {},
+  ): Promise<ChildLife> {
+    const program = await controlled(script);
+    const servers = { [SERVER]: { ...program.config, policy: QUICK, ...settings } };
+    return new ChildLife(program, { servers, ...options });
+  }
+
+  async tell(order: Parameters<ControlledProgram['tell']>[0]): Promise<void> {
+    await this.within('a process that listens', this.program.whenRunning());
+    this.program.tell(order);
+  }
+}

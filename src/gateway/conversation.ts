@@ -95,7 +95,7 @@ export class Conversation {
     }
     if (message.id === undefined) return false;
     const isOfInitialize = this.#pending.get(message.id) === false;
-    if (isOfInitialize && 'result' in message) this.#version = String(message.result['protocolVersion']);
+    if (isOfInitialize && 'result' in message) this.#version = versionIn(message.result);
     return this.end(message.id);
   }
 
@@ -137,7 +137,7 @@ export class Conversation {
     if (this.#pending.size >= MOST_PENDING)
       return refuse(RPC.serverError, `${MOST_PENDING} requests are in flight already.`, 'too-many-requests');
     this.#pending.set(id, method !== 'initialize');
-    if (method === 'initialize') this.#version ??= String(params?.['protocolVersion']);
+    if (method === 'initialize') this.#version ??= versionIn(params);
     return { kind: 'request', message };
   }
 
@@ -158,6 +158,12 @@ export class Conversation {
     const id = requestIn(message);
     return id !== undefined && this.#pending.get(id) === true ? id : undefined;
   }
+}
+
+/** Undefined for what is no text: whoever deals with the request refuses that. */
+function versionIn(told: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const version = told?.['protocolVersion'];
+  return typeof version === 'string' ? version : undefined;
 }
 
 function requestIn({ params }: JSONRPCNotification): RequestId | undefined {

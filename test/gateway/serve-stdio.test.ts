@@ -119,6 +119,18 @@ describe('a client on stdin and stdout', () => {
     ]);
   });
 
+  it.each(['{"toString":null}', '[[{"toString":1}]]'])(
+    'may ask for the protocol version %s, which is no text, and its next line is answered.',
+    async (version) => {
+      const client = await serve();
+      const params = `{"protocolVersion":${version}}`;
+      client.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":${params}}`, echo(2));
+      const [first, second] = await client.sees(2);
+      expect(first).toMatchObject({ id: 1, result: JSON.parse(params) as object });
+      expect(second).toMatchObject({ id: 2 });
+    },
+  );
+
   it('learns of a line that is no JSON, and the next one is answered.', async () => {
     const client = await serve();
     client.say('{"jsonrpc": "2.0", "id": 1,', echo(2));

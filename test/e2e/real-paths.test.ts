@@ -9,6 +9,7 @@ import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { count, missing, summaries } from './real-paths/account.js';
 import { childPaths } from './real-paths/child-paths.js';
+import { endPaths } from './real-paths/end-paths.js';
 import { fleetPaths } from './real-paths/fleet-paths.js';
 import { useLives } from './real-paths/life.js';
 import { remotePaths } from './real-paths/remote-paths.js';
@@ -37,6 +38,7 @@ useLives();
 watched.count = count;
 
 childPaths();
+endPaths();
 remotePaths();
 fleetPaths();
 

@@ -9,18 +9,13 @@ import { tool } from '../../../src/testing/ordinary-answers.js';
 import type { ServerScript } from '../../../src/testing/server-script.js';
 import { SERVER } from './account.js';
 import { ChildLife, controlled } from './child-life.js';
-import { LIMIT_MS, QUICK, untilTaken, WAIT_MS, type Life } from './life.js';
+import { LIMIT_MS, QUICK, untilTaken, type Life } from './life.js';
 import { mistake } from './mistake.js';
-import { standStill } from './stand-still.js';
 
 const SILENT = { fault: 'silent' } as const;
 const CRASH = { fault: 'crash' } as const;
 const LISTING = 'tools/list';
 const STUBBORN: ServerScript = { stubborn: true };
-const BRIEF: typeof QUICK = { ...QUICK, stop: { drainMs: 0, deleteMs: 0, stdinEndMs: 100, termMs: 100 } };
-/** The longest that a close may take with it. */
-const BRIEF_MS = 1_200;
-
 export function childPaths(): void {
   describe('a real child', { timeout: LIMIT_MS }, () => {
     it('is started, used, listed again, restarted, stopped and started again.', async () => {
@@ -278,79 +273,6 @@ export function childPaths(): void {
       expect(await second.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
     });
 
-    it('will not go: it is stopped three times over, or waited for.', async () => {
-      const life = await ChildLife.begin({ ...STUBBORN, on: { 'tools/call': SILENT } });
-      await life.reaches('ready');
-      const call = life.call();
-      call.catch(() => {});
-      life.command('restart');
-      await life.reaches('shuttingDown.draining');
-      life.command('restart');
-      for (const _ of [1, 2, 3, 4]) life.command('stop');
-      await life.reaches('stopped');
-      await expect(call).rejects.toThrow();
-    });
-
-    it('has calls that take longer than they may when it is stopped.', async () => {
-      const policy = { ...QUICK, stop: { drainMs: 100 } };
-      const life = await ChildLife.begin({ on: { 'tools/call': SILENT } }, { policy });
-      await life.reaches('ready');
-      const call = life.call();
-      call.catch(() => {});
-      await life.connection.restart();
-      await expect(call).rejects.toThrow();
-      expect(life.path).toMatch(/^ready/);
-    });
-
-    it('is silent and will not go: that takes a little longer than it may.', async () => {
-      const policy = { ...QUICK, releaseTimeoutMs: 400 };
-      const life = await ChildLife.begin({ ...STUBBORN, on: { ping: [SILENT, SILENT, {}] } }, { policy });
-      await life.tells('connection.failed');
-      expect(life.connection.status.error).toMatchObject({ code: 'not-released' });
-      await life.reaches('ready');
-      expect(life.connection.status.generation).toBe(2);
-    });
-
-    it('is silent and will not go: that takes much longer than it may, and whoever wants it back has to wait.', async () => {
-      const policy = { ...QUICK, releaseTimeoutMs: 50, stop: { stdinEndMs: 500, termMs: 500 } };
-      const life = await ChildLife.begin({ ...STUBBORN, on: { ping: [SILENT, SILENT, {}] } }, { policy });
-      for (const type of ['connection.retry', 'connection.start'] as const) {
-        await life.answers('failed.settled', type);
-        await life.reaches('failed.settled');
-      }
-      await untilReady(life);
-      expect(life.connection.status.generation).toBe(2);
-    });
-
-    it('is killed where the host stands still while it is closed.', async () => {
-      const life = await ChildLife.begin(STUBBORN, { policy: BRIEF, start: 'lazy', idleStopMs: 200 });
-      await life.lists('echo');
-      await life.reaches('shuttingDown.closing');
-      standStill(BRIEF_MS);
-      await untilTaken('killSession, branch 0, to connection.configuring.dormant', () => pause(20));
-      await life.connection.start();
-      const restarted = life.connection.restart();
-      await life.reaches('shuttingDown.closing');
-      standStill(BRIEF_MS);
-      await untilTaken('killSession, branch 1, to connection.configuring', () => pause(20));
-      await restarted;
-      expect(life.path).toMatch(/^ready/);
-    });
-
-    it('is not gone at once when it is killed.', async () => {
-      const policy = { ...BRIEF, releaseTimeoutMs: 1 };
-      const life = await ChildLife.begin(STUBBORN, { policy });
-      await life.reaches('ready');
-      life.command('restart');
-      await life.reaches('shuttingDown.closing');
-      standStill(BRIEF_MS);
-      await life.reaches('failed');
-      await untilReady(life);
-      for (const _ of [1, 2, 3]) life.command('stop');
-      await life.reaches('stopped');
-      expect(life.connection.status.error).toMatchObject({ code: 'not-released' });
-    });
-
     it('is read by a host that makes a mistake.', async () => {
       const changed = { send: { jsonrpc: '2.0', method: 'notifications/resources/list_changed' } };
       const on = { 'resources/list': { result: { resources: [] }, afterMs: 150 } };
@@ -369,12 +291,4 @@ export function childPaths(): void {
       expect(await life.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
     });
   });
-}
-
-/** Asks for it again and again, until it is there. */
-async function untilReady(life: Life): Promise<void> {
-  for (const end = Date.now() + WAIT_MS; !life.path.startsWith('ready'); await pause(20)) {
-    if (Date.now() > end) throw new Error(`It never became ready; it is in ${life.path}.`);
-    if (life.path === 'failed.settled') life.command('start');
-  }
 }

@@ -13,6 +13,7 @@ import { toTrustRequest } from './config/trust.js';
 import type { TrustRequest } from './options.js';
 import { systemClock, type Clock } from './ports.js';
 import { doneWithin } from './release.js';
+import { messageOf } from './thrown.js';
 
 /** For each thing that a store is asked for. */
 const STORE_LIMIT_MS = 2_000;
@@ -82,7 +83,7 @@ export class Approvals {
     try {
       work();
     } catch (error) {
-      this.tell(`Approvals from elsewhere could not be ${what}: ${reasonOf(error)}`);
+      this.tell(`Approvals from elsewhere could not be ${what}: ${messageOf(error)}`);
     }
   }
 
@@ -102,12 +103,8 @@ export class Approvals {
       if (await doneWithin(this.clock, STORE_LIMIT_MS, working)) return await working;
       throw new Error(`the store did not answer within ${STORE_LIMIT_MS / 1_000} s`);
     } catch (error) {
-      this.tell(`An approval could not be ${what}: ${reasonOf(error)}`);
+      this.tell(`An approval could not be ${what}: ${messageOf(error)}`);
       return undefined;
     }
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -11,6 +11,7 @@ import { NotReadyError } from './errors.js';
 import type { LifecycleEventBody } from './lifecycle/event.js';
 import type { Clock } from './ports.js';
 import type { ReloadReport } from './reload-report.js';
+import { messageOf } from './thrown.js';
 
 /** When a source is tried again that could not be read, milliseconds. */
 const RETRY_AFTER_MS = [1_000, 2_000, 4_000];
@@ -89,8 +90,4 @@ export class AutoReload {
   #diagnose(kind: string, message: string): void {
     this.#parts.publish({ type: 'diagnostic', kind, message });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

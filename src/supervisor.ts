@@ -23,6 +23,7 @@ import { NumberedClock } from './event-log/numbered-clock.js';
 import type { ObservableSystem } from './event-log/observed-system.js';
 import { follow, type ConnectionRef } from './lifecycle/follow.js';
 import { release, releaseAll } from './release.js';
+import { messageOf } from './thrown.js';
 import { Timers } from './timers.js';
 
 export interface SupervisorListener {
@@ -184,7 +185,7 @@ export class Supervisor {
   #managerDied(error: unknown): void {
     this.#capacity.watch(false);
     this.#clockWatch.stop();
-    this.#failure = error instanceof Error ? error.message : String(error);
+    this.#failure = messageOf(error);
     this.#stopChildren();
     this.listener.failed(this.#failure);
   }

@@ -2,6 +2,7 @@
 import { fromPromise, type AnyActorRef } from 'xstate';
 import type { ReviewTrouble } from '../../machines/review.machine.js';
 import type { Clock } from '../ports.js';
+import { messageOf } from '../thrown.js';
 import { withinLimit } from './effect.js';
 
 /** Longest time for one answer of a store. */
@@ -22,7 +23,7 @@ export function askReviewStore<TOutput, TInput>(
       const { clock, ask } = askerOf(system);
       return await withinLimit(clock, signal, LIMIT_MS, () => ask(input));
     } catch (error) {
-      const trouble: ReviewTrouble = { message: error instanceof Error ? error.message : String(error) };
+      const trouble: ReviewTrouble = { message: messageOf(error) };
       return Promise.reject(trouble);
     }
   });

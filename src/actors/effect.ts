@@ -13,6 +13,7 @@ import type { Clock } from '../ports.js';
 import { maskFailure } from '../secrets.js';
 import type { EffectPorts } from './effect-ports.js';
 import { ProtocolFailure, RequestLostError, RpcError } from '../protocol/protocol-client.js';
+import { messageOf } from '../thrown.js';
 import { TransportError, type RawFailure } from '../transports/session-transport.js';
 
 /** The output of an effect that has nothing to tell but that it is done. */
@@ -140,5 +141,5 @@ export function toRawFailure(error: unknown): RawFailure {
       rpcCode: error.rpcCode,
     };
   }
-  return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
+  return { code: 'internal', message: messageOf(error) };
 }

@@ -7,6 +7,7 @@
  */
 import { checkLimit } from '../calls/result/limit.js';
 import type { CatalogTool } from '../catalog/registry.js';
+import { messageOf } from '../thrown.js';
 import { allAnswers } from './answer-all.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
@@ -170,7 +171,7 @@ function read(written: unknown): { readonly args?: unknown; readonly problem?: s
   try {
     return { args: written.trim() === '' ? {} : JSON.parse(written) };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return {
       problem: `The arguments are not JSON (${why}), and nothing was sent. Call the tool again with one JSON object.`,
     };

@@ -8,6 +8,7 @@ import {
   UnauthorizedClientError,
 } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import type { Mask } from '../secrets.js';
+import { messageOf } from '../thrown.js';
 import { clean } from '../transports/http/http-refusal.js';
 import { TransportError } from '../transports/session-transport.js';
 
@@ -52,7 +53,7 @@ export async function askHost<T>(what: string, ask: () => T): Promise<Awaited<T>
   try {
     return await ask();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new Error(`${what} threw: ${why}`, { cause });
   }
 }

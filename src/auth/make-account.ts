@@ -3,6 +3,7 @@ import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.
 import { KnownSecrets } from '../known-secrets.js';
 import { PACKAGE } from '../package.js';
 import type { Clock } from '../ports.js';
+import { messageOf } from '../thrown.js';
 import { TransportError } from '../transports/session-transport.js';
 import { Account, type AccountParts } from './account.js';
 import type { AuthOptions, AuthServer, OAuthClient } from './auth-options.js';
@@ -87,7 +88,7 @@ export function hostedAccount(
 }
 
 function notStored({ name }: AuthServer, error: unknown): string {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   return `The store of sign-ins cannot be used (${why}); the one to '${name}' is forgotten when this process ends.`;
 }
 

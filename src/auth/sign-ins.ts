@@ -13,6 +13,7 @@ import type { ServerConfig } from '../options.js';
 import type { Clock } from '../ports.js';
 import { doneWithin } from '../release.js';
 import { NO_MASK, type Mask } from '../secrets.js';
+import { messageOf } from '../thrown.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
 import { TransportError } from '../transports/session-transport.js';
 import type { Account } from './account.js';
@@ -185,7 +186,7 @@ function fromHost<T>(server: AuthServer, ask: () => T | null): T | undefined {
     if (isPromise(given)) given.catch(() => {});
     return given ?? undefined;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     const message = `The 'auth' option threw for '${server.name}': ${why}`;
     throw new TransportError({ code: 'config-invalid', message }, { cause });
   }

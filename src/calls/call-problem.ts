@@ -1,4 +1,5 @@
 /** Mistakes of the caller: trying again cannot help, so they are a `TypeError` and not one of the call's outcomes. */
+import { messageOf } from '../thrown.js';
 import type { InternalCallOptions } from './call.js';
 
 /** What is wrong with the arguments or options of a call, as far as a look can tell; undefined where nothing is. */
@@ -42,7 +43,7 @@ function whyNoJson(what: string, value: unknown): TypeError | undefined {
     JSON.stringify(value);
     return undefined;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     return new TypeError(`${what} cannot be sent as JSON: ${why}`, { cause });
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '../errors.js';
 import type { CallOutcome } from '../lifecycle/event.js';
 import { RequestLostError, RpcError } from '../protocol/protocol-client.js';
+import { messageOf } from '../thrown.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import { unsendable } from './call-problem.js';
 import type { Call, CallRoute } from './call.js';
@@ -110,8 +111,4 @@ function timeoutMessage({ limitMs, isTotal }: TimedOut, { tool }: ToldCall): str
     ? `no answer within the ${limitMs} ms of the whole call`
     : `no answer and no progress for ${limitMs} ms`;
   return `'${tool}' timed out: ${what}; the server was told to cancel it.`;
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,7 +2,7 @@
 import type { Publisher } from '../lifecycle/publish.js';
 import type { Progress } from '../protocol/protocol-client.js';
 import type { Session } from '../sessions.js';
-import { messageOf } from './outcome.js';
+import { messageOf } from '../thrown.js';
 
 /** `what` is named where it throws, as in 'call 7'. */
 export function tellListener(

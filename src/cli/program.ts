@@ -9,6 +9,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { ConfigError } from '../errors.js';
 import { PACKAGE } from '../package.js';
+import { messageOf } from '../thrown.js';
 import type { CheckFlags } from './commands/check.js';
 import type { ConfigFlags } from './commands/config.js';
 import type { ImportFlags } from './commands/import.js';
@@ -296,10 +297,6 @@ function toCommanderError({ message }: UsageError, command: Command): unknown {
   } catch (error) {
     return error;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function stackOf(error: unknown): string {

@@ -5,6 +5,7 @@
 import { openBrowser } from '../auth/open-browser.js';
 import type { RegisteredInspection } from '../inspection/registration.js';
 import { systemClock } from '../ports.js';
+import { messageOf } from '../thrown.js';
 import { oneLine } from './safe-text.js';
 import type { Terminal } from './terminal.js';
 
@@ -42,7 +43,7 @@ export async function showInspection(
     if (opens) openDoor(registration.door, terminal);
     return () => registration.remove();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     terminal.note(oneLine(`troupe: 'troupe inspect' will not find this one: ${why}`));
     return async () => {};
   }

@@ -1,5 +1,6 @@
 /** Entries that were discovered and that the host does not want to be started. */
 import type { DiscoverChoice, FoundEntry, FoundSource } from '../options.js';
+import { messageOf } from '../thrown.js';
 import type { SourceEntries } from './merge.js';
 import { printable } from './problem.js';
 import { sourceName, type Source } from './sources.js';
@@ -28,7 +29,7 @@ export function dropFiltered(
       try {
         if (decided(filter({ name, config }, source))) continue;
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         const message = `is left out, since the filter of 'discover' threw: ${printable(reason)}`;
         problems.push({ source: sourceName(from.source), server: printable(name), message });
       }

@@ -3,6 +3,7 @@
  * per source and proposal; what was answered is kept in memory only.
  */
 import type { InputRequest, TroupeOptions } from '../options.js';
+import { messageOf } from '../thrown.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import { inputsWanted } from './expand.js';
 import type { ReportProblem } from './find-servers.js';
@@ -73,7 +74,7 @@ export class InputAnswers {
       if (open.length > 0) return { failure: unanswered(spec.name, open, this.ask !== undefined) };
       return { values: Object.fromEntries(names.map((name, index) => [name, answers[index] ?? ''])) };
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       return {
         failure: { code: 'variable-missing', message: `Asking for ${names.join(', ')} failed: ${reason}` },
       };

@@ -15,6 +15,7 @@ import type { FSWatcher } from 'chokidar';
 import { readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Clock } from '../ports.js';
+import { toError } from '../thrown.js';
 
 /** Silence after which a change is told. Longer than the gap within a save, short for a person who waits. */
 const DEBOUNCE_MS = 300;
@@ -153,8 +154,4 @@ async function nearestFolder(path: string): Promise<Folder> {
 function withParents(path: string): readonly string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [...withParents(parent), path];
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

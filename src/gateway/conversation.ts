@@ -14,6 +14,7 @@ import type {
   RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { idInUse, RPC, rpcError, toClientMessage, type RpcErrorAnswer } from './client-message.js';
+import { toError } from '../thrown.js';
 
 /** Requests of one client at the same time. */
 const MOST_PENDING = 1_000;
@@ -104,7 +105,7 @@ export class Conversation {
     try {
       to.onmessage?.(heard.message);
     } catch (error) {
-      to.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      to.onerror?.(toError(error));
       if (heard.kind === 'request' && this.end(heard.message.id))
         return rpcError(heard.message.id, RPC.internalError, 'Internal error');
     }

@@ -16,6 +16,7 @@ import { guardedLogger } from '../guarded-logger.js';
 import { systemClock, type Clock, type Logger } from '../ports.js';
 import { doneWithin } from '../release.js';
 import type { StartReport } from '../start-report.js';
+import { messageOf } from '../thrown.js';
 import type { Troupe } from '../troupe.js';
 import { ClientSession, type Opened } from './client-session.js';
 import { ClientViews } from './client-views.js';
@@ -125,7 +126,7 @@ export class Gateway {
         this.#listeners.add(tell);
         return () => this.#listeners.delete(tell);
       },
-      (error) => this.#logger.error('an observer threw', { message: String(error) }),
+      (error) => this.#logger.error('an observer threw', { message: messageOf(error) }),
     );
     this.#follow(this.troupe);
   }

@@ -10,6 +10,7 @@ import type { ServerResponse } from 'node:http';
 import type { JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock, Logger } from '../ports.js';
 import { doneWithin } from '../release.js';
+import { messageOf } from '../thrown.js';
 import { SHUTTING_DOWN } from './drain.js';
 import type { Gateway, GatewaySession } from './gateway.js';
 import type { Caller } from './http-access.js';
@@ -63,7 +64,7 @@ export class HttpSessions {
     try {
       names = await this.#ports.gateway.serverNames();
     } catch (error) {
-      return { status: 503, error: toText(error) };
+      return { status: 503, error: messageOf(error) };
     }
     if (names === undefined || names.includes(server)) return undefined;
     const there = names.length === 0 ? 'There is none' : `These are there: ${names.join(', ')}`;
@@ -97,7 +98,7 @@ export class HttpSessions {
       open.gateway = await gateway.connect(http, { ...about, endsWhenIdle: true });
     } catch (error) {
       await http.close();
-      const text = toText(error);
+      const text = messageOf(error);
       logger.warn('A session was refused.', { path: place.path, reason: text });
       return refuse(response, { status: 503, error: text });
     }
@@ -123,8 +124,4 @@ export class HttpSessions {
     if (pending > 0) this.#ports.logger.warn('Calls in flight are given up.', { pending });
     await Promise.all([...this.#open.keys()].map((id) => this.end(id)));
   }
-}
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -11,6 +11,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, JSONRPCResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { LightAbort } from '../light-abort.js';
 import { INTERNAL_ERROR, RpcError, type GiveUpSignal, type JsonObject } from '../protocol/protocol-client.js';
+import { toError } from '../thrown.js';
 import { idInUse, RPC, toClientMessage, type RpcErrorAnswer } from './client-message.js';
 
 /** A request of the client. */
@@ -266,8 +267,4 @@ function toErrorAnswer(id: RequestId, { rpcCode: code, message, data }: RpcError
     id,
     error: { code, message, ...(data === undefined ? {} : { data: data as object }) },
   };
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -16,6 +16,7 @@ import { ConfigError } from '../errors.js';
 import { guardedLogger } from '../guarded-logger.js';
 import { systemClock, type Logger } from '../ports.js';
 import { doneWithin } from '../release.js';
+import { messageOf } from '../thrown.js';
 import { RPC } from './client-message.js';
 import { DEFAULT_DRAIN_MS, type DrainOptions } from './drain.js';
 import type { Gateway } from './gateway.js';
@@ -139,7 +140,7 @@ async function serve(
     await routes.answer(request, response);
   } catch (error) {
     if (response.destroyed) return;
-    logger.error('A request could not be answered.', { reason: String(error) });
+    logger.error('A request could not be answered.', { reason: messageOf(error) });
     if (response.headersSent) response.destroy();
     else refuse(response, { status: 500, error: 'Internal error', code: RPC.internalError });
   }

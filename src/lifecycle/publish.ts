@@ -15,6 +15,7 @@ import { whenGivenUp } from '../caller-signal.js';
 import { NotReadyError } from '../errors.js';
 import { guardedLogger } from '../guarded-logger.js';
 import type { Clock, Logger } from '../ports.js';
+import { messageOf, toError } from '../thrown.js';
 import type { LifecycleEvent, LifecycleEventBody } from './event.js';
 import { SafeObservable } from './safe-observable.js';
 
@@ -124,7 +125,7 @@ export class Publisher {
         try {
           if (isTrue()) finish(resolve);
         } catch (error) {
-          finish(() => reject(error instanceof Error ? error : new Error(String(error))));
+          finish(() => reject(toError(error)));
         }
       };
       const giveUp = { handleEvent: () => finish(() => reject(signal?.reason as Error)) };
@@ -182,7 +183,7 @@ export class Publisher {
   }
 
   #observerFailed(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     this.#logger.error('an observer threw', { message });
   }
 }

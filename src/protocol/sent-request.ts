@@ -13,6 +13,7 @@ import type {
   RequestOptions,
   RequestOrigin,
 } from './protocol-client.js';
+import { toError } from '../thrown.js';
 
 /** Who keeps the requests that have no answer. */
 export interface SentRequestOwner {
@@ -84,8 +85,4 @@ export class SentRequest implements Pending, GiveUpListener {
     this.owner.forget(this.id);
     return waiter;
   }
-}
-
-export function toError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason));
 }

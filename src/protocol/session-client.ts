@@ -8,6 +8,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { ServerIdentity } from '../../machines/connection.events.js';
 import { cutText } from '../cut-text.js';
 import { systemClock } from '../ports.js';
+import { toError } from '../thrown.js';
 import { TransportError, type RawFailure, type SessionTransport } from '../transports/session-transport.js';
 import { AskedRequests, causedBy, GivenUpRequests } from './asked-requests.js';
 import { toCancelled, toInbound, toProgress, type Inbound, type InboundRequest } from './inbound.js';
@@ -21,7 +22,7 @@ import {
   type RequestOptions,
   type RequestOrigin,
 } from './protocol-client.js';
-import { SentRequest, toError, type SentRequestOwner } from './sent-request.js';
+import { SentRequest, type SentRequestOwner } from './sent-request.js';
 
 const CLOSED_BY_US: RawFailure = { code: 'connection-lost', message: 'The connection was closed.' };
 

@@ -14,6 +14,7 @@ import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import { DEFAULT_CALL_TIMEOUT_MS } from '../options.js';
 import type { Clock } from '../ports.js';
+import { messageOf } from '../thrown.js';
 import type { RequestOptions } from './request.js';
 import {
   requireLevel,
@@ -125,7 +126,7 @@ export class TroupeRequests {
     await Promise.all(
       asked.map(({ name, requests }) =>
         requests.setLogLevel(level, options).catch((error: unknown) => {
-          const why = error instanceof Error ? error.message : String(error);
+          const why = messageOf(error);
           const message = `The log level '${level}' was not set: ${why}`;
           this.ports.publish({ type: 'diagnostic', connection: name, kind: 'log-level', message });
         }),

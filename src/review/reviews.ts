@@ -18,6 +18,7 @@ import type { ReviewMode } from '../options.js';
 import type { Clock } from '../ports.js';
 import { doneWithin } from '../release.js';
 import type { Mask } from '../secrets.js';
+import { messageOf } from '../thrown.js';
 import { changedFields } from './fingerprint.js';
 import {
   heldError,
@@ -234,7 +235,7 @@ export class Reviews {
   }
 
   #tellWatch(what: string, error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const message = cutText(`The store of approved tools ${what}: ${why}`);
     this.#ports.publish({ type: 'diagnostic', kind: 'review-problem', message });
   }

@@ -23,6 +23,7 @@ import { askReviewStore } from '../actors/ask-review-store.js';
 import { isObject } from '../config/read-shape.js';
 import type { Clock } from '../ports.js';
 import { maskJson, NO_MASK, type Mask } from '../secrets.js';
+import { messageOf } from '../thrown.js';
 import { fingerprint, toReviewed, type ReviewedTool } from './fingerprint.js';
 import type { HeldDefinition } from './held-tool.js';
 import type { OwnReviewStore, RememberedTool, ReviewedServer } from './review-store.js';
@@ -183,7 +184,7 @@ export class ServerReview {
       if (this.#isAtRest) this.#rest();
     };
     const die = (error: unknown): void => {
-      told.push({ type: 'troubled', message: error instanceof Error ? error.message : String(error) });
+      told.push({ type: 'troubled', message: messageOf(error) });
       tell();
     };
     actor.start();

@@ -22,6 +22,7 @@ import {
 } from '../protocol/protocol-client.js';
 import type { Mask } from '../secrets.js';
 import type { Session } from '../sessions.js';
+import { messageOf } from '../thrown.js';
 import { abortable } from '../transports/http/abortable.js';
 import { SchemaValidator } from '../validation/schema-validator.js';
 import { answerElicitation } from './elicitation.js';
@@ -119,7 +120,7 @@ export class ServerRequests {
 
   #tellFault({ key }: Session, method: string, error: unknown): void {
     const { publish, mask } = this.#ports;
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     const what = error instanceof BadAnswer ? 'gave an answer that was not sent:' : 'threw:';
     const message = cutText(mask(key.name)(`The handler of '${method}' ${what} ${said}`));
     const about = { connection: key.name, generation: key.generation };
@@ -144,9 +145,7 @@ function requireJson(answer: JsonObject | RpcError): void {
   try {
     JSON.stringify(answer);
   } catch (error) {
-    throw new BadAnswer(
-      `it cannot be sent as JSON: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new BadAnswer(`it cannot be sent as JSON: ${messageOf(error)}`);
   }
 }
 

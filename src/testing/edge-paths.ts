@@ -18,6 +18,7 @@ import type {
 } from 'xstate';
 import { canonicalJson } from '../canonical-json.js';
 import { transitionId } from '../inspection/chart-model.js';
+import { messageOf } from '../thrown.js';
 import { AskedMachine, type Answer } from './asked-machine.js';
 
 export interface EdgeOptions {
@@ -181,7 +182,7 @@ function answered(asked: AskedMachine, snapshot: AnyMachineSnapshot, event: Even
 }
 
 function reasonOf(cause: unknown): string {
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = messageOf(cause);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 

@@ -12,6 +12,7 @@ import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { TransportError } from './session-transport.js';
 import type { MessageContext, RawFailure, SessionTransport } from './session-transport.js';
+import { messageOf, toError } from '../thrown.js';
 
 /** Recognized by shape: a `Server` or `McpServer` of either major version of the SDK has it. */
 export interface InProcessServer {
@@ -103,7 +104,7 @@ class LinkedEnd implements Transport {
 
   #report(error: unknown): void {
     try {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      this.onerror?.(toError(error));
     } catch {
       // P3: there is nobody else to tell.
     }
@@ -178,7 +179,7 @@ function notOpen(): TransportError {
 }
 
 function refused(cause: unknown): TransportError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const message = `The in-process server did not accept the connection: ${reason}`;
   return new TransportError({ code: 'spawn-failed', message }, { cause });
 }

@@ -8,6 +8,7 @@
  *     deeply is not the fault of its schema.
  */
 import { jsonSize } from '../catalog/json-size.js';
+import { messageOf } from '../thrown.js';
 import type { SchemaProblem } from './explain.js';
 import type { Check, prepareSchema } from './json-schema.js';
 import { plainSchema, type Fits } from './plain-schema.js';
@@ -154,7 +155,7 @@ function unknown(entry: Entry, why: string): Verdict {
 
 /** The first line: the rest of what the validator says is a list of addresses. */
 function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return message.split('\n', 1)[0] ?? message;
 }
 

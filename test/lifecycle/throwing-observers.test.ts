@@ -71,6 +71,20 @@ describe('an observer that throws', () => {
     await vi.waitFor(() => expect(logged).toEqual(Array(4).fill('an observer threw: boom')));
   });
 
+  it.each([
+    ['an object that cannot become a text', Object.create(null)],
+    ['an error whose message cannot be read', Object.defineProperty(new Error(), 'message', { get: boom })],
+  ])('%s, at once or later, hurts nobody', async (_, thrown) => {
+    const { publisher, logged, heard, publishTwice } = makePublisher();
+    publisher.events$.subscribe(() => {
+      throw thrown as Error;
+    });
+    publisher.events$.subscribe((): unknown => Promise.reject(thrown as Error));
+    await publishTwice();
+    await vi.waitFor(() => expect(logged).toEqual(Array(4).fill('an observer threw: no reason was given')));
+    expect(heard).toEqual(['a', 'b']);
+  });
+
   it('in complete is logged, and the others complete', async () => {
     const { publisher, logged, heard, publishTwice } = makePublisher();
     publisher.events$.subscribe({ complete: boom });

@@ -21,6 +21,7 @@ import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
 import { toTroupeOptions } from '../make-troupe.js';
 import { describeProblem } from '../../config/problem.js';
+import { messageOf } from '../../thrown.js';
 import { ServeLog } from '../serve-log.js';
 import { listenForStop } from '../signals.js';
 import type { Terminal } from '../terminal.js';
@@ -104,7 +105,7 @@ export async function serve(
     service = await open(gateway, flags, { log, terminal, stdin });
     gateway.start().catch((error: unknown) => {
       if (isOver) return;
-      log.error(`The servers could not be started: ${String(error)}`);
+      log.error(`The servers could not be started: ${messageOf(error)}`);
       broken.abort();
     });
     await Promise.race([service.closed, aborted(AbortSignal.any([stop.signal, broken.signal]))]);

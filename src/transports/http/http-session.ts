@@ -15,6 +15,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
+import { toError } from '../../thrown.js';
 import { TransportError } from '../session-transport.js';
 import type { RawFailure, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
@@ -260,7 +261,7 @@ export abstract class HttpSession implements SessionTransport {
       say();
     } catch (error) {
       try {
-        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+        this.onerror?.(toError(error));
       } catch {
         // S4: there is nobody left to tell.
       }

@@ -13,6 +13,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
+import { toError } from '../../thrown.js';
 import {
   TransportError,
   type RawFailure,
@@ -188,7 +189,7 @@ class StdioTransport implements SessionTransport {
       callback();
     } catch (error) {
       try {
-        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+        this.onerror?.(toError(error));
       } catch {
         return;
       }

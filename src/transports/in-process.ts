@@ -10,9 +10,10 @@
  */
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { messageOf } from '../thrown.js';
+import { runGuarded } from './guarded-callback.js';
 import { TransportError } from './session-transport.js';
 import type { MessageContext, RawFailure, SessionTransport } from './session-transport.js';
-import { messageOf, toError } from '../thrown.js';
 
 /** Recognized by shape: a `Server` or `McpServer` of either major version of the SDK has it. */
 export interface InProcessServer {
@@ -83,31 +84,13 @@ class LinkedEnd implements Transport {
   }
 
   #deliverSoon(delivery: Delivery): void {
-    void NOW.then(() => {
-      try {
-        this.receive(delivery);
-      } catch (error) {
-        this.#report(error);
-      }
-    });
+    void NOW.then(() => runGuarded(this, () => this.receive(delivery)));
   }
 
   async #finish(byPeer: RawFailure | undefined): Promise<void> {
     this.#early = [];
     await Promise.resolve();
-    try {
-      this.finish(byPeer);
-    } catch (error) {
-      this.#report(error);
-    }
-  }
-
-  #report(error: unknown): void {
-    try {
-      this.onerror?.(toError(error));
-    } catch {
-      // P3: there is nobody else to tell.
-    }
+    runGuarded(this, () => this.finish(byPeer));
   }
 }
 

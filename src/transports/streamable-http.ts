@@ -11,6 +11,7 @@
  *     that carries the id of the request is its answer (see `http/http-refusal.ts`, N2).
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject } from '../catalog/json-object.js';
 import { pause } from './http/abortable.js';
 import { readAnswer } from './http/answer-stream.js';
 import { BodyTooLarge, readText } from './http/body-text.js';
@@ -287,20 +288,13 @@ function explained(
 
 /** A JSON answer without the response that was asked for; typically an error whose `id` is null. */
 function unanswered(messages: readonly JSONRPCMessage[], url: string | undefined): TransportError {
-  const message = `${url} answered the request without a response to it`;
-  for (const one of messages) {
-    const error: unknown = 'error' in one ? one.error : undefined;
-    if (typeof error === 'object' && error !== null) {
-      const { code, message: said } = error as { readonly code?: unknown; readonly message?: unknown };
-      return new TransportError(
-        {
-          code: 'protocol-error',
-          message: `${message}: ${String(said)}`,
-          ...(typeof code === 'number' ? { rpcCode: code } : {}),
-        },
-        { written: true },
-      );
-    }
-  }
-  return new TransportError({ code: 'protocol-error', message: `${message}.` }, { written: true });
+  const errors = messages.map((one): unknown => ('error' in one ? one.error : undefined));
+  const { code, message: said } = errors.find(isJsonObject) ?? {};
+  const why = typeof said === 'string' ? `: ${said}` : '.';
+  const failure: RawFailure = {
+    code: 'protocol-error',
+    message: `${url} answered the request without a response to it${why}`,
+    ...(typeof code === 'number' ? { rpcCode: code } : {}),
+  };
+  return new TransportError(failure, { written: true });
 }

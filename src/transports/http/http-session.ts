@@ -15,7 +15,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
-import { toError } from '../../thrown.js';
+import { runGuarded } from '../guarded-callback.js';
 import { TransportError } from '../session-transport.js';
 import type { RawFailure, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
@@ -256,16 +256,9 @@ export abstract class HttpSession implements SessionTransport {
     if (this.onactivity !== undefined) this.tell(this.onactivity);
   }
 
+  /** See S4. */
   protected tell(say: () => void): void {
-    try {
-      say();
-    } catch (error) {
-      try {
-        this.onerror?.(toError(error));
-      } catch {
-        // S4: there is nobody left to tell.
-      }
-    }
+    runGuarded(this, say);
   }
 
   async #closeOrderly(): Promise<void> {

@@ -13,7 +13,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
-import { toError } from '../../thrown.js';
+import { runGuarded } from '../guarded-callback.js';
 import {
   TransportError,
   type RawFailure,
@@ -185,15 +185,7 @@ class StdioTransport implements SessionTransport {
 
   /** Runs a callback of the host. */
   #guard(callback: () => void): void {
-    try {
-      callback();
-    } catch (error) {
-      try {
-        this.onerror?.(toError(error));
-      } catch {
-        return;
-      }
-    }
+    runGuarded(this, callback);
   }
 }
 

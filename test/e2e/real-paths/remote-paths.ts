@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuthOptions } from '../../../src/auth/auth-options.js';
 import { createMemoryTokenStore } from '../../../src/auth/token-store.js';
@@ -279,8 +279,8 @@ export function remotePaths(): void {
       const life = await RemoteLife.begin({ DELETE: SILENT }, { policy });
       await life.reaches('ready');
       life.change({ policy });
-      await untilTaken('none: always', () => pause(5));
-      await pause(50);
+      await life.reaches(`${READY}+retiring`);
+      await turn();
       standStill(CLOSE_MARGIN_MS + stop.deleteMs);
       await untilTaken('error.actor.retireSession', () => pause(20));
       expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });

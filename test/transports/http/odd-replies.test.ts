@@ -21,14 +21,18 @@ it.each(['upgrade: x\r\nconnection: upgrade', 'x: y'])(
   },
 );
 
-it.each(['null', '7', '"no"'])('An error that is no object is an odd answer: %s', async (error) => {
+const ODD_ERRORS = ['null', '7', '"no"', '{"code":-32700}', '{"message":{"toString":null}}'];
+it.each(ODD_ERRORS)('An error that is no object, or says nothing, is an odd answer: %s', async (error) => {
   const { server, transport } = await connect((_seen, res) => {
     res.writeHead(200, { 'content-type': 'application/json' });
     res.end(`{"jsonrpc":"2.0","id":null,"error":${error}}`);
   });
   await transport.start();
   const { failure } = await failureOf(transport.send(INITIALIZE));
-  expect(failure).toMatchObject({ code: 'protocol-error' });
+  expect(failure).toMatchObject({
+    code: 'protocol-error',
+    message: expect.stringMatching(/to it\.$/) as string,
+  });
   await transport.close();
   await server.idle();
 });

@@ -55,8 +55,8 @@ function readOneOf(value: unknown, options: readonly Schema[], path: Path, repor
 
 /** The `kind` of a tagged object is the one a schema asks for. */
 function hasKind(value: unknown, schema: Schema): boolean {
-  const kinds = schema.properties?.['kind']?.enum;
-  return kinds === undefined || (isObject(value) && kinds.includes(String(value['kind'])));
+  const kinds: readonly unknown[] | undefined = schema.properties?.['kind']?.enum;
+  return kinds === undefined || (isObject(value) && kinds.includes(value['kind']));
 }
 
 function readText(value: string, schema: Schema, path: Path, report: Report): string {

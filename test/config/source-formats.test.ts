@@ -368,6 +368,11 @@ describe('a mistake in another host’s words', () => {
       "goose:5:5: server 'a', field 'env_keys': expected an object of strings, found a number",
     ],
     [
+      'goose',
+      'extensions:\n  a:\n    type: stdio\n    cmd: x\n    env_keys: [A, { toString: 1 }]',
+      "goose:5:5: server 'a', field 'env_keys': expected an object of strings, found a list",
+    ],
+    [
       'zed',
       '{ "context_servers": { "a": {\n"command": { "path": 1 } } } }',
       "zed:2:14: server 'a', field 'command.path': expected a string or a list of strings, found a number",

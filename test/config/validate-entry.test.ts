@@ -247,6 +247,10 @@ describe('an entry is refused', () => {
       "field 'policy.backoff': expected a list of delays or { kind: 'exponential', firstMs, factor, maxMs } or { kind: 'fixed', delaysMs }, found an object",
     ],
     [
+      { command: 'x', policy: { backoff: { kind: { toString: null } } } },
+      "field 'policy.backoff': expected a list of delays or { kind: 'exponential', firstMs, factor, maxMs } or { kind: 'fixed', delaysMs }, found an object",
+    ],
+    [
       { type: 'in-process' },
       "field 'server': type 'in-process' needs an object with connect(transport), which only code can give",
     ],

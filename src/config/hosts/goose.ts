@@ -41,6 +41,6 @@ export const translateGoose: Translate = (entry) => {
 
 /** Goose keeps these values in a store of its own, or takes them from the environment, as is done here. */
 function keyReferences(keys: unknown): unknown {
-  if (!Array.isArray(keys)) return keys;
+  if (!Array.isArray(keys) || keys.some((key) => typeof key === 'object')) return keys;
   return Object.fromEntries(keys.map((key: unknown) => [String(key), reference(String(key))]));
 }

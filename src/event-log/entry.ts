@@ -141,6 +141,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What is to be a text where nobody has looked whether it is one; empty where it is none. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** The name of XState's own wildcard is none of an event: its development build refuses it. */
 function isEvent(value: unknown): boolean {
   return isObject(value) && typeof value['type'] === 'string' && value['type'] !== '*';

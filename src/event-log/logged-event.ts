@@ -1,6 +1,6 @@
 /** Events on their way into a log and out of it: as JSON, where an `Error` keeps its name and its message. */
 import type { EventObject } from 'xstate';
-import { isObject, type LoggedEvent } from './entry.js';
+import { isObject, textOf, type LoggedEvent } from './entry.js';
 
 /** Stands for what was sent and is no event, as only a bug sends it: an actor dies of it, and does so again. */
 const NO_EVENT = 'troupe.noEvent';
@@ -17,8 +17,8 @@ export function fromLogged(event: LoggedEvent): EventObject {
   if (type === NO_EVENT) return null as unknown as EventObject;
   if (!isObject(error) || !isObject(error['$error'])) return event;
   const { name, message } = error['$error'];
-  const restored = new Error(String(message));
-  restored.name = String(name);
+  const restored = new Error(textOf(message));
+  restored.name = textOf(name);
   return Object.assign({ ...event }, { error: restored });
 }
 

@@ -1,7 +1,7 @@
 /** What a log tells of each connection: how long it was in which state, how often it was tried, and what went wrong. */
 import type { StateValue } from 'xstate';
 import { toFailure, type Failure } from '../../machines/policy/failure.js';
-import { isObject, type LogEntry, type NoteEntry } from './entry.js';
+import { isObject, textOf, type LogEntry, type NoteEntry } from './entry.js';
 import { connectionName } from './address.js';
 import { isSame, stateText } from './divergence.js';
 import type { Standing } from './folded-actor.js';
@@ -82,9 +82,9 @@ export class Summary {
   }
 
   #noteRejection({ seq, note }: NoteEntry, at: number): void {
-    const rejected = this.#connections.get(String(note['connection']))?.summary.rejected;
+    const rejected = this.#connections.get(textOf(note['connection']))?.summary.rejected;
     if (note.type !== 'connection.rejected' || rejected === undefined || rejected.length === MOST) return;
-    rejected.push({ entry: seq, at, event: String(note['event']), state: String(note['state']) });
+    rejected.push({ entry: seq, at, event: textOf(note['event']), state: textOf(note['state']) });
   }
 
   #note(

@@ -15,6 +15,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 import { refuse, ScriptedServer, tool } from '../support/scripted-server.js';
 import { inProcess, passTime, useTroupes, whenState } from '../support/test-troupe.js';
 import { MemoryLog } from './memory-log.js';
+import { SAMPLE_ENTRIES, SAMPLE_HEADER } from './sample-log.js';
 
 useLeakCheck();
 useCrashWatch();
@@ -176,6 +177,21 @@ describe('a log of real effects', () => {
       found: { reconnecting: 'releasing' },
       message: `Entry ${at}: $/files#1 after 'session.lost' it is reconnecting.releasing instead of failed.`,
     });
+  });
+
+  it('may hold what no machine has said, such as an error whose message is no text.', async () => {
+    const nonsense = { toString: null };
+    const [header, before, started, settled, ...rest] = [SAMPLE_HEADER, ...SAMPLE_ENTRIES];
+    const event = { type: 'xstate.error.actor.resolveConfig', error: { $error: { message: nonsense } } };
+    const note = { type: 'connection.rejected', connection: nonsense, event: nonsense, state: nonsense };
+    const told = { seq: 7, at: 1_000_006, kind: 'note', note, check: '0f' };
+    const lines = [header, before, started, { ...settled, event }, ...rest, told];
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const opened = openLog(Buffer.from(text));
+    expect(opened.problem).toBeUndefined();
+    expect(opened.at(opened.last).machines.size).toBeGreaterThan(0);
+    const { problem, entries } = await play(text);
+    expect({ problem, entries }).toEqual({ problem: undefined, entries: 7 });
   });
 
   it('names the fields of a context that a snapshot shows to be others.', async () => {

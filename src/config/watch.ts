@@ -2,17 +2,17 @@
  * Tells when one of some files may have changed, however it is written: in place, by a rename over it, by deleting and
  * making it again, together with a folder that was not there before, or by making a link lead elsewhere.
  *
- * Watches the nearest folder that exists, so that nothing depends on the file itself being there, and looks away from
- * everything in it that is not on the way to one of the files, and from what is deeper. A link on the way is watched as
- * the file is that it leads to, each in its own folder. Listens to the system's own events as well, since the library
- * leaves out what follows quickly on something else, and with it the last word of a save.
+ * Watches the nearest folder that exists and may be read, so that nothing depends on the file itself being there, and
+ * looks away from everything in it that is not on the way to one of the files, and from what is deeper. A link on the
+ * way is watched as the file is that it leads to, each in its own folder. Listens to the system's own events as well,
+ * since the library leaves out what follows quickly on something else, and with it the last word of a save.
  *
  * W1. What comes in quick succession is told once.
  * W2. Whatever goes wrong is told, never thrown. What was missed before the watch was set is told, too.
  * W3. Keeps no process alive, and leaves nothing when it is closed.
  */
 import type { FSWatcher } from 'chokidar';
-import { readlink, stat } from 'node:fs/promises';
+import { access, constants, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Clock } from '../ports.js';
 import { toError } from '../thrown.js';
@@ -63,6 +63,8 @@ export class FileWatch {
       const roots = await rootsOf(places);
       const wanted = JSON.stringify([[...roots], places]);
       if (wanted === this.#set) return;
+      for (const { unreadable } of roots.values())
+        if (unreadable !== undefined) this.ports.onerror(denied(unreadable));
       const { watch } = await import('chokidar');
       await this.#watcher?.close();
       if (this.#isClosed) return;
@@ -77,7 +79,11 @@ export class FileWatch {
         ignored: (path) => !concerns(path),
       });
       this.#watcher
-        .on('all', () => this.#changed())
+        .on('all', (event, path) => {
+          // The library has let go of this folder, also where it only could not be read for a moment.
+          if (event === 'unlinkDir' && roots.has(resolve(path))) this.#set = NOTHING;
+          this.#changed();
+        })
         .on('raw', (_, entry, details) => {
           if (placesOf(entry, details as RawDetails).some(concerns)) this.#changed();
         })
@@ -135,19 +141,38 @@ async function trailOf(path: string, left = MOST_LINKS): Promise<readonly string
   return [link, ...(await trailOf(resolve(dirname(link), target, relative(link, path)), left - 1))];
 }
 
-/** A folder, and what tells it from a later one of the same name: a watch stays with the old one. */
-type Folder = readonly [path: string, identity: string];
+interface Root {
+  /** What tells a folder from a later one of the same name: a watch stays with the old one. */
+  readonly identity: string;
+  /** The folder below it that may not be read, and so cannot be watched before that changes. */
+  readonly unreadable: string | undefined;
+}
 
-/** The nearest folder of each place that exists. */
-async function rootsOf(places: readonly string[]): Promise<ReadonlyMap<string, string>> {
+/** By its path, the nearest folder of each place that exists and may be read. */
+async function rootsOf(places: readonly string[]): Promise<ReadonlyMap<string, Root>> {
   return new Map(await Promise.all(places.map((place) => nearestFolder(dirname(place)))));
 }
 
-async function nearestFolder(path: string): Promise<Folder> {
-  const stats = await stat(path).catch(() => undefined);
-  if (stats?.isDirectory() === true) return [path, `${stats.dev} ${stats.ino} ${stats.birthtimeMs}`];
+async function nearestFolder(path: string, below?: string): Promise<readonly [path: string, root: Root]> {
+  let unreadable = below;
+  try {
+    await access(path, constants.R_OK);
+    const stats = await stat(path);
+    const identity = `${stats.dev} ${stats.ino} ${stats.birthtimeMs}`;
+    if (stats.isDirectory()) return [path, { identity, unreadable }];
+  } catch (error) {
+    if (isDenial(error)) unreadable = path;
+  }
   const parent = dirname(path);
-  return parent === path ? [path, ''] : nearestFolder(parent);
+  return parent === path ? [path, { identity: '', unreadable }] : nearestFolder(parent, unreadable);
+}
+
+function isDenial(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
+}
+
+function denied(folder: string): Error {
+  return new Error(`the folder ${folder} may not be read (permission denied)`);
 }
 
 /** From the top. */

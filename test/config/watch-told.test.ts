@@ -1,5 +1,6 @@
 /** How often a watch tells, and what it does where watching fails; the events of the file system are the test's. */
 import { EventEmitter } from 'node:events';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { FileWatch } from '../../src/config/watch.js';
 import { createControlledClock } from '../support/controlled-clock.js';
@@ -9,11 +10,26 @@ class FakeWatcher extends EventEmitter {
   readonly close = vi.fn<() => Promise<void>>(() => Promise.resolve());
 }
 
-const { made, chokidar } = vi.hoisted(() => {
+const { made, watched, closedFolders, chokidar } = vi.hoisted(() => {
   const made: unknown[] = [];
-  return { made, chokidar: { watch: (): unknown => made.at(-1) } };
+  /** The folders of each watch that was made. */
+  const watched: (readonly string[])[] = [];
+  const watch = (folders: readonly string[]): unknown => {
+    watched.push(folders);
+    return made.at(-1);
+  };
+  return { made, watched, closedFolders: new Set<string>(), chokidar: { watch } };
 });
 vi.mock('chokidar', () => chokidar);
+/** The superuser may read whatever there is, so the system cannot be made to refuse him. */
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const real = await importOriginal<typeof import('node:fs/promises')>();
+  const access: typeof real.access = async (path, mode) => {
+    if (closedFolders.has(String(path))) throw Object.assign(new Error('denied'), { code: 'EACCES' });
+    await real.access(path, mode);
+  };
+  return { ...real, access };
+});
 
 useLeakCheck();
 
@@ -80,6 +96,34 @@ describe('a watch', () => {
     watcher.emit('all', 'change', '/a.json');
     await clock.advance(300);
     expect(told).toEqual([300]);
+  });
+
+  it('is set anew where the library has let go of its folder, as it does where that could not be read for a moment.', async () => {
+    const { clock, watcher, watch, told } = await watching();
+    const second = new FakeWatcher();
+    made.push(second);
+    watcher.emit('all', 'unlinkDir', '/');
+    await clock.advance(300);
+    await watch.follow(['/a.json']);
+    expect(watcher.close).toHaveBeenCalledOnce();
+    second.emit('all', 'change', '/a.json');
+    await clock.advance(300);
+    expect(told).toEqual([300, 600]);
+    await watch.close();
+  });
+
+  it('of a folder that may not be read is one of the folder above, is told, and comes back when it may be.', async () => {
+    const { watch, errors } = await watching();
+    const folder = dirname(process.execPath);
+    closedFolders.add(folder);
+    await watch.follow([join(folder, 'a.json')]);
+    expect(watched.at(-1)).toEqual([dirname(folder)]);
+    expect(errors).toEqual([`the folder ${folder} may not be read (permission denied)`]);
+    closedFolders.clear();
+    await watch.follow([join(folder, 'a.json')]);
+    expect(watched.at(-1)).toEqual([folder]);
+    expect(errors).toHaveLength(1);
+    await watch.close();
   });
 
   it('that cannot be set is an error that is told, and is tried with the next list.', async () => {

@@ -15,7 +15,9 @@ import type { ExtraList, SessionKey } from '../machines/connection.events.js';
 import type { ConnectionPolicy } from '../machines/policy/policy.js';
 import { isAnswering } from './answering.js';
 import type { ToolCheck } from './catalog/tool-check.js';
+import type { Clock } from './ports.js';
 import type { ProtocolClient } from './protocol/protocol-client.js';
+import { doneWithin } from './release.js';
 import type { ReviewedServer } from './review/review-store.js';
 import { TransportError, type RawFailure, type SessionTransport } from './transports/session-transport.js';
 
@@ -62,6 +64,7 @@ export class Session {
   /** Undefined until the first is there, as most sessions are idle for most of the time. */
   #clocks: Set<PausableClock> | undefined;
   #idle: Set<() => void> | undefined;
+  #lastCalls: Promise<unknown> | undefined;
   #tellGone!: (left: Released) => void;
   /** Resolves when the session is over for good, whichever way was the first to get there. */
   readonly #gone = new Promise<Released>((resolve) => {
@@ -153,6 +156,16 @@ export class Session {
     });
   }
 
+  /** It gets no more calls: resolves when those it has are over, `ms` after this was asked for first at the latest. */
+  finishCalls(clock: Clock, ms: number): Promise<unknown> {
+    return (this.#lastCalls ??= doneWithin(clock, ms, this.idle()));
+  }
+
+  /** Resolves when the last calls are over, at once where it was not asked to finish them. */
+  async callsFinished(): Promise<void> {
+    await this.#lastCalls;
+  }
+
   close(): Promise<Released> {
     if (!this.#isClosing) void this.#end((transport) => transport.close());
     return this.#gone;
@@ -231,8 +244,12 @@ export class Sessions {
 
   /** Closes every session of a connection but one. See S2. */
   async closeOthers(key: SessionKey): Promise<Released> {
-    const others = this.#of(key.name).filter((session) => session.key.generation !== key.generation);
-    return this.#end(others, (session) => session.close());
+    return this.#end(this.#others(key), (session) => session.close());
+  }
+
+  /** Resolves when every session of a connection but one has finished the calls that it was to finish. */
+  async othersFinished(key: SessionKey): Promise<void> {
+    await Promise.all(this.#others(key).map((session) => session.callsFinished()));
   }
 
   /** Ends every session of a connection without courtesy. See S2. */
@@ -255,6 +272,10 @@ export class Sessions {
 
   #of(name: string): Session[] {
     return [...(this.#live.get(name) ?? [])];
+  }
+
+  #others({ name, generation }: SessionKey): Session[] {
+    return this.#of(name).filter((session) => session.key.generation !== generation);
   }
 
   async #end(sessions: Session[], end: (session: Session) => Promise<Released>): Promise<Released> {

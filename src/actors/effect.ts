@@ -78,6 +78,7 @@ export function withinLimit<T>(
   limitMs: number,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  if (outer.aborted) return Promise.reject(new LeftState());
   return new Promise<T>((resolve, reject) => {
     const inner = new AbortController();
     const stop = (): void => {

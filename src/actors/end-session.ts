@@ -62,8 +62,7 @@ export function retireSession(ports: EffectPorts) {
     phase: 'release',
     run: async (input, signal) => {
       const { name, besides, drainMs, closeMs } = input;
-      const idle = sessions.get(input)?.idle(signal) ?? Promise.resolve();
-      await doneWithin(clock, drainMs, idle);
+      await sessions.get(input)?.finishCalls(clock, drainMs);
       signal.throwIfAborted();
       const ended = sessions.closeOthers({ name, generation: besides });
       const isOver = await doneWithin(clock, closeMs, ended);

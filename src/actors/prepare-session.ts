@@ -1,6 +1,7 @@
 /**
- * Brings up a session by the entry as it is now, beside the one in use. Whatever becomes of it, the one in use goes on;
- * what fails, or is not wanted any more, is ended here. Its tools stay with it until it is in use: they change together.
+ * Brings up a session by the entry as it is now, beside the one in use, when an older one has finished its last calls.
+ * Whatever becomes of it, the one in use goes on; what fails, or is not wanted any more, is ended here. Its tools stay
+ * with it until it is in use: they change together.
  */
 import { fromPromise } from 'xstate';
 import type {
@@ -13,7 +14,7 @@ import type {
 import { catalogHash } from '../catalog/list-diff.js';
 import { toTexts } from '../catalog/tool-check.js';
 import { doneWithin } from '../release.js';
-import { runEffect, spanSince, type EffectSpec } from './effect.js';
+import { runEffect, spanSince, type EffectSpec, type Nothing } from './effect.js';
 import type { EffectPorts, Resolution } from './effect-ports.js';
 import { shakingHands } from './handshake.js';
 import { readingList } from './list-tools.js';
@@ -28,6 +29,7 @@ export function prepareSession(ports: EffectPorts) {
     });
     const resolution = await runEffect(ports, resolving(ports), input, signal);
     if (resolution.kind === 'untrusted') return settled({ kind: 'untrusted' });
+    await runEffect(ports, waiting(ports), input, signal);
     try {
       return settled({ kind: 'prepared', ...(await bringUp(ports, input, resolution, signal)) });
     } catch (error) {
@@ -75,6 +77,17 @@ async function bringUp(
 
 function resolving({ servers }: EffectPorts): EffectSpec<Resolution, PrepareSessionInput> {
   return { phase: 'configure', run: ({ name }) => servers.resolve(name) };
+}
+
+/** There is no room for a new session while the one before that in use finishes its last calls. */
+function waiting({ sessions }: EffectPorts): EffectSpec<Nothing, PrepareSessionInput> {
+  return {
+    phase: 'release',
+    run: async ({ name, besides }) => {
+      await sessions.othersFinished({ name, generation: besides });
+      return {};
+    },
+  };
 }
 
 function durationOf({ startedAt, at }: Settled): number {

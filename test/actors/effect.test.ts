@@ -166,6 +166,16 @@ describe('a limit', () => {
     expect(clock.pending).toEqual([]);
   });
 
+  it('begins nothing where its state was left before', async () => {
+    let hasBegun = false;
+    const work = async (): Promise<void> => {
+      hasBegun = true;
+    };
+    const ended = withinLimit(createControlledClock(), AbortSignal.abort(), 0, work);
+    await expect(ended).rejects.toThrow('was left');
+    expect(hasBegun).toBe(false);
+  });
+
   it('says why the work failed, and nothing where nobody asks any more', async () => {
     const clock = createControlledClock();
     const left = new AbortController();

@@ -209,18 +209,57 @@ describe('the two sessions of a change', () => {
     ];
     const { troupe } = await started(first);
     const call = troupe.callTool('mcp__a__echo');
-    await first.peer.whenReceived('tools/call');
+    const { id } = await first.peer.whenReceived('tools/call');
     const overtaken = troupe.reload({ a: fakeRemote(second) });
     await second.peer.whenReceived('tools/list');
     third.beforeCreate = async () => expect(second.transport.isOpen).toBe(false);
     await troupe.reload({ a: fakeRemote(third) });
     await overtaken;
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 3 }]);
-    const fourth = remote();
+    expect([first.transport.isOpen, third.transport.isOpen]).toEqual([true, true]);
+    answer(first, id, 'old');
+    await expect(call).resolves.toEqual(text('old'));
+  });
+
+  it('are never three: what changes while the old one finishes its calls waits for those, and costs none.', async () => {
+    const [first, second, third] = [remote({ on: { 'tools/call': silent } }), remote(), remote()];
+    const { troupe } = await started(first);
+    const call = troupe.callTool('mcp__a__echo');
+    const { id } = await first.peer.whenReceived('tools/call');
+    await troupe.reload({ a: fakeRemote(second) });
+    third.beforeCreate = async () => expect(first.transport.isOpen).toBe(false);
+    const reloading = troupe.reload({ a: fakeRemote(third) });
+    await whenEmits(troupe.status$, ([row]) => row?.substate.includes('preparing') === true);
+    await expect(troupe.callTool('mcp__a__echo')).resolves.toEqual(text('echo {}'));
+    expect(second.peer.of('tools/call')).toHaveLength(1);
+    answer(first, id, 'old');
+    await expect(call).resolves.toEqual(text('old'));
+    await expect(reloading).resolves.toMatchObject({ changed: ['a'], outdated: [] });
+    expect(troupe.status).toMatchObject([{ state: 'ready', generation: 3 }]);
+  });
+
+  it('are never three: further changes give the calls of the old one no more than the minute they had.', async () => {
+    const [first, second, third, fourth] = [
+      remote({ on: { 'tools/call': silent } }),
+      remote(),
+      remote(),
+      remote(),
+    ];
+    const { troupe, clock } = await started(first);
+    const call = troupe.callTool('mcp__a__echo', {}, { timeoutMs: 0 });
+    const lost = expect(call).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await first.peer.whenReceived('tools/call');
+    await troupe.reload({ a: fakeRemote(second) });
+    await clock.advance(30_000);
+    await passTime(clock, troupe.reload({ a: fakeRemote(third) }));
+    expect(troupe.status).toMatchObject([{ state: 'ready', substate: expect.stringContaining('preparing') }]);
+    const inUse = whenEmits(troupe.status$, ([row]) => row?.generation === 4);
+    const last = troupe.reload({ a: fakeRemote(fourth) });
     fourth.beforeCreate = async () => expect(first.transport.isOpen).toBe(false);
-    await troupe.reload({ a: fakeRemote(fourth) });
-    await expect(call).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
-    expect(troupe.status).toMatchObject([{ state: 'ready', generation: 4 }]);
+    await passTime(clock, inUse, 30_000);
+    await lost;
+    await passTime(clock, last);
+    expect(third.transports).toEqual([]);
   });
 
   it('are both ended by a stop while the new one is prepared.', async () => {

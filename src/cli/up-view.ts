@@ -1,7 +1,6 @@
 /**
  * What `troupe up` shows: lifecycle events as JSON with `--json`, a live table on a terminal, lines of text elsewhere.
  */
-import type { ServerStatus } from '../lifecycle/status.js';
 import { systemClock, type Clock } from '../ports.js';
 import type { Troupe } from '../troupe.js';
 import type { Flags } from './flags.js';
@@ -17,7 +16,7 @@ export interface UpView {
   close(): void;
 }
 
-type Watched = Pick<Troupe, 'status' | 'events$'>;
+type Watched = Pick<Troupe, 'status' | 'events$' | 'whyIdle'>;
 
 export async function openView(
   troupe: Watched,
@@ -44,17 +43,21 @@ function showLines(troupe: Watched, terminal: Terminal): UpView {
 
 async function showTable(troupe: Watched, terminal: Terminal, clock: Clock): Promise<UpView> {
   const { stdout, colors } = terminal;
+  let hasStarted = false;
   const render = (): string => {
     const { status } = troupe;
-    if (status.length === 0) return '';
+    if (status.length === 0 && !hasStarted) return '';
     const now = clock.now();
     const rows = status.map((one) => toRow(one, now));
-    const summary = summarizeAll(rows, status);
+    const summary = summarizeAll(rows, troupe);
     return renderTable(rows, summary, { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }, colors);
   };
   const area = await openLiveArea(terminal, stdout, render);
   const schedule = new RedrawSchedule(clock, () => area.refresh());
-  const subscription = troupe.events$.subscribe(() => schedule.changed());
+  const subscription = troupe.events$.subscribe(({ type }) => {
+    hasStarted ||= type === 'manager.started';
+    schedule.changed();
+  });
   return {
     close: () => {
       subscription.unsubscribe();
@@ -64,8 +67,11 @@ async function showTable(troupe: Watched, terminal: Terminal, clock: Clock): Pro
   };
 }
 
-function summarizeAll(rows: readonly Row[], status: readonly ServerStatus[]): string {
-  if (status.every(({ state }) => state === 'stopped')) return 'All stopped.';
-  const isStopping = status.every(({ state }) => state === 'stopped' || state === 'shuttingDown');
-  return isStopping ? 'Stopping; Ctrl-C again forces it.' : `${countMoods(rows)} · Ctrl-C stops`;
+/** What stops while the troupe goes on, stops by the configuration or by somebody's command. */
+function summarizeAll(rows: readonly Row[], { status, whyIdle }: Watched): string {
+  if (whyIdle === undefined) {
+    return `${rows.length === 0 ? 'No servers' : countMoods(rows)} · Ctrl-C stops`;
+  }
+  const isOver = status.every(({ state }) => state === 'stopped');
+  return isOver ? 'All stopped.' : 'Stopping; Ctrl-C again forces it.';
 }

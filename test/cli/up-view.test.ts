@@ -2,6 +2,7 @@ import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { untilStopped } from '../../src/cli/commands/up.js';
 import { openView } from '../../src/cli/up-view.js';
+import { NotReadyError } from '../../src/errors.js';
 import type { LifecycleEvent } from '../../src/lifecycle/event.js';
 import type { ServerStatus } from '../../src/lifecycle/status.js';
 import { createControlledClock } from '../support/controlled-clock.js';
@@ -26,9 +27,12 @@ const ADDED: LifecycleEvent = {
   seq: 1,
 };
 
+const STARTED: LifecycleEvent = { type: 'manager.started', connections: 1, at: 0, seq: 2 };
+
 function makeTroupe(status: readonly ServerStatus[] = []) {
   const events$ = new Subject<LifecycleEvent>();
-  return { events$, status };
+  const facts: { status: typeof status; whyIdle: NotReadyError | undefined } = { status, whyIdle: undefined };
+  return { ...facts, events$ };
 }
 
 describe('the view of troupe up', () => {
@@ -78,6 +82,7 @@ describe('the view of troupe up', () => {
     await clock.advance(2_000);
     expect(screen()).toMatch(/ 2s\n/);
 
+    troupe.whyIdle = new NotReadyError('The troupe is closed.');
     troupe.status = [makeStatus({ state: 'shuttingDown', substate: 'closing' })];
     troupe.events$.next(READY);
     await clock.advance(100);
@@ -87,6 +92,31 @@ describe('the view of troupe up', () => {
     view.close();
     expect(screen()).toMatch(/files {2}stopped\n\nAll stopped\.$/);
     expect([clock.pending, troupe.events$.observed]).toEqual([[], false]);
+  });
+
+  it('says that it ends only where it does: servers that a changed file ends leave it running.', async () => {
+    const clock = createControlledClock(0);
+    const troupe = makeTroupe();
+    const { terminal, stdout } = makeTerminal({ columns: 80, rows: 24 });
+    const view = await openView(troupe, { json: false }, terminal, clock);
+    const screenAfter = async (
+      event: LifecycleEvent,
+      ...status: readonly ServerStatus[]
+    ): Promise<string> => {
+      troupe.status = status;
+      troupe.events$.next(event);
+      await clock.advance(100);
+      return screenOf(stdout.written);
+    };
+    expect(await screenAfter(STARTED, makeStatus())).toMatch(/\n1 of 1 ready · Ctrl-C stops$/);
+    const ending = makeStatus({ state: 'shuttingDown', substate: 'draining' });
+    expect(await screenAfter(READY, ending)).toMatch(/\n0 of 1 ready, 1 on the way · Ctrl-C stops$/);
+    const disabled = makeStatus({ state: 'stopped', reason: 'disabled' });
+    expect(await screenAfter(READY, disabled)).toMatch(/disabled\n\n0 of 1 ready, 1 off · Ctrl-C stops$/);
+    expect(await screenAfter(READY)).toMatch(/^NAME .*\n\nNo servers · Ctrl-C stops$/);
+    troupe.whyIdle = new NotReadyError('The troupe is closed.');
+    view.close();
+    expect(screenOf(stdout.written)).toMatch(/\n\nAll stopped\.$/);
   });
 });
 

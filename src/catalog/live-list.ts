@@ -6,6 +6,7 @@
  * R3. Entries of a connection that is away stay, marked stale; they leave when it stops or is removed.
  */
 import type { ConnectionState } from '../lifecycle/event.js';
+import { compareText } from './compare-text.js';
 import { isSameList } from './same-list.js';
 
 /** What is asked about a server. */
@@ -65,7 +66,7 @@ export class LiveList<D, E extends object> {
     const known = new Map(this.#shares.map((share) => [share.server, share]));
     const shares = [...servers]
       .filter(([, { state }]) => state !== 'stopped')
-      .toSorted(([a], [b]) => compare(a, b))
+      .toSorted(([a], [b]) => compareText(a, b))
       .map(([server, standing]) => this.#share(server, standing, known.get(server)));
     if (isSameList(shares, this.#shares)) return false;
     this.#shares = shares;
@@ -85,7 +86,7 @@ export class LiveList<D, E extends object> {
     if (before?.listed === listed && before.source === source && before.stale === stale) return before;
     const shown = listed
       .map((definition) => ({ server, id: this.making.idOf(definition), definition, source, stale }))
-      .toSorted((a, b) => compare(a.id, b.id));
+      .toSorted((a, b) => compareText(a.id, b.id));
     return { server, listed, source, stale, shown };
   }
 
@@ -104,8 +105,4 @@ function keyOf({ server, id }: Shown<unknown>): string {
 /** Whoever keeps the definitions keeps the objects of equal ones, so identity tells whether one changed. */
 function isSameShown<D>(a: Shown<D>, b: Shown<D>): boolean {
   return a.definition === b.definition && a.stale === b.stale && a.source === b.source;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -12,10 +12,12 @@ import type { ConnectionState, LifecycleEvent } from '../lifecycle/event.js';
 import type { Publisher } from '../lifecycle/publish.js';
 import type { NamingTemplate, ToolInQuestion } from '../options.js';
 import type { Catalogs } from './catalogs.js';
+import { compareText } from './compare-text.js';
 import type { ToolFilter } from './filter.js';
 import { NameClaims } from './name-claims.js';
 import { exposedNames, lonelyNames, rawKey, type ToolIdentity } from './naming.js';
-import { allowedOf, compareText, isMadeOf, toIdentities, type Share } from './share.js';
+import { isSameList } from './same-list.js';
+import { allowedOf, isMadeOf, toIdentities, type Share } from './share.js';
 
 /** One tool as a model sees it. */
 export interface CatalogTool {
@@ -247,8 +249,4 @@ interface Shown {
   readonly share: Share;
   readonly names: readonly string[];
   readonly tools: readonly CatalogTool[];
-}
-
-function isSameList<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((each, index) => each === b[index]);
 }

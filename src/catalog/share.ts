@@ -1,6 +1,7 @@
 /** What one server has a part in the list of tools with, and what that was made from. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Catalog } from './catalogs.js';
+import { compareText } from './compare-text.js';
 import { isAllowed, type ToolFilter } from './filter.js';
 import type { ToolIdentity } from './naming.js';
 import type { CatalogTool } from './registry.js';
@@ -44,9 +45,4 @@ export function isMadeOf(made: CatalogTool, { server, source, stale }: Share, de
     made.outputSchema === definition.outputSchema &&
     made.annotations === definition.annotations
   );
-}
-
-/** By code units, as everything of the list is sorted. */
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -12,13 +12,16 @@ import type {
   JSONRPCResponse,
   RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject } from '../catalog/json-object.js';
+import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 
 /** JSON-RPC 2.0, section 5.1; the last is of the range for implementations. */
 export const RPC = {
   parseError: -32700,
   invalidRequest: -32600,
-  invalidParams: -32602,
-  internalError: -32603,
+  methodNotFound: METHOD_NOT_FOUND,
+  invalidParams: INVALID_PARAMS,
+  internalError: INTERNAL_ERROR,
   serverError: -32000,
 } as const;
 
@@ -89,14 +92,14 @@ export function toJson(message: JSONRPCMessage | RpcErrorAnswer): string {
 }
 
 export function toClientMessage(value: unknown): ClientMessage {
-  if (!isObject(value)) return invalid(null, 'A message is a JSON object.');
+  if (!isJsonObject(value)) return invalid(null, 'A message is a JSON object.');
   const { jsonrpc, id, method, params } = value;
   const ownId = isId(id) ? id : undefined;
   if (!('method' in value)) return toAnswer(value, ownId);
   if (jsonrpc !== '2.0') return invalid(ownId ?? null, '\'jsonrpc\' must be "2.0".');
   if (typeof method !== 'string') return invalid(ownId ?? null, "'method' must be a text.");
   if ('id' in value && ownId === undefined) return invalid(null, "'id' must be a text or a number.");
-  if (params !== undefined && !isObject(params)) {
+  if (params !== undefined && !isJsonObject(params)) {
     const data = { reason: "'params' must be an object." };
     return { kind: 'invalid', answer: rpcError(ownId ?? null, RPC.invalidParams, 'Invalid params', data) };
   }
@@ -110,7 +113,7 @@ function toAnswer(value: Readonly<Record<string, unknown>>, id: RequestId | unde
   const { jsonrpc, result, error } = value;
   if (id === undefined) return invalid(null, 'It has neither a method nor an id that can be read.');
   if (jsonrpc !== '2.0') return { kind: 'no-answer', id, reason: '\'jsonrpc\' must be "2.0".' };
-  const isResult = isObject(result) && error === undefined;
+  const isResult = isJsonObject(result) && error === undefined;
   if (!isResult && !(isError(error) && result === undefined))
     return { kind: 'no-answer', id, reason: "It has no method, and neither a 'result' nor an 'error'." };
   return { kind: 'answer', message: value as unknown as JSONRPCResponse & { readonly id: RequestId } };
@@ -121,13 +124,9 @@ function invalid(id: RequestId | null, reason: string): ClientMessage {
 }
 
 function isError(value: unknown): boolean {
-  return isObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
+  return isJsonObject(value) && Number.isInteger(value['code']) && typeof value['message'] === 'string';
 }
 
 function isId(value: unknown): value is RequestId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

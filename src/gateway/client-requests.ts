@@ -10,11 +10,12 @@ import { failureError } from '../failure-error.js';
 import type { Connection } from '../connection.js';
 import { isJsonObject } from '../catalog/json-object.js';
 import type { Clock } from '../ports.js';
-import { INVALID_PARAMS, RpcError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
+import { RpcError, type JsonObject, type Progress } from '../protocol/protocol-client.js';
 import { doneWithin } from '../release.js';
 import { unknownTool } from '../unknown-tool.js';
 import type { InternalCallOptions } from '../calls/call.js';
 import { adminDefinitions, runAdminTool } from './admin-tools.js';
+import { RPC } from './client-message.js';
 import { invalidParams, toToolAnswer, unknownMethod, unknownResource } from './error-answer.js';
 import type { Named, Offering } from './offering.js';
 import { pageOf } from './pages.js';
@@ -347,7 +348,7 @@ export class ClientRequests {
     const away = notWorking(view.statuses);
     const { message } = unknownTool(tool, away);
     const data = { tool, ...(away.length === 0 ? {} : { servers: outcomesOf(away) }) };
-    return view.whyHeld(name) ?? new RpcError(INVALID_PARAMS, message, data);
+    return view.whyHeld(name) ?? new RpcError(RPC.invalidParams, message, data);
   }
 
   /** A server may refuse a call until a person was at an address, and tell when that is done. */

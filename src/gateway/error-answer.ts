@@ -12,7 +12,7 @@ import {
   TroupeError,
   UnknownToolError,
 } from '../errors.js';
-import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError, type JsonObject } from '../protocol/protocol-client.js';
+import { RpcError, type JsonObject } from '../protocol/protocol-client.js';
 import { RPC } from './client-message.js';
 
 /** MCP specification 2025-11-25, "Resources", error handling. */
@@ -20,11 +20,11 @@ const RESOURCE_NOT_FOUND = -32002;
 export const ERROR_META = 'mcp-troupe/error';
 
 export function invalidParams(reason: string): RpcError {
-  return new RpcError(INVALID_PARAMS, `Invalid params: ${reason}`, { reason });
+  return new RpcError(RPC.invalidParams, `Invalid params: ${reason}`, { reason });
 }
 
 export function unknownMethod(method: string): RpcError {
-  return new RpcError(METHOD_NOT_FOUND, 'Method not found', { method: method.slice(0, 100) });
+  return new RpcError(RPC.methodNotFound, 'Method not found', { method: method.slice(0, 100) });
 }
 
 /** `about` is what else is known. */
@@ -37,12 +37,12 @@ export function toRpcError(error: unknown): RpcError | undefined {
   if (error instanceof RpcError) return error;
   if (error instanceof ServerError) return new RpcError(error.rpcCode, error.message, error.data);
   if (error instanceof UnknownToolError) {
-    return new RpcError(INVALID_PARAMS, error.message, { tool: error.tool });
+    return new RpcError(RPC.invalidParams, error.message, { tool: error.tool });
   }
   if (error instanceof InvalidArgumentsError) {
-    return new RpcError(INVALID_PARAMS, error.message, { tool: error.tool, problems: error.problems });
+    return new RpcError(RPC.invalidParams, error.message, { tool: error.tool, problems: error.problems });
   }
-  if (error instanceof NotOfferedError) return new RpcError(METHOD_NOT_FOUND, error.message, told(error));
+  if (error instanceof NotOfferedError) return new RpcError(RPC.methodNotFound, error.message, told(error));
   if (error instanceof TroupeError) return new RpcError(RPC.serverError, error.message, told(error));
   return error instanceof TypeError ? invalidParams(error.message) : undefined;
 }

@@ -4,7 +4,7 @@
  */
 import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { exposedNames, rawKey } from '../catalog/naming.js';
-import { consistsOf } from '../catalog/pieces.js';
+import { fitsTemplate } from '../catalog/uri-template.js';
 import { ToolRegistry } from '../catalog/registry.js';
 import { isSameList } from '../catalog/same-list.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
@@ -86,7 +86,7 @@ export class Offering {
       ({ resourceTemplates }: ServerOffer) =>
         resourceTemplates.some(({ uriTemplate }) => uriTemplate === uri),
       ({ resourceTemplates }: ServerOffer) =>
-        resourceTemplates.some(({ uriTemplate }) => fits(uri, uriTemplate)),
+        resourceTemplates.some(({ uriTemplate }) => fitsTemplate(uri, uriTemplate)),
     ];
     for (const way of ways) {
       const found = having(way);
@@ -193,9 +193,4 @@ function isReload(event: LifecycleEvent): boolean {
 /** What a list consists of, server by server; each part is the same one until it changes. */
 function parts(shares: readonly Share[], list: keyof ServerOffer): readonly unknown[] {
   return shares.flatMap(([server, offer]) => (offer[list].length === 0 ? [] : [server, offer[list]]));
-}
-
-function fits(uri: string, uriTemplate: string): boolean {
-  const pieces = uriTemplate.split(/\{[^{}]*\}/u);
-  return pieces.length > 1 && consistsOf(uri, pieces);
 }

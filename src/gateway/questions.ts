@@ -8,13 +8,7 @@
  */
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject } from '../catalog/json-object.js';
-import {
-  INVALID_PARAMS,
-  METHOD_NOT_FOUND,
-  RpcError,
-  type Cause,
-  type JsonObject,
-} from '../protocol/protocol-client.js';
+import { RpcError, type Cause, type JsonObject } from '../protocol/protocol-client.js';
 import type { ServerRequestContext } from '../server-requests/handlers.js';
 import type { Responder, Response } from '../server-requests/responder.js';
 import type { Responders } from '../server-requests/server-requests.js';
@@ -156,7 +150,7 @@ async function put(
 function whyNotAsked(answers: Answers, method: Method, params: JsonObject): RpcError | undefined {
   const declared = answers[ASKED_OF[method]];
   if (declared === undefined) {
-    return new RpcError(METHOD_NOT_FOUND, `The client has not declared '${ASKED_OF[method]}'.`, { method });
+    return new RpcError(RPC.methodNotFound, `The client has not declared '${ASKED_OF[method]}'.`, { method });
   }
   const modes: JsonObject = isJsonObject(declared) ? declared : {};
   const isUrl = method === 'elicitation/create' && params['mode'] === 'url';
@@ -169,7 +163,7 @@ function whyNotAsked(answers: Answers, method: Method, params: JsonObject): RpcE
 }
 
 function undeclared(capability: string): RpcError {
-  return new RpcError(INVALID_PARAMS, `The client has not declared '${capability}'.`, { capability });
+  return new RpcError(RPC.invalidParams, `The client has not declared '${capability}'.`, { capability });
 }
 
 function refusal(error: RpcError): Response {

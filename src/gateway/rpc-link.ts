@@ -10,7 +10,7 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, JSONRPCResponse, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { LightAbort } from '../light-abort.js';
-import { INTERNAL_ERROR, RpcError, type GiveUpSignal, type JsonObject } from '../protocol/protocol-client.js';
+import { RpcError, type GiveUpSignal, type JsonObject } from '../protocol/protocol-client.js';
 import { toError } from '../thrown.js';
 import { idInUse, RPC, toClientMessage, type RpcErrorAnswer } from './client-message.js';
 
@@ -63,7 +63,7 @@ interface Asked {
 }
 
 const NO_PARAMS: JsonObject = {};
-const GONE = new RpcError(INTERNAL_ERROR, 'The client is not there any more.', undefined);
+const GONE = new RpcError(RPC.internalError, 'The client is not there any more.', undefined);
 
 export class RpcLink {
   readonly #transport: Transport;
@@ -214,7 +214,7 @@ export class RpcLink {
   #toRpcError(error: unknown): RpcError {
     if (error instanceof RpcError) return error;
     this.#listener.failed(toError(error));
-    return new RpcError(INTERNAL_ERROR, 'Internal error', undefined);
+    return new RpcError(RPC.internalError, 'Internal error', undefined);
   }
 
   #hearNotification(method: string, params: JsonObject): void {

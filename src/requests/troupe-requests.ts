@@ -5,7 +5,7 @@
  */
 import type { GetPromptResult, LoggingLevel, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
 import { GivenUp, Patience, TimedOut } from '../calls/patience.js';
-import { consistsOf } from '../catalog/pieces.js';
+import { fitsTemplate } from '../catalog/uri-template.js';
 import type { CatalogPrompt } from '../catalog/prompt.js';
 import type { CatalogResource, CatalogResourceTemplate } from '../catalog/resource.js';
 import { nearestName } from '../config/near-miss.js';
@@ -172,7 +172,7 @@ export class TroupeRequests {
     const { resources, resourceTemplates } = this.ports.lists;
     const exact = resources.filter((resource) => resource.uri === uri);
     const same = resourceTemplates.filter(({ uriTemplate }) => uriTemplate === uri);
-    const fitting = resourceTemplates.filter(({ uriTemplate }) => fits(uri, uriTemplate));
+    const fitting = resourceTemplates.filter(({ uriTemplate }) => fitsTemplate(uri, uriTemplate));
     const found = [exact, same, fitting].find((entries) => entries.length > 0);
     return found === undefined ? undefined : [...new Set(found.map(({ server }) => server))];
   }
@@ -233,11 +233,6 @@ export class TroupeRequests {
       .map(({ name, state }) => `${name} is ${state}`);
     return away.length === 0 ? '' : ` Not every server is ready: ${away.join(', ')}.`;
   }
-}
-
-function fits(uri: string, uriTemplate: string): boolean {
-  const pieces = uriTemplate.split(/\{[^{}]*\}/u);
-  return pieces.length > 1 && consistsOf(uri, pieces);
 }
 
 function didYouMean(word: string, known: readonly string[]): string {

@@ -149,7 +149,7 @@ export function maskFailure<T extends RawFailure>(failure: T, mask: Mask): T {
 }
 
 /** Of an object whose names are ours: they stay. */
-export function maskFields<T extends object>(value: T, mask: Mask): T {
+function maskFields<T extends object>(value: T, mask: Mask): T {
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, maskJson<unknown>(item, mask)]),
   ) as T;

@@ -163,7 +163,7 @@ export function toSignIns(
 type ProvideAuth = Extract<AuthOption, (server: AuthServer) => unknown>;
 
 /** The client the options name for a server. */
-export function clientFor(server: AuthServer, { client }: AuthOptions): OAuthClient | undefined {
+function clientFor(server: AuthServer, { client }: AuthOptions): OAuthClient | undefined {
   if (typeof client !== 'function') return client;
   const given = fromHost(server, () => client(server));
   const [problem] = given === undefined ? [] : clientProblems({ ...given });

@@ -4,7 +4,7 @@ import { createFileCatalogStore } from './cache-files.js';
 import type { CatalogStore } from './cache-store.js';
 
 /** A folder, or `off`. */
-export const CACHE_VARIABLE = 'TROUPE_CACHE';
+const CACHE_VARIABLE = 'TROUPE_CACHE';
 
 const METHODS = ['get', 'put', 'delete'] satisfies readonly (keyof CatalogStore)[];
 

@@ -8,7 +8,7 @@ import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/pro
 export const MAX_PAGES = 1_000;
 
 /** Most characters of all pages together: as much as one message may hold. */
-export const MAX_SIZE = 64 * 1024 * 1024;
+const MAX_SIZE = 64 * 1024 * 1024;
 
 export interface WholeList {
   readonly items: readonly unknown[];

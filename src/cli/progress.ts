@@ -33,7 +33,7 @@ export async function showingCallProgress<T>(
 }
 
 /** Empty when nothing is waited for. */
-export function describeProgress(statuses: readonly ServerStatus[]): string {
+function describeProgress(statuses: readonly ServerStatus[]): string {
   const away = statuses.filter((status) => !isSettled(status)).map(({ name }) => name);
   if (away.length === 0) return '';
   const wanted = statuses.filter(({ reason }) => reason !== 'disabled');
@@ -57,7 +57,7 @@ export async function showingShare<T>(
 
 const BAR = 20;
 
-export function describeShare(what: string, share: number): string {
+function describeShare(what: string, share: number): string {
   const full = Math.round(BAR * Math.min(1, Math.max(0, share)));
   return `${what} ${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${Math.floor(100 * share)} %`;
 }

@@ -27,9 +27,6 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** Keys under which a file may hold its servers, as the various hosts write them. */
-export const SERVER_KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'mcp'] as const;
-
 /** Spellings of `type`, and what each means. */
 export const TRANSPORT_TYPES = {
   stdio: 'stdio',

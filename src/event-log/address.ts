@@ -28,12 +28,6 @@ export function connectionName(address: string): string | undefined {
   return step?.slice(0, step.indexOf('#')).replaceAll(/%(?:25|2F|23)/g, decodeURIComponent);
 }
 
-/** The address of the actor that an actor belongs to; undefined for the manager. */
-export function parentAddress(address: string): string | undefined {
-  const at = address.lastIndexOf('/');
-  return at === -1 ? undefined : address.slice(0, at);
-}
-
 /** The manager and the connections are machines; what is below a connection is an effect of it. */
 export function isMachineAddress(address: string): boolean {
   return address.indexOf('/', MANAGER.length + 1) === -1;

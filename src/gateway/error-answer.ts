@@ -17,7 +17,7 @@ import { RPC } from './client-message.js';
 
 /** MCP specification 2025-11-25, "Resources", error handling. */
 const RESOURCE_NOT_FOUND = -32002;
-export const ERROR_META = 'mcp-troupe/error';
+const ERROR_META = 'mcp-troupe/error';
 
 export function invalidParams(reason: string): RpcError {
   return new RpcError(RPC.invalidParams, `Invalid params: ${reason}`, { reason });

@@ -36,7 +36,7 @@ const EVERY_ANSWER: OutgoingHttpHeaders = {
   'cache-control': 'no-store',
 };
 
-export const JSON_TYPE = 'application/json; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
 export const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 
 /** Sends the head of an answer whose body follows. */

@@ -11,7 +11,7 @@ export type JsonRpcAnswer = JSONRPCResultResponse | JSONRPCErrorResponse;
 /** Most messages in one batch (MCP 2025-03-26). Each costs far more than its bytes; we send none to be answered so. */
 const MAX_BATCH = 1_000;
 
-export function isMessage(value: unknown): value is JSONRPCMessage {
+function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 }
 

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  childAddress,
-  connectionName,
-  isAddress,
-  MANAGER,
-  parentAddress,
-} from '../../src/event-log/address.js';
+import { childAddress, connectionName, isAddress, MANAGER } from '../../src/event-log/address.js';
 import { useLeakCheck } from '../support/leak-check.js';
 
 useLeakCheck();
@@ -19,14 +13,11 @@ describe('an address', () => {
       expect([connection, effect].every(isAddress)).toBe(true);
       expect(connectionName(connection)).toBe(name);
       expect(connectionName(effect)).toBe(name);
-      expect(parentAddress(effect)).toBe(connection);
-      expect(parentAddress(connection)).toBe(MANAGER);
     },
   );
 
-  it('of the manager belongs to nobody and names no connection.', () => {
+  it('of the manager names no connection.', () => {
     expect(isAddress(MANAGER)).toBe(true);
-    expect(parentAddress(MANAGER)).toBeUndefined();
     expect(connectionName(MANAGER)).toBeUndefined();
   });
 

@@ -203,7 +203,7 @@ function allNodes(node: ElkNode, depth = 0): { node: ElkNode; depth: number }[] 
 const middle = ({ x, y, width, height }: Rect): ElkPoint => ({ x: x + width / 2, y: y + height / 2 });
 
 /** Texts side by side: filled from the top, one column after the other. */
-export function inColumns(
+function inColumns(
   texts: readonly ChartText[],
   count: number,
 ): { columns: TextColumn[]; width: number; height: number } {

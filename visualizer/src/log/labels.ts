@@ -76,7 +76,7 @@ export class Labels {
   }
 }
 
-export function categoryOf(kind: string, type: string): Category {
+function categoryOf(kind: string, type: string): Category {
   if (type === 'connection.rejected') return 'rejection';
   if (type.startsWith('xstate.error.') || type === 'session.lost') return 'failure';
   if (type.startsWith('call.')) return 'call';

@@ -89,10 +89,6 @@ export class LogBook {
     return this.#times.at(position);
   }
 
-  seqOf(position: number): number {
-    return this.#seqs.at(position);
-  }
-
   /** Position of the last entry of that time or before; -1 where there is none. */
   positionAt(time: number): number {
     return this.#times.countUpTo(time) - 1;

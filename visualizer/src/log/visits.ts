@@ -38,7 +38,7 @@ export class Visits {
 }
 
 /** Every active state of a state value, as keys joined by dots. */
-export function statePaths(value: StateValue | undefined): string[] {
+function statePaths(value: StateValue | undefined): string[] {
   if (value === undefined) return [];
   if (typeof value === 'string') return [value];
   return Object.entries(value).flatMap(([key, below]) => [

@@ -4,9 +4,7 @@
 import type { Failure } from '../machines/policy/failure.js';
 import type { HeldReason } from '../machines/policy/review.js';
 import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
-
-/** Problems that a message tells; the error holds all of them. */
-const MOST_TOLD = 5;
+import { problemsInWords } from './problems-in-words.js';
 
 export interface TroupeErrorOptions {
   readonly server?: string | undefined;
@@ -168,12 +166,11 @@ export class InvalidArgumentsError extends TroupeError {
   readonly code = 'INVALID_ARGUMENTS';
   /** The server's own name for it. */
   readonly tool: string;
+  /** All of them; the message tells the first five. */
   readonly problems: readonly ArgumentProblem[];
 
   constructor(tool: string, problems: readonly ArgumentProblem[], options: TroupeErrorOptions = {}) {
-    const told = problems.slice(0, MOST_TOLD).map(({ path, message }) => `${path || 'the whole'} ${message}`);
-    const untold = problems.length - told.length;
-    const list = told.join('; ') + (untold > 0 ? `; and ${untold} more` : '');
+    const list = problemsInWords(problems, 'the whole');
     super(`'${tool}' was not called: its arguments do not fit its input schema: ${list}.`, options);
     this.tool = tool;
     this.problems = problems;

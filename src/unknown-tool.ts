@@ -11,11 +11,15 @@ export function unknownTool(
   vanished?: Vanished,
 ): UnknownToolError {
   if (vanished !== undefined) return goneTool(name, vanished);
+  return new UnknownToolError(name, `No server offers a tool called '${name}'.${whoIsAway(statuses)}`);
+}
+
+/** Servers that may be the ones that have what was not found, as a further sentence; empty where all are ready. */
+export function whoIsAway(statuses: readonly ServerStatus[]): string {
   const away = statuses
     .filter(({ state }) => state !== 'ready')
-    .map(({ name: server, state }) => `${server} is ${state}`);
-  const why = away.length === 0 ? '' : ` Not every server is ready: ${away.join(', ')}.`;
-  return new UnknownToolError(name, `No server offers a tool called '${name}'.${why}`);
+    .map(({ name, state }) => `${name} is ${state}`);
+  return away.length === 0 ? '' : ` Not every server is ready: ${away.join(', ')}.`;
 }
 
 export function goneTool(name: string, { server, at, why }: Vanished): UnknownToolError {

@@ -8,12 +8,12 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { cutText } from '../cut-text.js';
 import { InvalidArgumentsError } from '../errors.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
+import { problemsInWords } from '../problems-in-words.js';
 import type { Mask } from '../secrets.js';
 import type { SessionKey } from '../../machines/connection.events.js';
 import type { SchemaProblem } from '../validation/explain.js';
 import { SchemaValidator } from '../validation/schema-validator.js';
 
-const MOST_TOLD = 5;
 const LONGEST_PATH = 200;
 
 export interface CallCheckPorts {
@@ -80,7 +80,7 @@ export class CallCheck {
     const mask = this.#ports.mask(key.name);
     const problems = found.map((problem) => toTold(problem, mask));
     const what = `The structured content of '${mask(tool)}' does not fit its output schema`;
-    this.#tell(key, tool, 'invalid-output', `${what}: ${listed(problems, 'structuredContent')}.`);
+    this.#tell(key, tool, 'invalid-output', `${what}: ${problemsInWords(problems, 'structuredContent')}.`);
   }
 
   #tellUnchecked(key: SessionKey, tool: string, which: 'input' | 'output', why: string | undefined): void {
@@ -99,13 +99,6 @@ export class CallCheck {
 
 function asks(schema: object | undefined): schema is object {
   return schema !== undefined && !SchemaValidator.asksNothing(schema);
-}
-
-/** The first few, as one text. `whole` is what an empty path stands for. */
-function listed(problems: readonly SchemaProblem[], whole: string): string {
-  const told = problems.slice(0, MOST_TOLD).map(({ path, message }) => `${path || whole} ${message}`);
-  const untold = problems.length - told.length;
-  return told.join('; ') + (untold > 0 ? `; and ${untold} more` : '');
 }
 
 /** Names of fields may be anything, in a result above all. */

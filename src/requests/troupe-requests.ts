@@ -15,6 +15,7 @@ import type { ServerStatus } from '../lifecycle/status.js';
 import { DEFAULT_CALL_TIMEOUT_MS } from '../options.js';
 import type { Clock } from '../ports.js';
 import { messageOf } from '../thrown.js';
+import { whoIsAway } from '../unknown-tool.js';
 import type { RequestOptions } from './request.js';
 import {
   requireLevel,
@@ -186,7 +187,9 @@ export class TroupeRequests {
       name,
       this.ports.lists.prompts.map((prompt) => prompt.name),
     );
-    throw new NotOfferedError(`No server offers a prompt called '${name}'.${near}${this.#away()}`);
+    throw new NotOfferedError(
+      `No server offers a prompt called '${name}'.${near}${whoIsAway(this.ports.lists.status)}`,
+    );
   }
 
   #requireOpen(): void {
@@ -201,7 +204,7 @@ export class TroupeRequests {
       this.ports.lists.resources.map((resource) => resource.uri),
     );
     return new NotOfferedError(
-      `No server lists the resource '${uri}', and no template fits it.${near} Name the server with 'server' to ask it all the same.${this.#away()}`,
+      `No server lists the resource '${uri}', and no template fits it.${near} Name the server with 'server' to ask it all the same.${whoIsAway(this.ports.lists.status)}`,
     );
   }
 
@@ -225,13 +228,6 @@ export class TroupeRequests {
       patience.end();
     }
     return look();
-  }
-
-  #away(): string {
-    const away = this.ports.lists.status
-      .filter(({ state }) => state !== 'ready')
-      .map(({ name, state }) => `${name} is ${state}`);
-    return away.length === 0 ? '' : ` Not every server is ready: ${away.join(', ')}.`;
   }
 }
 

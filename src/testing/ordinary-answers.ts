@@ -1,5 +1,6 @@
 /** What a scripted server says where its script says nothing: what a small, well-behaved server would. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import type { Params, ServerScript } from './server-script.js';
 
 /** A tool with that name, and whatever else it needs. */
@@ -11,9 +12,6 @@ export function tool(name: string, more: Partial<Tool> = {}): Tool {
 export function text(value: string): { content: { type: 'text'; text: string }[] } {
   return { content: [{ type: 'text', text: value }] };
 }
-
-/** JSON-RPC: there is no such method. */
-const METHOD_NOT_FOUND = -32601;
 
 export function ordinaryAnswer(script: ServerScript, method: string, params: Params): unknown {
   const { protocolVersion, capabilities = { tools: { listChanged: true } } } = script;

@@ -13,6 +13,7 @@ import { LogParser } from '../event-log/read-log.js';
 import type { LogEntry } from '../event-log/entry.js';
 import type { InProcessServerConfig } from '../options.js';
 import type { Clock } from '../ports.js';
+import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import { TransportError } from '../transports/session-transport.js';
 import { JumpingClock } from './jumping-clock.js';
 import { tool } from './ordinary-answers.js';
@@ -68,7 +69,6 @@ export function createRecordedServer(
 /** Every other method that a recorded session may have been asked. */
 const USUAL_METHODS = ['initialize', 'ping', 'tools/list', 'tools/call', 'resources/list', 'prompts/list'];
 const TEMPLATES = 'resources/templates/list';
-const METHOD_NOT_FOUND = -32_601;
 
 /** The end of a session in this process can be told why. */
 interface Closable {

@@ -8,11 +8,13 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { systemClock, type Clock } from '../ports.js';
+import { INTERNAL_ERROR } from '../protocol/protocol-client.js';
+import { messageOf } from '../thrown.js';
+import { Timers } from '../timers.js';
 import { checkScript } from './check-script.js';
 import { ClientRequests } from './client-requests.js';
 import { ordinaryAnswer, text } from './ordinary-answers.js';
 import type { Answer, Exchange, Handler, Params, Received, ServerScript } from './server-script.js';
-import { SessionTimers } from './session-timers.js';
 
 /** Not an answer. */
 export const SILENCE = Symbol('no answer');
@@ -51,7 +53,8 @@ export interface ScriptedBody extends Transport {
 interface Session {
   readonly number: number;
   readonly body: ScriptedBody;
-  readonly timers: SessionTimers;
+  /** Its waits, which end with it: what waits then, waits for ever and holds nothing. */
+  readonly timers: Timers;
   readonly asks: ClientRequests;
 }
 
@@ -99,14 +102,14 @@ export class ScriptedServer {
   async connect(transport: Transport): Promise<void> {
     const body: ScriptedBody = transport;
     this.#sessions += 1;
-    const timers = new SessionTimers(this.#clock);
+    const timers = new Timers(this.#clock);
     const asks = new ClientRequests((message) => void body.send(message).catch(() => {}));
     const session: Session = { number: this.#sessions, body, timers, asks };
     let isOver = false;
     transport.onmessage = (message) => this.#hear(session, message);
     transport.onclose = () => {
       isOver = true;
-      timers.clear();
+      timers.clearAll();
       asks.giveUp();
       if (this.#present === session) this.#present = undefined;
       this.#wake();
@@ -234,7 +237,7 @@ export class ScriptedServer {
     session: Session,
     { afterMs = 0, stderr, garbage, fault, exitCode = 1 }: Answer,
   ): Promise<boolean> {
-    if (afterMs > 0) await session.timers.wait(afterMs);
+    if (afterMs > 0) await new Promise<void>((resolve) => session.timers.setTimeout(resolve, afterMs));
     if (stderr !== undefined) session.body.complain?.(stderr);
     if (garbage !== undefined) garble(session.body, garbage);
     if (fault === 'crash') await crash(session.body, exitCode);
@@ -246,12 +249,9 @@ function isList<T extends object>(entry: T | readonly T[] | undefined): entry is
   return Array.isArray(entry);
 }
 
-/** JSON-RPC: something went wrong inside. */
-const INTERNAL_ERROR = -32_603;
-
 /** Whatever a handler throws: the codes of Node's own errors are words, and not for a client. */
 function errorOf(thrown: unknown): Params {
-  const { code, message = String(thrown), data } = Object(thrown) as Partial<RpcFault>;
+  const { code, message = messageOf(thrown), data } = Object(thrown) as Partial<RpcFault>;
   return {
     code: Number.isInteger(code) ? code : INTERNAL_ERROR,
     message,

@@ -2,7 +2,6 @@
  * The configured servers: what each entry says, whether it may run, and what it expands to, asked afresh for every
  * attempt. Holds names of variables; values exist only in what `resolve` returns.
  */
-import { homedir } from 'node:os';
 import type { ChildSpec } from '../machines/manager.machine.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { ConnectionPolicy, StopPolicy } from '../machines/policy/policy.js';
@@ -29,6 +28,7 @@ import { KnownSecrets } from './known-secrets.js';
 import { policyOf } from './policy.js';
 import { NO_MASK, secretsOf, type Mask } from './secrets.js';
 import { TransportError } from './transports/session-transport.js';
+import { homeFolder } from './user-folder.js';
 
 export interface ServerTableOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -195,7 +195,7 @@ export class ServerTable implements ConfiguredServers {
     const inputs = answers.values;
     const { env, expansion: rules } = this.options;
     const workspaceFolder = row.scope === 'project' ? row.baseDir : this.options.workspaceFolder;
-    const expansion = expandConfig(row, { ...rules, env, inputs, workspaceFolder, home: homedir() });
+    const expansion = expandConfig(row, { ...rules, env, inputs, workspaceFolder, home: homeFolder() });
     if ('failure' in expansion) throw new TransportError(expansion.failure);
     const { config } = expansion;
     const used = [...variablesWanted(row.config), ...Object.keys(inputs)];

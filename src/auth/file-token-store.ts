@@ -14,6 +14,7 @@ import { isObject } from '../config/read-shape.js';
 import { makeFolder } from '../make-folder.js';
 import { systemClock } from '../ports.js';
 import { readStored } from '../read-stored.js';
+import { userFolder } from '../user-folder.js';
 import { writePrivately } from '../write-privately.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
 import { Turns } from './turns.js';
@@ -69,8 +70,7 @@ export function createFileTokenStore(options: FileTokenStoreOptions = {}): Token
 
 /** The folder of the user's data that Troupe keeps sign-ins in. */
 async function defaultFolder(): Promise<string> {
-  const { default: envPaths } = await import('env-paths');
-  return join(envPaths('troupe', { suffix: '' }).data, 'sign-ins');
+  return join(await userFolder('data'), 'sign-ins');
 }
 
 function fileName(owner: TokenOwner): string {

@@ -8,10 +8,11 @@
  * F3. What nobody has written for as long as lists are used is removed with the first list that is written.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { makeFolder } from '../make-folder.js';
 import { systemClock } from '../ports.js';
 import { readStored } from '../read-stored.js';
+import { userFolder } from '../user-folder.js';
 import { writePrivately } from '../write-privately.js';
 import { OLDEST_MS, type CachedCatalog, type CatalogStore } from './cache-store.js';
 import { isJsonObject } from './json-object.js';
@@ -55,11 +56,10 @@ export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): C
 }
 
 async function defaultFolder(): Promise<string> {
-  const { default: envPaths } = await import('env-paths');
-  const { cache } = envPaths('troupe', { suffix: '' });
-  if (isAbsolute(cache)) return join(cache, 'catalogs');
-  // A project could bring lists of its own.
-  throw new Error("the user's cache has no absolute path; TROUPE_CACHE can name a folder");
+  const cache = await userFolder('cache').catch((cause: unknown) => {
+    throw new Error("the user's cache has no absolute path; TROUPE_CACHE can name a folder", { cause });
+  });
+  return join(cache, 'catalogs');
 }
 
 function fileName(key: string): string {

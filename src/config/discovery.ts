@@ -49,7 +49,7 @@ export async function placesToWatch(search: Search, machine?: Machine): Promise<
   return [...new Set([...sources, ...ofProjects].flatMap(({ path }) => path ?? []))];
 }
 
-/** Every place a row names on that machine; none of a project where there is no project. */
+/** Every place a row names on that machine; none of a project where there is no project, nor of a home that is not known. */
 export function toSources(row: KnownSource, root: string | undefined, machine: Machine): readonly Source[] {
   const files = machine.platform === 'win32' ? (row.windows ?? row.files) : row.files;
   return files.flatMap((file) => {
@@ -74,14 +74,15 @@ function toPath(file: FilePlace, root: string | undefined, machine: Machine): st
   if (file.in === 'project') return root === undefined ? undefined : paths.join(root, file.path);
   const [variable = '', rest = ''] = file.moved ?? [];
   const folder = machine.env[variable];
-  return folder
-    ? paths.join(paths.resolve(folder), rest)
-    : paths.join(baseFolder(file.in, machine), file.path);
+  if (folder) return paths.join(paths.resolve(folder), rest);
+  const base = baseFolder(file.in, machine);
+  return base === undefined ? undefined : paths.join(base, file.path);
 }
 
 /** A path in the home folder begins with `~`. */
 function shortened(path: string, machine: Machine): string {
   const paths = pathsOf(machine);
+  if (machine.home === undefined) return path;
   const inside = paths.relative(machine.home, path);
   return inside.startsWith('..') || paths.isAbsolute(inside) ? path : `~${paths.sep}${inside}`;
 }

@@ -28,8 +28,8 @@ export interface ExpansionContext extends ExpansionOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Stands for `${workspaceFolder}`; without it, that reference is missing like any other. */
   readonly workspaceFolder?: string;
-  /** Stands for a leading `~` in command, args and cwd. */
-  readonly home: string;
+  /** Stands for `${userHome}`, and for a leading `~` in command, args and cwd; where it is not known, both are missing. */
+  readonly home: string | undefined;
   /** What was answered, by the names of the variables: `input:ID`. Default: nothing. */
   readonly inputs?: Readonly<Record<string, string>>;
 }
@@ -54,10 +54,12 @@ export function expandConfig(
     const value = renderTemplate(
       template.parts,
       (variable) => lookUp.value(variable, field),
-      (variable) => missing.push(`${variable.name} (in '${fieldName(field.path)}')`),
+      (variable) => missing.push(`${nameToSet(variable)} (in '${fieldName(field.path)}')`),
     );
     lookUp.remember(field, value);
-    return startsAtHome(text, field) ? `${context.home}${value}` : value;
+    if (!startsAtHome(text, field)) return value;
+    if (context.home === undefined) missing.push(`HOME (in '${fieldName(field.path)}')`);
+    return `${context.home ?? ''}${value}`;
   });
   if (refused.length > 0) return invalid(name, refused);
   if (missing.length > 0 && context.missing !== 'empty')
@@ -101,6 +103,11 @@ function builtin(name: Builtin, { workspaceFolder, home }: ExpansionContext): st
     case '/':
       return sep;
   }
+}
+
+/** The host's variable that would give it a value. */
+function nameToSet({ origin, name }: Variable): string {
+  return origin === 'builtin' && name === 'userHome' ? 'HOME' : name;
 }
 
 /** Who the person is or where they work: a program that is started knows it anyway, a remote server does not. */

@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { ConfigError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
 import { readStored } from '../read-stored.js';
+import { userFolder } from '../user-folder.js';
 import { writePrivately } from '../write-privately.js';
 import { toApproval, type Approval, type ApprovalStore } from './approval-store.js';
-import { thisMachine } from './places.js';
 import { isObject } from './read-shape.js';
 import { isAbsence } from './sources.js';
 
@@ -64,8 +64,7 @@ export function createFileApprovalStore(options: FileApprovalStoreOptions = {}):
 }
 
 async function defaultFolder(): Promise<string> {
-  const { ownFolder } = await thisMachine(process.env);
-  return join(ownFolder, 'approvals');
+  return join(await userFolder('config'), 'approvals');
 }
 
 function fileName(hash: string): string {

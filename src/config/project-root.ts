@@ -10,7 +10,7 @@ import { dirname, join, resolve } from 'node:path';
 export async function findProjectRoot(
   start: string,
   marks: readonly string[],
-  home: string,
+  home: string | undefined,
 ): Promise<string | undefined> {
   for (const folder of upwards(start, home)) {
     const found = await Promise.all(marks.map((mark) => exists(join(folder, mark))));
@@ -23,16 +23,21 @@ export async function findProjectRoot(
  * The folders in which a file that appears makes or changes the project: from `start` up to its `root`, or to below the
  * home folder. Outside of both, `start` alone: what lies above is nobody's to watch.
  */
-export function projectFolders(start: string, root: string | undefined, home: string): readonly string[] {
+export function projectFolders(
+  start: string,
+  root: string | undefined,
+  home: string | undefined,
+): readonly string[] {
   const folders = upwards(start, home);
   if (root !== undefined) return folders.slice(0, folders.indexOf(root) + 1);
   const [top] = folders.slice(-1);
-  return top !== undefined && dirname(top) === resolve(home) ? folders : folders.slice(0, 1);
+  const isBelowHome = top !== undefined && home !== undefined && dirname(top) === resolve(home);
+  return isBelowHome ? folders : folders.slice(0, 1);
 }
 
 /** From a folder up to the top, or to below the home folder. */
-function upwards(start: string, home: string): readonly string[] {
-  const top = resolve(home);
+function upwards(start: string, home: string | undefined): readonly string[] {
+  const top = home === undefined ? undefined : resolve(home);
   const folders: string[] = [];
   for (let folder = resolve(start); folder !== top; folder = dirname(folder)) {
     folders.push(folder);

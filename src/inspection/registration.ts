@@ -11,6 +11,7 @@ import { chmod, lstat, readdir, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { isAbsolute, join } from 'node:path';
 import { makeFolder } from '../make-folder.js';
+import { userFolder } from '../user-folder.js';
 import { writePrivately } from '../write-privately.js';
 import { INSPECTION_PATHS } from './protocol.js';
 
@@ -51,8 +52,7 @@ const FOR_OTHERS = 0o077;
 export async function inspectionFolder(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const runtime = env['XDG_RUNTIME_DIR'] ?? '';
   if (isAbsolute(runtime)) return join(runtime, 'troupe');
-  const { default: envPaths } = await import('env-paths');
-  return join(envPaths('troupe', { suffix: '' }).log, 'inspections');
+  return join(await userFolder('log'), 'inspections');
 }
 
 /** Rejects where the folder cannot be made, or is not the user's alone. */

@@ -12,11 +12,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { watch } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { thisMachine } from '../config/places.js';
 import { isObject } from '../config/read-shape.js';
 import { isAbsence } from '../config/sources.js';
 import { makeFolder } from '../make-folder.js';
 import { readStored } from '../read-stored.js';
+import { userFolder } from '../user-folder.js';
 import { createPrivately, writePrivately } from '../write-privately.js';
 import { toReviewed } from './fingerprint.js';
 import type { RememberedTool, ReviewedServer, ReviewStore } from './review-store.js';
@@ -90,8 +90,7 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
 }
 
 async function defaultFolder(): Promise<string> {
-  const { ownFolder } = await thisMachine(process.env);
-  return join(ownFolder, 'reviews');
+  return join(await userFolder('config'), 'reviews');
 }
 
 function baselineName({ hash }: ReviewedServer): string {

@@ -133,6 +133,17 @@ describe('the home folder', () => {
     expect(expanded({ url: 'http://x/', headers: { A: '~/x' } })).toHaveProperty('headers.A', '~/x');
   });
 
+  it.each([
+    [{ command: '~/x' }, 'command'],
+    [{ command: 'x', args: ['${userHome}/y'] }, 'args[0]'],
+  ])('is missing where nobody knows it, and only then: %o', (config, field) => {
+    expect(failed(config, { home: undefined })).toMatchObject({
+      code: 'variable-missing',
+      message: `Server 'lamp' needs a variable that is not set: HOME (in '${field}')`,
+    });
+    expect(expanded({ command: 'x' }, { home: undefined })).toHaveProperty('command', 'x');
+  });
+
   it('is not read as a template itself', () => {
     expect(expanded({ command: '~/x' }, { home: '/home/$A' })).toHaveProperty('command', '/home/$A/x');
   });

@@ -32,6 +32,14 @@ function pathsOn(machine: Machine, root?: string): readonly string[] {
 }
 
 describe('the files that are looked for', () => {
+  it('are those of the project, and what a variable names, where the home folder is not known.', () => {
+    const env = { XDG_CONFIG_HOME: '/etc/agent', CODEX_HOME: '/srv/codex' };
+    const homeless: Machine = { platform: 'linux', home: undefined, env, ownFolder: undefined };
+    const folders = pathsOn(homeless, '/srv/project').map((path) => path.split('/').slice(1, 3).join('/'));
+    expect(new Set(folders)).toEqual(new Set(['srv/project', 'etc/agent', 'srv/codex']));
+    expect(pathsOn({ ...homeless, env: {} })).toEqual([]);
+  });
+
   it('come in the order of their precedence, the project’s first.', () => {
     const files = KNOWN_SOURCES.flatMap((row) => toSources(row, '/srv/project', LINUX));
     expect(files.map(({ scope, display }) => `${scope} ${display}`)).toEqual([

@@ -56,6 +56,8 @@ describe('the folder of the project', () => {
   it('is looked for up to the top of the file system.', async () => {
     expect(await findProjectRoot(at('loose'), ['no-such-mark'], '/nowhere')).toBeUndefined();
     expect(await findProjectRoot(at('repo', 'gone', 'away'), MARKS, '/nowhere')).toBe(at('repo'));
+    expect(await findProjectRoot(at('repo', 'packages'), MARKS, undefined)).toBe(at('repo'));
+    expect(await findProjectRoot(at('loose'), ['no-such-mark'], undefined)).toBeUndefined();
   });
 });
 

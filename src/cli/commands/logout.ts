@@ -1,5 +1,4 @@
 /** `troupe logout`: forgets the sign-in to one server. Starts nothing; it need not even be reachable. */
-import { homedir } from 'node:os';
 import { Approvals } from '../../approvals.js';
 import { createFileTokenStore } from '../../auth/file-token-store.js';
 import { signOut, type SignOutResult } from '../../auth/sign-out.js';
@@ -9,6 +8,7 @@ import { createFileApprovalStore } from '../../config/file-approval-store.js';
 import { loadConfig } from '../../config/load.js';
 import { ConfigError } from '../../errors.js';
 import { systemClock } from '../../ports.js';
+import { homeFolder } from '../../user-folder.js';
 import { readConfiguration, sourcesOf } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import type { Flags } from '../flags.js';
@@ -49,7 +49,7 @@ async function addressOf(server: string, flags: Flags): Promise<string | undefin
   if (!('url' in spec.config)) return undefined;
   const { url, env = {} } = spec.config;
   const workspaceFolder = spec.scope === 'project' ? spec.baseDir : process.cwd();
-  const context = { env: process.env, workspaceFolder, home: homedir() };
+  const context = { env: process.env, workspaceFolder, home: homeFolder() };
   const expansion = expandConfig({ ...spec, config: { url, env } }, context);
   if ('failure' in expansion) {
     const { message, hint } = expansion.failure;

@@ -17,6 +17,7 @@ import { withDoor, type Dropped } from './actors/door.js';
 import type { EffectPorts } from './actors/effect-ports.js';
 import { CapacityWatch } from './capacity-watch.js';
 import { ClockWatch } from './clock-watch.js';
+import { KnownPlaces } from './actors/known-places.js';
 import type { LaunchPlans } from './actors/launch-plans.js';
 import { wireConnection } from './actors/wiring.js';
 import { NumberedClock } from './event-log/numbered-clock.js';
@@ -43,6 +44,7 @@ export class Supervisor {
   readonly #manager: ActorRefFrom<typeof managerMachine>;
   readonly #refs = new Map<string, ConnectionRef>();
   readonly #plans: LaunchPlans = new Map();
+  readonly #places = new KnownPlaces();
   /** The timers of the charts: those of an actor that died are its own business no more. */
   readonly #timers: Timers;
   /** Those of the machines alone, as a recording names them. */
@@ -60,7 +62,7 @@ export class Supervisor {
     this.#numbered = new NumberedClock(this.#timers);
     this.#capacity = new CapacityWatch(this.#timers, (busyCores) => this.#freeSlots(busyCores));
     this.#clockWatch = new ClockWatch(this.#timers, (jumpMs) => this.#clockJumped(jumpMs));
-    const connection = withDoor(wireConnection(ports, this.#plans), (snapshot, dropped) =>
+    const connection = withDoor(wireConnection(ports, this.#plans, this.#places), (snapshot, dropped) =>
       listener.dropped(snapshot, dropped),
     );
     this.#manager = createActor(managerMachine.provide({ actors: { connection } }), {
@@ -129,6 +131,7 @@ export class Supervisor {
   forget(name: string): void {
     this.#refs.delete(name);
     this.#plans.delete(name);
+    this.#places.forget(name);
   }
 
   #listen(): void {

@@ -14,13 +14,14 @@ import type { Session } from '../sessions.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import { effect, type EffectSpec } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
+import type { KnownPlaces } from './known-places.js';
 import { requireTransport } from './session-parts.js';
 
 /** A server that sends nonsense can send it without end; a person needs to know of it once. */
 const MOST_ODDITIES_TOLD = 20;
 
-export function handshake(ports: EffectPorts) {
-  return effect(ports, shakingHands(ports));
+export function handshake(ports: EffectPorts, places: KnownPlaces) {
+  return effect(ports, places.judging(ports.sessions, shakingHands(ports)));
 }
 
 export function shakingHands(

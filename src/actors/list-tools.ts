@@ -14,15 +14,17 @@ import { listAll, type WholeList } from '../catalog/list-all.js';
 import { checkTools, type ToolCheck } from '../catalog/tool-check.js';
 import { runEffect, whyFailed, type EffectSpec } from './effect.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
+import type { KnownPlaces } from './known-places.js';
 import { requireClient } from './session-parts.js';
 import { tellChange, tellProblems } from './tell-list.js';
 
 /** A server that declares no tools is not asked for any (MCP specification, "Tools", capabilities). */
 const NO_TOOLS: WholeList = { items: [], problem: undefined };
 
-export function listTools(ports: EffectPorts) {
+export function listTools(ports: EffectPorts, places: KnownPlaces) {
+  const step = places.judging(ports.sessions, listing(ports));
   return fromPromise<Unsettled<ListToolsOutput> & Settled, BoundedSessionInput>(async ({ input, signal }) => {
-    const listed = await runEffect(ports, listing(ports), input, signal);
+    const listed = await runEffect(ports, step, input, signal);
     await ports.reviews?.judged(input.name);
     return { ...listed, at: ports.clock.now() };
   });

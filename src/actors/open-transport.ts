@@ -13,18 +13,17 @@ import { TransportError, type SessionTransport } from '../transports/session-tra
 import { effect, type EffectSpec } from './effect.js';
 import { notReleased } from './end-session.js';
 import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
+import type { KnownPlaces } from './known-places.js';
 import type { LaunchPlans } from './launch-plans.js';
 
 type Opening = EffectSpec<Unsettled<OpenTransportOutput>, BoundedSessionInput>;
 
-export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
-  return effect(
-    ports,
-    opening(ports, {
-      clear: ({ name }) => ports.sessions.close(name),
-      config: ({ name }) => plans.get(name),
-    }),
-  );
+export function openTransport(ports: EffectPorts, plans: LaunchPlans, places: KnownPlaces) {
+  const ways = {
+    clear: ({ name }: BoundedSessionInput) => ports.sessions.close(name),
+    config: ({ name }: BoundedSessionInput) => plans.get(name),
+  };
+  return effect(ports, places.judging(ports.sessions, opening(ports, ways)));
 }
 
 /** `clear` ends what may not be there any more when the session begins. */

@@ -10,13 +10,14 @@ import { maskFailure } from '../secrets.js';
 import type { RawFailure } from '../transports/session-transport.js';
 import { timeLeft, whenStill } from '../when-still.js';
 import type { EffectPorts } from './effect-ports.js';
+import type { KnownPlaces } from './known-places.js';
 import { takeList } from './list-tools.js';
 
 const SETTLING_MS = 100;
 
 type Limits = Pick<WatchSessionInput, 'pingIdleMs' | 'stableMs' | 'idleStopMs'>;
 
-export function watchSession(ports: EffectPorts) {
+export function watchSession(ports: EffectPorts, places: KnownPlaces) {
   return fromCallback<ConnectionEvent, WatchSessionInput>(({ input, sendBack }) => {
     const { clock } = ports;
     const { generation } = input;
@@ -36,6 +37,7 @@ export function watchSession(ports: EffectPorts) {
       lose(session.transport.ended);
       return;
     }
+    places.note(input.name, session.transport.url);
     if (session.prepared !== undefined) {
       takeList(ports, input, session.prepared);
       session.prepared = undefined;

@@ -138,7 +138,7 @@ class SseTransport extends HttpSession {
     try {
       await readEvents(reply.body, {
         maxSize: this.maxMessageBytes,
-        onChunk: () => this.alive(),
+        onWord: () => this.alive(),
         // E2: nobody comes back to this stream.
         onRetry: () => {},
         onOversize: () =>

@@ -24,7 +24,7 @@ async function read(chunks: Iterable<Uint8Array>, maxSize = 64 * MIB): Promise<T
   }
   await readEvents(body(), {
     maxSize,
-    onChunk: () => {},
+    onWord: () => {},
     onEvent: (event) => told.events.push(event),
     onRetry: (ms) => told.pauses.push(ms),
     onOversize: () => (told.oversize += 1),

@@ -64,6 +64,33 @@ describe('a server behind a gateway', () => {
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 1 }]);
   });
 
+  it.each([
+    ['knows no such place', refuse(404, 'page not found')],
+    ['only serves files', refuse(405)],
+    ['shows a page', refuse(200, '<p>Back soon</p>', { 'content-type': 'text/html' })],
+    ['leads to a page', refuse(302, '', { location: '/maintenance' })],
+  ])('whose router %s while it is deployed anew is found as soon as it is back', async (_, instead) => {
+    const { server, troupe } = await connect();
+    const events = recordEvents(troupe.events$);
+    server.handle = (seen, res) =>
+      (seen.rpc.method === 'tools/call' ? refuse(404, 'Session not found') : instead)(seen, res);
+    const waiting = troupe.callTool('mcp__a__echo');
+    await events.when('connection.retrying', ({ attempt }) => attempt > 2);
+    expect(troupe.status).toMatchObject([{ error: { code: 'connection-lost', phase: 'handshake' } }]);
+    server.handle = reach;
+    await expect(waiting).resolves.toEqual(text('done'));
+  });
+
+  it('that its router has never known is not looked for again', async () => {
+    const server = await startServer(refuse(404, 'page not found'));
+    closing.push(() => server.close());
+    const servers = { a: { type: 'http', url: server.url, policy: { backoff: [10] } } } as const;
+    const troupe = createTroupe({ servers });
+    closing.push(() => troupe.close());
+    await troupe.start();
+    expect(troupe.status).toMatchObject([{ state: 'failed', attempt: 1, error: { code: 'http-status' } }]);
+  });
+
   it('whose gateway spreads a session over several instances fails with a hint at that', async () => {
     const server = await startServer((seen, res) =>
       seen.rpc.method === 'initialize' ? reach(seen, res) : refuse(404, 'no such session')(seen, res),

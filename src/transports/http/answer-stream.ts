@@ -28,7 +28,7 @@ export interface AnswerPort {
   readonly clock: Clock;
   readonly maxMessageBytes: number;
   onData(data: string): void;
-  onChunk(): void;
+  onWord(): void;
   /** Whether the answer has been delivered. */
   isAnswered(): boolean;
 }
@@ -53,7 +53,7 @@ export async function readAnswer(
     try {
       await readEvents(body, {
         maxSize: port.maxMessageBytes,
-        onChunk: () => port.onChunk(),
+        onWord: () => port.onWord(),
         onRetry: (ms) => (retryMs = ms),
         onOversize: () => {
           throw tooLarge(port);

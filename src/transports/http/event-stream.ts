@@ -32,8 +32,8 @@ export interface EventReader {
   onEvent(event: ServerSentEvent): void;
   /** The pause in milliseconds that the server wants before a client comes back. */
   onRetry(ms: number): void;
-  /** Any sign of life, comments included. */
-  onChunk(): void;
+  /** A message came, or more of a long one. Anything else may come from whatever keeps the stream open. */
+  onWord(): void;
   /** An event passed the limit. It is left out, and reading goes on unless this throws. */
   onOversize(): void;
 }
@@ -41,6 +41,8 @@ export interface EventReader {
 /** An id goes back in a header, and none can carry this. NUL is ruled out by the standard. */
 const UNSENDABLE = /\p{Cc}/u;
 const BYTE_ORDER_MARK = 0xfeff;
+/** What is longer is no comment and nothing else that only keeps a stream open. */
+const LONG_BYTES = 4_096;
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;
 
@@ -53,8 +55,9 @@ const LINE_FEED = 0x0a;
 export async function readEvents(body: AsyncIterable<Uint8Array>, reader: EventReader): Promise<void> {
   const parser = new EventParser(reader.maxSize);
   for await (const chunk of body) {
-    reader.onChunk();
-    for (const tell of parser.feed(chunk)) {
+    const told = parser.feed(chunk);
+    if (parser.hasSaid) reader.onWord();
+    for (const tell of told) {
       tell(reader);
       await Promise.resolve();
     }
@@ -84,6 +87,7 @@ class EventParser {
   #data: string[] = [];
   #id: string | undefined;
   #event: string | undefined;
+  #hasSaid = false;
 
   constructor(maxSize: number) {
     this.#maxSize = maxSize;
@@ -91,7 +95,13 @@ class EventParser {
     this.#lines = new LineFramer(sink, maxSize);
   }
 
+  /** Whether the last chunk brought a message, or more of a long one. */
+  get hasSaid(): boolean {
+    return this.#hasSaid || this.#size + this.#lines.unfinished > LONG_BYTES;
+  }
+
   feed(chunk: Uint8Array): readonly Tell[] {
+    this.#hasSaid = false;
     this.#lines.push(this.#withLineFeeds(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)));
     if (this.#lines.unfinished > this.#maxSize) this.#overflow();
     const told = this.#told;
@@ -149,6 +159,7 @@ class EventParser {
   #dispatch(): void {
     if (!this.#isOversize && (this.#data.length > 0 || this.#id !== undefined)) {
       const event = { id: this.#id, event: this.#event, data: this.#data.join('\n') };
+      this.#hasSaid ||= carriesMessage(event);
       this.#told.push((reader) => reader.onEvent(event));
     }
     this.#size = 0;

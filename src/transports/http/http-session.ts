@@ -149,7 +149,7 @@ export abstract class HttpSession implements SessionTransport {
     const { url, headers, auth } = this.#options;
     const address = parseAddress(url, headers);
     this.#requests = new SessionRequests({ address, exchange: this.#exchange, clock: this.clock, auth });
-    this.#requests.onreply = (isTaken) => (isTaken ? this.reached() : this.alive());
+    this.#requests.onreply = (isWord) => (isWord ? this.alive() : this.reached());
     this.#phase = 'open';
   }
 

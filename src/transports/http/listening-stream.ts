@@ -28,7 +28,7 @@ export interface ListeningPort {
   readonly clock: Clock;
   readonly maxMessageBytes: number;
   onData(data: string): void;
-  onChunk(): void;
+  onWord(): void;
   onNotice(notice: TransportNotice): void;
   /** It broke off, or a connection did on which it was asked for; or a gateway refused it. */
   onBroken(): void;
@@ -53,7 +53,7 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
       openedAt = port.clock.now();
       await readEvents(reply.body, {
         maxSize: port.maxMessageBytes,
-        onChunk: () => port.onChunk(),
+        onWord: () => port.onWord(),
         onRetry: (ms) => (retryMs = ms),
         onOversize: () => port.onNotice(tooLarge(port.maxMessageBytes)),
         onEvent: (event) => {

@@ -69,8 +69,8 @@ export class SessionRequests {
   sessionId: string | undefined;
   /** Sent as `MCP-Protocol-Version` once it is negotiated. */
   protocolVersion: string | undefined;
-  /** Called for every reply that comes from the server itself; `isTaken`: it says no more than that the message came. */
-  onreply: ((isTaken: boolean) => void) | undefined;
+  /** Called for every reply that comes from the server itself; `isWord`: it says more than that the message came. */
+  onreply: ((isWord: boolean) => void) | undefined;
 
   readonly #exchange: HttpExchange;
   readonly #clock: Clock;
@@ -135,7 +135,7 @@ export class SessionRequests {
     let url = this.#home ?? request.url ?? this.address.url;
     for (let redirects = 0; ; redirects += 1) {
       const reply = await this.#reach({ method, url, headers, body, signal }, mayComeTwice);
-      if (!isOfGateway(reply.status)) this.onreply?.(isSuccess(reply));
+      if (!isOfGateway(reply.status)) this.onreply?.(isRefusal(reply));
       const target = this.#redirected(reply, url, method);
       if (target === undefined || redirects === MAX_REDIRECTS) {
         if (method === 'POST' && isSuccess(reply)) this.#home ??= url;
@@ -240,6 +240,11 @@ export class SessionRequests {
 
 function isSuccess({ status }: HttpReply): boolean {
   return status >= 200 && status < 300;
+}
+
+/** Any other status says no more than that the message came: it was taken, or something broke over it. */
+function isRefusal({ status }: HttpReply): boolean {
+  return status >= 300 && status < 500;
 }
 
 function isUnreached(error: unknown): boolean {

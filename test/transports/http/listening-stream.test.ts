@@ -1,4 +1,6 @@
 /** The stream for the server's own messages: when it is opened, when again, and when never again. */
+import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { afterRefusal } from '../../../src/transports/http/listening-stream.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -40,14 +42,24 @@ describe('The listening stream', () => {
     expect(said.messages[1]).toEqual(CHANGED);
   });
 
-  it('counts comments as signs of life', async () => {
-    const { transport, said } = await connect(
-      mcp({ listen: (_seen, res) => void openStream(res).write(': still here\n\n') }),
+  it('is no sign of life of the server by what only keeps it open, but by a message, and each part of a long one', async () => {
+    let stream!: ServerResponse;
+    const { server, transport, said } = await connect(
+      mcp({ listen: (_seen, res) => void (stream = openStream(res)) }),
     );
     await open(transport);
+    await server.arrived(isGet);
     const before = said.activity;
-    await said.until(() => said.activity > before);
-    expect(said.messages).toHaveLength(1);
+    const kept = ': ping\n\nid: 1\ndata:\n\nevent: ping\ndata: 12:00\n\n';
+    for (const chunk of [kept, kept, event(CHANGED)]) {
+      stream.write(chunk);
+      await setImmediate();
+    }
+    await said.until(() => said.messages.length > 1);
+    expect(said.activity).toBe(before + 1);
+    stream.write(`data: {"text":"${'x'.repeat(5_000)}`);
+    await said.until(() => said.activity > before + 1);
+    expect(said.messages).toHaveLength(2);
   });
 
   it('leaves out what is no message, and says so', async () => {

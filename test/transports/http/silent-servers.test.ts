@@ -35,7 +35,10 @@ describe('A server that takes what it gets and says nothing', () => {
     const { transport, said } = await connect(
       mcp({
         listen: (_seen, res) => void openStream(res),
-        request: (seen, res) => (seen.rpc.method === 'ping' ? openStream(res) : refuse(400)(seen, res)),
+        request: (seen, res) => {
+          if (seen.rpc.method === 'ping') openStream(res).write(': still working\n\n');
+          else refuse(seen.rpc.method === 'prompts/list' ? 500 : 400)(seen, res);
+        },
       }),
     );
     await open(transport);
@@ -43,7 +46,9 @@ describe('A server that takes what it gets and says nothing', () => {
     await transport.send(request(1, 'ping'));
     await transport.send(notification('notifications/cancelled', { requestId: 1 }));
     expect(said.activity).toBe(activity);
-    await failureOf(transport.send(request(2, 'tools/list')));
+    await failureOf(transport.send(request(2, 'prompts/list')));
+    expect(said.activity).toBe(activity);
+    await failureOf(transport.send(request(3, 'tools/list')));
     expect(said.activity).toBe(activity + 1);
   });
 

@@ -14,6 +14,7 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import { distinctUntilChanged } from './lifecycle/rx.js';
 import { CONNECTION_COMMANDS, type ConnectionCommand } from '../machines/connection.events.js';
+import { isReturning } from '../machines/connection.update.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { Failure } from '../machines/policy/failure.js';
 import { acceptedOf, verdict, type TransitionVerdict } from '../machines/verdict.js';
@@ -194,14 +195,15 @@ export class Connection {
 
   /** Ends the connection; resolves when nothing of it is left. Asked again meanwhile, it hurries by one step. */
   async stop(options: WaitOptions = {}): Promise<void> {
+    if (this.#isEnding) this.#command({ type: 'connection.stop', reason: 'stop' });
     await this.end('stop', options);
   }
 
-  /** Ends the connection for a reason that its last status tells. */
+  /** Ends the connection for a reason that its last status tells. What is ending already is left its time. */
   async end(reason: 'stop' | 'remove', options: WaitOptions = {}): Promise<void> {
     if (this.#ports.crash(this.name) !== undefined) await this.#ports.bury(this.name, reason);
     if (this.state === 'stopped') return;
-    this.#command({ type: 'connection.stop', reason });
+    if (!this.#isEnding) this.#command({ type: 'connection.stop', reason });
     await this.#ports.publisher.until(() => this.state === 'stopped', options.signal);
   }
 
@@ -366,6 +368,12 @@ export class Connection {
     const snapshot = this.#ports.ref(this.name)?.getSnapshot();
     const isOver = snapshot === undefined || snapshot.status === 'error' || snapshot.status === 'stopped';
     return isOver ? { state: 'stopped', substate: '' } : statePath(snapshot.value);
+  }
+
+  /** It shuts down, and not in order to come back. */
+  get #isEnding(): boolean {
+    const snapshot = this.#ports.ref(this.name)?.getSnapshot();
+    return this.path.state === 'shuttingDown' && snapshot !== undefined && !isReturning(snapshot.context);
   }
 
   #command(command: ConnectionCommand): void {

@@ -1,15 +1,19 @@
 /** When a reload happens: beside a start, a close, another reload, and what is added and removed by hand. */
 import { describe, expect, it } from 'vitest';
 import { NotReadyError } from '../../src/errors.js';
+import type { ServerConfig } from '../../src/options.js';
+import type { Troupe } from '../../src/troupe.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { createGate } from '../support/gate.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { ScriptedServer, silent } from '../support/scripted-server.js';
+import { ScriptedServer, silent, text } from '../support/scripted-server.js';
 import { inProcess, passTime, useTroupes } from '../support/test-troupe.js';
 
 useLeakCheck();
 useCrashWatch();
 const { make } = useTroupes();
+
+const OFF: ServerConfig = { command: 'off', enabled: false };
 
 const mute = (): ScriptedServer => new ScriptedServer({ on: { initialize: silent } });
 
@@ -151,6 +155,44 @@ describe('a server that was added by hand', () => {
     expect(report.removed).toEqual([]);
     await troupe.connection('mine')?.ready();
     expect(server.sessions).toBe(1);
+  });
+});
+
+describe('a server that is ending', () => {
+  type Ending = (troupe: Troupe) => Promise<unknown>;
+  const stop: Ending = async (troupe) => troupe.connection('a')?.stop();
+  const remove: Ending = (troupe) => troupe.remove('a');
+
+  async function endingDuringCall(first: Ending, then: Ending) {
+    const server = new ScriptedServer({ on: { 'tools/call': silent } });
+    const entry = { ...inProcess(server), policy: { stop: { drainMs: 5_000 } } };
+    const { troupe, clock } = make({ servers: { a: entry } });
+    await troupe.start();
+    const call = troupe.callTool('mcp__a__echo');
+    call.catch(() => {});
+    const { id } = await server.whenReceived('tools/call');
+    const ends = [first(troupe), then(troupe)];
+    await clock.advance(1_000);
+    server.send({ jsonrpc: '2.0', id, result: text('done') });
+    return { call, end: Promise.all(ends) };
+  }
+
+  it.each<[string, Ending, Ending]>([
+    ['stopped is left its time by a reload that removes it', stop, (troupe) => troupe.reload({})],
+    ['stopped is left its time by a reload that disables it', stop, (troupe) => troupe.reload({ a: OFF })],
+    ['removed is left its time by a reload that removes it', remove, (troupe) => troupe.reload({})],
+    ['removed by a reload is left its time by hand', (troupe) => troupe.reload({}), remove],
+    ['removed is left its time where it is removed again', remove, remove],
+  ])('%s.', async (_, first, then) => {
+    const { call, end } = await endingDuringCall(first, then);
+    await expect(call).resolves.toEqual(text('done'));
+    await end;
+  });
+
+  it('stopped hurries where it is stopped again.', async () => {
+    const { call, end } = await endingDuringCall(stop, stop);
+    await expect(call).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await end;
   });
 });
 

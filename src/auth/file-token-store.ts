@@ -12,6 +12,7 @@ import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isObject } from '../config/read-shape.js';
 import { makeFolder } from '../make-folder.js';
+import { parseJson } from '../parse-json.js';
 import { systemClock } from '../ports.js';
 import { readStored } from '../read-stored.js';
 import { userFolder } from '../user-folder.js';
@@ -81,13 +82,8 @@ function fileName(owner: TokenOwner): string {
 
 async function readSignIn(file: string): Promise<StoredSignIn | undefined> {
   const text = await readStored(file);
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = text === undefined ? undefined : parseJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 /** The folder is watched, since a file that is replaced is another file. */

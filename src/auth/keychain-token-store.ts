@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { isObject } from '../config/read-shape.js';
 import { ConfigError } from '../errors.js';
 import { PACKAGE } from '../package.js';
+import { parseJson } from '../parse-json.js';
 import { createFileTokenStore, type FileTokenStoreOptions } from './file-token-store.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
 
@@ -68,10 +69,6 @@ async function toKeyring(load: () => Promise<unknown>): Promise<Keyring> {
 }
 
 function parse(text: string | null | undefined): StoredSignIn | undefined {
-  try {
-    const value: unknown = JSON.parse(text ?? 'null');
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text ?? '');
+  return isObject(value) ? value : undefined;
 }

@@ -8,6 +8,7 @@ import {
   type OAuthError,
 } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { isObject } from '../config/read-shape.js';
+import { parseJson } from '../parse-json.js';
 
 /** The same answer without the fields that are `null`; what is no object as it is. */
 export function withoutNulls(text: string): string {
@@ -44,10 +45,6 @@ function hiddenRefusal(status: number, answer: Readonly<Record<string, unknown>>
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
 }

@@ -10,6 +10,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../make-folder.js';
+import { parseJson } from '../parse-json.js';
 import { systemClock } from '../ports.js';
 import { readStored } from '../read-stored.js';
 import { userFolder } from '../user-folder.js';
@@ -70,7 +71,7 @@ function fileName(key: string): string {
 async function readCatalog(file: string, key: string): Promise<CachedCatalog | undefined> {
   const text = await readStored(file, LONGEST);
   if (text === undefined) return undefined;
-  const value = parse(text);
+  const value = parseJson(text);
   const format = isJsonObject(value) ? value['troupeCatalog'] : undefined;
   if (typeof format === 'number' && format > FORMAT) {
     throw new Error(`${file} was written by a newer version`);
@@ -81,14 +82,6 @@ async function readCatalog(file: string, key: string): Promise<CachedCatalog | u
     throw new Error(`${file} is no list of tools that can be understood`);
   }
   return { savedAt, tools };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What cannot be removed is left. */

@@ -4,6 +4,7 @@
  */
 import { text } from 'node:stream/consumers';
 import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
+import { parseJson } from '../parse-json.js';
 import { hasExactNumbers } from './exact-numbers.js';
 import { UsageError } from './usage-error.js';
 import { wantedValues, type WantedValues } from './wanted-values.js';
@@ -78,13 +79,4 @@ function inexact(where: string): UsageError {
   return new UsageError(
     `${where} holds a number that cannot be sent exactly; where the tool takes a string, give it as a JSON string`,
   );
-}
-
-/** Undefined where the text is no JSON. */
-function parseJson(source: string): unknown {
-  try {
-    return JSON.parse(source) as unknown;
-  } catch {
-    return undefined;
-  }
 }

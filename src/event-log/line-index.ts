@@ -6,6 +6,7 @@
  * I2. Lines are numbered by `seq`, one after the other: where that ends, the log ends with a problem.
  */
 import type { StateValue } from 'xstate';
+import { parseJson } from '../parse-json.js';
 import { isAddress } from './address.js';
 import { entryProblem, isMoved, isObject, isState, isTime, type LogEntry } from './entry.js';
 
@@ -116,7 +117,7 @@ export class LineScanner {
   }
 
   #slow(start: number, end: number): Glance | string {
-    const value = parsed(this.text(this.#bytes, start, end));
+    const value = parseJson(this.text(this.#bytes, start, end));
     if (value === undefined) return 'is not JSON';
     if (!isObject(value)) return 'is not an object';
     const problem = entryProblem(value);
@@ -199,7 +200,7 @@ export class LineScanner {
   #moved(): Glance['moved'] {
     const from = this.#cursor;
     if (!this.#value()) return undefined;
-    const value = parsed(this.text(this.#bytes, from, this.#cursor));
+    const value = parseJson(this.text(this.#bytes, from, this.#cursor));
     return isMoved(value) ? value : undefined;
   }
 
@@ -234,8 +235,8 @@ export class LineScanner {
     const between = this.#cursor;
     this.#cursor += STATE.length;
     if (!this.#value()) return undefined;
-    const to = parsed(this.text(this.#bytes, from, between));
-    const state = parsed(this.text(this.#bytes, between + STATE.length, this.#cursor));
+    const to = parseJson(this.text(this.#bytes, from, between));
+    const state = parseJson(this.text(this.#bytes, between + STATE.length, this.#cursor));
     if (!isAddress(to) || !isState(state)) return undefined;
     // A copy, for what it is of may be let go.
     return this.#add(known, this.#bytes.slice(from, this.#cursor), { to, state });
@@ -271,13 +272,4 @@ function isAt(expected: Uint8Array, bytes: Uint8Array, from: number): boolean {
   for (let index = expected.length - 1; index >= 0; index -= 1)
     if (expected[index] !== bytes[from + index]) return false;
   return true;
-}
-
-/** Undefined for what is no JSON, which no JSON stands for. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -5,12 +5,13 @@
  * G2. A moment is folded from the snapshot before it, so it costs no more than the entries between two snapshots.
  * G3. Nothing in a log makes it throw. What stands before the line that is not right can be looked at.
  */
+import { parseJson } from '../parse-json.js';
 import { connectionName } from './address.js';
 import { stateText } from './divergence.js';
 import { entryProblem, headerProblem, isObject, LOG_FORMAT, type LogEntry, type LogHeader } from './entry.js';
 import { Fold } from './fold.js';
 import type { Standing } from './folded-actor.js';
-import { LineScanner, linesOf, parsed, type ActorState, type Glance } from './line-index.js';
+import { LineScanner, linesOf, type ActorState, type Glance } from './line-index.js';
 import type { LogProblem } from './log-problem.js';
 import { SteadyTime } from './steady-time.js';
 import type { StateChange } from './summary.js';
@@ -166,7 +167,7 @@ class Log implements OpenLog {
     const { bytes, first, starts } = part;
     const line = number - first + 1;
     const text = this.#scanner.text(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
-    const value = parsed(text);
+    const value = parseJson(text);
     return isObject(value) && entryProblem(value) === undefined ? (value as unknown as LogEntry) : undefined;
   }
 
@@ -209,7 +210,7 @@ class Log implements OpenLog {
   }
 
   #readHeader(text: string): LogHeader | undefined {
-    const value = parsed(text);
+    const value = parseJson(text);
     const version = isObject(value) ? Number(value['troupeLog']) : NaN;
     if (!isObject(value) || !Number.isSafeInteger(version))
       this.#fail('not-a-log', 1, 'is not the header of an event log');

@@ -8,8 +8,8 @@
  * R2. A problem is the last thing told. Everything that was told before it holds.
  * R3. A last line that was cut off, as by the end of the process that wrote it, is told as `truncated`.
  */
+import { parseJson } from '../parse-json.js';
 import { LineFramer } from '../transports/line-framer.js';
-import { parsed } from './line-index.js';
 import type { LogProblem, LogProblemCode } from './log-problem.js';
 import { entryProblem, headerProblem, isObject, LOG_FORMAT, type LogEntry, type LogHeader } from './entry.js';
 
@@ -112,7 +112,7 @@ export class LogParser {
   #read(text: string): void {
     if (this.#isOver) return;
     this.#line += 1;
-    const value = parsed(this.#line === 1 ? text.replace(/^\ufeff/, '') : text);
+    const value = parseJson(this.#line === 1 ? text.replace(/^\ufeff/, '') : text);
     const isWhole = value !== undefined || !this.#isEnding;
     if (!isWhole && isBeginOfLog(this.#line, text)) this.#truncated(this.#line, 'was cut off');
     else if (this.#nextSeq === undefined) this.#readHeader(value);

@@ -49,15 +49,6 @@ export function rpcError(
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
 }
 
-/** Undefined for what is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The answer to bytes that are no JSON. */
 export function parseError(bytes: number, reason = 'The message is no JSON.'): RpcErrorAnswer {
   return rpcError(null, RPC.parseError, 'Parse error', { reason, bytes });

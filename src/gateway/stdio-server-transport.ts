@@ -13,13 +13,14 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { parseJson } from '../parse-json.js';
 import type { Clock } from '../ports.js';
 import { doneWithin } from '../release.js';
 import { LineFramer, type OversizeLine } from '../transports/line-framer.js';
 import { answeredId } from '../transports/stdio/oversize-id.js';
 import { WriteQueue } from '../transports/stdio/write-queue.js';
 import { AnswerBatches, type Answer } from './answer-batches.js';
-import { notText, parseError, parseJson, tooLong, toJson } from './client-message.js';
+import { notText, parseError, tooLong, toJson } from './client-message.js';
 import { Conversation, type Heard } from './conversation.js';
 import { requestIdOf } from './oversize-request.js';
 import { PacedInput } from './paced-input.js';

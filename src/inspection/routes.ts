@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { parseJson } from '../parse-json.js';
 import { answerJson, beginAnswer, isRefused, LINES_TYPE, refuse, type Refused } from './answers.js';
 import type { PageFiles } from './page-files.js';
 import { INSPECTION_PATHS, type CommandRequest } from './protocol.js';
@@ -144,7 +145,7 @@ function allows(
 }
 
 function toCommandRequest(body: string): CommandRequest | undefined {
-  const value = parsed(body);
+  const value = parseJson(body);
   if (typeof value !== 'object' || value === null) return undefined;
   const { connection, command, hash } = value as Partial<Record<keyof CommandRequest, unknown>>;
   if (!isWord(connection) || !isWord(command)) return undefined;
@@ -154,12 +155,4 @@ function toCommandRequest(body: string): CommandRequest | undefined {
 
 function isWord(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= LONGEST_WORD;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

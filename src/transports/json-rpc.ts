@@ -5,6 +5,7 @@ import type {
   JSONRPCRequest,
   JSONRPCResultResponse,
 } from '@modelcontextprotocol/sdk/types.js';
+import { parseJson } from '../parse-json.js';
 
 export type JsonRpcAnswer = JSONRPCResultResponse | JSONRPCErrorResponse;
 
@@ -25,11 +26,7 @@ export function messagesIn(value: unknown): readonly JSONRPCMessage[] | undefine
 
 /** As `messagesIn`; undefined for a text that is no JSON, too. */
 export function parseMessages(text: string): readonly JSONRPCMessage[] | undefined {
-  try {
-    return messagesIn(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+  return messagesIn(parseJson(text));
 }
 
 /** Requests that only look. */

@@ -7,6 +7,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { messagesIn } from '../json-rpc.js';
 import { LineFramer } from '../line-framer.js';
+import { parseJson } from '../../parse-json.js';
 import { answeredId } from './oversize-id.js';
 
 export interface MessageSink {
@@ -53,10 +54,5 @@ export class MessageReader {
 
 /** Undefined for what is no JSON object or array. The look at the first character spares an exception per banner line. */
 function parse(line: string): unknown {
-  if (!/^\s*[{[]/.test(line)) return undefined;
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  return /^\s*[{[]/.test(line) ? parseJson(line) : undefined;
 }

@@ -2,7 +2,7 @@
  * A log that may grow, of which every moment can be looked at. What comes live and what comes from a file is read here,
  * by the same code, so the past and the present cannot disagree.
  *
- * Owns the index of the lines and the fold. Does not own where the bytes come from (`source/`), nor what is asked
+ * Owns the index of the lines and the fold. Does not own where the bytes come from (`worker/`), nor what is asked
  * (`log-desk.ts`). Needs neither a page nor Node.
  *
  * B1. Entries are known by position, from 0: a live page that was too slow has gaps in `seq`, never in positions.
@@ -18,8 +18,9 @@ import { entryProblem, headerProblem, isObject, LOG_FORMAT } from '../../../src/
 import type { LogEntry, LogHeader } from '../../../src/event-log/entry.js';
 import { Fold } from '../../../src/event-log/fold.js';
 import type { Standing } from '../../../src/event-log/folded-actor.js';
-import { LineScanner, parsed, type Glance } from '../../../src/event-log/line-index.js';
+import { LineScanner, type Glance } from '../../../src/event-log/line-index.js';
 import { SteadyTime } from '../../../src/event-log/steady-time.js';
+import { parseJson } from '../../../src/parse-json.js';
 import { Labels, type Category, type Label } from './labels.js';
 import { Lane } from './lane.js';
 import { Numbers } from './numbers.js';
@@ -119,7 +120,7 @@ export class LogBook {
   }
 
   entry(position: number): LogEntry | undefined {
-    const value = parsed(this.text(position));
+    const value = parseJson(this.text(position));
     return isObject(value) && entryProblem(value) === undefined ? (value as unknown as LogEntry) : undefined;
   }
 
@@ -175,7 +176,7 @@ export class LogBook {
     }
     this.#tail = NOTHING;
     const isForeign = this.header === undefined && !isHeader(rest, 0);
-    const isWhole = parsed(new TextDecoder().decode(rest)) !== undefined;
+    const isWhole = parseJson(new TextDecoder().decode(rest)) !== undefined;
     if (isWhole || isForeign) return this.#readLines(joined(rest, Uint8Array.of(LINE_FEED)));
     this.#failAtNext('was cut off');
   }
@@ -295,7 +296,7 @@ export class LogBook {
   }
 
   #readHeader(text: string): void {
-    const value = parsed(text);
+    const value = parseJson(text);
     const version = isObject(value) ? Number(value['troupeLog']) : NaN;
     if (!isObject(value) || !Number.isSafeInteger(version))
       return this.#fail('is not the header of an event log');

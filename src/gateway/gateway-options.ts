@@ -2,12 +2,11 @@
 import type { Implementation } from '@modelcontextprotocol/sdk/types.js';
 import { checkOptions } from '../check-options.js';
 import { createMemoryApprovalStore } from '../config/approval-store.js';
-import { describeProblem, fieldName } from '../config/problem.js';
 import { readShape } from '../config/read-shape.js';
 import type { Schema } from '../config/schema.js';
-import { ConfigError, type ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
 import { PACKAGE } from '../package.js';
+import { refuseProblems } from '../refuse-options.js';
 import type { Answers } from './answers.js';
 import { askingOnce, decidingOnce, toldToAll } from './shared-decisions.js';
 
@@ -87,11 +86,7 @@ const SCHEMA: Schema = { type: 'object', title: 'an object', properties: OWN };
 
 /** Throws a `ConfigError` that names every option that is wrong. */
 export function checkGatewayOptions(options: GatewayOptions): void {
-  const problems: ConfigProblem[] = [];
-  readShape(options, SCHEMA, [], (path, message) => {
-    problems.push({ source: 'createGateway', ...(path.length > 0 && { field: fieldName(path) }), message });
-  });
-  if (problems.length > 0) throw new ConfigError(problems.map(describeProblem).join('; '), { problems });
+  refuseProblems('createGateway', (report) => void readShape(options, SCHEMA, [], report));
   checkOptions(Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(OWN, name))));
 }
 

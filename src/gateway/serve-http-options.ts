@@ -1,9 +1,10 @@
 /** What a host may say of the HTTP service of a gateway. */
-import { describeProblem, fieldName, type Path } from '../config/problem.js';
+import type { Path } from '../config/problem.js';
 import { isObject, kindOf, readShape, type Report } from '../config/read-shape.js';
 import type { Schema } from '../config/schema.js';
-import { ConfigError, type ConfigProblem } from '../errors.js';
+import { ConfigError } from '../errors.js';
 import type { Clock, Logger } from '../ports.js';
+import { checkPort, refuseProblems } from '../refuse-options.js';
 import type { EventLogLimits } from './http-event-log.js';
 import type { ProtectedResource } from './http-oauth.js';
 
@@ -116,18 +117,13 @@ export function checkHttpOptions(options: ServeHttpOptions): void {
 
 /** What is given from JavaScript may be anything. */
 function checkShape(options: ServeHttpOptions): void {
-  const problems: ConfigProblem[] = [];
-  const report: Report = (path, message) => {
-    problems.push({ source: 'serveHttp', ...(path.length > 0 && { field: fieldName(path) }), message });
-  };
-  readShape(options, SCHEMA, [], report);
-  if (problems.length === 0) {
+  refuseProblems('serveHttp', (report) => void readShape(options, SCHEMA, [], report));
+  refuseProblems('serveHttp', (report) => {
     checkNulls(options, [], report);
     checkNulls(options.oauth, ['oauth'], report);
     checkNulls(options.events, ['events'], report);
     checkFunctions(options, report);
-  }
-  if (problems.length > 0) throw new ConfigError(problems.map(describeProblem).join('; '), { problems });
+  });
 }
 
 /** Null is no default: a token that is null must not be taken for one. */
@@ -140,10 +136,6 @@ function checkFunctions(options: ServeHttpOptions, report: Report): void {
   const verify: unknown = options.oauth?.verifyToken;
   if (verify !== undefined && typeof verify !== 'function')
     report(['oauth', 'verifyToken'], `expected a function, found ${kindOf(verify)}`);
-  for (const [field, names] of Object.entries(PORTS)) {
-    const port: unknown = options[field as keyof typeof PORTS] ?? undefined;
-    const isPort = isObject(port) && names.every((name) => typeof port[name] === 'function');
-    if (port !== undefined && !isPort)
-      report([field], `expected an object with the functions ${names.join(', ')}`);
-  }
+  for (const [field, functions] of Object.entries(PORTS))
+    checkPort(options[field as keyof typeof PORTS] ?? undefined, field, functions, report);
 }

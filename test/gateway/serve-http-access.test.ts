@@ -152,7 +152,7 @@ describe('who may ask', () => {
       { oauth: { issuers: [ISSUER], verifyToken: async () => undefined, requiredScopes: null as never } },
       /field 'oauth.requiredScopes': .* null/,
     ],
-    ['with a logger that is none', { logger: {} as never }, /field 'logger': .* debug, warn, error/],
+    ['with a logger that is none', { logger: {} as never }, /field 'logger': .* 'debug', 'warn' and 'error'/],
     ['without a clock', { clock: null as never }, /field 'clock': /],
     ['with an option that there is not', { prot: 80 } as never, /field 'prot': .*did you mean 'port'/],
   ])('is not left to chance: a service %s is not opened.', async (_, options, message) => {

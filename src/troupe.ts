@@ -610,7 +610,8 @@ export class Troupe {
   }
 
   #unknown(name: string): Error {
-    return this.whyIdle ?? this.whyHeld(name) ?? unknownTool(name, this.status, this.vanished(name));
+    const why = this.whyIdle ?? this.whyHeld(name);
+    return why ?? unknownTool(name, this.status, this.vanished(name), this.tools);
   }
 
   *#serverFacts(table: ServerTable): Iterable<readonly [string, ServerFacts]> {

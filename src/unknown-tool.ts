@@ -1,6 +1,7 @@
 /** What is said where no server offers a tool of that name: when it went and why, where there was one. */
 import type { CatalogTool } from './catalog/registry.js';
 import type { Vanished } from './catalog/vanished.js';
+import { nearestName } from './config/near-miss.js';
 import { UnknownToolError } from './errors.js';
 import type { ServerStatus } from './lifecycle/status.js';
 import { changedFields } from './review/fingerprint.js';
@@ -9,9 +10,18 @@ export function unknownTool(
   name: string,
   statuses: readonly ServerStatus[],
   vanished?: Vanished,
+  offered: readonly CatalogTool[] = [],
 ): UnknownToolError {
   if (vanished !== undefined) return goneTool(name, vanished);
-  return new UnknownToolError(name, `No server offers a tool called '${name}'.${whoIsAway(statuses)}`);
+  const hints = `${didYouMean(name, offered)}${whoIsAway(statuses)}`;
+  return new UnknownToolError(name, `No server offers a tool called '${name}'.${hints}`);
+}
+
+/** Often it is the name that the server itself has for the tool. */
+function didYouMean(name: string, offered: readonly CatalogTool[]): string {
+  const names = offered.map((tool) => tool.name);
+  const meant = offered.find(({ tool }) => tool === name)?.name ?? nearestName(name, names);
+  return meant === undefined ? '' : ` Did you mean '${meant}'?`;
 }
 
 /** Servers that may be the ones that have what was not found, as a further sentence; empty where all are ready. */

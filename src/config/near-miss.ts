@@ -20,6 +20,11 @@ export function nearestName(word: string, known: readonly string[]): string | un
   return nearest;
 }
 
+/** The known name that ends a longer word: `servers` for `mcpServers`. */
+export function nameAtEnd(word: string, known: readonly string[]): string | undefined {
+  return known.find((name) => word.endsWith(`${name.slice(0, 1).toUpperCase()}${name.slice(1)}`));
+}
+
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '');
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Catalogs } from '../../src/catalog/catalogs.js';
 import type { ToolIdentity } from '../../src/catalog/naming.js';
+import type { CatalogTool } from '../../src/catalog/registry.js';
 import { VanishedTools } from '../../src/catalog/vanished.js';
 import { Publisher } from '../../src/lifecycle/publish.js';
 import { silentLogger } from '../../src/ports.js';
@@ -27,6 +28,8 @@ function begin() {
   return { clock, catalogs, publisher, names, rows, denied, vanished };
 }
 
+const offered = (server: string) =>
+  ({ name: `mcp__${server}__echo`, server, tool: 'echo' }) as unknown as CatalogTool;
 const X = { name: 'mcp__a__x', server: 'a', tool: 'x' };
 const changed = (generation: number) =>
   ({
@@ -128,6 +131,14 @@ describe('what is said of an unknown tool', () => {
     expect(error).toMatchObject({ code: 'UNKNOWN_TOOL', tool: 'mcp__a__x', server: 'a', goneAt: at });
     expect(error.message).toBe("The tool 'mcp__a__x' went at 2026-01-02T03:04:05.000Z: 'a' was removed.");
     expect(goneTool('mcp__a__x', gone)).toEqual(error);
+  });
+
+  it.each([
+    ['echo', "Did you mean 'mcp__a__echo'?", "the server's own name of it"],
+    ['mcp__a__ecko', "Did you mean 'mcp__a__echo'?", 'one with a mistake in it'],
+  ])('of %s goes on with %s, since it is %s.', (name, hint) => {
+    const { message } = unknownTool(name, [], undefined, [offered('a'), offered('b')]);
+    expect(message).toBe(`No server offers a tool called '${name}'. ${hint}`);
   });
 
   it('is who may still bring it, where nobody does.', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearestName } from '../../src/config/near-miss.js';
+import { nameAtEnd, nearestName } from '../../src/config/near-miss.js';
 
 const KNOWN = ['command', 'args', 'env', 'url', 'headers', 'callTimeout'];
 
@@ -25,4 +25,13 @@ it.each([
   ['x'.repeat(10_000), 'anything very long'],
 ])('%s is near nothing: %s', (word) => {
   expect(nearestName(word, KNOWN)).toBeUndefined();
+});
+
+it.each([
+  ['mcpHeaders', 'headers'],
+  ['fooheaders', undefined],
+  ['headers', undefined],
+  ['headersFoo', undefined],
+])('%s ends in %s.', (word, name) => {
+  expect(nameAtEnd(word, KNOWN)).toBe(name);
 });

@@ -45,9 +45,9 @@ describe('createTroupe', () => {
     expect(make).toThrow(`'${field}'`);
   });
 
-  it('says which option was meant where a name is misspelt', () => {
-    const make = () => createTroupe({ server: {} } as TroupeOptions);
-    expect(make).toThrow("field 'server': is not known here; did you mean 'servers'?");
+  it.each(['server', 'mcpServers'])('says which option was meant by %s', (name) => {
+    const make = () => createTroupe({ [name]: {} });
+    expect(make).toThrow(`field '${name}': is not known here; did you mean 'servers'?`);
   });
 
   it('refuses what is no object', () => {

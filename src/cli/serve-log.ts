@@ -1,12 +1,15 @@
 /** What `troupe serve` tells on stderr: one line each, with time, level and context. Nothing of it goes to stdout. */
 import type { GatewayEvent } from '../gateway/gateway.js';
 import type { Clock, Logger } from '../ports.js';
+import { OF_THE_FILES } from './file-events.js';
 import { toDetail, toHeadline } from './plain-lines.js';
 import { oneLine } from './safe-text.js';
 import { storeProblems } from './store-problems.js';
 import type { Terminal } from './terminal.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
+
+type Diagnostic = Extract<GatewayEvent, { readonly type: 'diagnostic' }>;
 
 const LEVELS: Partial<Record<GatewayEvent['type'], Level>> = {
   'connection.lost': 'warn',
@@ -21,6 +24,7 @@ const LEVELS: Partial<Record<GatewayEvent['type'], Level>> = {
 /** `debug` is told with `--verbose` alone. */
 export class ServeLog implements Logger {
   readonly #storeProblem = storeProblems();
+  #hasStarted = false;
 
   constructor(
     private readonly terminal: Pick<Terminal, 'note'>,
@@ -44,10 +48,18 @@ export class ServeLog implements Logger {
     this.#note('error', message, details);
   }
 
+  /** From here on it tells what comes of changed files; what was wrong with them before has been said. */
+  started(): void {
+    this.#hasStarted = true;
+  }
+
   /** What happened to a server, and in which session where the connection is that one's own. */
   event(event: GatewayEvent): void {
     const problem = this.#storeProblem(event);
     if (problem !== undefined) return this.warn(problem);
+    if (this.#isOfChangedFiles(event)) {
+      return this.#note(event.kind === 'config-reloaded' ? 'info' : 'warn', event.message);
+    }
     const headline = toHeadline(event);
     const line = headline ?? (this.isVerbose ? toDetail(event) : undefined);
     if (line === undefined) return;
@@ -55,6 +67,12 @@ export class ServeLog implements Logger {
     const [time = '', ...words] = line.split(' ');
     const session = event.session === undefined ? [] : [`session=${event.session}`];
     this.terminal.note([time, level, ...words, ...session].join(' '));
+  }
+
+  /** Connections of one session alone have the same files. */
+  #isOfChangedFiles(event: GatewayEvent): event is Diagnostic {
+    const isOfTheFiles = event.type === 'diagnostic' && OF_THE_FILES.has(event.kind);
+    return isOfTheFiles && this.#hasStarted && event.session === undefined;
   }
 
   #note(level: Level, message: string, details: Readonly<Record<string, unknown>> = {}): void {

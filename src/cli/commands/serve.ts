@@ -103,11 +103,14 @@ export async function serve(
   });
   try {
     service = await open(gateway, flags, { log, terminal, stdin });
-    gateway.start().catch((error: unknown) => {
-      if (isOver) return;
-      log.error(`The servers could not be started: ${messageOf(error)}`);
-      broken.abort();
-    });
+    gateway.start().then(
+      () => log.started(),
+      (error: unknown) => {
+        if (isOver) return;
+        log.error(`The servers could not be started: ${messageOf(error)}`);
+        broken.abort();
+      },
+    );
     await Promise.race([service.closed, aborted(AbortSignal.any([stop.signal, broken.signal]))]);
     await service.close();
     return exitCode();

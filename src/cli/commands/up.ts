@@ -8,6 +8,7 @@ import { askAboutWaiting } from '../ask-about-waiting.js';
 import { askForInputs } from '../ask-for-inputs.js';
 import { readConfiguration } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
+import { OF_THE_FILES } from '../file-events.js';
 import type { RecordOptions } from '../../event-log/record-options.js';
 import type { Flags } from '../flags.js';
 import { makeTroupe } from '../make-troupe.js';
@@ -76,15 +77,6 @@ function recordOf({ record, recordMax, recordWire, recordBodies }: UpFlags): Rec
 
 /** What a person who has it recorded wants to know. */
 const OF_THE_RECORDING: ReadonlySet<string> = new Set(['record-failed']);
-
-/** What a person who changes the files wants to know. */
-const OF_THE_FILES: ReadonlySet<string> = new Set([
-  'config-reloaded',
-  'config-problem',
-  'entry-outdated',
-  'reload-failed',
-  'watch-problem',
-]);
 
 /**
  * Starts every server and waits for the signal; from the start on, notes what came of changed files. Rejects where the

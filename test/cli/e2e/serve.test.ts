@@ -143,6 +143,7 @@ describe('troupe serve on stdin and stdout', () => {
     serve.type(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }));
     await serve.saw(/"tools":\[\]/);
     writeFileSync(join(home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: { quick: QUICK } }));
+    await serve.saw(/ info gateway The configuration has changed: added quick\./, 'stderr');
     await serve.saw(/notifications\/tools\/list_changed/);
     serve.type(call(3, 'mcp__quick__echo', { message: 'late' }));
     await serve.saw(/Echo: late/);

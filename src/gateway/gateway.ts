@@ -6,7 +6,7 @@
  * G2. What a server asks or tells reaches the client that it is for, or nobody.
  * G3. `close` ends requests in work within its limit, then every session, then every connection. Nothing is left.
  */
-import type { Observable } from 'rxjs';
+import type { Observable, Subscriber } from 'rxjs';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ConfigError, NotReadyError } from '../errors.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
@@ -65,7 +65,7 @@ export type GatewayEvent = LifecycleEvent & {
 export class Gateway {
   /** The connections that clients have in common. */
   readonly troupe: Troupe;
-  /** What happens to every connection, those of single clients included. Hot; never replays. */
+  /** What happens to every connection, those of single clients included. Hot; never replays. Completes when it is closed. */
   readonly events$: Observable<GatewayEvent>;
   readonly #options: GatewayOptions;
   readonly #clock: Clock;
@@ -75,7 +75,7 @@ export class Gateway {
   readonly #views: ClientViews;
   readonly #subscriptions = new SharedSubscriptions();
   readonly #clients = new Set<ClientSession>();
-  readonly #listeners = new Set<(event: GatewayEvent) => void>();
+  readonly #observers = new Set<Subscriber<GatewayEvent>>();
   /** The client that came last of those that have said what they answer, and how many did. */
   #lastClient: ClientSession | undefined;
   #opened = 0;
@@ -87,6 +87,8 @@ export class Gateway {
   readonly #read = new Promise<void>((resolve) => (this.#tellRead = resolve));
   #started: Promise<StartReport> | undefined;
   #closed: Promise<void> | undefined;
+  /** Whether nothing happens any more. */
+  #isOver = false;
 
   constructor(options: GatewayOptions) {
     checkGatewayOptions(options);
@@ -122,9 +124,9 @@ export class Gateway {
     });
     this.events$ = new SafeObservable<GatewayEvent>(
       (subscriber) => {
-        const tell = (event: GatewayEvent): void => subscriber.next(event);
-        this.#listeners.add(tell);
-        return () => this.#listeners.delete(tell);
+        if (this.#isOver) subscriber.complete();
+        else this.#observers.add(subscriber);
+        return () => this.#observers.delete(subscriber);
       },
       (error) => this.#logger.error('an observer threw', { message: messageOf(error) }),
     );
@@ -235,7 +237,7 @@ export class Gateway {
   #follow({ events$ }: Troupe, session?: string): void {
     events$.subscribe((event) => {
       const told = session === undefined ? event : { ...event, session };
-      for (const tell of this.#listeners) tell(told);
+      for (const observer of [...this.#observers]) observer.next(told);
     });
   }
 
@@ -245,7 +247,8 @@ export class Gateway {
     await Promise.all(clients.map((client) => client.close()));
     this.#tellFirst();
     await this.troupe.close();
-    this.#listeners.clear();
+    this.#isOver = true;
+    for (const observer of [...this.#observers]) observer.complete();
   }
 }
 

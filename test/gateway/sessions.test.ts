@@ -1,7 +1,7 @@
 /** How sessions of clients begin and end, and what is left of them: nothing. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { LifecycleEvent } from '../../src/lifecycle/event.js';
 import { createGateway } from '../../src/gateway/gateway.js';
 import { useCrashWatch } from '../support/crash-watch.js';
@@ -232,6 +232,24 @@ describe('the session of a client', () => {
     const ada = await client('Ada', { capabilities: ANSWERS_ALL });
     await ada.call('mcp__a__echo');
     expect([...seen]).toEqual([undefined, ada.session.id]);
+  });
+
+  it('has its last event before those of the gateway end, which is when it is closed', async () => {
+    const { gateway, client, clock } = make({ servers: { a: new AskingUpstream().entry() } });
+    const told: string[] = [];
+    gateway.events$.subscribe({
+      next: ({ type, session }) => void told.push(`${type} ${session ?? ''}`),
+      complete: () => void told.push('complete'),
+    });
+    await gateway.start();
+    const ada = await client('Ada', { capabilities: ANSWERS_ALL });
+    await passTime(clock, gateway.close());
+    expect(told).toContain(`connection.stopped ${ada.session.id}`);
+    expect(told.filter((each) => each === 'complete')).toEqual(['complete']);
+    expect(told.at(-1)).toBe('complete');
+    const late = vi.fn();
+    gateway.events$.subscribe({ complete: late });
+    expect(late).toHaveBeenCalledOnce();
   });
 
   it('is of a gateway whose options make sense', () => {

@@ -7,15 +7,15 @@
  * F3. Names of files tell the host of the server and nothing else of its address.
  */
 import { createHash } from 'node:crypto';
-import { watch } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { isObject } from '../config/read-shape.js';
 import { makeFolder } from '../make-folder.js';
 import { parseJson } from '../parse-json.js';
 import { systemClock } from '../ports.js';
 import { readStored } from '../read-stored.js';
 import { userFolder } from '../user-folder.js';
+import { watchFolder } from '../watch-folder.js';
 import { writePrivately } from '../write-privately.js';
 import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
 import { Turns } from './turns.js';
@@ -49,22 +49,12 @@ export function createFileTokenStore(options: FileTokenStoreOptions = {}): Token
         },
         signal,
       ),
+    // Without a watch the change is found at the next attempt.
     watch: (owner, onChange) => {
-      let stop = (): void => {};
-      let isOver = false;
-      const begin = async (): Promise<void> => {
-        const place = await folder();
-        if (isOver) return;
-        // At once, so that nothing comes into being after the end.
-        makeFolder(place);
-        stop = watchFile(join(place, fileName(owner)), onChange);
-      };
-      // Without a watch the change is found at the next attempt.
-      begin().catch(() => {});
-      return () => {
-        isOver = true;
-        stop();
-      };
+      const name = fileName(owner);
+      return watchFolder(folder(), (file) => {
+        if (file === null || file === name) onChange();
+      });
     },
   };
 }
@@ -84,14 +74,4 @@ async function readSignIn(file: string): Promise<StoredSignIn | undefined> {
   const text = await readStored(file);
   const value = text === undefined ? undefined : parseJson(text);
   return isObject(value) ? value : undefined;
-}
-
-/** The folder is watched, since a file that is replaced is another file. */
-function watchFile(file: string, onChange: () => void): () => void {
-  const name = basename(file);
-  const watcher = watch(join(file, '..'), { persistent: false }, (_, changed) => {
-    if (changed === null || changed === name) onChange();
-  });
-  watcher.on('error', () => watcher.close());
-  return () => watcher.close();
 }

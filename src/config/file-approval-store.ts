@@ -6,14 +6,15 @@
  * F2. A file that cannot be understood approves nothing, and says so when it is asked for. Who approves its request
  *     anew moves it aside before.
  */
-import { randomBytes } from 'node:crypto';
-import { watch } from 'node:fs';
-import { readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../errors.js';
 import { makeFolder } from '../make-folder.js';
+import { moveAside } from '../move-aside.js';
+import { parseJson } from '../parse-json.js';
 import { readStored } from '../read-stored.js';
 import { userFolder } from '../user-folder.js';
+import { watchFolder } from '../watch-folder.js';
 import { writePrivately } from '../write-privately.js';
 import { toApproval, type Approval, type ApprovalStore } from './approval-store.js';
 import { isObject } from './read-shape.js';
@@ -43,23 +44,11 @@ export function createFileApprovalStore(options: FileApprovalStoreOptions = {}):
       await writePrivately(file, `${JSON.stringify(toApproval(request), null, 2)}\n`);
     },
     revoke: async (hash) => rm(await fileOf(hash), { force: true }),
-    watch: (onChange) => {
-      let stop = (): void => {};
-      let isOver = false;
-      const begin = async (): Promise<void> => {
-        const place = await folder();
-        if (isOver) return;
-        // At once, so that nothing comes into being after the end.
-        makeFolder(place);
-        stop = watchFolder(place, onChange);
-      };
-      // Without a watch the approval is found at the next attempt.
-      begin().catch(() => {});
-      return () => {
-        isOver = true;
-        stop();
-      };
-    },
+    // Without a watch the approval is found at the next attempt.
+    watch: (onChange) =>
+      watchFolder(folder(), (file) => {
+        if (file === null || file.endsWith('.json')) onChange();
+      }),
   };
 }
 
@@ -70,14 +59,6 @@ async function defaultFolder(): Promise<string> {
 function fileName(hash: string): string {
   if (!HASH.test(hash)) throw new TypeError('The hash of a trust request has 64 hexadecimal digits.');
   return `${hash}.json`;
-}
-
-function watchFolder(folder: string, onChange: () => void): () => void {
-  const watcher = watch(folder, { persistent: false }, (_, changed) => {
-    if (changed === null || changed.endsWith('.json')) onChange();
-  });
-  watcher.on('error', () => watcher.close());
-  return () => watcher.close();
 }
 
 /** Those that cannot be understood are left out: whoever asks for one of them is told. */
@@ -107,24 +88,11 @@ async function readApproval(file: string, hash: string): Promise<Approval | unde
 }
 
 function parseApproval(text: string): Approval | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value)) return undefined;
-    const { hash, server, source, folder } = value;
-    const texts = [hash, server, source, folder];
-    return texts.every((one) => typeof one === 'string')
-      ? toApproval({ hash, server, source, folder } as Approval)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Another process may have been faster. */
-async function moveAside(file: string): Promise<void> {
-  try {
-    await rename(file, `${file}.${randomBytes(4).toString('hex')}.broken`);
-  } catch (error) {
-    if (!isAbsence(error)) throw error;
-  }
+  const value = parseJson(text);
+  if (!isObject(value)) return undefined;
+  const { hash, server, source, folder } = value;
+  const texts = [hash, server, source, folder];
+  return texts.every((one) => typeof one === 'string')
+    ? toApproval({ hash, server, source, folder } as Approval)
+    : undefined;
 }

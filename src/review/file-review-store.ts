@@ -8,15 +8,16 @@
  *     before. The next approval moves it aside, and an empty one takes its place.
  * F3. A tool whose file cannot be understood counts as not approved, whatever the baseline says of it.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { watch } from 'node:fs';
-import { readdir, rename } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '../config/read-shape.js';
-import { isAbsence } from '../config/sources.js';
 import { makeFolder } from '../make-folder.js';
+import { moveAside } from '../move-aside.js';
+import { parseJson } from '../parse-json.js';
 import { readStored } from '../read-stored.js';
 import { userFolder } from '../user-folder.js';
+import { watchFolder } from '../watch-folder.js';
 import { createPrivately, writePrivately } from '../write-privately.js';
 import { toReviewed } from './fingerprint.js';
 import type { RememberedTool, ReviewedServer, ReviewStore } from './review-store.js';
@@ -66,21 +67,16 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
         await writePrivately(join(folder, name), text);
       }
     },
+    // Without a watch the approval is found at the next start.
     watch: (onChange) => {
-      let stop = (): void => {};
       let isOver = false;
       const tell = async (folder: string, name: string, hash: string): Promise<void> => {
         if (!(await isOwn(folder, name)) && !isOver) onChange(hash);
       };
-      const begin = async (): Promise<void> => {
-        const folder = await place();
-        if (isOver) return;
-        // At once, so that nothing comes into being after the end.
-        makeFolder(folder);
-        stop = watchFolder(folder, (name, hash) => void tell(folder, name, hash));
-      };
-      // Without a watch the approval is found at the next start.
-      begin().catch(() => {});
+      const stop = watchFolder(place(), (file, folder) => {
+        const [name, hash] = OURS.exec(file ?? '') ?? [];
+        if (name !== undefined && hash !== undefined) void tell(folder, name, hash);
+      });
       return () => {
         isOver = true;
         stop();
@@ -101,15 +97,6 @@ function baselineName({ hash }: ReviewedServer): string {
 /** What its file is called beside the hash of the server. In UTF-8 all lone surrogates would look alike. */
 function suffixOf({ name }: RememberedTool): string {
   return `${createHash('sha256').update(name, 'utf16le').digest('hex')}.json`;
-}
-
-function watchFolder(folder: string, onChange: (name: string, hash: string) => void): () => void {
-  const watcher = watch(folder, { persistent: false }, (_, changed) => {
-    const [name, hash] = OURS.exec(changed ?? '') ?? [];
-    if (name !== undefined && hash !== undefined) onChange(name, hash);
-  });
-  watcher.on('error', () => watcher.close());
-  return () => watcher.close();
 }
 
 /** Another process may have been faster: then its list is the one. */
@@ -178,13 +165,9 @@ function withLater(
 }
 
 function parseTools(text: string): readonly RememberedTool[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const tools: unknown = isObject(value) ? value['tools'] : undefined;
-    return Array.isArray(tools) && tools.every(isTool) ? tools : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  const tools: unknown = isObject(value) ? value['tools'] : undefined;
+  return Array.isArray(tools) && tools.every(isTool) ? tools : undefined;
 }
 
 function isTool(value: unknown): value is RememberedTool {
@@ -193,12 +176,7 @@ function isTool(value: unknown): value is RememberedTool {
   return fingerprint === undefined || (typeof fingerprint === 'string' && HASH.test(fingerprint));
 }
 
-/** A broken one is kept for whoever wants to know; another process may have been faster. */
 async function setAside(file: string, error: unknown): Promise<undefined> {
   if (!(error instanceof BrokenBaseline)) throw error;
-  try {
-    await rename(file, `${file}.${randomBytes(4).toString('hex')}.broken`);
-  } catch (failed) {
-    if (!isAbsence(failed)) throw failed;
-  }
+  await moveAside(file);
 }

@@ -18,6 +18,8 @@ import type { ToolCheck } from './catalog/tool-check.js';
 import type { Clock } from './ports.js';
 import type { ProtocolClient } from './protocol/protocol-client.js';
 import { doneWithin } from './release.js';
+import { OwedAnswers, type OwedCall } from './owed-answers.js';
+import { QuestionClocks, type PausableClock } from './question-clocks.js';
 import type { ReviewedServer } from './review/review-store.js';
 import { TransportError, type RawFailure, type SessionTransport } from './transports/session-transport.js';
 
@@ -25,12 +27,6 @@ const CLOSING: RawFailure = { code: 'connection-lost', message: 'The connection 
 
 /** What survived the end of a session; undefined where nothing did. */
 export type Released = RawFailure | undefined;
-
-/** What can stand still. Neither is more than once in a row. */
-interface PausableClock {
-  pause(): void;
-  resume(): void;
-}
 
 /** One live transport and the protocol client on it. */
 export class Session {
@@ -52,6 +48,8 @@ export class Session {
   onlistchanged: ((list: 'tools' | ExtraList) => void) | undefined;
   /** See `SessionTransport.ondoubt`. */
   ondoubt: (() => void) | undefined;
+  /** A call was given up because its time was over, and nothing was heard since it was sent. */
+  onoverdue: (() => void) | undefined;
   /** Called when the numbers of its entry have changed. */
   onretuned: ((policy: ConnectionPolicy) => void) | undefined;
   /** Called when the end begins, whoever asked for it: an actor that died watches no more. */
@@ -59,10 +57,8 @@ export class Session {
   #transport: SessionTransport | undefined;
   #isClosing = false;
   #isOver = false;
-  #calls = 0;
-  #questions = 0;
-  /** Undefined until the first is there, as most sessions are idle for most of the time. */
-  #clocks: Set<PausableClock> | undefined;
+  readonly #owed = new OwedAnswers();
+  readonly #questions = new QuestionClocks();
   #idle: Set<() => void> | undefined;
   #lastCalls: Promise<unknown> | undefined;
   #tellGone!: (left: Released) => void;
@@ -89,12 +85,17 @@ export class Session {
 
   /** Calls without an answer. */
   get calls(): number {
-    return this.#calls;
+    return this.#owed.calls;
   }
 
   /** A call is in flight, or a person or a model of the host is asked. */
   get isBusy(): boolean {
-    return this.#calls > 0 || this.#questions > 0;
+    return this.calls > 0 || this.#questions.areStill;
+  }
+
+  /** The server may be silent: it is busy with a call that has time left, or waits for a person or a model of the host. */
+  get maySayNothing(): boolean {
+    return this.#questions.areStill || this.#owed.isOwed(this.activeAt);
   }
 
   /** Takes over a transport that was not started yet. Throws a `TransportError` when the session is closing. */
@@ -107,43 +108,36 @@ export class Session {
     };
   }
 
-  beginCall(): void {
-    this.#calls += 1;
+  beginCall(): OwedCall {
+    return this.#owed.begin(this.activeAt);
   }
 
-  endCall(at: number): void {
-    this.#calls -= 1;
+  /** `isTooLate`: it ended because its time was over. */
+  endCall(call: OwedCall, at: number, isTooLate: boolean): void {
+    const isOverdue = this.#owed.end(call, this.activeAt, isTooLate);
     this.usedAt = at;
-    if (this.#calls === 0) for (const resolve of this.#idle ?? []) resolve();
+    if (this.calls === 0) for (const resolve of this.#idle ?? []) resolve();
+    if (isOverdue) this.onoverdue?.();
   }
 
   /** The server has asked a person or a model of the host: until the answer, no clock of a call goes on. */
   beginQuestion(): void {
-    this.#questions += 1;
-    if (this.#questions === 1) for (const clock of this.#clocks ?? []) clock.pause();
+    this.#questions.begin();
   }
 
   endQuestion(at: number): void {
-    this.#questions -= 1;
     this.usedAt = at;
-    if (this.#questions === 0) for (const clock of this.#clocks ?? []) clock.resume();
+    this.#questions.end();
   }
 
   /** Has a clock stand still during questions, until the returned function is called; not that of an answer to one. */
   pauseDuringQuestions(clock: PausableClock): () => void {
-    if (isAnswering(this.key.name)) return () => {};
-    this.#clocks ??= new Set();
-    this.#clocks.add(clock);
-    if (this.#questions > 0) clock.pause();
-    return () => {
-      this.#clocks?.delete(clock);
-      clock.resume();
-    };
+    return isAnswering(this.key.name) ? () => {} : this.#questions.hold(clock);
   }
 
   /** Resolves when no call is in flight, or when the signal aborts. */
   async idle(signal?: AbortSignal): Promise<void> {
-    if (this.#calls === 0 || signal?.aborted === true) return;
+    if (this.calls === 0 || signal?.aborted === true) return;
     await new Promise<void>((resolve) => {
       const done = (): void => {
         signal?.removeEventListener('abort', done);
@@ -189,6 +183,7 @@ export class Session {
     this.onlost = undefined;
     this.onlistchanged = undefined;
     this.ondoubt = undefined;
+    this.onoverdue = undefined;
     const transport = this.#transport;
     this.client?.abandon(transport?.ended ?? CLOSING);
     try {

@@ -53,17 +53,21 @@ export function watchSession(ports: EffectPorts, places: KnownPlaces) {
     const lastLife = (): number => (session.activeAt === activeAt ? since : session.activeAt);
     const lastUse = (): number => (session.usedAt === usedAt ? since : session.usedAt);
     const askIfQuiet = (): void => {
-      if (!session.isBusy) sendBack({ type: 'session.quiet', generation });
+      if (!session.maySayNothing) sendBack({ type: 'session.quiet', generation });
     };
     let asking: (() => void) | undefined;
     let limits: Limits = input;
-    session.ondoubt = () => {
+    const askSoon = (): void => {
       if (limits.pingIdleMs <= 0) return;
       // What broke may have been a call, which is about to settle.
       asking ??= after(clock, SETTLING_MS, () => {
         asking = undefined;
         askIfQuiet();
       });
+    };
+    session.ondoubt = askSoon;
+    session.onoverdue = () => {
+      if (timeLeft(clock, lastLife(), limits.pingIdleMs) === 0) askSoon();
     };
     const begin = ({ stableMs, pingIdleMs, idleStopMs }: Limits): readonly (() => void)[] => [
       after(clock, timeLeft(clock, since, stableMs), () => sendBack({ type: 'session.stable', generation })),
@@ -85,6 +89,7 @@ export function watchSession(ports: EffectPorts, places: KnownPlaces) {
       end();
       asking?.();
       session.ondoubt = undefined;
+      session.onoverdue = undefined;
       session.onretuned = undefined;
       session.onlost = undefined;
       session.onlistchanged = undefined;

@@ -68,7 +68,8 @@ export async function send(
     });
     tellListener(ports, session, `call ${number}`, call.options.onProgress, progress);
   };
-  session.beginCall();
+  const owed = session.beginCall();
+  let isTooLate = false;
   const letClocksGo = session.pauseDuringQuestions(patience);
   try {
     const result = await request(session, call, number, patience, tellProgress);
@@ -76,11 +77,12 @@ export async function send(
     return { result };
   } catch (error) {
     const unanswered = whyUnanswered(error, session, mask, { ...call, tool }, ports.clock.now());
+    isTooLate = unanswered.outcome === 'timed-out';
     finish(unanswered.outcome);
     return { ...unanswered, number };
   } finally {
     letClocksGo();
-    session.endCall(ports.clock.now());
+    session.endCall(owed, ports.clock.now(), isTooLate);
   }
 }
 

@@ -103,7 +103,8 @@ async function send(
 ): Promise<Answered | Unanswered> {
   const refusal = whyNotOffered(method, session);
   if (refusal !== undefined) throw refusal;
-  session.beginCall();
+  const owed = session.beginCall();
+  let isTooLate = false;
   const letClocksGo = session.pauseDuringQuestions(patience);
   const origin = { method, name: about, context: options.context };
   try {
@@ -118,10 +119,12 @@ async function send(
     if (flaw !== undefined) throw new RequestLostError({ code: 'protocol-error', message: flaw }, true);
     return { answer, session };
   } catch (error) {
-    return whyUnanswered(error, session, ports.mask(session.key.name), told, ports.clock.now());
+    const unanswered = whyUnanswered(error, session, ports.mask(session.key.name), told, ports.clock.now());
+    isTooLate = unanswered.outcome === 'timed-out';
+    return unanswered;
   } finally {
     letClocksGo();
-    session.endCall(ports.clock.now());
+    session.endCall(owed, ports.clock.now(), isTooLate);
   }
 }
 

@@ -83,12 +83,12 @@ describe('the registry of sessions', () => {
   it('is idle when no session of a connection has a call in flight', async () => {
     const { sessions, session } = begin();
     const { session: younger } = begin({}, sessions, { name: 'a', generation: 2 });
-    session.beginCall();
-    younger.beginCall();
+    const call = session.beginCall();
+    const other = younger.beginCall();
     const idle = sessions.idle('a', new AbortController().signal);
-    session.endCall(0);
+    session.endCall(call, 0, false);
     expect(await isSettled(idle)).toBe(false);
-    younger.endCall(0);
+    younger.endCall(other, 0, false);
     await idle;
     await sessions.idle('nobody', new AbortController().signal);
   });
@@ -211,14 +211,13 @@ describe('calls and losses', () => {
     session.client = fakeClient();
     const lost: RawFailure[] = [];
     session.onlost = (failure) => lost.push(failure);
-    session.beginCall();
-    session.beginCall();
+    const calls = [session.beginCall(), session.beginCall()];
     transport.simulateEnd({ code: 'process-exited', message: 'gone' });
     expect(session.isUsable).toBe(false);
-    session.endCall(1);
+    session.endCall(calls[0]!, 1, false);
     await Promise.resolve();
     expect(lost).toEqual([]);
-    session.endCall(2);
+    session.endCall(calls[1]!, 2, false);
     await session.idle();
     await Promise.resolve();
     expect(lost).toEqual([{ code: 'process-exited', message: 'gone' }]);
@@ -226,9 +225,9 @@ describe('calls and losses', () => {
 
   it('lets several wait until no call is in flight', async () => {
     const { session } = begin();
-    session.beginCall();
+    const call = session.beginCall();
     const waiting = [session.idle(), session.idle(new AbortController().signal)];
-    session.endCall(5);
+    session.endCall(call, 5, false);
     await Promise.all(waiting);
     expect([session.calls, session.usedAt]).toEqual([0, 5]);
   });

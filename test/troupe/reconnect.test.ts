@@ -270,6 +270,54 @@ describe('a server that falls silent', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
+  it.each([1, 3])(
+    'is found out though %i callers call again and again, and are never answered',
+    async (callers) => {
+      const server = new FakeServer(() => ({}), { on: { ping: silent, 'tools/call': silent } });
+      const test = await begin(server);
+      const { troupe, clock, events } = test;
+      const again = (): void =>
+        void troupe.callTool('mcp__a__echo').catch(({ code }) => {
+          if (code === 'CALL_TIMEOUT') again();
+        });
+      for (let caller = 0; caller < callers; caller += 1) {
+        again();
+        await clock.advance(1_000);
+      }
+      await clock.advance(60_000);
+      expect(server.peer.of('ping')).toHaveLength(1);
+      expect(events.of('connection.lost')).toEqual([]);
+      await clock.advance(12_000);
+      expect(events.of('connection.lost')).toMatchObject([{ failure: { code: 'unresponsive' } }]);
+      await whenReadyAgain(test, 2);
+    },
+  );
+
+  it('is not asked the sooner for a call with a short limit', async () => {
+    const server = new FakeServer(() => ({}), { on: { 'tools/call': silent } });
+    const { troupe, clock } = await begin(server);
+    const call = (): Promise<unknown> => troupe.callTool('mcp__a__echo', {}, { timeoutMs: 1_000 });
+    for (let second = 0; second < 29; second += 1) {
+      call().catch(() => {});
+      await clock.advance(1_000);
+    }
+    expect(server.peer.of('ping')).toEqual([]);
+    call().catch(() => {});
+    await clock.advance(1_000);
+    expect(server.peer.of('ping')).toHaveLength(1);
+  });
+
+  it('is not judged by a call whose time was over while another one has time left', async () => {
+    const server = new FakeServer(() => ({}), { on: { ping: silent, 'tools/call': silent } });
+    const { troupe, clock, events } = await begin(server);
+    const call = (timeoutMs: number): Promise<unknown> => troupe.callTool('mcp__a__echo', {}, { timeoutMs });
+    call(0).catch(() => {});
+    await expect(passTime(clock, call(40_000))).rejects.toMatchObject({ code: 'CALL_TIMEOUT' });
+    await clock.advance(300_000);
+    expect(server.peer.of('ping')).toEqual([]);
+    expect(events.of('connection.lost')).toEqual([]);
+  });
+
   it('is not judged where a call begins after the ping went out', async () => {
     const server = new FakeServer(() => ({}), { on: { ping: silent, 'tools/call': silent } });
     const { troupe, clock, events } = await begin(server);

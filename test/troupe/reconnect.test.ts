@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { CallTimeoutError } from '../../src/errors.js';
 import type { ServerSettings } from '../../src/options.js';
 import { TransportError } from '../../src/transports/session-transport.js';
 import { useCrashWatch } from '../support/crash-watch.js';
@@ -277,8 +278,8 @@ describe('a server that falls silent', () => {
       const test = await begin(server);
       const { troupe, clock, events } = test;
       const again = (): void =>
-        void troupe.callTool('mcp__a__echo').catch(({ code }) => {
-          if (code === 'CALL_TIMEOUT') again();
+        void troupe.callTool('mcp__a__echo').catch((error: unknown) => {
+          if (error instanceof CallTimeoutError) again();
         });
       for (let caller = 0; caller < callers; caller += 1) {
         again();

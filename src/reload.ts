@@ -130,6 +130,7 @@ export class Reloads {
     const { table, publisher } = this.parts;
     const before = this.#shownTools(row.name);
     table.set(row);
+    connection.admitCalls();
     const after = this.#shownTools(row.name);
     const added = after.filter((tool) => !before.includes(tool));
     const removed = before.filter((tool) => !after.includes(tool));

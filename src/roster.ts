@@ -105,7 +105,6 @@ export class Roster implements SupervisorListener {
 
   /** Tells a connection the numbers of its entry, where those have changed. */
   retune(name: string): void {
-    this.#handles.get(name)?.admitCalls();
     const ref = this.#ref(name);
     if (ref?.getSnapshot().status !== 'active') return;
     const policy = this.parts.table.policy(name);

@@ -201,4 +201,15 @@ describe('a server that takes so many calls at once', () => {
     for (const gate of gates) gate.open();
     await Promise.all(calls);
   });
+
+  it('is said to take more by a reload that needs a new session, for those that wait too', async () => {
+    const { call, troupe, gates, arrived, clock } = await begin({ maxConcurrentCalls: 1 });
+    const calls = [call(0), call(1), call(2)];
+    const slow = new ScriptedServer({ on: { initialize: silent } });
+    await clock.advance(0);
+    await passTime(clock, troupe.reload({ a: inProcess(slow, { maxConcurrentCalls: 3 }) }));
+    expect(arrived()).toEqual([0, 1, 2]);
+    for (const gate of gates) gate.open();
+    await Promise.all(calls);
+  });
 });

@@ -219,6 +219,41 @@ describe('the desk of the page', () => {
     expect(() => one.answer('share', { template: '<p>' })).toThrow('has no place for a log');
   });
 
+  it('tells of the notes of a log that somebody has written, whatever is in them.', async () => {
+    const [header = '', snapshot = ''] = flapping.split('\n');
+    const odd = { toString: null };
+    const notes: readonly (readonly [type: string, fields: object, told: string, arrow?: string])[] = [
+      ['call.started', { tool: odd }, '…', 'call …'],
+      ['call.finished', { tool: [odd], outcome: odd, durationMs: odd }, '…: … after … ms', '…: …'],
+      [
+        'connection.rejected',
+        { event: odd, state: odd, reason: null },
+        '… is not accepted in … (…)',
+        '… rejected',
+      ],
+      ['wire', { direction: odd, method: 'ping' }, '… ping', 'ping'],
+      ['gap', { leftOut: odd }, '… entries were left out'],
+      ['gap.notes', { leftOut: 7 }, '7 notes were left out'],
+    ];
+    const lines = notes.map(([type, fields], index) => {
+      const note = { type, connection: 'files', ...fields };
+      return JSON.stringify({
+        seq: index + 2,
+        at: 1_795_846_385_400,
+        kind: 'note',
+        note,
+        check: '0'.repeat(16),
+      });
+    });
+    const written = new LogDesk(ownCharts(), turn);
+    await written.read(piecesOf(new Blob([[header, snapshot, ...lines, ''].join('\n')])), () => {});
+    const told = await written.answer('lines', { positions: notes.map((_, index) => index + 1) });
+    expect(told.map(({ words }) => words)).toEqual(notes.map(([, , words]) => words));
+    const asked = { name: undefined, upTo: notes.length, most: 100, hasWire: true };
+    const arrows = await written.answer('arrows', asked);
+    expect(arrows.map(({ text: words }) => words)).toEqual(notes.flatMap(([, , , arrow]) => arrow ?? []));
+  });
+
   it('lets the older half of a long life go, from a snapshot on, and counts what is gone.', async () => {
     const bytes = longLog(flapping, 20_000);
     const kept = bytes.length / 4;

@@ -1,6 +1,7 @@
 /** What was told to whom, as the sequence view draws it: one arrow for each message. */
 import { connectionName, MANAGER } from '../../../src/event-log/address.js';
 import type { LogEntry } from '../../../src/event-log/entry.js';
+import { inWords } from './in-words.js';
 
 export interface Arrow {
   readonly position: number;
@@ -73,19 +74,23 @@ function noteArrows(
     const isSent = note['direction'] === 'sent';
     const [from, to] = isSent ? [line, server] : [server, line];
     const method = typeof note['method'] === 'string' ? note['method'] : 'message';
-    const isAnswer = typeof note['ms'] === 'number';
-    const ms = isAnswer ? { ms: Number(note['ms']) } : {};
-    return [{ ...base, from, to, text: isAnswer ? `${method} ↩` : method, tone: 'wire', ...ms }];
+    const took = tookOf(note['ms']);
+    const text = took.ms === undefined ? method : `${method} ↩`;
+    return [{ ...base, from, to, text, tone: 'wire', ...took }];
   }
   if (type === 'call.started')
-    return [{ ...base, from: HOST, to: line, text: `call ${String(note['tool'])}`, tone: 'plain' }];
+    return [{ ...base, from: HOST, to: line, text: `call ${inWords(note['tool'])}`, tone: 'plain' }];
   if (type === 'call.finished') {
-    const outcome = String(note['outcome']);
+    const outcome = inWords(note['outcome']);
     const tone = outcome === 'answered' ? 'good' : 'bad';
-    const text = `${String(note['tool'])}: ${outcome}`;
-    return [{ ...base, from: line, to: HOST, text, tone, ms: Number(note['durationMs']) }];
+    const text = `${inWords(note['tool'])}: ${outcome}`;
+    return [{ ...base, from: line, to: HOST, text, tone, ...tookOf(note['durationMs']) }];
   }
   if (type === 'connection.rejected')
-    return [{ ...base, from: line, to: HOST, text: `${String(note['event'])} rejected`, tone: 'bad' }];
+    return [{ ...base, from: line, to: HOST, text: `${inWords(note['event'])} rejected`, tone: 'bad' }];
   return [];
+}
+
+function tookOf(ms: unknown): Pick<Arrow, 'ms'> {
+  return typeof ms === 'number' ? { ms } : {};
 }

@@ -21,6 +21,7 @@ import type {
   StretchView,
 } from './desk-messages.js';
 import { matcher, Search, type EntryQuery } from './find-entries.js';
+import { inWords } from './in-words.js';
 import type { Lane } from './lane.js';
 import { LogBook } from './log-book.js';
 import { addressOf, rowsOf } from './rows.js';
@@ -268,12 +269,13 @@ function wordsOf(entry: LogEntry): string {
 function noteWords(note: Readonly<Record<string, unknown>>): string {
   const { type, event, state, reason, tool, outcome, durationMs, direction, method, ms } = note;
   if (type === 'connection.rejected')
-    return `${String(event)} is not accepted in ${String(state)} (${String(reason)})`;
-  if (type === 'call.started') return String(tool);
-  if (type === 'call.finished') return `${String(tool)}: ${String(outcome)} after ${String(durationMs)} ms`;
+    return `${inWords(event)} is not accepted in ${inWords(state)} (${inWords(reason)})`;
+  if (type === 'call.started') return inWords(tool);
+  if (type === 'call.finished')
+    return `${inWords(tool)}: ${inWords(outcome)} after ${inWords(durationMs)} ms`;
   if (type === 'wire')
-    return `${String(direction)} ${typeof method === 'string' ? method : ''}${typeof ms === 'number' ? ` · ${ms} ms` : ''}`;
-  if (type === 'gap') return `${String(note['leftOut'])} entries were left out`;
-  if (type === 'gap.notes') return `${String(note['leftOut'])} notes were left out`;
+    return `${inWords(direction)} ${typeof method === 'string' ? method : ''}${typeof ms === 'number' ? ` · ${ms} ms` : ''}`;
+  if (type === 'gap') return `${inWords(note['leftOut'])} entries were left out`;
+  if (type === 'gap.notes') return `${inWords(note['leftOut'])} notes were left out`;
   return '';
 }

@@ -20,17 +20,31 @@ export function createKeepAliveExchange(clock: Clock): HttpExchange {
   const kept = { keepAlive: true, timeout: IDLE_SOCKET_MS };
   const plain = { kept: new http.Agent(kept), fresh: new http.Agent() };
   const secure = { kept: new https.Agent(kept), fresh: new https.Agent() };
+  const idleSince = new WeakMap<Socket, number>();
+  for (const agent of [plain.kept, secure.kept]) {
+    agent.on('free', (socket: Socket) => void idleSince.set(socket, clock.now()));
+  }
   return {
     send: (request) => {
       const isSecure = request.url.protocol === 'https:';
       const { kept, fresh } = isSecure ? secure : plain;
       const open = isSecure ? https.request : http.request;
+      endStale(kept, (socket) => clock.now() - (idleSince.get(socket) ?? Infinity));
       return send(open, request.fresh === true ? fresh : kept, request, clock);
     },
     close: async () => {
       await Promise.all([plain.kept, plain.fresh, secure.kept, secure.fresh].map(destroy));
     },
   };
+}
+
+/** No timer goes on while the machine sleeps, and the server has closed its end by then. */
+function endStale(agent: http.Agent, idleMs: (socket: Socket) => number): void {
+  for (const socket of freeOf(agent)) if (idleMs(socket) >= IDLE_SOCKET_MS) socket.destroy();
+}
+
+function freeOf({ freeSockets }: http.Agent): Socket[] {
+  return Object.values(freeSockets).flatMap((some) => some ?? []);
 }
 
 function send(
@@ -120,9 +134,7 @@ function discard(response: http.IncomingMessage, clock: Clock): Promise<void> {
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 async function destroy(agent: http.Agent): Promise<void> {
-  const sockets = [...Object.values(agent.sockets), ...Object.values(agent.freeSockets)].flatMap(
-    (some) => some ?? [],
-  );
+  const sockets = [...Object.values(agent.sockets).flatMap((some) => some ?? []), ...freeOf(agent)];
   agent.destroy();
   await Promise.all(sockets.map(closed));
 }

@@ -44,6 +44,25 @@ describe('A server that serves one request on each socket, and does not say so',
   });
 });
 
+describe('A socket that was idle while the machine slept', () => {
+  it('carries no call, however little of its time the machine was awake', async () => {
+    const sockets: (Socket | null)[] = [];
+    const note: Handler = (seen, res) => {
+      sockets.push(res.socket);
+      echo(seen, res);
+    };
+    const { clock, transport } = await connect(mcp({ request: note }));
+    await open(transport);
+    for (const [id, idleMs] of [0, 3_999, 4_000, 3_600_000].entries()) {
+      await clock.advance(idleMs);
+      await transport.send(request(id + 1, 'tools/call'));
+    }
+    const [first, second, third, fourth] = sockets;
+    expect(second).toBe(first);
+    expect(new Set([second, third, fourth]).size).toBe(3);
+  });
+});
+
 describe('A socket that is closed just as a request goes out on it', () => {
   it('costs a call its certainty: it is never sent twice', async () => {
     const { server, transport, said } = await connect(closing(mcp(), isMethod('tools/call')));

@@ -119,11 +119,16 @@ export class FileWatch {
 }
 
 interface RawDetails {
-  readonly watchedPath: string;
+  /** Undefined where files are polled, as a variable of the library (`CHOKIDAR_USEPOLLING`) has it. */
+  readonly watchedPath?: string;
 }
 
-/** What the system's own event is about: an entry of the watched folder, or that folder or file itself. */
+/**
+ * What the system's own event is about: an entry of the watched folder, or that folder or file itself, or, where files
+ * are polled, a whole path.
+ */
 function placesOf(entry: string | null, { watchedPath }: RawDetails): readonly string[] {
+  if (watchedPath === undefined) return entry === null ? [] : [entry];
   return entry === null || entry === basename(watchedPath) ? [watchedPath] : [join(watchedPath, entry)];
 }
 

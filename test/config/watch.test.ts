@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileWatch } from '../../src/config/watch.js';
 import { systemClock, type Clock } from '../../src/ports.js';
 import { useInotify } from '../support/inotify.js';
@@ -31,6 +31,7 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-watch-')));
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   await Promise.all(open.map((watch) => watch.close()));
   open = [];
   rmSync(folder, { recursive: true, force: true });
@@ -211,6 +212,15 @@ describe('a file is told', () => {
     await expectTold(() => mkdirSync(at('x', 'y'), { recursive: true }));
     for (const path of paths) await expectTold(() => writeFileSync(path, '333'));
     for (const path of paths) await expectTold(() => writeFileSync(path, '4444'));
+  });
+
+  it('when files are polled, since the system tells of none there, as on a drive of another machine.', async () => {
+    vi.stubEnv('CHOKIDAR_USEPOLLING', '1');
+    writeFileSync(at('a.json'), '{}');
+    const { expectTold } = await watching(at('a.json'));
+    await expectTold(() => writeFileSync(at('a.json'), '{ }'));
+    await expectTold(() => rmSync(at('a.json')));
+    await expectTold(() => writeFileSync(at('a.json'), '{}'));
   });
 
   it('when only the list of files has grown by it.', async () => {

@@ -5,7 +5,8 @@
  * S2. Where no server is configured yet, none is served, and one that is configured later is. An editor that starts this
  *     command shows a failure that nobody reads otherwise.
  * S3. A signal lets calls in flight finish within the drain time; the second one gives them up and kills the servers.
- * S4. A client that reads nothing holds up nobody: what it was not told is dropped with the process, once it has read
+ * S4. It does not start itself: one that was started, however far behind, by a gateway of the same servers ends.
+ * S5. A client that reads nothing holds up nobody: what it was not told is dropped with the process, once it has read
  *     nothing for some seconds.
  */
 import { once } from 'node:events';
@@ -22,6 +23,7 @@ import type { Flags } from '../flags.js';
 import { toTroupeOptions } from '../make-troupe.js';
 import { describeProblem } from '../../config/problem.js';
 import { messageOf } from '../../thrown.js';
+import { joinServeChain } from '../serve-chain.js';
 import { ServeLog } from '../serve-log.js';
 import { listenForStop } from '../signals.js';
 import type { Terminal } from '../terminal.js';
@@ -70,6 +72,19 @@ export async function serve(
   stdin: NodeJS.ReadableStream,
 ): Promise<ExitCode> {
   checkFlags(flags);
+  const leaveChain = joinServeChain(flags, process.env, process.cwd());
+  try {
+    return await serveServers(flags, terminal, stdin);
+  } finally {
+    leaveChain();
+  }
+}
+
+async function serveServers(
+  flags: ServeFlags,
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<ExitCode> {
   const configuration = await readConfiguration(flags, { mayBeEmpty: flags.bare !== true });
   const { names, warnings } = configuration;
   const { bare = false, failClosed = false, adminTools = false } = flags;

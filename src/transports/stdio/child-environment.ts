@@ -8,6 +8,9 @@
 
 export type HostEnvironment = Readonly<Record<string, string | undefined>>;
 
+/** Which gateways of the command have started this process, by what each of them serves. */
+export const SERVE_CHAIN_VARIABLE = 'TROUPE_SERVE_CHAIN';
+
 const EVERYWHERE = [
   'LANG',
   'LANGUAGE',
@@ -21,6 +24,7 @@ const EVERYWHERE = [
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
+  SERVE_CHAIN_VARIABLE,
 ];
 
 const POSIX = [

@@ -9,7 +9,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { EVERYTHING, faulty, MISSING, QUICK, useTeam } from './team.js';
-import { runTroupe, TroupeProcess, type Finished } from './troupe-process.js';
+import { MAIN, runTroupe, TroupeProcess, type Finished } from './troupe-process.js';
 
 useLeakCheck();
 const team = useTeam();
@@ -71,6 +71,25 @@ describe('troupe serve on stdin and stdout', () => {
     expect(finished.stderr).toMatch(/ error missing failed: command-not-found/);
     expect(finished.stderr).toMatch(/ info everything ready, \d+ tools/);
     expect(finished.stderr).toMatch(/ debug /);
+  });
+
+  it('does not start itself again and again where its own entry is among its servers.', async () => {
+    const config = join(team().folder, 'self.json');
+    const self = {
+      command: process.execPath,
+      args: [MAIN, 'serve', '--config', config],
+      policy: { maxAttempts: 1 },
+    };
+    team().write('self.json', { self, quick: QUICK });
+    const stdin = [INITIALIZE, INITIALIZED, call(2, 'mcp__quick__echo', { message: 'ä' })].join('\n');
+    const serve = TroupeProcess.start(['serve', '--config', config], {
+      stdin: `${stdin}\n`,
+      keepsStdin: true,
+    });
+    await serve.saw(/ error self failed: process-exited: .*code 2\. .*its own entry is among them/, 'stderr');
+    await serve.saw(/"id":2,/);
+    serve.signal('SIGTERM');
+    expect(messagesOf(await serve.finished()).find(({ id }) => id === 2)).toHaveProperty('result');
   });
 
   it('lets a call in flight finish after a signal, and ends with 0.', async () => {

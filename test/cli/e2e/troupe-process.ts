@@ -10,7 +10,7 @@ import process from 'node:process';
 import { SAME_PRESS_MS } from '../../../src/cli/signals.js';
 import { withinLimit } from '../../support/within-limit.js';
 
-const MAIN = fileURLToPath(new URL('../../../dist/bundle/src/cli/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../../dist/bundle/src/cli/main.js', import.meta.url));
 const LIMIT_MS = 15_000;
 /** Variables of whoever runs the tests that would change what the command does. */
 const UNWANTED = ['NO_COLOR', 'FORCE_COLOR', 'TROUPE_TIMEOUT_MS'];

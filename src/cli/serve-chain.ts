@@ -1,0 +1,46 @@
+/**
+ * Which gateways this one was started behind. One whose own entry is among the servers that it finds would start itself,
+ * that one itself again, and so on until the machine is full.
+ */
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { canonicalJson } from '../canonical-json.js';
+import { ConfigError } from '../errors.js';
+import { SERVE_CHAIN_VARIABLE } from '../transports/stdio/child-environment.js';
+import { homeFolder } from '../user-folder.js';
+import { sourcesOf } from './configuration.js';
+import type { Flags } from './flags.js';
+
+type Environment = Record<string, string | undefined>;
+
+const STARTS_ITSELF =
+  'a gateway of the same servers has started this one: its own entry is among them, and it would start itself without end. Give it --config FILE, a file that does not name it';
+
+/**
+ * Lets what is started from here on know of this gateway, until the returned function is called. Throws a `ConfigError`
+ * where a gateway of the same servers has started this one.
+ */
+export function joinServeChain(
+  flags: Pick<Flags, 'config' | 'add'>,
+  env: Environment,
+  cwd: string,
+): () => void {
+  const before = env[SERVE_CHAIN_VARIABLE];
+  const chain = before?.split(' ') ?? [];
+  const own = linkOf(flags, cwd);
+  if (chain.includes(own)) throw new ConfigError(STARTS_ITSELF);
+  env[SERVE_CHAIN_VARIABLE] = [...chain, own].join(' ');
+  return () => {
+    if (before === undefined) delete env[SERVE_CHAIN_VARIABLE];
+    else env[SERVE_CHAIN_VARIABLE] = before;
+  };
+}
+
+/** The same for gateways that read the same files. */
+function linkOf(flags: Pick<Flags, 'config' | 'add'>, cwd: string): string {
+  const { servers, discover } = sourcesOf(flags);
+  const files = flags.config.map((file) => resolve(cwd, file));
+  const found = discover ? { cwd, home: homeFolder() ?? '' } : {};
+  const sources = canonicalJson({ files, servers, ...found });
+  return createHash('sha256').update(sources).digest('hex').slice(0, 16);
+}

@@ -760,6 +760,24 @@ describe('the page without a log', () => {
     expect(await page.text('.source')).toBe('morning.jsonl');
   });
 
+  it('says what it cannot show of a log that is other than it expects, and shows the rest.', async () => {
+    const lines = fleetOf(3, file).split('\n');
+    const odd = lines.map((line) =>
+      line.includes('"to":"$/server-1#1"')
+        ? line.replace(/"server":\{"info":[^}]*\}/, '"server":{"x":{}')
+        : line,
+    );
+    expect(odd).not.toEqual(lines);
+    const page = await empty();
+    await give(page, 'odd.jsonl', odd.join('\n'));
+    await expectText(page, '.toolbar-note', (text) => text === '3 connections');
+    await page.page.locator('.fleet-row ::-p-text(server-1)').click();
+    await expectText(page, '.side h2', (text) => text === 'This cannot be shown');
+    await expectAccessible(page, 'odd');
+    await page.select('server-2');
+    expect((await page.texts('.fleet-row')).length).toBe(3);
+  });
+
   it('lists a thousand connections, of which it draws those in sight, finds one and goes through all.', async () => {
     const page = await empty();
     await give(page, 'thousand.jsonl', fleetOf(1_000, file));

@@ -2,9 +2,10 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { BookSummary } from './log/desk-messages.js';
 import { isOfBrowser } from './parts/browser-keys.js';
+import { Guarded } from './parts/guarded.js';
 import { useWindowThatFollows } from './state/follow-moment.js';
 import { stepBy } from './state/moves.js';
-import { isPast, VIEWS, type Page, type View } from './state/page.js';
+import { isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
 import { MomentProvider, usePage, useTheater, useTimes } from './state/theater.js';
 import { count } from './state/times.js';
 import { ChartView } from './views/chart-view.js';
@@ -49,7 +50,9 @@ export function App() {
   );
 }
 
-function Stage({ page: { view } }: { page: Page }) {
+function Stage({ page }: { page: Page }) {
+  const { view, selected, chart } = page;
+  const shown = `${view} ${chart ?? ''} ${positionOf(page)} ${selected}`;
   const panel = useRef<HTMLDivElement>(null);
   const before = useRef(view);
   useWindowThatFollows();
@@ -71,16 +74,20 @@ function Stage({ page: { view } }: { page: Page }) {
             class="panel"
             tabIndex={-1}
           >
-            {view === 'fleet' && <FleetView />}
-            {view === 'chart' && <ChartView />}
-            {view === 'timeline' && <TimelineView />}
-            {view === 'events' && <EventsView />}
-            {view === 'sequence' && <SequenceView />}
-            {view === 'details' && <DetailsView />}
+            <Guarded what={shown}>
+              {view === 'fleet' && <FleetView />}
+              {view === 'chart' && <ChartView />}
+              {view === 'timeline' && <TimelineView />}
+              {view === 'events' && <EventsView />}
+              {view === 'sequence' && <SequenceView />}
+              {view === 'details' && <DetailsView />}
+            </Guarded>
           </div>
           {view !== 'details' && (
             <div class="side">
-              <DetailsView />
+              <Guarded what={shown}>
+                <DetailsView />
+              </Guarded>
             </div>
           )}
         </div>

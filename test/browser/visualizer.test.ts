@@ -703,6 +703,30 @@ describe('the page with a recorded log', () => {
     expect(page.asked.filter((path) => path.includes('elk'))).toEqual([]);
   });
 
+  it('says of a chart that it cannot draw, and of no other.', async () => {
+    const page = await recorded({
+      isAlone: true,
+      // The first chart that is asked for is that of a connection.
+      before: `let isFirst = true;
+        window.Worker = class extends Worker {
+          constructor(url, options) {
+            if (isFirst && String(url).includes('elk')) {
+              isFirst = false;
+              throw new Error('No worker now.');
+            }
+            super(url, options);
+          }
+        };`,
+    });
+    await page.show('Chart');
+    await expectActive(page, 'manager.running');
+    await page.page.select('.choice select', 'search');
+    await expectText(page, '.chart-canvas .nothing', (text) => text.includes('No worker now.'));
+    await page.page.select('.choice select', '');
+    await expectActive(page, 'manager.running');
+    expect(await page.texts('.chart-canvas .nothing')).toEqual([]);
+  });
+
   it('works where a browser keeps nothing.', async () => {
     const page = await recorded({
       before: `Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('No.', 'SecurityError'); } })`,

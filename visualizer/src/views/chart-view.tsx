@@ -17,6 +17,15 @@ import { isOfBrowser } from '../parts/browser-keys.js';
 import { Nothing } from '../parts/nothing.js';
 import { Icon } from '../parts/icon.js';
 
+/** What became of the chart of that hash; neither, where that is not known yet. */
+interface LaidOut {
+  readonly hash?: string;
+  readonly chart?: PlacedChart;
+  /** Why it cannot be drawn. */
+  readonly trouble?: string;
+}
+
+const NOT_YET: LaidOut = {};
 const PAN = 60;
 /** The chart of what judges the tools of a server. A log does not tell of it, a running troupe does. */
 const REVIEW = 'review';
@@ -31,26 +40,30 @@ export function ChartView() {
   const ownName = selected === '' ? 'manager' : 'connection';
   const name = chart ?? ownName;
   const known = charts[name];
-  const [laidOut, setLaidOut] = useState<{ hash: string; chart: PlacedChart } | undefined>(undefined);
-  const [trouble, setTrouble] = useState('');
+  const [laidOut, setLaidOut] = useState<LaidOut>(NOT_YET);
   const [pointed, setPointed] = useState<PlacedBox | undefined>(undefined);
   const box = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
     if (known === undefined) return;
+    const { hash, model } = known;
     let isOver = false;
-    layouts.of(known.hash, known.model).then(
-      (chart) => {
-        if (!isOver) setLaidOut({ hash: known.hash, chart });
+    const show = (result: LaidOut): void => {
+      if (!isOver) setLaidOut(result);
+    };
+    layouts.of(hash, model).then(
+      (chart) => show({ hash, chart }),
+      (error: unknown) => {
+        const trouble = error instanceof Error ? error.message : 'It cannot be laid out.';
+        show({ hash, trouble });
       },
-      (error: unknown) => setTrouble(error instanceof Error ? error.message : 'It cannot be laid out.'),
     );
     return () => {
       isOver = true;
     };
   }, [known?.hash]);
 
-  const placed = laidOut?.hash === known?.hash ? laidOut?.chart : undefined;
+  const { chart: placed, trouble } = laidOut.hash === known?.hash ? laidOut : NOT_YET;
   const review = name === REVIEW && isCommandable(page) ? page.statuses.get(selected)?.review : undefined;
   const marks = useMemo(() => {
     if (placed === undefined) return undefined;
@@ -171,8 +184,8 @@ export function ChartView() {
         aria-label="Chart: arrow keys pan, plus and minus zoom, zero fits"
         onKeyDown={onKeyDown}
       >
-        {trouble !== '' && <Nothing title="The chart cannot be drawn">{trouble}</Nothing>}
-        {trouble === '' && placed === undefined && (
+        {trouble !== undefined && <Nothing title="The chart cannot be drawn">{trouble}</Nothing>}
+        {trouble === undefined && placed === undefined && (
           <p class="loading" role="status">
             The chart is being laid out…
           </p>

@@ -8,6 +8,7 @@
  */
 import { MASK } from './config/mask.js';
 import type { ServerConfig } from './options.js';
+import { percentDecoded } from './percent-decoded.js';
 import { base64Spellings, cutSpelling, spellings } from './spelled-secret.js';
 import type { RawFailure } from './transports/session-transport.js';
 
@@ -107,14 +108,6 @@ function urlSecrets(text: string): readonly string[] {
 function asInAddress(value: string): readonly string[] {
   const parts = value.replaceAll('\\', '/').split(/[?#]/);
   return [percentDecoded(value), ...parts, ...parts.map(percentDecoded)];
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 export const NO_MASK: Mask = (text) => text;

@@ -5,6 +5,7 @@
 import type { OutputUnit } from '@cfworker/json-schema';
 import { cutText } from '../cut-text.js';
 import { isJsonObject } from '../catalog/json-object.js';
+import { percentDecoded } from '../percent-decoded.js';
 import { onlyMeant } from './meant-form.js';
 
 /** One thing that does not fit. */
@@ -148,7 +149,7 @@ function hasDefault(properties: unknown, name: string): boolean {
 
 /** Of the fragment that the validator writes, the pointer without its percent encoding. */
 function toPointer(location: string): string {
-  return decoded(location.slice(1));
+  return percentDecoded(location.slice(1));
 }
 
 function tokensOf(pointer: string): readonly string[] {
@@ -160,12 +161,4 @@ function tokensOf(pointer: string): readonly string[] {
 
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

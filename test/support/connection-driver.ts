@@ -53,7 +53,13 @@ const PHASES: Readonly<Record<Slot, FailurePhase>> = {
 };
 
 /** What has to settle until a connection is ready, in order. */
-const FIRST_LIFE = ['resolveConfig', 'openTransport', 'handshake', 'listTools', 'enrichCatalog'] as const;
+export const FIRST_LIFE = [
+  'resolveConfig',
+  'openTransport',
+  'handshake',
+  'listTools',
+  'enrichCatalog',
+] as const;
 
 const children: Readonly<Record<string, 'connection'>> = {};
 

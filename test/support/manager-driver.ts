@@ -22,12 +22,10 @@ import {
 } from '../../machines/manager.machine.js';
 import type { FailurePhase, Verdict } from '../../machines/policy/failure.js';
 import { verdict, type TransitionVerdict } from '../../machines/verdict.js';
-import { pathOf, PLAIN_POLICY } from './connection-driver.js';
+import { FIRST_LIFE, pathOf, PLAIN_POLICY } from './connection-driver.js';
 import { createControlledClock } from './controlled-clock.js';
 import { HeldEffects, type OutputOf, type Slot } from './held-effects.js';
 import { sampleFailure } from './sample-failures.js';
-
-const FIRST_LIFE = ['resolveConfig', 'openTransport', 'handshake', 'listTools', 'enrichCatalog'] as const;
 
 export function childSpec(name: string, input: Partial<ConnectionInput> = {}): ChildSpec {
   return {

@@ -2,6 +2,7 @@
  * The address of a server as it was configured: what may be requested, what may be shown, and what must stay secret.
  */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { percentDecoded } from '../../percent-decoded.js';
 import { TransportError } from '../session-transport.js';
 
 export interface HttpAddress {
@@ -59,14 +60,6 @@ function basicCredentials(url: URL): Record<string, string> {
   if (url.username === '' && url.password === '') return {};
   const pair = `${percentDecoded(url.username)}:${percentDecoded(url.password)}`;
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,4 +1,5 @@
 /** What differs between two values of JSON, field by field. */
+import { isObject } from '../../../src/event-log/entry.js';
 
 export interface Difference {
   /** Names of fields, joined by dots. */
@@ -13,15 +14,11 @@ const DEEPEST = 6;
 
 export function differences(before: unknown, after: unknown, path = '', depth = 0): Difference[] {
   if (Object.is(before, after)) return [];
-  if (depth < DEEPEST && isRecord(before) && isRecord(after)) {
+  if (depth < DEEPEST && isObject(before) && isObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...names].flatMap((name) =>
       differences(before[name], after[name], path === '' ? name : `${path}.${name}`, depth + 1),
     );
   }
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [{ path, before, after }];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -60,6 +60,11 @@ export class SessionAccess implements CallRoute {
     return this.#ports.tools(this.server);
   }
 
+  trouble(): Error | undefined {
+    const failure = this.#ports.ref(this.server)?.getSnapshot().context.failure ?? undefined;
+    return failure === undefined ? undefined : failureError(failure, this.server);
+  }
+
   outlook(): string {
     const snapshot = this.#ports.ref(this.server)?.getSnapshot();
     const waiting = this.#callWaiting();

@@ -78,6 +78,8 @@ export interface CallRoute {
   session(): Session | undefined;
   /** The next one that can. Rejects with why there will be none, or with the signal's reason. */
   nextSession(signal: AbortSignal): Promise<Session>;
+  /** What keeps the connection from being ready now; undefined where it is, or nobody knows yet. */
+  trouble(): Error | undefined;
   /** When a call would be worth a try; empty where nobody can tell. */
   outlook(): string;
   /** What the server listed last; the same list until it changes. */

@@ -80,18 +80,20 @@ export function mayHaveArrived({ outcome, error: { cause } }: Judgement): boolea
 export function unreached(route: CallRoute, call: ToldCall, cause: unknown, lost?: Judgement): TroupeError {
   const { server } = route;
   if (cause instanceof GivenUp) return abortedError(server, call);
-  const isLate = cause instanceof TimedOut;
-  const why = isLate
-    ? `it did not become ready within ${cause.limitMs} ms`
-    : `${messageOf(cause)}${route.outlook()}`;
+  const known = cause instanceof TimedOut ? (route.trouble() ?? lost?.error.cause) : cause;
+  const why =
+    cause instanceof TimedOut
+      ? `it did not become ready within ${cause.limitMs} ms`
+      : `${messageOf(cause)}${route.outlook()}`;
+  const reason = cause instanceof TimedOut && known !== undefined ? messageOf(known) : '';
   if (lost?.error instanceof OutcomeUnknownError) {
     const { failure, cause: loss } = lost.error;
-    const message = `${failure.message} It was not repeated: ${why}`;
+    const more = failure.message.includes(reason) ? '' : `: ${reason}`;
+    const message = `${failure.message} It was not repeated: ${why}${more}`;
     return new OutcomeUnknownError({ ...failure, message }, { server, cause: loss });
   }
-  const known = isLate ? lost?.error.cause : cause;
-  const reason = isLate && known !== undefined ? `: ${messageOf(known)}` : '';
-  return new NotReadyError(`'${call.tool}' was not sent: ${why}${reason}`, { server, cause: known });
+  const message = `'${call.tool}' was not sent: ${why}${reason === '' ? '' : `: ${reason}`}`;
+  return new NotReadyError(message, { server, cause: known });
 }
 
 /** The error of a call whose turn did not come. */

@@ -237,6 +237,29 @@ describe('a call that has to wait', () => {
     expect(events.of('call.started')).toEqual([]);
   });
 
+  it('says what kept the server from being ready', async () => {
+    const refused = new TransportError({
+      code: 'address-refused',
+      message: '127.0.0.1:1 cannot be reached.',
+    });
+    const start = (): Promise<void> => Promise.reject(refused);
+    const server = new FakeServer((session) => (session === 1 ? {} : { start }));
+    const { troupe, clock, events } = makeOne(server);
+    await passTime(clock, troupe.start());
+    server.transport.simulateEnd(EXITED);
+    await passTime(
+      clock,
+      events.when('connection.retrying', ({ failure }) => failure?.code === 'address-refused'),
+    );
+    const call = troupe.connection('a')?.callTool('echo', {}, { timeoutMs: 100 });
+    call?.catch(() => {});
+    await clock.advance(100);
+    await expect(call).rejects.toThrow(
+      "'echo' was not sent: it did not become ready within 100 ms: 127.0.0.1:1 cannot be reached.",
+    );
+    await expect(call).rejects.toMatchObject({ cause: { failure: { code: 'address-refused' } } });
+  });
+
   it('gives up by its signal, with the reason as cause', async () => {
     const server = new FakeServer(() => ({}), { on: { initialize: silent } });
     const { troupe, clock } = makeOne(server);

@@ -9,6 +9,9 @@ import type { Sessions } from '../sessions.js';
 import { TransportError, type RawFailure } from '../transports/session-transport.js';
 import type { EffectSpec } from './effect.js';
 
+const THERE_BEFORE =
+  'The server was there before. Until it is back, it is tried again like any that was lost.';
+
 export class KnownPlaces {
   /** The address at which each server was ready last, by its name. */
   readonly #urls = new Map<string, string>();
@@ -44,8 +47,10 @@ export class KnownPlaces {
 function asAway(error: unknown): unknown {
   const isFailure = error instanceof TransportError || error instanceof RequestLostError;
   if (!isFailure || !isOfAnother(error.failure)) return error;
-  const hint = 'The server was there before. Until it is back, it is tried again like any that was lost.';
-  return new TransportError({ ...error.failure, code: 'connection-lost', hint }, { cause: error });
+  const { failure } = error;
+  // Its path was right before.
+  const hint = failure.http?.status === 404 ? THERE_BEFORE : (failure.hint ?? THERE_BEFORE);
+  return new TransportError({ ...failure, code: 'connection-lost', hint }, { cause: error });
 }
 
 /** A page, a redirect, or the word of a router that knows no such place or only serves files there. */

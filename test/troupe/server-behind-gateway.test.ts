@@ -65,18 +65,20 @@ describe('a server behind a gateway', () => {
   });
 
   it.each([
-    ['knows no such place', refuse(404, 'page not found')],
-    ['only serves files', refuse(405)],
-    ['shows a page', refuse(200, '<p>Back soon</p>', { 'content-type': 'text/html' })],
-    ['leads to a page', refuse(302, '', { location: '/maintenance' })],
-  ])('whose router %s while it is deployed anew is found as soon as it is back', async (_, instead) => {
+    ['knows no such place', refuse(404, 'page not found'), 'was there before'],
+    ['only serves files', refuse(405), 'was there before'],
+    ['shows a page', refuse(200, '<p>Back soon</p>', { 'content-type': 'text/html' }), 'sign-in page'],
+    ['leads to a page', refuse(302, '', { location: 'http://elsewhere.test/' }), 'another origin'],
+  ])('whose router %s while it is deployed anew is found as soon as it is back', async (_, instead, hint) => {
     const { server, troupe } = await connect();
     const events = recordEvents(troupe.events$);
     server.handle = (seen, res) =>
       (seen.rpc.method === 'tools/call' ? refuse(404, 'Session not found') : instead)(seen, res);
     const waiting = troupe.callTool('mcp__a__echo');
     await events.when('connection.retrying', ({ attempt }) => attempt > 2);
-    expect(troupe.status).toMatchObject([{ error: { code: 'connection-lost', phase: 'handshake' } }]);
+    expect(troupe.status).toMatchObject([
+      { error: { code: 'connection-lost', phase: 'handshake', hint: expect.stringContaining(hint) } },
+    ]);
     server.handle = reach;
     await expect(waiting).resolves.toEqual(text('done'));
   });

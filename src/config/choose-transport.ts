@@ -2,7 +2,7 @@
  * How an entry's server is reached: by its `type`, else by the field that is there.
  */
 import { writtenAs, type RawEntry } from './entry-fields.js';
-import type { Report } from './read-shape.js';
+import { isObject, type Report } from './read-shape.js';
 import { TRANSPORT_TYPES } from './schema.js';
 
 export type EntryTransport = 'stdio' | 'http';
@@ -39,8 +39,17 @@ function byFields(entry: RawEntry, report: Report): EntryTransport | undefined {
   }
   if (command !== undefined) return 'stdio';
   if (url !== undefined) return 'http';
-  report([], "needs 'command' (a program to start) or 'url' (an address to connect to)");
+  const advice = holdsEntries(entry) ? '; what it holds are servers: give those in its place' : '';
+  report([], `needs 'command' (a program to start) or 'url' (an address to connect to)${advice}`);
   return undefined;
+}
+
+/** A whole file was given for its servers, or one collection within another. */
+function holdsEntries(entry: RawEntry): boolean {
+  const values = Object.values(entry);
+  const isEntry = (value: unknown): boolean =>
+    isObject(value) && (writtenAs(value, 'command') ?? writtenAs(value, 'url')) !== undefined;
+  return values.length > 0 && values.every(isEntry);
 }
 
 function byType(entry: RawEntry, typeField: string, report: Report): EntryTransport | undefined {

@@ -154,6 +154,10 @@ describe('an entry is refused', () => {
     [null, "expected an object with 'command' or 'url', found null"],
     [[], "expected an object with 'command' or 'url', found a list"],
     [{}, "needs 'command' (a program to start) or 'url' (an address to connect to)"],
+    [
+      { lamp: { command: 'lamp' }, docs: { url: 'https://docs.example' } },
+      "needs 'command' (a program to start) or 'url' (an address to connect to); what it holds are servers: give those in its place",
+    ],
     [{ command: '' }, "field 'command': must not be empty"],
     [{ command: [] }, "field 'command': must not be empty"],
     [{ command: ['x', 7] }, "field 'command[1]': expected a string, found a number"],

@@ -10,6 +10,7 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerNotice } from './actors/effect-ports.js';
 import type { LoadedConfig } from './config/load.js';
+import type { JsonObject } from './protocol/protocol-client.js';
 import type { Responders } from './server-requests/server-requests.js';
 import type { ServerRow } from './server-table.js';
 
@@ -21,6 +22,8 @@ export interface TroupeSeams {
   readonly onchanged?: () => void;
   /** What is declared to a server, asked for each handshake. Default: what the handlers of the host answer. */
   readonly declares?: (server: string) => ClientCapabilities;
+  /** The `_meta` of each handshake. Default: none. */
+  readonly handshakeMeta?: JsonObject;
   /** What answers a server. Default: the handlers of the host. */
   readonly responders?: (server: string) => Responders;
   /** Hears every notification of a server that is about no request, untouched. */

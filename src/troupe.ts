@@ -197,6 +197,7 @@ export class Troupe {
           clientInfo: options.clientInfo ?? PACKAGE,
           capabilities:
             seams.declares?.(server) ?? clientCapabilities(options.handlers, options.capabilities),
+          meta: seams.handshakeMeta,
           clock,
         }),
       wire,

@@ -64,6 +64,8 @@ export interface ClientSessionParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly serverInfo: Implementation;
+  /** Whether a client with this `_meta` is the gateway. */
+  readonly isItself: (meta: unknown) => boolean;
   /** Rejects with an `RpcError` where there is no room, or nothing of that kind. */
   readonly open: (client: ClientSession, answers: Answers) => Promise<Opened>;
   /** Whose turn it is at a server; undefined where any number of requests may be in work. */
@@ -84,6 +86,11 @@ export interface ClientSessionParts {
 
 const CLOSED = new RpcError(RPC.serverError, 'The gateway ends this session.', { reason: 'closing' });
 const TOO_EARLY = new RpcError(RPC.invalidRequest, "The first request must be 'initialize'.", undefined);
+const ITSELF = new RpcError(
+  RPC.invalidRequest,
+  'This is the gateway that asks: its own address is among its servers. Name it in a file that the gateway does not read.',
+  undefined,
+);
 const TOO_LATE = new RpcError(RPC.invalidRequest, 'The session is initialized already.', undefined);
 
 export class ClientSession implements AskedClient {
@@ -242,9 +249,11 @@ export class ClientSession implements AskedClient {
     }
   }
 
-  async #initialize({ protocolVersion, capabilities }: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+  async #initialize(params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const { protocolVersion, capabilities, _meta: meta } = params;
     if (typeof protocolVersion !== 'string') throw invalidParams("'protocolVersion' is not a text");
     if (this.#opening !== undefined) throw TOO_LATE;
+    if (this.#parts.isItself(meta)) throw ITSELF;
     this.answers = answersOf(capabilities);
     this.#opening = this.#parts.open(this, this.answers);
     this.#beginning = this.#begin(this.#opening, signal);

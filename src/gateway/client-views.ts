@@ -21,6 +21,7 @@ import type { Answers } from './answers.js';
 import { isolationOf, isOwn } from './isolation.js';
 import { Offering } from './offering.js';
 import { OwnConnections } from './own-connections.js';
+import type { OwnMark } from './own-mark.js';
 import { ownResponders, requestBehind } from './questions.js';
 import { ServerView, type ServerViewParts } from './server-view.js';
 import { SharedLevels } from './shared-wishes.js';
@@ -30,6 +31,7 @@ export interface ClientViewsParts {
   /** Resolves when the common connections have had their first attempt, or the time for that is over. */
   readonly whenCommonStarted: () => Promise<unknown>;
   readonly options: TroupeOptions;
+  readonly mark: OwnMark;
   readonly isBare: boolean;
   /** There is one client ever, and the common connections are its own. */
   readonly isSingle: boolean;
@@ -109,7 +111,7 @@ export class ClientViews {
     only: string | undefined,
     owns: (row: ServerRow) => boolean,
   ): Opened {
-    const { common, options, idleStopMs, maxSessions, onown } = this.#parts;
+    const { common, options, mark, idleStopMs, maxSessions, onown } = this.#parts;
     if (this.#own.size >= maxSessions) throw full(maxSessions);
     const own = new OwnConnections({
       options: besideTheFirst(options),
@@ -118,6 +120,7 @@ export class ClientViews {
       idleStopMs,
       seams: {
         declares: () => answers,
+        handshakeMeta: mark.meta,
         responders: () => ownResponders(client),
         onnotification: (notice) => tellOwner(client, notice),
       },

@@ -13,6 +13,7 @@ import { Troupe } from '../troupe.js';
 import type { ClientSession } from './client-session.js';
 import type { Answers } from './answers.js';
 import { isolationOf } from './isolation.js';
+import type { OwnMark } from './own-mark.js';
 import { ownResponders, requestBehind, sharedResponders } from './questions.js';
 import { SharedTurns } from './shared-turns.js';
 
@@ -20,6 +21,7 @@ export interface CommonConnectionsParts {
   readonly options: TroupeOptions;
   /** Declared to servers that are shared. */
   readonly shared: Answers;
+  readonly mark: OwnMark;
   /** There is one client ever, and the connections are its own. */
   readonly isSingle: boolean;
   /** Milliseconds, for connections that are there to tell what the server offers. */
@@ -51,6 +53,7 @@ export class CommonConnections {
     this.#responders = sharedResponders(parts.shared, this.#turns);
     this.troupe = new Troupe(parts.options, {
       declares: (server) => this.#declares(server),
+      handshakeMeta: parts.mark.meta,
       responders: (server) => this.#respondersOf(server),
       onnotification: (notice) => this.#hear(notice),
       onchanged: parts.onchanged,

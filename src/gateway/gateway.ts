@@ -37,6 +37,7 @@ import {
 } from './gateway-options.js';
 import type { Answers } from './answers.js';
 import { isEnabled } from './isolation.js';
+import { OwnMark } from './own-mark.js';
 import { SharedSubscriptions } from './shared-wishes.js';
 
 /** One client of the gateway. */
@@ -73,6 +74,7 @@ export class Gateway {
   readonly #questionTimeoutMs: number;
   readonly #common: CommonConnections;
   readonly #views: ClientViews;
+  readonly #mark = new OwnMark();
   readonly #subscriptions = new SharedSubscriptions();
   readonly #clients = new Set<ClientSession>();
   readonly #observers = new Set<Subscriber<GatewayEvent>>();
@@ -102,6 +104,7 @@ export class Gateway {
     this.#common = new CommonConnections({
       options: troupeOptions,
       shared: toShared(options),
+      mark: this.#mark,
       isSingle,
       idleStopMs,
       clock: this.#clock,
@@ -115,6 +118,7 @@ export class Gateway {
       common: this.troupe,
       whenCommonStarted: () => this.start(),
       options: troupeOptions,
+      mark: this.#mark,
       isBare: options.bare === true,
       isSingle,
       maxSessions: options.maxSessions ?? DEFAULT_MAX_SESSIONS,
@@ -172,6 +176,7 @@ export class Gateway {
       clock: this.#clock,
       logger: this.#logger,
       serverInfo: toServerInfo(this.#options),
+      isItself: (meta) => this.#mark.isIn(meta),
       open: (who, answers) => this.#open(who, answers, server),
       turnsOf: (name) => this.#common.turnsOf(name),
       subscriptions: this.#subscriptions,

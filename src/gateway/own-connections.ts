@@ -21,7 +21,7 @@ export interface OwnConnectionsParts {
   readonly declaration: Declaration;
   /** Milliseconds, for entries that do not say it. */
   readonly idleStopMs: number;
-  readonly seams: Pick<TroupeSeams, 'declares' | 'responders' | 'onnotification'>;
+  readonly seams: Pick<TroupeSeams, 'declares' | 'handshakeMeta' | 'responders' | 'onnotification'>;
 }
 
 export class OwnConnections {

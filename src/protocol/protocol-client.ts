@@ -95,6 +95,8 @@ export interface ProtocolClient {
 export interface ProtocolClientOptions {
   readonly clientInfo: Implementation;
   readonly capabilities: ClientCapabilities;
+  /** The `_meta` of the handshake. Default: none. */
+  readonly meta?: JsonObject | undefined;
   /** Default: that of the system. */
   readonly clock?: Pick<Clock, 'now'>;
 }

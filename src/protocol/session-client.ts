@@ -59,10 +59,15 @@ class SessionClient implements ProtocolClient {
 
   async open(transport: SessionTransport, signal: AbortSignal): Promise<ServerIdentity> {
     this.#attach(transport);
-    const { capabilities, clientInfo } = this.options;
+    const { capabilities, clientInfo, meta } = this.options;
     const initialized = await this.request(
       'initialize',
-      { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities, clientInfo },
+      {
+        protocolVersion: LATEST_PROTOCOL_VERSION,
+        capabilities,
+        clientInfo,
+        ...(meta === undefined ? {} : { _meta: meta }),
+      },
       { signal },
     );
     const identity = parseInitializeResult(initialized);

@@ -370,6 +370,28 @@ describe('the page beside a running troupe', () => {
     expect(await page.page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(5_000);
   });
 
+  it('shows the answer to a command beside the connection that it was for, and beside no other.', async () => {
+    const page = await live();
+    await page.select('files');
+    await page.page.setRequestInterception(true);
+    const held: HTTPRequest[] = [];
+    page.page.on('request', (request) => {
+      if (request.url().endsWith('/api/command')) held.push(request);
+      else void request.continue();
+    });
+    await page.page.locator('.command ::-p-text(Refresh)').click();
+    await expect.poll(() => held.length).toBe(1);
+    await page.select('search');
+    const answered = page.page.waitForResponse((response) => response.url().endsWith('/api/command'));
+    await held[0]?.continue();
+    await (await answered).text();
+    // It is drawn at most a frame later.
+    await page.page.evaluate(
+      'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))))',
+    );
+    expect(await page.text('.commands [role=status]')).toBe('');
+  });
+
   it('shows no answer to the command before while another is on its way.', async () => {
     const page = await live();
     await page.select('files');

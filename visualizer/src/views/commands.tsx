@@ -1,5 +1,5 @@
 /** What a person can tell a connection. One that its chart does not accept can be sent all the same, to see why. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { CommandAnswer, CommandRequest } from '../../../src/inspection/protocol.js';
 import { isCommandable } from '../state/page.js';
 import { usePage, useTheater } from '../state/theater.js';
@@ -31,10 +31,6 @@ export function Commands({ name, allowed, hash }: CommandsProps) {
   const page = usePage();
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
   const [isForced, setForced] = useState(false);
-  useEffect(() => {
-    setOutcome(undefined);
-    setForced(false);
-  }, [name]);
   const canSend = isCommandable(page) && runtime !== undefined && allowed !== null;
 
   async function send(command: string): Promise<void> {

@@ -48,7 +48,12 @@ export function DetailsView() {
       </header>
       <div class="details-body">
         {selected !== '' && (
-          <Commands name={selected} allowed={row?.allowed ?? null} hash={status?.trustRequest?.hash} />
+          <Commands
+            key={selected}
+            name={selected}
+            allowed={row?.allowed ?? null}
+            hash={status?.trustRequest?.hash}
+          />
         )}
         {actor === undefined && row === undefined && (
           <Nothing title="Not there">At this moment there is no actor of that name.</Nothing>

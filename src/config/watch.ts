@@ -80,8 +80,7 @@ export class FileWatch {
       });
       this.#watcher
         .on('all', (event, path) => {
-          // The library has let go of this folder, also where it only could not be read for a moment.
-          if (event === 'unlinkDir' && roots.has(resolve(path))) this.#set = NOTHING;
+          if (event === 'unlinkDir' && isLost(resolve(path), roots)) this.#set = NOTHING;
           this.#changed();
         })
         .on('raw', (_, entry, details) => {
@@ -116,6 +115,14 @@ export class FileWatch {
     this.#timer = undefined;
     this.#firstAt = undefined;
   }
+}
+
+/**
+ * Whether the library has let go of a folder, also where that only could not be read for a moment. It says so of the top
+ * of the file system whenever it begins to watch that, and goes on.
+ */
+function isLost(path: string, roots: ReadonlyMap<string, Root>): boolean {
+  return roots.has(path) && path !== dirname(path);
 }
 
 interface RawDetails {

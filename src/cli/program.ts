@@ -7,6 +7,7 @@
  * P1. Every error is one line that says why, `troupe: …`; a wrong command line is followed by where help is.
  */
 import { Argument, Command, CommanderError, Option } from 'commander';
+import { nearestName } from '../config/near-miss.js';
 import { ConfigError } from '../errors.js';
 import { PACKAGE } from '../package.js';
 import { messageOf } from '../thrown.js';
@@ -78,6 +79,7 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
   addLogin(program, act);
   addLogout(program, act);
   addMachine(program, act);
+  addHelp(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return code;
@@ -287,6 +289,23 @@ function addMachine(program: Command, act: Act): void {
     .action(async (name: MachineName, _, command: Command) => {
       const { machine } = await import('./commands/machine.js');
       await act<MachineFlags>(command, async (flags, terminal) => machine(flags, terminal, name));
+    });
+}
+
+/** Commander's own answers to a command that there is not with the help of all. */
+function addHelp(program: Command): void {
+  program
+    .helpCommand(false)
+    .command('help')
+    .argument('[command]')
+    .description('display help for command')
+    .action((name?: string) => {
+      if (name === undefined) program.help();
+      const known = program.commands.map((command) => command.name());
+      const near = nearestName(name, known);
+      const question = near === undefined ? '' : ` (Did you mean ${near}?)`;
+      const asked = program.commands.find((command) => command.name() === name);
+      (asked ?? program.error(`unknown command '${name}'${question}`)).help();
     });
 }
 

@@ -77,6 +77,13 @@ describe('the command line', () => {
 
   it.each<readonly [string, readonly string[], string, string]>([
     ['a command', ['chekc'], "unknown command 'chekc' (Did you mean check?)", 'troupe'],
+    [
+      'a command to be helped with',
+      ['help', 'chekc'],
+      "unknown command 'chekc' (Did you mean check?)",
+      'troupe',
+    ],
+    ['another', ['help', 'engine'], "unknown command 'engine'", 'troupe'],
     ['a flag', ['check', '--jsno'], "unknown option '--jsno' (Did you mean --json?)", 'troupe check'],
     ['an argument', ['call'], "missing required argument 'tool'", 'troupe call'],
     [

@@ -9,7 +9,7 @@
  *     "Session Management").
  */
 import { STATUS_CODES } from 'node:http';
-import type { JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { LONGEST_DELAY_MS } from '../../../machines/policy/backoff.js';
 import type { HttpRefusal } from '../../../machines/policy/failure.js';
 import type { Clock } from '../../ports.js';
@@ -70,7 +70,7 @@ export function seenByRequest(
   error: unknown,
   { id, method }: Pick<JSONRPCRequest, 'id' | 'method'>,
 ): { readonly answer: JsonRpcAnswer } | { readonly error: unknown } {
-  if (!(error instanceof AnsweringRefusal) || String(error.answer.id) !== String(id)) return { error };
+  if (!(error instanceof AnsweringRefusal) || !isSameId(error.answer.id, id)) return { error };
   const { answer, failure } = error;
   const status = failure.http?.status ?? 0;
   if (status >= 500) return { error };
@@ -79,6 +79,11 @@ export function seenByRequest(
   if (!isExpired || !isOfSession(said, status, method)) return { answer: { ...answer, id } };
   const written = status !== 404 || !saysNoSession(said);
   return { error: written ? new TransportError(failure, { written, cause: error }) : error };
+}
+
+/** Some servers give a number back as a text. What is neither is none of ours. */
+function isSameId(said: unknown, id: RequestId): boolean {
+  return (typeof said === 'string' || typeof said === 'number') && String(said) === String(id);
 }
 
 /**

@@ -36,3 +36,18 @@ it.each(ODD_ERRORS)('An error that is no object, or says nothing, is an odd answ
   await transport.close();
   await server.idle();
 });
+
+it.each(['{"toString":null}', '[{"toString":null}]', 'true'])(
+  'A refusal that names no request is a refusal all the same: %s',
+  async (id) => {
+    const { server, transport } = await connect((_seen, res) => {
+      res.writeHead(400, { 'content-type': 'application/json' });
+      res.end(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32000,"message":"no"}}`);
+    });
+    await transport.start();
+    const { failure } = await failureOf(transport.send({ jsonrpc: '2.0', id: 2, method: 'tools/call' }));
+    expect(failure).toMatchObject({ code: 'http-status', http: { status: 400 }, rpcCode: -32_000 });
+    await transport.close();
+    await server.idle();
+  },
+);

@@ -1,7 +1,7 @@
 /** What `troupe serve` tells on stderr: one line each, with time, level and context. Nothing of it goes to stdout. */
 import type { GatewayEvent } from '../gateway/gateway.js';
 import type { Clock, Logger } from '../ports.js';
-import { OF_THE_FILES } from './file-events.js';
+import { isOfTheFiles } from './file-events.js';
 import { toDetail, toHeadline } from './plain-lines.js';
 import { oneLine } from './safe-text.js';
 import { storeProblems } from './store-problems.js';
@@ -48,7 +48,7 @@ export class ServeLog implements Logger {
     this.#note('error', message, details);
   }
 
-  /** From here on it tells what comes of changed files; what was wrong with them before has been said. */
+  /** From here on it tells what is wrong with the files; what was before has been said. */
   started(): void {
     this.#hasStarted = true;
   }
@@ -57,7 +57,7 @@ export class ServeLog implements Logger {
   event(event: GatewayEvent): void {
     const problem = this.#storeProblem(event);
     if (problem !== undefined) return this.warn(problem);
-    if (this.#isOfChangedFiles(event)) {
+    if (this.#isOfTheFiles(event)) {
       return this.#note(event.kind === 'config-reloaded' ? 'info' : 'warn', event.message);
     }
     const headline = toHeadline(event);
@@ -70,9 +70,9 @@ export class ServeLog implements Logger {
   }
 
   /** Connections of one session alone have the same files. */
-  #isOfChangedFiles(event: GatewayEvent): event is Diagnostic {
-    const isOfTheFiles = event.type === 'diagnostic' && OF_THE_FILES.has(event.kind);
-    return isOfTheFiles && this.#hasStarted && event.session === undefined;
+  #isOfTheFiles(event: GatewayEvent): event is Diagnostic {
+    if (event.type !== 'diagnostic' || event.session !== undefined) return false;
+    return isOfTheFiles(event.kind, this.#hasStarted);
   }
 
   #note(level: Level, message: string, details: Readonly<Record<string, unknown>> = {}): void {

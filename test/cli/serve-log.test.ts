@@ -22,6 +22,7 @@ describe('the log of troupe serve', () => {
   it('tells what came of a changed file, once for all sessions, and nothing of it twice that was said before the start.', () => {
     const { log, tell, lines } = logged();
     tell('config-problem', 'team.json:1:1: is empty');
+    tell('watch-problem', 'The configuration files cannot be watched: no room');
     log.started();
     tell('config-problem', 'team.json:2:3: this is not JSON');
     tell('config-problem', 'team.json:2:3: this is not JSON', 'session-1');
@@ -29,6 +30,7 @@ describe('the log of troupe serve', () => {
     tell('entry-outdated', "'docs' goes on as it was.");
     tell('no-listening-stream', 'a detail');
     expect(lines).toEqual([
+      '1970-01-01T00:00:00.000Z warn gateway The configuration files cannot be watched: no room',
       '1970-01-01T00:00:00.000Z warn gateway team.json:2:3: this is not JSON',
       '1970-01-01T00:00:00.000Z info gateway The configuration has changed: added docs.',
       "1970-01-01T00:00:00.000Z warn gateway 'docs' goes on as it was.",

@@ -134,6 +134,23 @@ describe('troupe up', () => {
     expect(events$.observed).toBe(false);
   });
 
+  it('notes what comes of the files, also while it starts, but not again what was said before.', async () => {
+    const [stop, noted] = [new AbortController(), [] as string[]];
+    const { events$ } = makeTroupe();
+    const tell = (kind: string): void =>
+      events$.next({ type: 'diagnostic', kind, message: kind, at: 0, seq: 1 });
+    const started = Promise.resolve({ ready: [], failed: [], pending: [], sources: [], dropped: [] });
+    const end = untilStopped({ start: () => started, events$ }, stop.signal, (text) => noted.push(text));
+    for (const kind of ['config-problem', 'watch-problem', 'record-failed', 'no-listening-stream'])
+      tell(kind);
+    expect(noted).toEqual(['watch-problem', 'record-failed']);
+    await started;
+    for (const kind of ['config-problem', 'config-reloaded']) tell(kind);
+    expect(noted.slice(2)).toEqual(['config-problem', 'config-reloaded']);
+    stop.abort();
+    await end;
+  });
+
   it('ends with the reason where the runtime itself gives up.', async () => {
     const { signal } = new AbortController();
     const { events$ } = makeTroupe();

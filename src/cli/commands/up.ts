@@ -1,14 +1,14 @@
 /**
  * `troupe up`: connects every server and keeps it alive until somebody stops the command. Obeys changes of the files.
  */
-import { firstValueFrom, from, fromEvent, ignoreElements, map, merge, of, switchMap, tap } from 'rxjs';
+import { firstValueFrom, from, fromEvent, ignoreElements, map, merge, of, tap } from 'rxjs';
 import type { LifecycleEvent } from '../../lifecycle/event.js';
 import type { Troupe } from '../../troupe.js';
 import { askAboutWaiting } from '../ask-about-waiting.js';
 import { askForInputs } from '../ask-for-inputs.js';
 import { readConfiguration } from '../configuration.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { OF_THE_FILES } from '../file-events.js';
+import { isOfTheFiles } from '../file-events.js';
 import type { RecordOptions } from '../../event-log/record-options.js';
 import type { Flags } from '../flags.js';
 import { makeTroupe } from '../make-troupe.js';
@@ -75,30 +75,28 @@ function recordOf({ record, recordMax, recordWire, recordBodies }: UpFlags): Rec
   return { target: record, maxBytes: recordMax * 1_024 * 1_024, wire, bodies };
 }
 
-/** What a person who has it recorded wants to know. */
-const OF_THE_RECORDING: ReadonlySet<string> = new Set(['record-failed']);
-
 /**
- * Starts every server and waits for the signal; from the start on, notes what came of changed files. Rejects where the
- * manager itself died of an error of ours.
+ * Starts every server and waits for the signal; notes what comes of the recording and of changed files. Rejects where
+ * the manager itself died of an error of ours.
  */
 export async function untilStopped(
   troupe: Pick<Troupe, 'start' | 'events$'>,
   signal: AbortSignal,
   note: (text: string) => void = () => {},
 ): Promise<ExitCode> {
+  let hasStarted = false;
+  const noteIt = (event: LifecycleEvent): void => {
+    if (event.type !== 'diagnostic') return;
+    if (event.kind === 'record-failed' || isOfTheFiles(event.kind, hasStarted)) note(event.message);
+  };
   const stopped$ = signal.aborted ? of(signal) : fromEvent(signal, 'abort');
   const broken$ = troupe.events$.pipe(tap(throwIfBroken), ignoreElements());
-  const recorded$ = troupe.events$.pipe(tap(noting(OF_THE_RECORDING, note)), ignoreElements());
-  const changed$ = troupe.events$.pipe(tap(noting(OF_THE_FILES, note)), ignoreElements());
-  const started$ = from(troupe.start()).pipe(switchMap(() => changed$));
-  return firstValueFrom(merge(stopped$, broken$, recorded$, started$).pipe(map(() => EXIT.fine)));
-}
-
-function noting(kinds: ReadonlySet<string>, note: (text: string) => void): (event: LifecycleEvent) => void {
-  return (event) => {
-    if (event.type === 'diagnostic' && kinds.has(event.kind)) note(event.message);
-  };
+  const noted$ = troupe.events$.pipe(tap(noteIt), ignoreElements());
+  const started$ = from(troupe.start()).pipe(
+    tap(() => (hasStarted = true)),
+    ignoreElements(),
+  );
+  return firstValueFrom(merge(stopped$, broken$, noted$, started$).pipe(map(() => EXIT.fine)));
 }
 
 function throwIfBroken(event: LifecycleEvent): void {

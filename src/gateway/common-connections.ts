@@ -5,7 +5,6 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
 import type { LoadedConfig } from '../config/load.js';
-import type { ServerSpec } from '../config/merge.js';
 import type { TroupeOptions } from '../options.js';
 import type { Clock } from '../ports.js';
 import type { Responders } from '../server-requests/server-requests.js';
@@ -15,6 +14,7 @@ import type { Answers } from './answers.js';
 import { isolationOf } from './isolation.js';
 import type { OwnMark } from './own-mark.js';
 import { ownResponders, requestBehind, sharedResponders } from './questions.js';
+import { restingEntry } from './resting-entry.js';
 import { SharedTurns } from './shared-turns.js';
 
 export interface CommonConnectionsParts {
@@ -105,9 +105,8 @@ export class CommonConnections {
 
 /** Of a server that no client uses in common, the common connection tells what it offers, and rests. */
 function resting(loaded: LoadedConfig, idleStopMs: number): LoadedConfig {
-  const servers = loaded.servers.map((spec): ServerSpec => {
-    if (isolationOf(spec) !== 'per-session') return spec;
-    return { ...spec, config: { idleStopMs, ...spec.config, start: 'lazy' } };
-  });
+  const servers = loaded.servers.map((spec) =>
+    isolationOf(spec) === 'per-session' ? restingEntry(spec, idleStopMs) : spec,
+  );
   return { ...loaded, servers };
 }

@@ -7,12 +7,12 @@
  * O2. Nothing of it is ever another client's: it ends with its client.
  */
 import type { LoadedConfig } from '../config/load.js';
-import type { ServerSpec } from '../config/merge.js';
 import type { TroupeOptions } from '../options.js';
 import type { ServerOffer, TroupeSeams } from '../seams.js';
 import type { ServerRow } from '../server-table.js';
 import { Troupe } from '../troupe.js';
 import type { Declaration } from './declarations.js';
+import { restingEntry } from './resting-entry.js';
 
 export interface OwnConnectionsParts {
   readonly options: TroupeOptions;
@@ -103,11 +103,6 @@ function hashOf(row: ServerRow | undefined): string {
 }
 
 function loaded(rows: readonly ServerRow[], idleStopMs: number): LoadedConfig {
-  const servers = rows.flatMap((row) => ('failure' in row ? [] : [resting(row, idleStopMs)]));
+  const servers = rows.flatMap((row) => ('failure' in row ? [] : [restingEntry(row, idleStopMs)]));
   return { servers, refused: [], heldBack: [], problems: [], sources: [], dropped: [] };
-}
-
-/** The hash stays: what somebody approved is the entry as it is written. */
-function resting(spec: ServerSpec, idleStopMs: number): ServerSpec {
-  return { ...spec, config: { idleStopMs, ...spec.config, start: 'lazy' } };
 }

@@ -7,6 +7,7 @@
  * A2. No socket is left after `close()`.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { isLoopback } from '../loopback.js';
 import type { Clock } from '../ports.js';
 import { shownUrl } from '../transports/http/address.js';
 import { BodyTooLarge, readText } from '../transports/http/body-text.js';
@@ -79,17 +80,13 @@ export function requireProtected(url: URL, serverUrl: URL): void {
   const isAsPlain =
     url.protocol === 'http:' &&
     serverUrl.protocol === 'http:' &&
-    (url.hostname === serverUrl.hostname || (isLoopback(url) && isLoopback(serverUrl)));
+    (url.hostname === serverUrl.hostname || (isLoopback(url.hostname) && isLoopback(serverUrl.hostname)));
   if (isAsPlain) return;
   throw new TransportError({
     code: 'auth-required',
     message: `${shownUrl(serverUrl)} wants a sign-in at ${shownUrl(url)}, which is not protected by https.`,
     hint: 'Nothing was sent there. The operator of the server has to correct its OAuth metadata.',
   });
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
 /** The SDK sends texts and forms. */

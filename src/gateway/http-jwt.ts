@@ -10,9 +10,9 @@ import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/sdk/c
 import type { JWTVerifyGetKey } from 'jose';
 import { isSameIssuer } from '../auth/discovery.js';
 import { ConfigError } from '../errors.js';
+import { isLoopback } from '../loopback.js';
 import { systemClock, type Clock } from '../ports.js';
 import type { ProtectedResource, VerifiedToken } from './http-oauth.js';
-import { isLoopback } from './serve-http-options.js';
 
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 /** Longest that an issuer may take for its metadata or its keys, milliseconds. */

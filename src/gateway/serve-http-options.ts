@@ -3,6 +3,7 @@ import type { Path } from '../config/problem.js';
 import { isObject, kindOf, readShape, type Report } from '../config/read-shape.js';
 import type { Schema } from '../config/schema.js';
 import { ConfigError } from '../errors.js';
+import { isLoopback } from '../loopback.js';
 import type { Clock, Logger } from '../ports.js';
 import { checkPort, refuseProblems } from '../refuse-options.js';
 import type { EventLogLimits } from './http-event-log.js';
@@ -76,13 +77,7 @@ const PORTS = {
   logger: ['debug', 'warn', 'error'] satisfies readonly (keyof Logger)[],
 } satisfies { readonly [K in keyof ServeHttpOptions]?: readonly string[] };
 
-const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\]|localhost)$/i;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
-
-/** Whether only this computer reaches the address. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host);
-}
 
 /** As it stands in an address. */
 export function hostName(host: string): string {

@@ -14,6 +14,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { ConfigError } from '../errors.js';
 import { guardedLogger } from '../guarded-logger.js';
+import { isLoopback } from '../loopback.js';
 import { systemClock, type Logger } from '../ports.js';
 import { doneWithin } from '../release.js';
 import { messageOf } from '../thrown.js';
@@ -26,7 +27,7 @@ import { refuse } from './http-answers.js';
 import { HttpRoutes } from './http-routes.js';
 import { HttpSessions } from './http-sessions.js';
 import { tellOfBreak } from './queued-responses.js';
-import { checkHttpOptions, hostName, isLoopback } from './serve-http-options.js';
+import { checkHttpOptions, hostName } from './serve-http-options.js';
 import type { ServeHttpOptions } from './serve-http-options.js';
 
 /** The clients that are served over HTTP. */

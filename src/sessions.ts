@@ -57,8 +57,9 @@ export class Session {
   #transport: SessionTransport | undefined;
   #isClosing = false;
   #isOver = false;
-  readonly #owed = new OwedAnswers();
-  readonly #questions = new QuestionClocks();
+  /** Undefined until the first call, as most sessions are idle for most of the time; so are the next two. */
+  #owed: OwedAnswers | undefined;
+  #questions: QuestionClocks | undefined;
   #idle: Set<() => void> | undefined;
   #lastCalls: Promise<unknown> | undefined;
   #tellGone!: (left: Released) => void;
@@ -85,17 +86,17 @@ export class Session {
 
   /** Calls without an answer. */
   get calls(): number {
-    return this.#owed.calls;
+    return this.#owed?.calls ?? 0;
   }
 
   /** A call is in flight, or a person or a model of the host is asked. */
   get isBusy(): boolean {
-    return this.calls > 0 || this.#questions.areStill;
+    return this.calls > 0 || this.#questions?.areStill === true;
   }
 
   /** The server may be silent: it is busy with a call that has time left, or waits for a person or a model of the host. */
   get maySayNothing(): boolean {
-    return this.#questions.areStill || this.#owed.isOwed(this.activeAt);
+    return this.#questions?.areStill === true || this.#owed?.isOwed(this.activeAt) === true;
   }
 
   /** Takes over a transport that was not started yet. Throws a `TransportError` when the session is closing. */
@@ -109,12 +110,13 @@ export class Session {
   }
 
   beginCall(): OwedCall {
+    this.#owed ??= new OwedAnswers();
     return this.#owed.begin(this.activeAt);
   }
 
   /** `isTooLate`: it ended because its time was over. */
   endCall(call: OwedCall, at: number, isTooLate: boolean): void {
-    const isOverdue = this.#owed.end(call, this.activeAt, isTooLate);
+    const isOverdue = this.#owed?.end(call, this.activeAt, isTooLate) === true;
     this.usedAt = at;
     if (this.calls === 0) for (const resolve of this.#idle ?? []) resolve();
     if (isOverdue) this.onoverdue?.();
@@ -122,17 +124,17 @@ export class Session {
 
   /** The server has asked a person or a model of the host: until the answer, no clock of a call goes on. */
   beginQuestion(): void {
-    this.#questions.begin();
+    this.#clocks.begin();
   }
 
   endQuestion(at: number): void {
     this.usedAt = at;
-    this.#questions.end();
+    this.#clocks.end();
   }
 
   /** Has a clock stand still during questions, until the returned function is called; not that of an answer to one. */
   pauseDuringQuestions(clock: PausableClock): () => void {
-    return isAnswering(this.key.name) ? () => {} : this.#questions.hold(clock);
+    return isAnswering(this.key.name) ? () => {} : this.#clocks.hold(clock);
   }
 
   /** Resolves when no call is in flight, or when the signal aborts. */
@@ -168,6 +170,10 @@ export class Session {
   kill(): Promise<Released> {
     void this.#end((transport) => transport.kill());
     return this.#gone;
+  }
+
+  get #clocks(): QuestionClocks {
+    return (this.#questions ??= new QuestionClocks());
   }
 
   /** The client has rejected every call by now; the loss is told when each has settled. */

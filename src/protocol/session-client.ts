@@ -16,6 +16,7 @@ import { LATEST_PROTOCOL_VERSION, parseInitializeResult } from './initialize-res
 import {
   RequestLostError,
   type Asked,
+  type Cause,
   type JsonObject,
   type ProtocolClient,
   type ProtocolClientOptions,
@@ -39,19 +40,18 @@ class SessionClient implements ProtocolClient {
   /** By id. */
   readonly #sent = new Map<number, SentRequest>();
   #nextId = 0;
-  readonly #givenUp: GivenUpRequests;
-  readonly #asked = new AskedRequests();
+  /** Undefined until there is one, as of most sessions: these two weigh half a KiB. */
+  #givenUp: GivenUpRequests | undefined;
+  #asked: AskedRequests | undefined;
   readonly #owner: SentRequestOwner = {
     forget: (id) => void this.#sent.delete(id),
-    mayGoOn: (id, cause) => this.#givenUp.add(id, cause),
+    mayGoOn: (id, cause) => this.#giveUp(id, cause),
     cancel: (id) => this.#cancel(id),
   };
   /** Undefined before the exchange, and after it. */
   #transport: SessionTransport | undefined;
 
-  constructor(private readonly options: ProtocolClientOptions) {
-    this.#givenUp = new GivenUpRequests(options.clock ?? systemClock);
-  }
+  constructor(private readonly options: ProtocolClientOptions) {}
 
   get pending(): number {
     return this.#sent.size;
@@ -125,7 +125,7 @@ class SessionClient implements ProtocolClient {
   abandon(failure: RawFailure): void {
     this.#transport = undefined;
     for (const sent of this.#sent.values()) sent.fail(new RequestLostError(failure, sent.written));
-    this.#asked.end();
+    this.#asked?.end();
   }
 
   #send(transport: SessionTransport, message: JSONRPCMessage): Promise<void> {
@@ -172,13 +172,19 @@ class SessionClient implements ProtocolClient {
   async #hearRequest(request: InboundRequest, relatedTo: RequestId | undefined): Promise<void> {
     const transport = this.#transport;
     if (transport === undefined) return;
+    this.#asked ??= new AskedRequests();
     const answer = await this.#asked.answer(request, this.#why(relatedTo), this.onrequest);
     if (answer !== undefined) await this.#post(transport, answer);
   }
 
+  #giveUp(id: number, cause: Cause): void {
+    this.#givenUp ??= new GivenUpRequests(this.options.clock ?? systemClock);
+    this.#givenUp.add(id, cause);
+  }
+
   /** A server may go on with what was given up, and ask in the course of that. */
   #why(relatedTo: RequestId | undefined): Omit<Asked, 'signal'> {
-    if (relatedTo === undefined) return causedBy(this.#sent.values(), this.#givenUp.causes);
+    if (relatedTo === undefined) return causedBy(this.#sent.values(), this.#givenUp?.causes ?? []);
     const related = this.#sent.get(Number(relatedTo));
     return { origin: related?.origin, causes: related === undefined ? [] : [related.origin] };
   }
@@ -193,7 +199,7 @@ class SessionClient implements ProtocolClient {
     } else {
       sent.fail(error ?? new RequestLostError(INVALID_ANSWER, true));
     }
-    this.#givenUp.answered(id);
+    this.#givenUp?.answered(id);
   }
 
   #hearNotification(method: string, params: JsonObject, relatedTo: RequestId | undefined): void {
@@ -221,7 +227,7 @@ class SessionClient implements ProtocolClient {
   #hearCancelled(params: JsonObject): void {
     const cancelled = toCancelled(params);
     if (cancelled === undefined) return this.onoddity?.('A cancellation came that is not valid.');
-    if (cancelled.requestId !== undefined) this.#asked.cancel(cancelled.requestId, cancelled.reason);
+    if (cancelled.requestId !== undefined) this.#asked?.cancel(cancelled.requestId, cancelled.reason);
   }
 }
 

@@ -65,8 +65,8 @@ type Asked = Pick<ServerRequest, 'method' | 'params' | 'about' | 'flawOf'>;
 const AN_UNSUBSCRIBE = new Error('It was unsubscribed meanwhile.');
 
 export class ConnectionRequests {
-  /** Subscriptions without an answer, by URI. */
-  readonly #subscribing = new Map<string, Set<AbortController>>();
+  /** Subscriptions without an answer, by URI; undefined before the first. */
+  #subscribing: Map<string, Set<AbortController>> | undefined;
 
   constructor(
     private readonly ports: ConnectionRequestPorts,
@@ -129,7 +129,7 @@ export class ConnectionRequests {
 
   /** Whether there is a subscription, or one is on its way. */
   isSubscribed(uri: string): boolean {
-    return this.#subscribing.has(uri) || this.ports.wishes.isSubscribed(this.route.server, uri);
+    return this.#subscribing?.has(uri) === true || this.ports.wishes.isSubscribed(this.route.server, uri);
   }
 
   /** Whether there is a session now that takes a log level. */
@@ -147,15 +147,16 @@ export class ConnectionRequests {
     const giveUp = { handleEvent: () => withdrawal.abort(signal?.reason) };
     if (signal?.aborted === true) giveUp.handleEvent();
     const leave = signal && whenGivenUp(signal, giveUp);
-    const others = this.#subscribing.get(uri) ?? new Set();
-    this.#subscribing.set(uri, others.add(withdrawal));
+    const subscribing = (this.#subscribing ??= new Map<string, Set<AbortController>>());
+    const others = subscribing.get(uri) ?? new Set();
+    subscribing.set(uri, others.add(withdrawal));
     try {
       const { session } = await this.#ask(asked, { ...options, signal: withdrawal.signal });
       if (!withdrawal.signal.aborted) this.ports.wishes.subscribed(session, uri);
     } finally {
       leave?.();
       others.delete(withdrawal);
-      if (others.size === 0) this.#subscribing.delete(uri);
+      if (others.size === 0) subscribing.delete(uri);
     }
   }
 
@@ -164,7 +165,7 @@ export class ConnectionRequests {
     const asked = aboutUri('resources/unsubscribe', uri);
     this.#check(options);
     this.ports.wishes.unsubscribe(this.route.server, uri);
-    for (const each of this.#subscribing.get(uri) ?? []) each.abort(AN_UNSUBSCRIBE);
+    for (const each of this.#subscribing?.get(uri) ?? []) each.abort(AN_UNSUBSCRIBE);
     const session = this.route.session();
     if (session !== undefined) {
       await tellSession(this.ports.calls, this.route, session, this.#toRequest(asked, options));

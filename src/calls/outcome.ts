@@ -80,12 +80,12 @@ export function mayHaveArrived({ outcome, error: { cause } }: Judgement): boolea
 export function unreached(route: CallRoute, call: ToldCall, cause: unknown, lost?: Judgement): TroupeError {
   const { server } = route;
   if (cause instanceof GivenUp) return abortedError(server, call);
-  const known = cause instanceof TimedOut ? (route.trouble() ?? lost?.error.cause) : cause;
-  const why =
-    cause instanceof TimedOut
-      ? `it did not become ready within ${cause.limitMs} ms`
-      : `${messageOf(cause)}${route.outlook()}`;
-  const reason = cause instanceof TimedOut && known !== undefined ? messageOf(known) : '';
+  const isLate = cause instanceof TimedOut;
+  const known = isLate ? (route.trouble() ?? lost?.error.cause) : cause;
+  const why = isLate
+    ? `it did not become ready within ${cause.limitMs} ms`
+    : `${messageOf(cause)}${route.outlook()}`;
+  const reason = isLate && known !== undefined ? messageOf(known) : '';
   if (lost?.error instanceof OutcomeUnknownError) {
     const { failure, cause: loss } = lost.error;
     const more = failure.message.includes(reason) ? '' : `: ${reason}`;

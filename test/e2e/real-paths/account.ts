@@ -13,11 +13,14 @@ type Chart = keyof typeof MACHINES;
 
 const edges = Object.values(MACHINES).map((machine) => new ChartEdges(machine));
 const latest = new Map<string, AnyActorRef>();
+/** Whoever waits for something to be taken: each looks whenever something is. */
+const waiting = new Set<() => void>();
 
 /** To be given to every actor as `inspect`. */
 export function count(event: InspectionEvent): void {
   if (event.type === '@xstate.actor') note(event.actorRef as AnyActorRef & { readonly logic: unknown });
   for (const each of edges) each.count(event);
+  for (const look of waiting) look();
 }
 
 function note(actor: AnyActorRef & { readonly logic: unknown }): void {
@@ -36,6 +39,23 @@ export function actorOf<Of extends Chart>(chart: Of): ActorRefFrom<(typeof MACHI
 /** The transitions that nobody has taken, in words. */
 export function missing(): string[] {
   return edges.flatMap((each) => each.missing);
+}
+
+export function isTaken(words: string): boolean {
+  return !missing().some((each) => each.includes(words));
+}
+
+/** Resolves when every transition that is called so was taken, now or before. */
+export function whenTaken(words: string): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (!isTaken(words)) return;
+      waiting.delete(look);
+      resolve();
+    };
+    waiting.add(look);
+    look();
+  });
 }
 
 /** A line for each chart. */

@@ -22,7 +22,7 @@ export function childPaths(): void {
       const life = await ChildLife.begin({}, { policy: { ...QUICK, stableMs: 50 } });
       await life.reaches('ready');
       expect(await life.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
-      await untilTaken('session.stable', () => pause(20));
+      await life.takes('session.stable');
       await life.connection.refresh();
       await life.connection.restart();
       await life.connection.stop();
@@ -82,8 +82,7 @@ export function childPaths(): void {
       await life.lists('last');
       await untilTaken('catalog.debouncing: connection.refresh', async () => {
         await life.tell({ tools: [tool('once more')] });
-        await pause(20);
-        life.command('refresh');
+        await life.answers('ready.resting+debouncing', 'connection.refresh');
       });
       await life.lists('once more');
       expect(life.path).toMatch(/^ready/);
@@ -283,7 +282,7 @@ export function childPaths(): void {
         on,
       });
       await life.reaches('ready');
-      await untilTaken('error.actor.enrichCatalog, branch 1', () => pause(20));
+      await life.takes('error.actor.enrichCatalog, branch 1');
       await untilTaken('error.actor.enrichCatalog, branch 0', async () => {
         await life.tell(changed);
         await pause(40);

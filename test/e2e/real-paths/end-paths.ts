@@ -1,9 +1,8 @@
 /** What a child causes that does not end when it is told to. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ServerScript } from '../../../src/testing/server-script.js';
 import { ChildLife } from './child-life.js';
-import { LIMIT_MS, QUICK, untilTaken, WAIT_MS, type Life } from './life.js';
+import { LIMIT_MS, QUICK } from './life.js';
 import { standStill } from './stand-still.js';
 
 const SILENT = { fault: 'silent' } as const;
@@ -54,7 +53,7 @@ export function endPaths(): void {
         await life.answers('failed.settled', type);
         await life.reaches('failed.settled');
       }
-      await untilReady(life);
+      await life.comesBack();
       expect(life.connection.status.generation).toBe(2);
     });
 
@@ -63,12 +62,12 @@ export function endPaths(): void {
       await life.lists('echo');
       await life.reaches('shuttingDown.closing');
       standStill(BRIEF_MS);
-      await untilTaken('killSession, branch 0, to connection.configuring.dormant', () => pause(20));
+      await life.takes('killSession, branch 0, to connection.configuring.dormant');
       await life.connection.start();
       const restarted = life.connection.restart();
       await life.reaches('shuttingDown.closing');
       standStill(BRIEF_MS);
-      await untilTaken('killSession, branch 1, to connection.configuring', () => pause(20));
+      await life.takes('killSession, branch 1, to connection.configuring');
       await restarted;
       expect(life.path).toMatch(/^ready/);
     });
@@ -81,18 +80,10 @@ export function endPaths(): void {
       await life.reaches('shuttingDown.closing');
       standStill(BRIEF_MS);
       await life.reaches('failed');
-      await untilReady(life);
+      await life.comesBack();
       for (const _ of [1, 2, 3]) life.command('stop');
       await life.reaches('stopped');
       expect(life.connection.status.error).toMatchObject({ code: 'not-released' });
     });
   });
-}
-
-/** Asks for it again and again, until it is there. */
-async function untilReady(life: Life): Promise<void> {
-  for (const end = Date.now() + WAIT_MS; !life.path.startsWith('ready'); await pause(20)) {
-    if (Date.now() > end) throw new Error(`It never became ready; it is in ${life.path}.`);
-    if (life.path === 'failed.settled') life.command('start');
-  }
 }

@@ -1,12 +1,11 @@
 /** What children cause in the chart of the manager: while they start, while they end, and where one dies of a mistake. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ConnectionEvent } from '../../../machines/connection.events.js';
 import type { ManagerEvent } from '../../../machines/manager.machine.js';
 import { createTroupe } from '../../../src/troupe.js';
 import { actorOf, SERVER } from './account.js';
 import { ChildLife, controlled } from './child-life.js';
-import { LIMIT_MS, untilTaken } from './life.js';
+import { LIMIT_MS } from './life.js';
 
 const SLOW = { on: { initialize: { afterMs: 600 } } } as const;
 
@@ -29,7 +28,7 @@ export function fleetPaths(): void {
       await life.reaches('handshaking');
       const second = await controlled();
       const added = life.troupe.add('second', second.config);
-      await untilTaken('after.startGate', () => pause(20));
+      await life.takes('after.startGate');
       expect(life.path).toMatch(/^handshaking/);
       tellManager({ type: 'slot.expired', name: SERVER }, { type: 'clock.jumped' });
       await (await added).ready();
@@ -46,7 +45,8 @@ export function fleetPaths(): void {
         { type: 'manager.stop' },
       );
       await closed;
-      expect(life.program.isRunning).toBe(false);
+      await untilOver(life);
+      expect(life.path).toBe('stopped');
     });
 
     it('has a connection that dies of a mistake, and leaves no process.', async () => {
@@ -66,7 +66,7 @@ export function fleetPaths(): void {
       await life.isTold('shuttingDown.draining', mistaken());
       await closed;
       await untilOver(life);
-      expect(life.program.isRunning).toBe(false);
+      expect(life.connection.status.error).toMatchObject({ code: 'internal' });
     });
   });
 }

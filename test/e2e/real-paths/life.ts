@@ -4,10 +4,10 @@ import type { ConnectionEvent } from '../../../machines/connection.events.js';
 import type { ServerConfig, ServerSettings, TroupeOptions } from '../../../src/options.js';
 import { createTroupe, type Troupe } from '../../../src/troupe.js';
 import { whenEmits } from '../../support/test-troupe.js';
-import { actorOf, missing, SERVER } from './account.js';
+import { actorOf, isTaken, SERVER, whenTaken } from './account.js';
 
 export const LIMIT_MS = 60_000;
-export const WAIT_MS = 20_000;
+const WAIT_MS = 20_000;
 
 export const QUICK: NonNullable<ServerSettings['policy']> = {
   backoff: [50],
@@ -80,6 +80,19 @@ export class Life {
     );
   }
 
+  /** Resolves when a chart has taken what is called so. */
+  async takes(words: string): Promise<void> {
+    await this.within(words, whenTaken(words));
+  }
+
+  /** Starts it whenever it has given up, until it is ready. */
+  async comesBack(): Promise<void> {
+    await this.#sees('the state ready', () => {
+      if (this.path === 'failed.settled') this.command('start');
+      return this.path.startsWith('ready');
+    });
+  }
+
   /** Sends a command, whatever becomes of it. */
   command(type: 'start' | 'stop' | 'retry' | 'restart' | 'refresh'): void {
     this.connection[type]().catch(() => {});
@@ -124,10 +137,9 @@ export function useLives(): void {
   }, LIMIT_MS);
 }
 
-/** Does it again and again, until the chart has taken a transition that is called so. */
+/** Does it again and again, until a chart has taken what is called so. */
 export async function untilTaken(words: string, act: () => Promise<void>): Promise<void> {
-  const isMissing = (): boolean => missing().some((each) => each.includes(words));
-  for (const end = Date.now() + WAIT_MS; isMissing();) {
+  for (const end = Date.now() + WAIT_MS; !isTaken(words);) {
     if (Date.now() > end) throw new Error(`It was never taken: ${words}`);
     await act();
   }

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuthOptions } from '../../../src/auth/auth-options.js';
 import { createMemoryTokenStore } from '../../../src/auth/token-store.js';
@@ -99,7 +99,7 @@ export function remotePaths(): void {
       };
       await life.tell({ answers, forget: 'tokens' });
       life.command('refresh');
-      await untilTaken('probeAgain, branch 1', () => pause(20));
+      await life.takes('probeAgain, branch 1');
       await life.reaches('handshaking.authorizing');
       expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
     });
@@ -166,7 +166,7 @@ export function remotePaths(): void {
       await life.tell({ answers: { initialize: refusing(503) }, forget: 'sessions' });
       await expect(life.call()).rejects.toThrow();
       await life.reaches('failed.retryingSlowly');
-      await untilTaken('slowRetryDelay', () => pause(20));
+      await life.takes('slowRetryDelay');
       for (const type of ['connection.retry', 'connection.start'] as const) {
         await life.answers('failed.retryingSlowly', type);
         await life.reaches('failed.retryingSlowly');
@@ -189,9 +189,9 @@ export function remotePaths(): void {
       const first = life.call();
       await life.reaches('ready');
       life.change(settings);
-      await untilTaken('retiring: session.idle', () => pause(20));
+      await life.takes('retiring: session.idle');
       expect(await first).toMatchObject({ content: [{ text: 'echoed' }] });
-      await untilTaken('done.actor.retireSession', () => pause(20));
+      await life.takes('done.actor.retireSession');
     });
 
     it('has another entry again and again: there are never more than two sessions, and no call is lost.', async () => {
@@ -215,7 +215,7 @@ export function remotePaths(): void {
       await life.call();
       await life.tell({ answers: { initialize: { afterMs: 400 } } });
       life.change(settings);
-      await untilTaken('preparing: session.idle', () => pause(20));
+      await life.takes('preparing: session.idle');
       await life.reaches('configuring.dormant');
       expect(life.connection.status.generation).toBe(2);
     });
@@ -280,7 +280,7 @@ export function remotePaths(): void {
       await life.reaches(`${READY}+retiring`);
       await turn();
       standStill(CLOSE_MARGIN_MS + stop.deleteMs);
-      await untilTaken('error.actor.retireSession', () => pause(20));
+      await life.takes('error.actor.retireSession');
       expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
     });
   });

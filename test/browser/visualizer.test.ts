@@ -386,6 +386,19 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.when', (text) => text.startsWith('Recorded'));
   });
 
+  it('names an entry also while its words are still to come.', async () => {
+    const page = await recorded();
+    await page.page.evaluate(`
+      globalThis.nameless = [];
+      new MutationObserver(() => {
+        const isNameless = ({ textContent, ariaLabel }) => textContent === '' && ariaLabel === null;
+        nameless.push(...[...document.querySelectorAll('[role=option]')].filter(isNameless).map(({ id }) => id));
+      }).observe(document.body, { childList: true, subtree: true });`);
+    await page.show('Events');
+    await expectText(page, '.event-row', (text) => text !== '');
+    expect(await page.page.evaluate('nameless')).toEqual([]);
+  });
+
   it('tells of every list that is gone through by keys where they have led.', async () => {
     const page = await recorded();
     const { keyboard } = page.page;

@@ -127,6 +127,7 @@ export function VirtualList(props: VirtualListProps) {
         class={index === shown ? 'virtual-item at' : 'virtual-item'}
         role="option"
         aria-selected={isChosen(index)}
+        {...(!isThere(index) && { 'aria-label': 'Loading' })}
         aria-posinset={index + 1}
         aria-setsize={count}
         style={style}

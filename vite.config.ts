@@ -25,12 +25,12 @@ const ENTRY_POINTS = [
  * the bundler sees fit.
  */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  machines: ['machines/index'],
+  machines: ['machines/index', 'src/index'],
   common: ['src/index', 'src/event-log/index'],
   troupe: ['src/index'],
-  configuration: ['src/config/load'],
+  configuration: ['src/servers/load-config'],
   session: ['src/protocol/session-client'],
-  transports: ['src/transports/stdio/stdio-transport', 'src/transports/streamable-http'],
+  transports: ['src/transports/stdio/stdio-transport', 'src/transports/http/streamable-http'],
   stdio: ['src/transports/stdio/stdio-transport'],
 };
 
@@ -65,7 +65,6 @@ export default defineConfig({
     outDir: inProject(OUT),
     target: 'node20',
     minify: false,
-    sourcemap: true,
     reportCompressedSize: false,
     rolldownOptions: {
       input: Object.fromEntries(ENTRY_POINTS.map((path) => [path, sourceOf(path)])),

@@ -1,31 +1,76 @@
 /**
- * The charts and the policies they obey, without anything that makes them happen. Needs xstate only.
+ * The charts and their policies: pure, without effects. Needs only xstate.
  */
-export { connectionMachine } from './connection.machine.js';
-export { managerMachine } from './manager.machine.js';
+export { connectionMachine } from './connection/connection.machine.js';
+export { managerMachine } from './manager/manager.machine.js';
+export { MANAGER_COMMANDS } from './manager/manager.events.js';
 export type {
   ChildSpec,
+  Death,
+  ManagerCommand,
   ManagerContext,
   ManagerEmitted,
   ManagerEvent,
+  ManagerFact,
   ManagerInput,
-} from './manager.machine.js';
-export { reviewMachine } from './review.machine.js';
+  ManagerTag,
+} from './manager/manager.events.js';
+export type { Crash, Remains } from './connection/connection.crash.js';
+export { configurationMachine } from './configuration/configuration.machine.js';
 export type {
-  KeepApprovalsInput,
-  KeepApprovalsOutput,
+  ApplyConfigurationFailure,
+  ApplyConfigurationInput,
+  ApplyConfigurationOutput,
+  ConfigurationContext,
+  ConfigurationEmitted,
+  ConfigurationEvent,
+  ConfigurationInput,
+  ConfigurationPolicy,
+  FilesReread,
+} from './configuration/configuration.machine.js';
+export { reviewMachine } from './review/review.machine.js';
+export type {
+  KeepAcceptedInput,
+  KeepAcceptedOutput,
   RecallBaselineInput,
   RecallBaselineOutput,
   ReviewContext,
   ReviewEmitted,
   ReviewEvent,
   ReviewInput,
+  ReviewTag,
   ReviewTrouble,
-} from './review.machine.js';
-export { CONNECTION_COMMANDS } from './connection.events.js';
+} from './review/review.machine.js';
+export { signInMachine } from './sign-in/sign-in.machine.js';
 export type {
+  BeginSignInInput,
+  BeginSignInOutput,
+  ExchangeCodeInput,
+  ExchangeCodeOutput,
+  LookForOtherInput,
+  LookForOtherOutput,
+  OpenRedirectInput,
+  ReadTokensOutput,
+  RenewalCause,
+  RenewTokenInput,
+  RenewTokenOutput,
+  SettledAt,
+  SignInContext,
+  SignInEmitted,
+  SignInEvent,
+  SignInInput,
+  SignInKey,
+  SignInTag,
+  TokenOutcome,
+} from './sign-in/sign-in.events.js';
+export type { HeldToken, TokenFacts } from './policy/token-life.js';
+export type { ScopeLedger } from './policy/scopes.js';
+export { CONNECTION_COMMANDS } from './connection/connection.events.js';
+export type { Failed } from './connection/connection.setup.js';
+export type { ListGroup, ListPlan } from './connection/list-plan.js';
+export type {
+  AdoptToolsOutput,
   BoundedSessionInput,
-  CatalogCounts,
   ConnectionCommand,
   ConnectionContext,
   ConnectionEmitted,
@@ -34,30 +79,36 @@ export type {
   ConnectionInput,
   ConnectionOutput,
   ConnectionReport,
-  ConnectionTag,
+  ConnectionSignal,
   EnrichCatalogInput,
   EnrichCatalogOutput,
   EntryTerms,
   ExtraList,
-  ExtrasPlan,
   HandshakeOutput,
-  ListToolsOutput,
+  OpenTransportInput,
   OpenTransportOutput,
-  PhaseTimings,
-  PreparedSession,
-  PrepareSessionInput,
-  PrepareSessionOutput,
   ResolveConfigInput,
   ResolveConfigOutput,
   RetireSessionInput,
   ServerIdentity,
+  ServerList,
   SessionKey,
   Settled,
-  StopIntent,
+  StopReason,
   TransportKind,
   Unsettled,
+  WatchLimits,
+  WatchSessionEvent,
   WatchSessionInput,
-} from './connection.events.js';
+} from './connection/connection.events.js';
+export {
+  CONNECTION_STATES,
+  hasTag,
+  type ConnectionState,
+  type ConnectionTag,
+  type PublicState,
+} from './connection/connection.states.js';
+export { publicState, statePath } from './connection/public-state.js';
 export { acceptedOf, verdict } from './verdict.js';
 export type { TransitionVerdict } from './verdict.js';
 export { classify, FAILURE_CODES, toFailure } from './policy/failure.js';
@@ -81,7 +132,7 @@ export { backoffDelay, jitterOver } from './policy/backoff.js';
 export type { Delay } from './policy/backoff.js';
 export { isImmediateRetry, recordRestart } from './policy/restart.js';
 export type { RestartRecord } from './policy/restart.js';
-export { grantStarts } from './policy/start-queue.js';
+export { grantStarts, idleHolders } from './policy/start-queue.js';
 export type { Grants, StartClaim, Waiting } from './policy/start-queue.js';
 export { heldOf } from './policy/review.js';
 export type { HeldPrint, HeldReason, ToolPrint } from './policy/review.js';

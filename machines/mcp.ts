@@ -1,2 +1,2 @@
-/** The only door for MCP SDK types into the machines: types, never values. */
-export type { Implementation, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+/** The only import of the MCP SDK in the machines: types, never values. */
+export type { Implementation, ServerCapabilities, Tool } from '@modelcontextprotocol/sdk/types.js';

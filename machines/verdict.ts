@@ -1,19 +1,40 @@
 /**
- * Would a machine obey this event now, and if not, why? The one place that looks into a snapshot's nodes.
+ * Whether a machine would accept an event now, and if not, why. Only this file reads the nodes of a snapshot.
  *
- * Ask only while no actor is processing: inside an action the answer is about the state before.
+ * Call it only while no actor is processing: inside an action the answer is about the state before.
  */
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 
 /**
  * - `accepted`: a transition would be taken.
- * - `unhandled`: nothing that is active knows the event.
- * - `guarded`: something active knows it, and every guard says no.
- * - `ignored`: it asks for what is already so; it is allowed and changes nothing.
+ * - `unhandled`: no active state has a transition for the event.
+ * - `guarded`: an active state has a transition for it, and every guard says no.
+ * - `ignored`: the event is allowed and changes nothing: what it asks for is already the case.
  * - `stopped`: the actor has ended.
  */
 export type TransitionVerdict = 'accepted' | 'unhandled' | 'guarded' | 'ignored' | 'stopped';
 
+/**
+ * Whether a machine would accept an event in that snapshot, and if not, why. Call it only while the actor is
+ * at rest.
+ *
+ * @example
+ * ```ts
+ * import { createActor } from 'xstate';
+ * import { managerMachine, verdict } from 'mcp-troupe/machines';
+ *
+ * const input = {
+ *   startSlots: 4,
+ *   slotHoldMs: 10_000,
+ *   startGateMs: 10_000,
+ *   cachedGateMs: 250,
+ *   retryBurst: 20,
+ *   retryEveryMs: 50,
+ * };
+ * const snapshot = createActor(managerMachine, { input }).getSnapshot();
+ * console.log(verdict(snapshot, { type: 'manager.stop' }));
+ * ```
+ */
 export function verdict(snapshot: AnyMachineSnapshot, event: EventObject): TransitionVerdict {
   if (snapshot.status !== 'active') return 'stopped';
   const chosen = snapshot.machine.getTransitionData(snapshot, event);
@@ -26,7 +47,26 @@ export function verdict(snapshot: AnyMachineSnapshot, event: EventObject): Trans
   return snapshot._nodes.some((node) => node.transitions.has(event.type)) ? 'guarded' : 'unhandled';
 }
 
-/** Those of the given events that would be accepted now. */
+/**
+ * The given events that the machine would accept in that snapshot.
+ *
+ * @example
+ * ```ts
+ * import { createActor } from 'xstate';
+ * import { managerMachine, acceptedOf } from 'mcp-troupe/machines';
+ *
+ * const input = {
+ *   startSlots: 4,
+ *   slotHoldMs: 10_000,
+ *   startGateMs: 10_000,
+ *   cachedGateMs: 250,
+ *   retryBurst: 20,
+ *   retryEveryMs: 50,
+ * };
+ * const snapshot = createActor(managerMachine, { input }).getSnapshot();
+ * console.log(acceptedOf(snapshot, [{ type: 'manager.stop' }, { type: 'manager.start' }]));
+ * ```
+ */
 export function acceptedOf<T extends EventObject>(snapshot: AnyMachineSnapshot, events: readonly T[]): T[] {
   return events.filter((event) => verdict(snapshot, event) === 'accepted');
 }

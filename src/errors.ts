@@ -3,18 +3,26 @@
  */
 import type { Failure } from '../machines/policy/failure.js';
 import type { HeldReason } from '../machines/policy/review.js';
-import type { ConnectionState, RejectionReason } from './lifecycle/event.js';
-import { problemsInWords } from './problems-in-words.js';
+import type { ConnectionState } from '../machines/connection/connection.states.js';
+import type { TroupePhase } from '../machines/manager/manager.events.js';
+import { problemsInWords } from './text/problems-in-words.js';
 
+/** Why a command was rejected. */
+export type RejectionReason = 'unhandled' | 'guarded' | 'ignored' | 'stopped';
+
+/** What every error may be made with. */
 export interface TroupeErrorOptions {
+  /** Name of the server, if the error is about one. */
   readonly server?: string | undefined;
+  /** What was thrown below. */
   readonly cause?: unknown;
 }
 
 /** Base of every error the API throws. */
 export abstract class TroupeError extends Error {
+  /** Stable word for programs: one for each class. */
   abstract readonly code: string;
-  /** Name of the server it is about, where it is about one. */
+  /** Name of the server, if the error is about one. */
   readonly server: string | undefined;
 
   constructor(message: string, options: TroupeErrorOptions = {}) {
@@ -28,17 +36,24 @@ export abstract class TroupeError extends Error {
 export interface ConfigProblem {
   /** `error`: the thing named is not used. `warning`: it is used, but perhaps not as meant. Default `error`. */
   readonly severity?: 'error' | 'warning';
+  /** The file, or `options`, that has the problem. */
   readonly source: string;
+  /** Name of the server, if the problem is in an entry. */
   readonly server?: string;
+  /** Path of the field within the entry, for instance `env.TOKEN`. */
   readonly field?: string;
+  /** Line in the file, from 1. */
   readonly line?: number;
+  /** Column in that line, from 1. */
   readonly column?: number;
+  /** What is wrong, for a person. */
   readonly message: string;
 }
 
 /** A configuration that cannot be used, or an option that makes no sense. */
 export class ConfigError extends TroupeError {
-  readonly code = 'CONFIG';
+  readonly code = 'CONFIG_ERROR';
+  /** Every problem that was found; empty if the error is about an option or a command. */
   readonly problems: readonly ConfigProblem[];
 
   constructor(
@@ -62,12 +77,12 @@ abstract class FailureError extends TroupeError {
 
 /** The server could not be started or reached. */
 export class LaunchError extends FailureError {
-  readonly code = 'LAUNCH';
+  readonly code = 'LAUNCH_FAILED';
 }
 
 /** The server was reached, but `initialize` or the first list failed. */
 export class HandshakeError extends FailureError {
-  readonly code = 'HANDSHAKE';
+  readonly code = 'HANDSHAKE_FAILED';
 }
 
 /** The session ended, or the connection gave up after losing it. */
@@ -80,12 +95,12 @@ export class AuthRequiredError extends FailureError {
   readonly code = 'AUTH_REQUIRED';
 }
 
-/** An entry of a project file waits for approval, or was refused. */
+/** An entry of a project file waits to be trusted, or was refused. */
 export class TrustRequiredError extends TroupeError {
   readonly code = 'TRUST_REQUIRED';
 }
 
-/** No answer and no progress within the call's limit, or no answer within its total limit. The server was told to cancel. */
+/** No answer or progress within the call's limit, or no answer within its total limit. It was cancelled at the server. */
 export class CallTimeoutError extends TroupeError {
   readonly code = 'CALL_TIMEOUT';
 }
@@ -96,33 +111,37 @@ export class CallAbortedError extends TroupeError {
 }
 
 /**
- * The connection was lost after the request may have reached the server. Troupe repeats it only where that cannot act
- * twice (`retryCalls`), and then throws this where the repetition is lost as well.
+ * The connection was lost after the request may have reached the server. Troupe repeats it only if that is safe
+ * (`retryCalls`), and then throws this if the repetition is lost as well.
  */
 export class OutcomeUnknownError extends FailureError {
   readonly code = 'OUTCOME_UNKNOWN';
 }
 
-/** A command that the connection's state does not accept. Nothing has changed. */
+/** The connection, or the whole troupe if `server` is undefined, does not accept the command now. Nothing has changed. */
 export class InvalidTransitionError extends TroupeError {
   readonly code = 'INVALID_TRANSITION';
-  readonly state: ConnectionState;
+  /** State of the connection, or phase of the troupe, when the command came. */
+  readonly state: ConnectionState | TroupePhase;
+  /** The command that was rejected, for instance `connection.start`. */
   readonly event: string;
+  /** Why it was rejected. */
   readonly reason: RejectionReason;
+  /** Commands that would have been accepted. */
   readonly allowed: readonly string[];
 
   constructor(details: {
-    readonly server: string;
-    readonly state: ConnectionState;
+    readonly server?: string;
+    readonly state: ConnectionState | TroupePhase;
     readonly event: string;
     readonly reason: RejectionReason;
     readonly allowed: readonly string[];
   }) {
     const allowed = details.allowed.length === 0 ? 'nothing' : details.allowed.join(', ');
-    super(
-      `'${details.event}' is not possible while '${details.server}' is ${details.state} (${details.reason}); allowed now: ${allowed}.`,
-      { server: details.server },
-    );
+    const whose = details.server === undefined ? 'the troupe' : `'${details.server}'`;
+    super(`'${details.event}' is not possible while ${whose} is ${details.state}; allowed now: ${allowed}.`, {
+      server: details.server,
+    });
     this.state = details.state;
     this.event = details.event;
     this.reason = details.reason;
@@ -135,25 +154,26 @@ export class NotReadyError extends TroupeError {
   readonly code = 'NOT_READY';
 }
 
-/** No server offers a tool of that name, or none does any more: the message then tells when it went and why. */
+/** No server offers a tool of that name. If one did before, the message says when and why it disappeared. */
 export class UnknownToolError extends TroupeError {
   readonly code = 'UNKNOWN_TOOL';
+  /** The name that was asked for. */
   readonly tool: string;
-  /** When the tool of that name went, milliseconds since the epoch; undefined where nobody remembers one. */
-  readonly goneAt: number | undefined;
+  /** When the tool of that name disappeared, milliseconds since the epoch; undefined if it is unknown. */
+  readonly removedAt: number | undefined;
 
   constructor(
     tool: string,
     message: string,
-    options: TroupeErrorOptions & { readonly goneAt?: number } = {},
+    options: TroupeErrorOptions & { readonly removedAt?: number } = {},
   ) {
     super(message, options);
     this.tool = tool;
-    this.goneAt = options.goneAt;
+    this.removedAt = options.removedAt;
   }
 }
 
-/** One thing in the arguments of a call that the tool does not take. */
+/** One problem with the arguments of a call. */
 export interface ArgumentProblem {
   /** JSON Pointer (RFC 6901) to the argument; empty for all of them. */
   readonly path: string;
@@ -166,7 +186,7 @@ export class InvalidArgumentsError extends TroupeError {
   readonly code = 'INVALID_ARGUMENTS';
   /** The server's own name for it. */
   readonly tool: string;
-  /** All of them; the message tells the first five. */
+  /** All problems; the message lists the first five. */
   readonly problems: readonly ArgumentProblem[];
 
   constructor(tool: string, problems: readonly ArgumentProblem[], options: TroupeErrorOptions = {}) {
@@ -178,17 +198,18 @@ export class InvalidArgumentsError extends TroupeError {
 }
 
 /**
- * The tool is held back until somebody approves it, since it is other than what was approved (`review: 'hold-changes'`):
- * a call was not sent, or an approval was of another definition than the one that is held.
+ * The tool is held back until somebody accepts it, since it differs from what was accepted (`review: 'hold-changes'`): a
+ * call was not sent, or an acceptance was for another definition than the one that is held.
  */
 export class ToolHeldError extends TroupeError {
   readonly code = 'TOOL_HELD';
   /** The server's own name for it. */
   readonly tool: string;
+  /** Why it is held. */
   readonly reason: HeldReason;
-  /** What is other than approved. */
+  /** The fields that differ from the accepted ones. */
   readonly fields: readonly string[];
-  /** What an approval of the tool as it is now is bound to. */
+  /** Fingerprint of the present tool, to which an acceptance is bound. */
   readonly fingerprint: string;
 
   constructor(
@@ -210,17 +231,24 @@ export class ToolHeldError extends TroupeError {
 }
 
 /**
- * What was asked for is not there, and nothing was sent: no server lists that prompt or resource, several servers list
- * the resource and none was named, or the server has not declared that it takes such requests.
+ * Nothing was sent: no server has that name, no server lists that prompt or resource, or several servers list the resource
+ * and the request does not say which one to use.
  */
-export class NotOfferedError extends TroupeError {
-  readonly code = 'NOT_OFFERED';
+export class NotFoundError extends TroupeError {
+  readonly code = 'NOT_FOUND';
+}
+
+/** The server has not declared that it takes such requests, and nothing was sent. */
+export class UnsupportedError extends TroupeError {
+  readonly code = 'UNSUPPORTED';
 }
 
 /** The server answered with a JSON-RPC error; its code and data are kept. */
-export class ServerError extends TroupeError {
-  readonly code = 'SERVER_ERROR';
+export class JsonRpcError extends TroupeError {
+  readonly code = 'JSON_RPC_ERROR';
+  /** Code of the error (JSON-RPC 2.0 section 5.1), for instance -32602. */
   readonly rpcCode: number;
+  /** What the server sent with the error; undefined if nothing. */
   readonly data: unknown;
 
   constructor(

@@ -1,23 +1,33 @@
 /**
  * Troupe: the MCP server connections of an agent host, supervised.
  */
-export { createTroupe } from './troupe.js';
-export type { Troupe } from './troupe.js';
-export type { StartReport } from './start-report.js';
-export type { ReloadReport } from './reload-report.js';
-export type { ApproveOptions, Connection, DispatchResult, WaitOptions } from './connection.js';
-export type { View, ViewOptions } from './view.js';
-export { discoverServers } from './discover.js';
-export type { DiscoveredServer, DiscoverOptions, Discovery } from './discover.js';
-export { CONFIG_SCHEMA } from './config/published-schema.js';
-export { createMemoryApprovalStore } from './config/approval-store.js';
-export type { Approval, ApprovalStore } from './config/approval-store.js';
-export { createFileApprovalStore, type FileApprovalStoreOptions } from './config/file-approval-store.js';
-export type { DroppedEntry } from './config/drop-filtered.js';
-export { createFileTokenStore, type FileTokenStoreOptions } from './auth/file-token-store.js';
-export { createKeychainTokenStore, type KeychainTokenStoreOptions } from './auth/keychain-token-store.js';
-export { createMemoryTokenStore } from './auth/token-store.js';
-export type { StoredSignIn, TokenOwner, TokenStore } from './auth/token-store.js';
+export { createTroupe } from './runtime/troupe.js';
+export type { Troupe } from './runtime/troupe.js';
+
+export type { StartReport } from './runtime/start-report.js';
+export type { ReloadReport } from './servers/reload-report.js';
+
+export type { TrustOptions, Connection, DispatchResult, WaitOptions } from './servers/connection.js';
+export type { View, ViewOptions } from './runtime/view.js';
+
+export { discoverServers } from './servers/discover.js';
+export type { DiscoveredServer, DiscoverOptions, Discovery } from './servers/discover.js';
+
+export { CONFIG_SCHEMA } from './config/entry/published-schema.js';
+export { createMemoryTrustStore } from './trust/trust-store.js';
+export type { TrustedEntry, TrustStore } from './trust/trust-store.js';
+
+export { createFileTrustStore, type FileTrustStoreOptions } from './trust/file-trust-store.js';
+export type { DroppedEntry } from './config/files/drop-filtered.js';
+
+export { createFileTokenStore, type FileTokenStoreOptions } from './auth/stores/file-token-store.js';
+export {
+  createKeychainTokenStore,
+  type KeychainTokenStoreOptions,
+} from './auth/stores/keychain-token-store.js';
+export { createMemoryTokenStore } from './auth/stores/token-store.js';
+export type { StoredSignIn, TokenOwner, TokenStore } from './auth/stores/token-store.js';
+
 export type {
   AssertionRequest,
   AuthOption,
@@ -27,6 +37,7 @@ export type {
   OAuthClient,
 } from './auth/auth-options.js';
 export type { CallOptions } from './calls/call.js';
+
 export type {
   ElicitationHandler,
   ElicitationHandlers,
@@ -39,67 +50,91 @@ export type {
   ServerRequestHandlers,
   UrlHandler,
 } from './server-requests/handlers.js';
-export type { InjectionSignalName } from './calls/result/injection-patterns.js';
-export type { InjectionSignal } from './calls/result/injection-signals.js';
-export { renderResult } from './calls/result/results.js';
-export type { RenderedResult, RenderOptions, ResultDiagnostic } from './calls/result/render.js';
-export type { ResultOptions } from './calls/result/results.js';
-export type { SpillPort } from './calls/result/spill.js';
-export { TOOL_OUTPUT_SYSTEM_PROMPT } from './calls/result/system-prompt.js';
-export type { MediaBlock } from './calls/result/take-apart.js';
+export type { InjectionSignalName } from './results/injection-patterns.js';
+
+export type { InjectionSignal } from './results/injection-signals.js';
+export { renderResult } from './runtime/results.js';
+export type { RenderedResult, RenderOptions, ResultDiagnostic } from './results/render-result.js';
+
+export type { ResultOptions } from './runtime/results.js';
+export type { SpillPort } from './results/spill-folder.js';
+
+export { TOOL_OUTPUT_SYSTEM_PROMPT } from './results/boundary-name.js';
+export type { MediaBlock } from './results/split-content.js';
+
 export { createFileCatalogStore, type FileCatalogStoreOptions } from './catalog/cache-files.js';
 export { createMemoryCatalogStore } from './catalog/cache-store.js';
 export type { CachedCatalog, CatalogStore } from './catalog/cache-store.js';
+
 export type { CatalogPrompt } from './catalog/prompt.js';
 export type { CatalogTool } from './catalog/registry.js';
+
 export type { CatalogResource, CatalogResourceTemplate } from './catalog/resource.js';
 export { createFileReviewStore, type FileReviewStoreOptions } from './review/file-review-store.js';
-export type { ReviewedField, ReviewedTool } from './review/fingerprint.js';
-export type { HeldTool, ToolToApprove } from './review/held-tool.js';
-export type { Review } from './review/review.js';
+export type { ReviewedField, ReviewedTool } from '../machines/policy/review.js';
+
+export type { HeldTool, ToolToAccept } from './review/held-tool.js';
+export type { Review } from './review/tool-review.js';
+
 export { createMemoryReviewStore } from './review/review-store.js';
-export type { RememberedTool, ReviewedServer, ReviewStore } from './review/review-store.js';
-export type { Inspection, InspectOptions } from './inspection/inspection.js';
-export type { LogSink } from './event-log/log-sink.js';
-export type { RecordOptions, RecordTarget } from './event-log/record-options.js';
-export type { Recording } from './event-log/recording.js';
-export type { Scope, SourceReport } from './config/sources.js';
-export type { ServerStatus } from './lifecycle/status.js';
-export { CONNECTION_STATES } from './lifecycle/event.js';
+export type { RememberedTool, ReviewStore } from './review/review-store.js';
+
+export type { ReviewedServer } from './catalog/catalogs.js';
+export type { Inspection, InspectOptions } from './inspector/inspection.js';
+
+export type { LogSink } from './event-log/record/log-sink.js';
+export type { RecordOptions, RecordTarget } from './event-log/record/record-options.js';
+
+export type { Recording } from './event-log/record/record-options.js';
+export type { Scope } from './config/entry/server-spec.js';
+
+export type { SourceReport } from './config/files/sources.js';
+export type { ServerStatus, StoppedReason } from './lifecycle/status.js';
+export type { DiagnosticKind } from './diagnostic-kind.js';
+
+export {
+  CONNECTION_STATES,
+  type ConnectionState,
+  type ConnectionTag,
+} from '../machines/connection/connection.states.js';
+export { TROUPE_PHASES } from '../machines/manager/manager.events.js';
+export type { TroupePhase } from '../machines/manager/manager.events.js';
+
 export type {
   CallOutcome,
   CatalogList,
-  ConnectionState,
+  DiagnosticEvent,
   LifecycleEvent,
   LifecycleEventBody,
   LifecycleEventType,
-  OfConnection,
-  RejectionReason,
+  ConnectionScoped,
   ServerRequestOutcome,
 } from './lifecycle/event.js';
+export type { MachineInspector, TroupeOptions } from './options.js';
+
 export type {
   ConfigFile,
-  DiscoverChoice,
-  ExpansionOptions,
+  DiscoveryOptions,
   FoundEntry,
   FoundSource,
+} from './config/files/discover-options.js';
+export type { AskInput, ExpansionOptions, InputRequest } from './config/entry/expansion-options.js';
+
+export type {
   HttpServerConfig,
   InProcessServerConfig,
-  InputRequest,
   Isolation,
-  MachineInspector,
   NamingTemplate,
   PolicyOverrides,
-  ReviewMode,
-  ReviewOptions,
   ServerConfig,
   ServerSettings,
   StdioServerConfig,
-  ToolInQuestion,
-  TroupeOptions,
-  TrustPolicy,
-  TrustRequest,
-} from './options.js';
+} from './config/entry/server-config.js';
+export type { ReviewMode, ReviewOptions } from './review/review-option.js';
+
+export type { ToolInfo } from './catalog/registry.js';
+export type { TrustPolicy, TrustRequest } from './trust/trust-request.js';
+
 export type {
   Completion,
   CompletionArgument,
@@ -107,8 +142,10 @@ export type {
   CompletionRef,
 } from './requests/connection-requests.js';
 export type { RequestOptions } from './requests/request.js';
-export type { OfServer, ResourceOptions } from './requests/troupe-requests.js';
+
+export type { ServerScope, ResourceOptions } from './requests/troupe-requests.js';
 export type { Clock, Logger } from './ports.js';
+
 export type { JsonObject, Progress, RequestOrigin } from './protocol/protocol-client.js';
 export {
   AuthRequiredError,
@@ -120,19 +157,28 @@ export {
   InvalidArgumentsError,
   InvalidTransitionError,
   LaunchError,
-  NotOfferedError,
+  NotFoundError,
+  UnsupportedError,
   NotReadyError,
   OutcomeUnknownError,
-  ServerError,
+  JsonRpcError,
   ToolHeldError,
   TroupeError,
   TrustRequiredError,
   UnknownToolError,
 } from './errors.js';
-export type { ArgumentProblem, ConfigProblem, TroupeErrorOptions } from './errors.js';
-export type { ConnectionCommand, PhaseTimings, TransportKind } from '../machines/connection.events.js';
+export type { ArgumentProblem, ConfigProblem, RejectionReason, TroupeErrorOptions } from './errors.js';
+
+export type {
+  ConnectionCommand,
+  StopReason,
+  TransportKind,
+} from '../machines/connection/connection.events.js';
+export type { PhaseTimings } from './lifecycle/status-details.js';
+
 export type { RetryCalls } from '../machines/policy/call-safety.js';
 export type { HeldReason } from '../machines/policy/review.js';
+
 export type {
   BackoffOptions,
   ConnectionPolicy,

@@ -8,17 +8,17 @@ interface Manifest {
   readonly version: string;
 }
 
-interface Place {
+interface PackageLocation {
   readonly folder: string;
   readonly manifest: Manifest;
 }
 
 const NAME = 'mcp-troupe';
 /** In the bundle of a host there may be nothing of this package but its code. */
-const UNKNOWN: Place = { folder: '/', manifest: { name: NAME, version: '0.0.0' } };
+const UNKNOWN: PackageLocation = { folder: '/', manifest: { name: NAME, version: '0.0.0' } };
 
 /** Sources and bundles lie at different depths below the manifest. */
-function findPackage(folder: string): Place {
+function findPackage(folder: string): PackageLocation {
   const manifest = readManifest(folder);
   if (manifest?.name === NAME) return { folder, manifest };
   const above = dirname(folder);

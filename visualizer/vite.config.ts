@@ -1,27 +1,28 @@
-/** Builds the page of the inspection server, and with `--mode share` the one file that is sent to others. */
+/** Builds the page of the inspection server. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
-import { inOneFile } from './in-one-file.js';
 import { notices } from './notices.js';
 
 const inFolder = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-export default defineConfig(({ mode }) => {
-  const isShared = mode === 'share';
-  return {
-    root: inFolder('.'),
-    base: './',
-    plugins: isShared ? [inOneFile()] : [notices()],
-    build: {
-      outDir: inFolder('../dist/visualizer'),
-      emptyOutDir: !isShared,
-      target: 'es2022',
-      modulePreload: false,
-      reportCompressedSize: false,
-      chunkSizeWarningLimit: 2_000,
-      assetsInlineLimit: isShared ? Number.MAX_SAFE_INTEGER : 0,
-      rolldownOptions: { input: inFolder(isShared ? 'share.html' : 'index.html') },
-    },
-    worker: { format: 'iife', rolldownOptions: { output: { name: 'worker' } } },
-  };
+export default defineConfig({
+  root: inFolder('.'),
+  base: './',
+  plugins: [notices()],
+  build: {
+    outDir: inFolder('../dist/visualizer'),
+    emptyOutDir: true,
+    target: 'es2022',
+    modulePreload: false,
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 2_000,
+    assetsInlineLimit: 0,
+    rolldownOptions: { input: inFolder('index.html') },
+  },
+  worker: { format: 'iife', rolldownOptions: { output: { name: 'worker' } } },
+  experimental: {
+    // Addresses count from the page and not from the script: a page in one file may have no address to count from.
+    renderBuiltUrl: (name, { hostType }) =>
+      hostType === 'js' ? { runtime: JSON.stringify(`./${name}`) } : { relative: true },
+  },
 });

@@ -7,10 +7,10 @@
  *
  * A text is a list of `[class, words]` spans.
  */
-import { allStates, shortId, transitionsOf } from 'mcp-troupe/inspection';
+import { allStates, shortId, transitionsOf } from 'mcp-troupe/charts';
 
 /**
- * @param {import('mcp-troupe/inspection').ChartModel} model
+ * @param {import('mcp-troupe/charts').ChartModel} model
  * @param {{ unlabelled: ReadonlySet<string> }} options ids of the boxes whose lines get no label
  */
 export function chartContent(model, { unlabelled }) {

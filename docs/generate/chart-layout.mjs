@@ -5,7 +5,7 @@
 import Elk from 'elkjs/lib/elk.bundled.js';
 import { chartContent, wordsOf } from './chart-content.mjs';
 import { keepRows, placeInRow, rowsByState, startAbove, straightLines } from './chart-rows.mjs';
-import { textWidth } from '../../dist/src/inspection/text-width.js';
+import { textWidth } from '../../dist/src/charts/text-width.js';
 
 export const SIZE = { title: 14, text: 12, row: 18, label: 16, pad: 14, titleBaseline: 21, firstRow: 41 };
 
@@ -34,7 +34,7 @@ const LAYERED = {
  */
 
 /**
- * @param {import('mcp-troupe/inspection').ChartModel} model
+ * @param {import('mcp-troupe/charts').ChartModel} model
  * @param {Arrangement} arrangement
  */
 export async function layoutChart(model, { rows = [], acrossIn = [] }) {

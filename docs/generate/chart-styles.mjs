@@ -5,16 +5,11 @@
 /** @type {Readonly<Record<string, import('./chart-svg.mjs').Style>>} */
 export const STYLES = {
   connection: {
-    rows: [
-      ['configuring', 'launching'],
-      ['handshaking', 'ready'],
-      ['reconnecting', 'failed', 'shuttingDown', 'stopped'],
-    ],
-    acrossIn: ['configuring', 'launching'],
+    rows: [['configuring', 'starting'], ['ready'], ['reconnecting', 'failed'], ['shuttingDown', 'stopped']],
+    acrossIn: ['configuring', 'starting'],
     tones: {
       configuring: 'work',
-      launching: 'work',
-      handshaking: 'work',
+      starting: 'work',
       ready: 'good',
       reconnecting: 'warn',
       failed: 'bad',
@@ -25,5 +20,16 @@ export const STYLES = {
   review: {
     tones: { recalling: 'work', judged: 'good', keeping: 'work', blind: 'bad', unseen: 'rest' },
   },
-  manager: { tones: { starting: 'work', running: 'good', stopping: 'rest', stopped: 'rest' } },
+  configuration: {
+    tones: {
+      begun: 'rest',
+      quiet: 'good',
+      changed: 'work',
+      applying: 'work',
+      unreadable: 'warn',
+      failed: 'bad',
+      closed: 'rest',
+    },
+  },
+  signIn: { tones: { token: 'good', signIn: 'work' } },
 };

@@ -2,6 +2,7 @@
  * docs/reference/errors.md: every exported error class, and every failure code with the verdict on it.
  */
 import { aliasBlock, cell, code, memberTable, page, table } from './markdown.mjs';
+import { failOn, undocumented } from './meanings.mjs';
 import { readDeclarations } from './source-reader.mjs';
 
 /**
@@ -12,9 +13,6 @@ export function errorsPage(sources, { codes, classify }) {
   const declarations = readDeclarations(sources.errors);
   const failure = readDeclarations(sources.failure);
   const classes = [...declarations.values()].filter(({ kind, isExported }) => kind === 'class' && isExported);
-  const withoutDoc = classes.filter(({ doc }) => doc === '').map(({ name }) => name);
-  if (withoutDoc.length > 0) throw new Error(`Error classes without a doc comment: ${withoutDoc.join(', ')}`);
-
   const exported = (wanted) =>
     [...failure.values(), ...declarations.values()].filter(
       ({ kind, isExported }) => kind === wanted && isExported,
@@ -23,7 +21,18 @@ export function errorsPage(sources, { codes, classify }) {
   const concrete = classes
     .filter(({ isAbstract }) => !isAbstract)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const verdicts = codes.toSorted().map((name) => [code(name), verdictsOn(name, classify)]);
+  const meanings = meaningsOf('FAILURE_CODES', sources.failure);
+  failOn('Errors', [
+    ...[...classes, ...exported('interface')]
+      .filter(({ doc }) => doc === '')
+      .map(({ name }) => `${name} has no doc comment`),
+    ...[...base, ...exported('interface')].flatMap(({ name, members }) => undocumented(name, members)),
+    ...concrete.flatMap((declaration) => undocumented(declaration.name, fieldsOf(declaration, declarations))),
+    ...codes.filter((name) => !meanings.has(name)).map((name) => `the code ${name} has no doc comment`),
+  ]);
+  const verdicts = codes
+    .toSorted()
+    .map((name) => [code(name), cell(meanings.get(name)), verdictsOn(name, classify)]);
   return page('Errors', '`src/errors.ts` and `machines/policy/failure.ts`', [
     'Recognize an error by its class or its `code`, never by its message. The `cause` is kept where there is one.',
     ...base.flatMap((declaration) => [
@@ -43,7 +52,7 @@ export function errorsPage(sources, { codes, classify }) {
     }),
     '## Failure codes',
     failure.get('Verdict').doc,
-    table(['Code', 'Verdict'], verdicts),
+    table(['Code', 'Meaning', 'Verdict'], verdicts),
     '## Records',
     'Plain data, found on errors, in events, in logs and in the status of a server.',
     ...exported('interface').flatMap(({ name, doc, members }) => [
@@ -56,6 +65,13 @@ export function errorsPage(sources, { codes, classify }) {
       .filter(({ name }) => name !== 'FailureCode' && name !== 'Verdict')
       .map(aliasBlock),
   ]);
+}
+
+/** The comment on each text of an array of that name. */
+function meaningsOf(name, source) {
+  const [, list = ''] = new RegExp(`const ${name} = \\[([^]*?)\\] as const`).exec(source) ?? [];
+  const entries = list.matchAll(/\/\*\*([^]*?)\*\/\s*'([^']+)'/g);
+  return new Map([...entries].map(([, doc, text]) => [text, doc.replaceAll(/\s*\n\s*\*\s*/g, ' ').trim()]));
 }
 
 function codeOf(name, members) {

@@ -9,7 +9,7 @@ import {
   toMermaid,
   toScxml,
   toTransitionTable,
-} from 'mcp-troupe/inspection';
+} from 'mcp-troupe/charts';
 import { STYLES } from './chart-styles.mjs';
 import { chartSvg } from './chart-svg.mjs';
 import { cell, code, page, table } from './markdown.mjs';
@@ -20,17 +20,23 @@ import { cell, code, page, table } from './markdown.mjs';
  */
 export async function machineFiles(machine) {
   const model = chartModel(machine);
-  const name = model.root.key;
+  const name = fileNameOf(model);
   return {
     [`${name}.md`]: machinePage(model),
     [`${name}.mmd`]: toMermaid(model),
     [`${name}.scxml`]: toScxml(model),
-    [`${name}.svg`]: await chartSvg(model, STYLES[name]),
+    [`${name}.svg`]: await chartSvg(model, STYLES[model.root.key]),
   };
 }
 
+/** `signIn` is `sign-in`, as its source is called. */
+function fileNameOf({ root }) {
+  return root.key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 function machinePage(model) {
-  const name = model.root.key;
+  const { key } = model.root;
+  const name = fileNameOf(model);
   const states = allStates(model).slice(1);
   const rows = states.map((state) => [
     code(shortId(model, state.id)),
@@ -40,9 +46,9 @@ function machinePage(model) {
     list(state.entry),
     list(state.exit),
   ]);
-  return page(`The ${name} machine`, `\`machines/${name}.machine.ts\``, [
+  return page(`The ${key} machine`, `\`machines/${name}.machine.ts\``, [
     `Chart hash: \`${chartHash(model)}\`. Also as [SVG](${name}.svg), [SCXML](${name}.scxml) and [Mermaid](${name}.mmd).`,
-    `![The ${name} machine](${name}.svg)`,
+    `![The ${key} machine](${name}.svg)`,
     '## States',
     table(['State', 'Meaning', 'Tags', 'Runs', 'On entry', 'On exit'], rows),
     '## Transitions',

@@ -1,5 +1,6 @@
 /**
- * Writes the generated files of docs/machines and docs/reference from the built package and the sources.
+ * Writes the generated files of docs/machines, docs/reference, docs/decisions and docs/explanation from the built package
+ * and the sources.
  *
  *     node docs/generate/main.mjs           writes them
  *     node docs/generate/main.mjs --check   exits with 1 and names the files that differ
@@ -10,58 +11,86 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CONFIG_SCHEMA } from 'mcp-troupe';
-import {
-  classify,
-  connectionMachine,
-  DEFAULT_POLICY,
-  FAILURE_CODES,
-  managerMachine,
-  reviewMachine,
-} from 'mcp-troupe/machines';
+import * as machinesEntry from 'mcp-troupe/machines';
 import { format, resolveConfig } from 'prettier';
+import { ENTRY_FIELDS } from '../../dist/src/config/entry/entry-fields.js';
+import { apiPages } from './api/api-pages.mjs';
+import { decisionsPage, readDecisions } from './decisions-page.mjs';
 import { errorsPage } from './errors-page.mjs';
 import { eventsPage } from './events-page.mjs';
+import { layersSvg } from './layers-svg.mjs';
 import { machineFiles } from './machine-pages.mjs';
 import { optionsPage } from './options-page.mjs';
+import { graphOf, readFiles } from '../../tools/import-graph.mjs';
+import { statusPage } from './status-page.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path) => readFile(join(ROOT, path), 'utf8');
 
+/** Where the options of a troupe and the entries of its servers are declared. */
+const OPTION_FILES = [
+  'src/options.ts',
+  'src/config/entry/server-config.ts',
+  'src/config/entry/expansion-options.ts',
+  'src/config/files/discover-options.ts',
+  'src/trust/trust-request.ts',
+  'src/review/review-option.ts',
+];
+
 async function generate() {
-  const machines = {
-    ...(await machineFiles(connectionMachine)),
-    ...(await machineFiles(managerMachine)),
-    ...(await machineFiles(reviewMachine)),
-  };
+  const { classify, DEFAULT_POLICY, FAILURE_CODES, ...exported } = machinesEntry;
+  const charts = Object.entries(exported).filter(([name]) => name.endsWith('Machine'));
+  const machines = Object.assign(
+    {},
+    ...(await Promise.all(charts.map(([, machine]) => machineFiles(machine)))),
+  );
   const reference = {
     'options.md': optionsPage(
       {
-        options: await read('src/options.ts'),
+        options: (await Promise.all(OPTION_FILES.map(read))).join('\n'),
         policy: await read('machines/policy/policy.ts'),
         gateway: await Promise.all(
-          ['gateway-options', 'serve-http-options', 'serve-stdio', 'drain'].map((name) =>
+          ['gateway-options', 'http/serve-http-options', 'stdio/serve-stdio', 'drain'].map((name) =>
             read(`src/gateway/${name}.ts`),
           ),
         ),
       },
       DEFAULT_POLICY,
+      ENTRY_FIELDS,
     ),
     'errors.md': errorsPage(
       { errors: await read('src/errors.ts'), failure: await read('machines/policy/failure.ts') },
       { codes: FAILURE_CODES, classify },
     ),
     'events.md': eventsPage(await read('src/lifecycle/event.ts')),
+    'status.md': statusPage({
+      status: await read('src/lifecycle/status.ts'),
+      details: await read('src/lifecycle/status-details.ts'),
+      states: await read('machines/connection/connection.states.ts'),
+    }),
     'mcp.schema.json': JSON.stringify(CONFIG_SCHEMA),
   };
+  const explanation = { 'layers.svg': await layersSvg(graphOf(readFiles(['src', 'machines'], '.ts'))) };
+  const api = await apiPages(JSON.parse(await read('package.json')));
   const inFolder = (folder, files) =>
     Object.entries(files).map(([name, text]) => ({ path: `docs/${folder}/${name}`, text }));
-  const files = [...inFolder('machines', machines), ...inFolder('reference', reference)];
+  const decisions = { 'README.md': decisionsPage(await readDecisions(join(ROOT, 'docs/decisions'))) };
+  const files = [
+    ...inFolder('machines', machines),
+    ...inFolder('reference', reference),
+    ...inFolder('reference/api', api),
+    ...inFolder('decisions', decisions),
+    ...inFolder('explanation', explanation),
+  ];
   return Promise.all(files.map(formatted));
 }
 
-/** Pages and data look as the formatter of the project wants them; charts are left as they were written. */
+/**
+ * Pages and data look as the formatter of the project wants them. Charts are left as they were written, and so are the
+ * pages on the API: their tables are too wide to be aligned.
+ */
 async function formatted({ path, text }) {
-  if (!/\.(md|json)$/.test(path)) return { path, text };
+  if (!/\.(md|json)$/.test(path) || path.includes('/reference/api/')) return { path, text };
   const options = await resolveConfig(join(ROOT, path));
   return { path, text: await format(text, { ...options, filepath: path }) };
 }

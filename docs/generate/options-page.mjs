@@ -3,13 +3,16 @@
  * An option without a doc comment, or a default without an option, is an error.
  */
 import { aliasBlock, cell, code, memberTable, page, table } from './markdown.mjs';
+import { failOn, undocumented } from './meanings.mjs';
 import { readDeclarations } from './source-reader.mjs';
 
 /**
  * @param {{ options: string, policy: string, gateway: readonly string[] }} sources `gateway`: those of `mcp-troupe/gateway`
  * @param {object} defaultPolicy the value of `DEFAULT_POLICY`
+ * @param {Readonly<Record<string, import('../../dist/src/config/entry/entry-fields.js').EntryField>>} entryFields
+ *   the value of `ENTRY_FIELDS`
  */
-export function optionsPage(sources, defaultPolicy) {
+export function optionsPage(sources, defaultPolicy, entryFields) {
   const options = [...readDeclarations(sources.options).values()].filter(({ isExported }) => isExported);
   const policy = readDeclarations(sources.policy);
   const gateway = sources.gateway.flatMap((text) =>
@@ -19,7 +22,7 @@ export function optionsPage(sources, defaultPolicy) {
   );
   const isInterface = ({ kind }) => kind === 'interface';
   const settings = flattened(policy, 'ConnectionPolicy');
-  failOn([
+  failOn('Options', [
     ...[...options.filter(isInterface), ...gateway].flatMap(({ name, members }) =>
       undocumented(name, members),
     ),
@@ -38,9 +41,16 @@ export function optionsPage(sources, defaultPolicy) {
   const blocksOf = (declaration) => interfaceBlocks(declaration, told);
   const constants = options.filter(({ kind }) => kind === 'const');
   const aliases = [...options, ...policy.values()].filter(({ kind }) => kind === 'type');
-  return page('Options', '`src/options.ts`, `machines/policy/policy.ts` and `src/gateway`', [
+  const from = '`src/options.ts`, `src/config/entry`, `machines/policy/policy.ts` and `src/gateway`';
+  return page('Options', from, [
     'Durations are milliseconds. An option marked `?` may be left out.',
     ...options.filter(isInterface).toSorted(troupeOptionsFirst).flatMap(blocksOf),
+    '## Fields of an entry',
+    'As a file holds them. A change of a field takes effect with the next reload: at once, or with a new session.',
+    table(
+      ['Field', 'Other names', 'Servers', 'Default', 'A change', 'Meaning'],
+      Object.entries(entryFields).map(fieldRow),
+    ),
     '## Connection policy',
     'Each number can be overridden by `policy`, for all servers or in one entry.',
     table(['Setting', 'Type', 'Default', 'Meaning'], policyRows),
@@ -55,6 +65,17 @@ export function optionsPage(sources, defaultPolicy) {
       constants.map(({ name, type, doc }) => [code(name), cell(code(type)), cell(doc)]),
     ),
   ]);
+}
+
+function fieldRow([name, { aliases = [], transports, onReload, default: value, meaning }]) {
+  return [
+    code(name),
+    aliases.map(code).join(', '),
+    transports.join(', '),
+    value === undefined ? '' : code(JSON.stringify(value)),
+    onReload === 'live' ? 'at once' : 'new session',
+    cell(meaning),
+  ];
 }
 
 function troupeOptionsFirst(a, b) {
@@ -96,10 +117,6 @@ function valueAt(value, path) {
   return path.split('.').reduce((inner, key) => inner[key], value);
 }
 
-function undocumented(owner, members) {
-  return members.filter(({ doc }) => doc === '').map(({ name }) => `${owner}.${name} has no doc comment`);
-}
-
 function differences(settings, defaults) {
   return [
     ...settings.filter((name) => !defaults.includes(name)).map((name) => `${name} has no default`),
@@ -107,8 +124,4 @@ function differences(settings, defaults) {
       .filter((name) => !settings.includes(name))
       .map((name) => `the default ${name} has no setting`),
   ];
-}
-
-function failOn(problems) {
-  if (problems.length > 0) throw new Error(`Options that cannot be documented:\n  ${problems.join('\n  ')}`);
 }

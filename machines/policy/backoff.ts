@@ -1,25 +1,27 @@
 /**
  * How long to wait before the next try.
  *
- * Owns the arithmetic only: which retry it is, and whether to wait at all, is the chart's business.
+ * Owns only the arithmetic: the chart decides which retry it is, and whether to wait at all.
  *
- * B1. Total: whatever the numbers, the delay is a whole number from 0 to `LONGEST_DELAY_MS`.
- * B2. Only a jittered delay draws from the seed; a fixed one hands it back unchanged.
+ * B1. Total: whatever the numbers, the delay is a whole number from 0 to `MAX_DELAY_MS`.
+ * B2. Only a delay with jitter draws from the seed; a fixed one returns it unchanged.
  */
 import type { BackoffOptions } from './policy.js';
 import { nextRandom } from './seeded-random.js';
 
+/** A delay with jitter, and the seed for the next one. */
 export interface Delay {
+  /** Milliseconds to wait. */
   readonly delayMs: number;
   /** The seed of the next draw. */
   readonly seed: number;
 }
 
-/** The longest wait a timer of the platform can hold (2^31 - 1 ms, about 24.8 days); a longer one would fire at once. */
-export const LONGEST_DELAY_MS = 2_147_483_647;
+/** The longest delay of a Node or browser timer (2^31 - 1 ms, about 24.8 days); a longer one would fire at once. */
+export const MAX_DELAY_MS = 2_147_483_647;
 
 function toWholeDelay(ms: number): number {
-  return ms > 0 ? Math.min(Math.round(ms), LONGEST_DELAY_MS) : 0;
+  return ms > 0 ? Math.min(Math.round(ms), MAX_DELAY_MS) : 0;
 }
 
 function toRetryNumber(retry: number): number {
@@ -33,10 +35,10 @@ export function jitterOver(spanMs: number, seed: number): Delay {
 }
 
 /**
- * The delay before retry `retry`: 1 is the first one after a failure, and anything below 1 is read as 1.
+ * The delay before retry `retry`: 1 is the first one after a failure, and anything below 1 counts as 1.
  *
  * - `exponential`: full jitter, drawn evenly from 0 to `firstMs * factor^(retry - 1)`, at most `maxMs`. A `maxMs` that
- *   is not positive is no ceiling; a `factor` that is not positive is 1.
+ *   is not positive means no ceiling; a `factor` that is not positive counts as 1.
  * - `fixed`: the delay at that place of the list, without jitter; the last one repeats, an empty list means 0.
  */
 export function backoffDelay(
@@ -49,6 +51,6 @@ export function backoffDelay(
     return { delayMs: toWholeDelay(options.delaysMs[place] ?? 0), seed: at.seed };
   }
   const factor = options.factor > 0 ? options.factor : 1;
-  const ceilingMs = options.maxMs > 0 ? options.maxMs : LONGEST_DELAY_MS;
+  const ceilingMs = options.maxMs > 0 ? options.maxMs : MAX_DELAY_MS;
   return jitterOver(Math.min(options.firstMs * factor ** (retry - 1), ceilingMs), at.seed);
 }

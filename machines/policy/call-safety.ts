@@ -1,12 +1,13 @@
 /**
- * What becomes of a call whose session was lost before the answer came.
+ * What happens to a call whose session was lost before the answer came.
  *
- * Owns the one decision that keeps a call honest: it is repeated only where that cannot act twice.
+ * Owns one decision: a call is repeated only if that cannot act twice.
  */
 
-/** `safe` repeats what cannot act twice, `never` leaves every repetition to the caller. */
+/** `safe` repeats calls that cannot act twice, `never` leaves every repetition to the caller. */
 export type RetryCalls = 'safe' | 'never';
 
+/** What decides whether a lost call may be repeated. */
 export interface LostCall {
   /** Whether any byte of the request may have reached the server. */
   readonly written: boolean;

@@ -7,34 +7,61 @@
 
 /** Stable codes of everything that can end an attempt or a session. */
 export const FAILURE_CODES = [
+  /** The entry of the server cannot be used. */
   'config-invalid',
+  /** The entry names a variable that has no value. */
   'variable-missing',
+  /** The entry comes from a project file, and a person or the trust policy refused it. */
   'trust-denied',
+  /** No program of the name in `command` was found. */
   'command-not-found',
+  /** The file in `command` exists, but may not or cannot be executed. */
   'command-not-executable',
+  /** The folder in `cwd` does not exist. */
   'cwd-not-found',
+  /** The process could not be started for another reason, or the function that makes an in-process server threw. */
   'spawn-failed',
+  /** The process of the server ended. `exit` has the exit code or the signal. */
   'process-exited',
+  /** The server closed its standard output while its process still ran. */
   'stdout-closed',
+  /** No connection to the address: refused, unreachable, unknown host or a TLS error. */
   'address-refused',
+  /** The server answered with an HTTP status that MCP does not expect. `http` has it. */
   'http-status',
+  /** Something answers at the address, but does not speak MCP: a web page, for instance. */
   'http-not-mcp',
+  /** The HTTP server does not know the session any more (MCP 2025-11-25, Transports, Session Management). */
   'session-expired',
+  /** The server wants credentials, or refused the ones it got (HTTP 401). */
   'auth-required',
+  /** The connection broke, or the session was closed. */
   'connection-lost',
+  /** The server was not started or reached within the limit. */
   'launch-timeout',
+  /** `initialize` was not answered within the limit. */
   'handshake-timeout',
+  /** The first list of tools was not complete within the limit. */
   'list-timeout',
+  /** The server wants a version of MCP that Troupe does not speak. */
   'protocol-version',
+  /** The server answered with something that MCP does not allow. */
   'protocol-error',
+  /** The server answered a request of the start with a JSON-RPC error. `rpcCode` has its code. */
   'server-error',
+  /** An answer was larger than the limit for one message. */
   'message-too-large',
+  /** The server did not answer a ping in time. */
   'unresponsive',
+  /** The old session is not proven gone, so no new one is opened. */
   'not-released',
+  /** The session was lost too often in a short time: see `restartIntensity` of the policy. */
   'crash-loop',
+  /** An error in Troupe itself. */
   'internal',
 ] as const;
 
+/** One of `FAILURE_CODES`: what went wrong, as a stable word. */
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
 /** The part of a connection's life in which a failure happened. */
@@ -42,12 +69,15 @@ export type FailurePhase = 'configure' | 'launch' | 'handshake' | 'list' | 'sess
 
 /** How a child process ended. Exactly one of the two is not null. */
 export interface ProcessExit {
+  /** Exit code; null if a signal ended the process. */
   readonly code: number | null;
+  /** Name of the signal that ended the process, for instance `SIGKILL`; null if it exited. */
   readonly signal: string | null;
 }
 
 /** What an HTTP server said when it refused. */
 export interface HttpRefusal {
+  /** Status code of the response (RFC 9110 section 15). */
   readonly status: number;
   /** The first bytes of the body, as text, at most 500 characters. */
   readonly bodyStart?: string;
@@ -59,20 +89,30 @@ export interface HttpRefusal {
 
 /** A failure as plain JSON: it travels in events, context, logs and status. */
 export interface Failure {
+  /** What went wrong, for programs. */
   readonly code: FailureCode;
   /** One sentence a person can act on. Never holds a secret. */
   readonly message: string;
+  /** Part of the connection's life in which it happened. */
   readonly phase: FailurePhase;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** What to do about it, where that is known. */
+  /** How to fix it, if known. */
   readonly hint?: string;
+  /** Address of the session that failed, without credentials or query. */
+  readonly url?: string;
+  /** How the process of the server ended, if it did. */
   readonly exit?: ProcessExit;
+  /** What the HTTP server answered, if it refused. */
   readonly http?: HttpRefusal;
+  /** False if the server asks for a sign-in and Troupe cannot begin one: no `auth` option covers the server. */
+  readonly canSignIn?: false;
   /** The JSON-RPC error code the server answered with. */
   readonly rpcCode?: number;
-  /** The last lines the server wrote to stderr. */
+  /** The first and last lines that the server wrote to stderr, at most 20. */
   readonly stderrTail?: readonly string[];
+  /** The same of stdout, if it wrote lines there before any message. */
+  readonly stdoutTail?: readonly string[];
 }
 
 /**
@@ -102,7 +142,16 @@ function isTransientStatus(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
 
-/** The verdict on one failure. Total: every failure has exactly one. */
+/**
+ * The verdict on a failure: what to do next. Every failure has exactly one.
+ *
+ * @example
+ * ```ts
+ * import { classify, toFailure } from 'mcp-troupe/machines';
+ *
+ * console.log(classify(toFailure({ code: 'process-exited', message: 'It exited.' })));
+ * ```
+ */
 export function classify(failure: Failure): Verdict {
   if (failure.code === 'auth-required') return 'authorize';
   if (failure.code === 'session-expired') return 'renew';
@@ -111,6 +160,26 @@ export function classify(failure: Failure): Verdict {
     return isTransientStatus(failure.http.status) ? 'retry' : 'permanent';
   }
   return 'retry';
+}
+
+const THERE_BEFORE =
+  'The server was there before. Until it is back, it is tried again like any that was lost.';
+
+/**
+ * What a failure means at an address where the server was ready before: a page, a redirect, or a router that knows no
+ * such path stands in for a server that is away, for instance during a deployment. Such a failure can be retried.
+ */
+export function seenAtProvenUrl(failure: Failure, provenUrl: string | null): Failure {
+  if (provenUrl === null || failure.url !== provenUrl || !isOfStandIn(failure)) return failure;
+  // The path was right before, whatever the hint says.
+  const hint = failure.http?.status === 404 ? THERE_BEFORE : (failure.hint ?? THERE_BEFORE);
+  return { ...failure, code: 'connection-lost', hint };
+}
+
+function isOfStandIn({ code, http }: Failure): boolean {
+  if (code === 'http-not-mcp') return true;
+  const status = http?.status ?? 0;
+  return code === 'http-status' && ((status >= 300 && status < 400) || status === 404 || status === 405);
 }
 
 function isFailure(value: unknown): value is Failure {
@@ -123,7 +192,17 @@ function isFailure(value: unknown): value is Failure {
   );
 }
 
-/** Reads what an effect rejected with. Anything but a failure record is a bug of that effect and told as `internal`. */
+/**
+ * Reads the error of an effect. Anything but a failure record is a bug of the effect, with the code
+ * `internal`.
+ *
+ * @example
+ * ```ts
+ * import { toFailure } from 'mcp-troupe/machines';
+ *
+ * console.log(toFailure(new Error('unexpected')).code); // internal
+ * ```
+ */
 export function toFailure(value: unknown): Failure {
   if (isFailure(value)) return value;
   const message = value instanceof Error ? value.message : typeof value;

@@ -1,8 +1,9 @@
 /**
- * The numbers a connection lives by, as plain JSON. They enter a machine as input and are never looked up again.
- * All durations are milliseconds; 0 means "no limit" where a limit is meant.
+ * The limits and delays of a connection, as plain JSON. They enter a machine as input and are never looked up again.
+ * Durations are milliseconds; a limit of 0 means "no limit".
  */
 
+/** The limits and delays of one connection. Durations are milliseconds; a limit of 0 means "no limit". */
 export interface ConnectionPolicy {
   /** Limit on starting the process or reaching the address. */
   readonly launchTimeoutMs: number;
@@ -14,23 +15,50 @@ export interface ConnectionPolicy {
   readonly releaseTimeoutMs: number;
   /** First tries and retries in one round before the connection gives up. At least 1. */
   readonly maxAttempts: number;
+  /**
+   * Delays between the attempts of a round: exponential with full jitter (`maxMs` 0 = no ceiling), or a fixed
+   * schedule without jitter. The last delay of a schedule repeats.
+   */
   readonly backoff: BackoffOptions;
+  /** A round ends as a crash loop at loss number `restarts` within `periodMs`, as in an OTP supervisor. */
   readonly intensity: RestartIntensity;
+  /** The connection fails if the server still refuses its token after this many sign-ins within the period. 0 = no limit. */
+  readonly signIns: RestartIntensity;
   /** Time in `ready` after which the attempts of the past are forgotten. */
   readonly stableMs: number;
   /** The first retry after `ready` is immediate unless another loss happened within this time. */
   readonly immediateRetryWindowMs: number;
+  /**
+   * Another attempt, after every attempt of a round has failed for a cause that may be temporary. Never after
+   * a permanent failure.
+   */
   readonly exhausted: ExhaustedPolicy;
-  /** A silent server is pinged after `idleMs`; no answer within `timeoutMs` is a miss, and a second one a loss. */
-  readonly ping: { readonly idleMs: number; readonly timeoutMs: number };
+  /** The session is lost after this many exchanges in a row have failed to reach a remote server. At least 1. */
+  readonly maxUnreachable: number;
+  /** A silent server is pinged. A ping without an answer is a miss, and a second miss ends the session. */
+  readonly ping: {
+    /** Milliseconds of silence after which a ping is sent. 0 = never. */
+    readonly idleMs: number;
+    /** Milliseconds to wait for the answer. No answer is a miss, and a second miss ends the session. */
+    readonly timeoutMs: number;
+  };
   /** Changes of the catalog are collected until none came for `debounceMs`, but no longer than `maxWaitMs`. */
-  readonly listChanged: { readonly debounceMs: number; readonly maxWaitMs: number };
+  readonly listChanged: {
+    /** Milliseconds without a further change after which the list is read. */
+    readonly debounceMs: number;
+    /** Milliseconds after the first change at which the list is read in any case. */
+    readonly maxWaitMs: number;
+  };
+  /** A step of an orderly stop. */
   readonly stop: StopPolicy;
   /** Idle time after which a lazy connection is stopped and becomes dormant. 0 = never. */
   readonly idleStopMs: number;
 }
 
-/** Exponential with full jitter (`maxMs` 0 = no ceiling), or a fixed schedule without jitter whose last delay repeats. */
+/**
+ * Exponential with full jitter (`maxMs` 0 = no ceiling), or a fixed schedule without jitter. The last delay
+ * of a schedule repeats.
+ */
 export type BackoffOptions =
   | {
       readonly kind: 'exponential';
@@ -41,23 +69,28 @@ export type BackoffOptions =
   | { readonly kind: 'fixed'; readonly delaysMs: readonly number[] };
 
 /**
- * The loss that makes it `restarts` within `periodMs` ends the round as a crash loop (after the OTP supervisor flags
+ * The round ends as a crash loop at the loss that is number `restarts` within `periodMs` (after the OTP supervisor flags
  * `intensity` and `period`). 0 restarts = no limit.
  */
 export interface RestartIntensity {
+  /** Number of losses. 0 = no limit. */
   readonly restarts: number;
+  /** Length of the period, in milliseconds. */
   readonly periodMs: number;
 }
 
-/** One more try, after every attempt of a round has failed for a cause that may pass. Never after a permanent failure. */
+/**
+ * Another attempt, after every attempt of a round has failed for a cause that may be temporary. Never after a
+ * permanent failure.
+ */
 export interface ExhaustedPolicy {
-  /** A call causes one where the last attempt failed at least this long ago. */
+  /** A call causes another attempt if the last one failed at least this long ago. */
   readonly callAfterMs: number;
-  /** A remote server gets one this often, a quarter more or less. 0 = never. */
+  /** A remote server is retried this often, give or take a quarter. 0 = never. */
   readonly remoteEveryMs: number;
 }
 
-/** The ladder of an orderly end. */
+/** Time limits of the steps of an orderly stop, in milliseconds. */
 export interface StopPolicy {
   /** In-flight calls may finish within this time. */
   readonly drainMs: number;
@@ -69,6 +102,7 @@ export interface StopPolicy {
   readonly termMs: number;
 }
 
+/** The policy of a connection if neither the troupe nor the entry overrides it. */
 export const DEFAULT_POLICY: ConnectionPolicy = {
   launchTimeoutMs: 30_000,
   handshakeTimeoutMs: 30_000,
@@ -77,9 +111,11 @@ export const DEFAULT_POLICY: ConnectionPolicy = {
   maxAttempts: 5,
   backoff: { kind: 'exponential', firstMs: 1_000, factor: 2, maxMs: 30_000 },
   intensity: { restarts: 5, periodMs: 30_000 },
+  signIns: { restarts: 3, periodMs: 60_000 },
   stableMs: 60_000,
   immediateRetryWindowMs: 60_000,
   exhausted: { callAfterMs: 30_000, remoteEveryMs: 60_000 },
+  maxUnreachable: 2,
   ping: { idleMs: 30_000, timeoutMs: 5_000 },
   listChanged: { debounceMs: 300, maxWaitMs: 2_000 },
   stop: { drainMs: 1_000, deleteMs: 2_000, stdinEndMs: 1_000, termMs: 1_000 },

@@ -1,12 +1,13 @@
 /**
- * How often a connection may be lost before it gives up, and when a loss is answered at once.
+ * How often a connection may be lost before it gives up, and which loss is retried at once.
  *
- * Owns the two questions as arithmetic over past times; the chart keeps the times and gives the present one.
- * Times are milliseconds since the epoch. A clock may be set back, so distance counts and not direction: a time far
- * in the future is as irrelevant as one long past.
+ * Owns both rules as arithmetic over past times; the chart keeps the times and gives the present one. Times are
+ * milliseconds since the epoch. A clock may be set back, so distance counts and not direction: a time far in the future is
+ * as irrelevant as one long past.
  */
 import type { RestartIntensity } from './policy.js';
 
+/** Recent losses of a connection, measured against its restart intensity. */
 export interface RestartRecord {
   /** The losses that still count, oldest first, this one included. Never more than the intensity needs. */
   readonly times: readonly number[];
@@ -15,9 +16,9 @@ export interface RestartRecord {
 }
 
 /**
- * Adds a loss and forgets those older than the period; one exactly a period old still counts, as in an OTP supervisor.
- * Unlike there, the limit itself is the crash loop: with 5 restarts in 30 s, the fifth loss within 30 s exceeds.
- * `restarts: 1` therefore allows no loss at all, and anything not positive means no limit.
+ * Adds a loss and forgets those older than the period; one that is exactly a period old still counts, as in an OTP
+ * supervisor. Unlike in OTP, reaching the limit is a crash loop: with 5 restarts in 30 s, the fifth loss within 30 s
+ * exceeds. `restarts: 1` therefore allows no loss, and a number that is not positive means no limit.
  */
 export function recordRestart(
   times: readonly number[],
@@ -25,14 +26,23 @@ export function recordRestart(
   intensity: RestartIntensity,
 ): RestartRecord {
   if (!(intensity.restarts > 0)) return { times: [], exceeded: false };
-  const recent = [...times.filter((time) => Math.abs(at - time) <= intensity.periodMs), at];
+  const recent = [...recentOf(times, at, intensity), at];
   return {
     times: recent.slice(-Math.ceil(intensity.restarts)),
     exceeded: recent.length >= intensity.restarts,
   };
 }
 
-/** Whether the first retry after a loss needs no delay: there was no other loss within the window, its end included. */
+/** Whether as many as `restarts` have happened within the period before `at`. */
+export function isReached(times: readonly number[], at: number, intensity: RestartIntensity): boolean {
+  return intensity.restarts > 0 && recentOf(times, at, intensity).length >= intensity.restarts;
+}
+
+function recentOf(times: readonly number[], at: number, { periodMs }: RestartIntensity): readonly number[] {
+  return times.filter((time) => Math.abs(at - time) <= periodMs);
+}
+
+/** Whether the first retry after a loss needs no delay: there was no other loss within the window, including its end. */
 export function isImmediateRetry(lastLossAt: number | null, at: number, windowMs: number): boolean {
   return lastLossAt === null || Math.abs(at - lastLossAt) > windowMs;
 }

@@ -1,38 +1,43 @@
 /**
- * Which tools of a server are held back: those that are other than what was approved.
+ * Which tools of a server are held back: those that differ from the accepted ones.
  *
- * Knows tools by their names and fingerprints only; what a fingerprint is made of is the caller's business.
+ * Knows tools by their names and fingerprints only; the caller computes the fingerprints.
  *
- * H1. A tool is held unless its very fingerprint was approved last. An older approval counts for nothing.
- * H2. While nobody can tell what was approved, every tool is held.
+ * H1. A tool is held unless exactly its fingerprint was accepted last. An older acceptance does not count.
+ * H2. While the accepted tools are unknown, every tool is held.
  */
 
-/** A tool, and the fingerprint of what its server says about it. */
+import type { Tool } from '../mcp.js';
+
+/** A tool and the fingerprint of its definition. */
 export interface ToolPrint {
   /** The server's own name for it. */
   readonly tool: string;
+  /** Hash of the definition. */
   readonly fingerprint: string;
 }
 
 /**
- * Why a tool is held: nothing of that name was approved (`new`), something else was (`changed`), or what was approved
- * cannot be read (`unknown`).
+ * Why a tool is held: no tool of that name was accepted (`new`), another definition of it was (`changed`), or the accepted
+ * tools cannot be read (`unknown`).
  */
 export type HeldReason = 'new' | 'changed' | 'unknown';
 
+/** A tool that is held back, and why. */
 export interface HeldPrint extends ToolPrint {
+  /** Why the tool is held back. */
   readonly reason: HeldReason;
 }
 
-/** Those of the listed tools that are held; `approved` is null where nobody can tell. */
+/** The listed tools that are held. `accepted` is null if the accepted tools cannot be read. */
 export function heldOf(
   listed: readonly ToolPrint[],
-  approved: readonly ToolPrint[] | null,
+  accepted: readonly ToolPrint[] | null,
 ): readonly HeldPrint[] {
-  const known = new Map(approved?.map(({ tool, fingerprint }) => [tool, fingerprint]));
+  const known = new Map(accepted?.map(({ tool, fingerprint }) => [tool, fingerprint]));
   return listed
     .filter(({ tool, fingerprint }) => known.get(tool) !== fingerprint)
-    .map((print) => ({ ...print, reason: reasonOf(print.tool, approved === null ? null : known) }));
+    .map((print) => ({ ...print, reason: reasonOf(print.tool, accepted === null ? null : known) }));
 }
 
 function reasonOf(tool: string, known: ReadonlyMap<string, string> | null): HeldReason {
@@ -40,13 +45,13 @@ function reasonOf(tool: string, known: ReadonlyMap<string, string> | null): Held
   return known.has(tool) ? 'changed' : 'new';
 }
 
-/** One fingerprint for each tool: the last one that was given. */
+/** One fingerprint for each tool: the last one in the lists. */
 export function latestPrints(...lists: readonly (readonly ToolPrint[])[]): readonly ToolPrint[] {
   const latest = new Map(lists.flat().map((print) => [print.tool, print]));
   return [...latest.values()];
 }
 
-/** Those that are among the others, too. */
+/** The fingerprints that are also among the others. */
 export function printsAmong<T extends ToolPrint>(
   prints: readonly T[],
   others: readonly ToolPrint[],
@@ -55,7 +60,7 @@ export function printsAmong<T extends ToolPrint>(
   return prints.filter(({ tool, fingerprint }) => known.get(tool) === fingerprint);
 }
 
-/** Those that are not among the others. */
+/** The fingerprints that are not among the others. */
 export function printsBeside<T extends ToolPrint>(
   prints: readonly T[],
   others: readonly ToolPrint[],
@@ -67,3 +72,12 @@ export function printsBeside<T extends ToolPrint>(
 export function hasPrint(prints: readonly ToolPrint[], { tool, fingerprint }: ToolPrint): boolean {
   return prints.some((print) => print.tool === tool && print.fingerprint === fingerprint);
 }
+
+/** The fields of a tool that a model reads. */
+export type ReviewedTool = Pick<
+  Tool,
+  'name' | 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'
+>;
+
+/** A field whose change makes it another tool. */
+export type ReviewedField = Exclude<keyof ReviewedTool, 'name'>;

@@ -4,7 +4,7 @@
  * Owns the generator and the way a connection gets its own seed. The same seed gives the same sequence on every
  * machine and in every version, because a recorded log is replayed with it. Not for secrets.
  *
- * R1. Total: any number is a valid seed, NaN and the infinities included; every seed that comes out is a uint32.
+ * R1. Total: any number is a valid seed, including NaN and the infinities; every seed that comes out is a uint32.
  * R2. The step visits all 2^32 seeds before one returns, and the scrambling maps them one to one.
  */
 

@@ -1,32 +1,35 @@
 /**
- * Who of those that wait may begin an attempt now.
+ * Which waiting connections may begin an attempt now.
  *
- * Owns the choice only; the manager keeps the queue, the slots and the budget.
+ * Owns only the choice; the manager keeps the queue, the slots and the budget.
  *
- * Q1. First come, first served, among those who need the same.
- * Q2. One that waits for a slot holds up nobody who waits for the budget, nor the other way round.
+ * Q1. First come, first served, among connections with the same need.
+ * Q2. A connection that waits for a slot does not delay one that waits for the budget, and vice versa.
  */
 
 /** What an attempt needs before it may begin. */
 export interface StartClaim {
-  /** One of the start slots, which stdio servers share. */
+  /** Whether it needs a start slot; stdio servers share them. */
   readonly slot: boolean;
-  /** A share of the fleet's retry budget, for an attempt at a remote server that nobody asked for. */
+  /** Whether it needs a share of the retry budget: an automatic attempt at a remote server. */
   readonly retry: boolean;
 }
 
 /** A connection that waits for its start. */
 export interface Waiting extends StartClaim {
+  /** Name of the connection. */
   readonly name: string;
 }
 
+/** The result of `grantStarts`. */
 export interface Grants {
+  /** Connections that may start now, in order of arrival. */
   readonly granted: readonly Waiting[];
-  /** Who goes on waiting, in the same order. */
+  /** Connections that still wait, in the same order. */
   readonly left: readonly Waiting[];
 }
 
-/** Divides the queue; `slots` and `retries` are what is free now, and nothing where not positive. */
+/** Divides the queue. `free` has the free slots and retries; a negative number counts as 0. */
 export function grantStarts(
   queue: readonly Waiting[],
   free: { readonly slots: number; readonly retries: number },
@@ -44,4 +47,12 @@ export function grantStarts(
     granted.push(claim);
   }
   return { granted, left };
+}
+
+/**
+ * Connections that release their slots although their start goes on, oldest first: at most as many starts are at work as
+ * cores are busy, so the others wait for something else.
+ */
+export function idleHolders(holders: readonly string[], busyCores: number): readonly string[] {
+  return holders.slice(0, Math.max(0, holders.length - busyCores));
 }

@@ -1,9 +1,10 @@
 /**
- * Waits until somebody has signed in. The session is released first; no clock runs meanwhile. Where nobody is there to
- * sign in, the wait ends only when the state is left.
+ * Waits without a time limit until somebody has signed in. If Troupe cannot ask for a sign-in, waits until the state is
+ * exited.
+ *
+ * The only publisher of `connection.authRequired`: as soon as the address is known, or at once if there will be none.
  */
-import type { SessionKey } from '../../machines/connection.events.js';
-import { TransportError } from '../transports/session-transport.js';
+import type { SessionKey } from '../../machines/connection/connection.events.js';
 import { effect, type Nothing } from './effect.js';
 import type { EffectPorts } from './effect-ports.js';
 
@@ -11,13 +12,19 @@ export function authorize(ports: EffectPorts) {
   return effect<Nothing, SessionKey>(ports, {
     phase: 'handshake',
     run: async ({ name, generation }, signal) => {
-      const left = await ports.sessions.close(name);
-      if (left !== undefined) throw new TransportError(left);
-      if (ports.signIns === undefined) return new Promise<Nothing>(() => {});
-      const tell = (url: string): void =>
-        ports.publish({ type: 'connection.authRequired', connection: name, generation, url });
-      await ports.signIns.signIn(name, tell, signal);
-      return {};
+      const asked = (url: string | undefined): void =>
+        ports.publish({
+          type: 'connection.authRequired',
+          server: name,
+          generation,
+          ...(url === undefined ? {} : { url }),
+        });
+      if (ports.signIns !== undefined) {
+        await ports.signIns.signIn(name, asked, signal);
+        return {};
+      }
+      asked(undefined);
+      return new Promise<Nothing>(() => {});
     },
   });
 }

@@ -1,67 +1,69 @@
 /**
  * What the effects need from the rest of the runtime. One record, supplied once by the façade.
  */
-import type { SessionKey } from '../../machines/connection.events.js';
-import type { StopPolicy } from '../../machines/policy/policy.js';
+import type { DiagnosticKind } from '../diagnostic-kind.js';
+import type { SessionKey } from '../../machines/connection/connection.events.js';
 import type { CatalogCache } from '../catalog/cache.js';
 import type { Catalogs } from '../catalog/catalogs.js';
 import type { Extras } from '../catalog/extras.js';
-import { cutText } from '../cut-text.js';
-import type { Wire } from '../event-log/wire.js';
+import { cutText } from '../text/cut-text.js';
+import type { Wire } from '../event-log/record/wire-tap.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
-import type { ServerConfig } from '../options.js';
+import type { EffectiveSettings } from '../config/entry/effective-settings.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import type { JsonObject, ProtocolClient, RequestOrigin } from '../protocol/protocol-client.js';
 import type { Reviews } from '../review/reviews.js';
-import type { Wishes } from '../requests/wishes.js';
-import type { Mask } from '../secrets.js';
+import type { SessionPreferences } from '../requests/session-preferences.js';
+import type { Mask } from '../secrets/secrets.js';
 import type { ServerRequests } from '../server-requests/server-requests.js';
-import type { Sessions } from '../sessions.js';
-import type { RawFailure } from '../transports/session-transport.js';
+import type { Sessions } from '../sessions/sessions.js';
+import { outputOf } from '../failures/output.js';
+import type { RawFailure } from '../failures/transport-error.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
-import type { CreateTransport } from '../transports/transport-terms.js';
+import type { CreateTransport } from '../transports/create-transport.js';
 
-/** What came of reading one entry: nothing of an untrusted one was expanded. */
+/** The result of reading one entry. An untrusted entry was not expanded. */
 export type Resolution =
   | { readonly kind: 'untrusted' }
   | { readonly kind: 'resolved'; readonly hash: string; readonly config: ServerConfig };
 
-/** The configured servers, resolved afresh for every attempt. */
+/** The configured servers. Their entries are resolved again for each attempt. */
 export interface ConfiguredServers {
-  /** Rejects with a `TransportError` whose failure says what is wrong with the entry. */
+  /** Rejects with a `TransportError` that says what is wrong with the entry. */
   resolve(name: string): Promise<Resolution>;
-  /** Whether the entry may be started, after a question where one is due. Rejects as `resolve` does. */
-  isTrusted(name: string): Promise<boolean>;
-  /** Whether the server may rest until someone asks for it. */
-  isLazy(name: string): boolean;
-  /** Under what the tools of a server are cached; undefined where they are not. */
+  /** Whether the entry may be started. Asks the host first if it has to. Rejects as `resolve` does. */
+  askForTrust(name: string): Promise<boolean>;
+  /** Throws a `TransportError` if no server has that name. */
+  settings(name: string): EffectiveSettings;
+  /** The key under which the tools of a server are cached; undefined if they are not cached. */
   cacheKey(name: string): string | undefined;
-  stopPolicy(name: string): StopPolicy;
-  /** Strikes out the secrets of the entry as it was last resolved. */
+  /** Masks the secrets of the entry as it was last resolved. */
   mask(name: string): Mask;
 }
 
-/** Who gets tokens for a server, and has a person sign in where that takes one. */
+/** Gets tokens for a server, and asks a person to sign in if that is needed. */
 export interface SignInPort {
-  /** Where the tokens of a new session come from; undefined for a server that needs none of ours. */
+  /** The source of tokens for a new session; undefined for a server that needs no tokens from Troupe. */
   credentials(name: string, config: ServerConfig): Promise<HttpAuth | undefined>;
   /**
-   * Resolves when somebody is signed in. `tell` gets the address where a person can do so, once there is one. Rejects
-   * with a `TransportError` where nobody can; for a server without credentials of ours it never settles.
+   * Resolves when somebody has signed in. Calls `asked` when a person can: with the address, or without one if the
+   * sign-in has to happen elsewhere. Rejects with a `TransportError` if nobody can sign in. Never settles for a server
+   * for which Troupe holds no credentials.
    */
-  signIn(name: string, tell: (url: string) => void, signal: AbortSignal): Promise<void>;
+  signIn(name: string, asked: (url: string | undefined) => void, signal: AbortSignal): Promise<void>;
   /** Where a person can sign in to that server now. */
   url(name: string): string | undefined;
-  /** Takes what the browser brought: the address it was sent to, or the code. Rejects with an error of the API. */
+  /** Takes the address to which the browser was redirected, or the code in it. Rejects with an error of the API. */
   finish(name: string, answer: string): Promise<void>;
 }
 
-/** A notification of a server, untouched. */
+/** A notification of a server, as it arrived. */
 export interface ServerNotice {
   readonly server: string;
   readonly method: string;
   readonly params: JsonObject;
-  /** Of our request in whose course it came, where that is sure. */
+  /** The origin of the request of ours that it belongs to, if that is certain. */
   readonly origin: RequestOrigin | undefined;
 }
 
@@ -71,38 +73,46 @@ export interface EffectPorts {
   readonly servers: ConfiguredServers;
   readonly catalogs: Catalogs;
   readonly extras: Extras;
-  readonly wishes: Wishes;
-  /** Default: no list outlives the process. */
+  readonly wishes: SessionPreferences;
+  /** Default: lists are not kept beyond the process. */
   readonly cache?: Pick<CatalogCache, 'recall' | 'keep'> | undefined;
   /** Default: no tool is held back. */
   readonly reviews?: Pick<Reviews, 'judged' | 'target' | 'whyHeld'>;
   readonly publish: (event: LifecycleEventBody) => void;
   readonly createTransport: CreateTransport;
-  /** Default: nobody signs in; a server that wants it waits for other headers and a retry. */
+  /** Default: no sign-in; a server that requires one waits for other headers and a retry. */
   readonly signIns?: SignInPort | undefined;
   readonly createClient: (server: string) => Promise<ProtocolClient>;
-  /** Hears the messages of every session. Default: nobody does. */
+  /** Receives the messages of every session. Default: they are not observed. */
   readonly wire?: Pick<Wire, 'ear'>;
-  /** Hears what a server tells, as it came, before anything is made of it. Default: nobody does. */
+  /** Called with each notification of a server before Troupe acts on it. Default: not called. */
   readonly onnotification?: ((notice: ServerNotice) => void) | undefined;
-  /** Answers what servers ask. Default: every request but a ping is refused. */
+  /** Answers requests of servers. Default: every request except a ping is refused. */
   readonly serverRequests?: Pick<ServerRequests, 'answer'>;
 }
 
-/** How the last words of a server are added to a failure that does not carry them. */
-export function lastWords(ports: EffectPorts) {
+/** The last lines that the server wrote, for a failure that lacks them. */
+export function lastLines(ports: EffectPorts) {
   return (key: SessionKey): Partial<RawFailure> => {
     const transport = ports.sessions.get(key)?.transport;
-    const stderrTail = transport?.stderrTail() ?? [];
-    return stderrTail.length === 0 ? {} : { stderrTail };
+    return transport === undefined ? {} : outputOf(transport.stderrTail(), transport.stdoutTail?.() ?? []);
   };
 }
 
-/** A diagnostic about one session. Its message may hold text of the server. */
-export function diagnose(ports: EffectPorts, key: SessionKey, kind: string, message: string): void {
+/** Those lines and the address, for the failure of an attempt. */
+export function attemptDetails(ports: EffectPorts) {
+  const linesOf = lastLines(ports);
+  return (key: SessionKey): Partial<RawFailure> => {
+    const url = ports.sessions.get(key)?.transport?.url;
+    return url === undefined ? linesOf(key) : { ...linesOf(key), url: ports.servers.mask(key.name)(url) };
+  };
+}
+
+/** Publishes a diagnostic about one session. The message may hold text of the server: it is masked and cut. */
+export function diagnose(ports: EffectPorts, key: SessionKey, kind: DiagnosticKind, message: string): void {
   ports.publish({
     type: 'diagnostic',
-    connection: key.name,
+    server: key.name,
     generation: key.generation,
     kind,
     message: cutText(ports.servers.mask(key.name)(message)),

@@ -1,22 +1,23 @@
 /**
- * How every effect of the chart runs: bounded, abortable, and settling with a plain record.
+ * `src/actors` holds the effects of the connection's and the configuration's charts: what a chart invokes to act on the
+ * world. This file is how every effect runs: bounded, abortable, and settling with a plain record.
  *
  * E1. An effect settles with its output plus `startedAt` and `at`, or rejects with a `Failure`; never with an `Error`.
- * E2. It is over when its limit is over or its state was left, whatever the work does; the work's signal is aborted.
+ * E2. It ends when its limit is over or its state is exited, whatever the work does; the work's signal is aborted.
  */
-import { fromPromise } from 'xstate';
-import type { Settled } from '../../machines/connection.events.js';
-import { LONGEST_DELAY_MS } from '../../machines/policy/backoff.js';
+import { fromPromise, type NonReducibleUnknown } from 'xstate';
+import type { Settled } from '../../machines/connection/connection.events.js';
 import type { Failure, FailurePhase } from '../../machines/policy/failure.js';
-import { cutText } from '../cut-text.js';
+import { cutText } from '../text/cut-text.js';
 import type { Clock } from '../ports.js';
-import { maskFailure } from '../secrets.js';
+import { maskFailure } from '../secrets/secrets.js';
 import type { EffectPorts } from './effect-ports.js';
 import { ProtocolFailure, RequestLostError, RpcError } from '../protocol/protocol-client.js';
-import { messageOf } from '../thrown.js';
-import { TransportError, type RawFailure } from '../transports/session-transport.js';
+import { messageOf } from '../text/error-message.js';
+import { TransportError, type RawFailure } from '../failures/transport-error.js';
+import { LeftState, LimitOver, withinLimit } from '../async/within-limit.js';
 
-/** The output of an effect that has nothing to tell but that it is done. */
+/** The output of an effect that reports only that it is done. */
 export type Nothing = Record<never, never>;
 
 export interface EffectSpec<TOutput extends object, TInput> {
@@ -24,9 +25,9 @@ export interface EffectSpec<TOutput extends object, TInput> {
   run(input: TInput, signal: AbortSignal): Promise<TOutput>;
   /** Milliseconds the work may take; 0, or no function, means no limit. */
   readonly limitMs?: (input: TInput) => number;
-  /** What it means when the limit is over. */
+  /** The failure if the limit is over. */
   readonly expired?: (input: TInput, limitMs: number) => RawFailure;
-  /** What is known about the server when it failed, added where the failure does not say. */
+  /** What is known about the server when it failed; added for fields that the failure lacks. */
   readonly details?: (input: TInput) => Partial<RawFailure>;
 }
 
@@ -59,74 +60,19 @@ export async function runEffect<TOutput extends object, TInput extends { readonl
   }
 }
 
-/** When an effect began and ended. It takes no less than no time where the clock was set back meanwhile. */
+/** When an effect began and ended. If the clock was set back meanwhile, it took no time. */
 export function spanSince(clock: Clock, startedAt: number): Settled {
   const at = clock.now();
   return { startedAt: Math.min(startedAt, at), at };
 }
 
-class LimitOver extends Error {
-  constructor(readonly limitMs: number) {
-    super(`It took longer than ${limitMs} ms.`);
-  }
-}
-
-/** Runs `work` until it settles, `outer` aborts or `limitMs` is over, whichever comes first. */
-export function withinLimit<T>(
-  clock: Clock,
-  outer: AbortSignal,
-  limitMs: number,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  if (outer.aborted) return Promise.reject(new LeftState());
-  return new Promise<T>((resolve, reject) => {
-    const inner = new AbortController();
-    const stop = (): void => {
-      if (timer !== undefined) clock.clearTimeout(timer);
-      outer.removeEventListener('abort', onAbort);
-    };
-    const giveUp = (reason: Error): void => {
-      stop();
-      reject(reason);
-      inner.abort(reason);
-    };
-    const onAbort = (): void => giveUp(new LeftState());
-    const begin = async (): Promise<T> => work(inner.signal);
-    const timer = isLimit(limitMs)
-      ? clock.setTimeout(() => giveUp(new LimitOver(limitMs)), limitMs)
-      : undefined;
-    outer.addEventListener('abort', onAbort, { once: true });
-    begin().then(
-      (value) => {
-        stop();
-        resolve(value);
-      },
-      (error: unknown) => {
-        stop();
-        reject(error);
-      },
-    );
-  });
-}
-
-/** Longer than a timer of the platform can be is for ever. */
-function isLimit(ms: number): boolean {
-  return ms > 0 && ms <= LONGEST_DELAY_MS;
-}
-
-class LeftState extends Error {
-  constructor() {
-    super('The state that asked for this was left.');
-  }
-}
-
-/** What kept the work from succeeding, as a sentence; undefined where nobody asks for it any more. */
+/** Why the work failed, as a sentence; undefined if its state was exited. */
 export function whyFailed(error: unknown, signal: AbortSignal): string | undefined {
   if (signal.reason instanceof LeftState) return undefined;
   return toRawFailure(signal.aborted ? signal.reason : error).message;
 }
 
-/** Reads what the runtime's own code throws; anything else is a bug and told as `internal`. */
+/** Reads what the runtime's own code throws; anything else is a bug and becomes `internal`. */
 export function toRawFailure(error: unknown): RawFailure {
   if (
     error instanceof TransportError ||
@@ -136,11 +82,25 @@ export function toRawFailure(error: unknown): RawFailure {
     return error.failure;
   }
   if (error instanceof RpcError) {
+    const request = error.method === undefined ? '' : ` ${error.method}`;
     return {
       code: 'server-error',
-      message: cutText(`The server answered with error ${error.rpcCode}: ${error.message}`),
+      message: cutText(`The server answered${request} with error ${error.rpcCode}: ${error.message}`),
       rpcCode: error.rpcCode,
     };
   }
   return { code: 'internal', message: messageOf(error) };
+}
+
+export function plainEffect<TOutput extends object, TInput = NonReducibleUnknown>(
+  failureOf: (error: unknown) => object,
+  work: (input: TInput) => Promise<TOutput>,
+) {
+  return fromPromise<TOutput, TInput>(async ({ input }) => {
+    try {
+      return await work(input);
+    } catch (error) {
+      return Promise.reject(failureOf(error));
+    }
+  });
 }

@@ -1,11 +1,11 @@
 /**
- * How sessions are brought to their end: drained, closed with courtesy, or killed. All of the connection at once, so that
- * nothing older can be left behind; or, once one has replaced the other, the older one alone.
+ * How sessions end: drained, closed in order, or killed. Either all sessions of a connection end at once, so that none
+ * is left over, or a single one ends while another is in use.
  */
-import type { BoundedSessionInput, RetireSessionInput } from '../../machines/connection.events.js';
-import { doneWithin } from '../release.js';
-import type { Released, Sessions } from '../sessions.js';
-import { TransportError, type RawFailure } from '../transports/session-transport.js';
+import type { BoundedSessionInput, RetireSessionInput } from '../../machines/connection/connection.events.js';
+import { settlesWithin } from '../async/settles-within.js';
+import type { Released, Sessions } from '../sessions/sessions.js';
+import { TransportError, type RawFailure } from '../failures/transport-error.js';
 import { effect, type Nothing } from './effect.js';
 import { diagnose, type EffectPorts } from './effect-ports.js';
 
@@ -13,16 +13,16 @@ const limitMs = (input: BoundedSessionInput): number => input.limitMs;
 
 const expired = (_: BoundedSessionInput, limit: number): RawFailure => notReleased(limit);
 
-/** What it means that an old session takes too long to end. */
+/** The failure if an old session takes too long to end. */
 export function notReleased(limit: number): RawFailure {
   return {
     code: 'not-released',
-    message: `The old session was not proven gone within ${limit} ms, so no new one may start.`,
-    hint: 'Look for a process of this server that does not end, then retry.',
+    message: `The old session was not proven gone within ${limit} ms, so no new session may start.`,
+    hint: 'Find the process of this server that does not exit, and retry.',
   };
 }
 
-/** Done, unless something survived. */
+/** Throws if something survived. */
 function proven(left: Released): Nothing {
   if (left !== undefined) throw new TransportError(left);
   return {};
@@ -43,7 +43,10 @@ export const closeSession = ending((sessions, name) => sessions.close(name));
 
 export const killSession = ending((sessions, name) => sessions.kill(name));
 
-/** Over when no call is in flight or the limit is, at once where that is 0; what is left the close settles. */
+/**
+ * Ends when no call is in flight or the limit is over; at once if the limit is 0. Closing the session settles what is
+ * left.
+ */
 export function drainCalls(ports: EffectPorts) {
   return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'release',
@@ -55,19 +58,20 @@ export function drainCalls(ports: EffectPorts) {
   });
 }
 
-/** Lets the calls of a session that was replaced finish, and ends it. What survives that is told. */
+/** Lets the calls of one session finish, then ends it. Anything that survives is reported as a diagnostic. */
 export function retireSession(ports: EffectPorts) {
   const { clock, sessions } = ports;
   return effect<Nothing, RetireSessionInput>(ports, {
     phase: 'release',
     run: async (input, signal) => {
-      const { name, besides, drainMs, closeMs } = input;
-      await sessions.get(input)?.finishCalls(clock, drainMs);
+      const { drainMs, closeMs } = input;
+      const session = sessions.get(input);
+      if (drainMs > 0 && session !== undefined) await settlesWithin(clock, drainMs, session.idle(signal));
       signal.throwIfAborted();
-      const ended = sessions.closeOthers({ name, generation: besides });
-      const isOver = await doneWithin(clock, closeMs, ended);
+      const ended = sessions.closeOne(input);
+      const isOver = await settlesWithin(clock, closeMs, ended);
       const left = isOver ? await ended : notReleased(closeMs);
-      if (left !== undefined) diagnose(ports, input, left.code, left.message);
+      if (left !== undefined) diagnose(ports, input, 'not-released', left.message);
       return proven(left);
     },
   });

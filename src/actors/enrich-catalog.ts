@@ -1,15 +1,20 @@
 /**
- * Reads what a server has beside tools, where it declares it, and tells a new session what it is to know. Best effort:
- * each part has its own limit, what fails is a diagnostic, and the list that was there stays.
+ * Reads the declared lists other than tools, and restores the hosts' preferences in a new session. Best effort: each
+ * part has its own limit. If a part fails, a diagnostic says so and the previous list stays.
  */
-import type { EnrichCatalogInput, EnrichCatalogOutput, Unsettled } from '../../machines/connection.events.js';
+import type {
+  EnrichCatalogInput,
+  EnrichCatalogOutput,
+  Unsettled,
+} from '../../machines/connection/connection.events.js';
 import { checkExtras, type ExtraKind } from '../catalog/extra-check.js';
 import { listAll } from '../catalog/list-all.js';
-import { effect, whyFailed, withinLimit } from './effect.js';
+import { effect, whyFailed } from './effect.js';
+import { withinLimit } from '../async/within-limit.js';
 import { diagnose, type EffectPorts } from './effect-ports.js';
-import { restoreWishes } from './restore-wishes.js';
+import { restorePreferences } from './restore-preferences.js';
 import { requireClient } from './session-parts.js';
-import { tellChange, tellProblems } from './tell-list.js';
+import { reportChange, reportProblems } from './report-list.js';
 
 export function enrichCatalog(ports: EffectPorts) {
   return effect<Unsettled<EnrichCatalogOutput>, EnrichCatalogInput>(ports, {
@@ -29,7 +34,7 @@ export function enrichCatalog(ports: EffectPorts) {
         ? [list('resources', 'resources/list'), list('resourceTemplates', 'resources/templates/list')]
         : [];
       const prompts = key.lists.includes('prompts') ? [list('prompts', 'prompts/list')] : [];
-      await Promise.all([restoreWishes(ports, key, signal), ...resources, ...prompts]);
+      await Promise.all([restorePreferences(ports, key, signal), ...resources, ...prompts]);
       return ports.extras.counts(key.name);
     },
   });
@@ -48,7 +53,7 @@ async function readList(
   const whole = isDeclared ? await listAll(client, method, kind, signal) : { items: [], problem: undefined };
   signal.throwIfAborted();
   const { entries, problems } = checkExtras(kind, whole.items);
-  tellProblems(ports, key, whole.problem === undefined ? problems : [whole.problem, ...problems]);
+  reportProblems(ports, key, whole.problem === undefined ? problems : [whole.problem, ...problems]);
   const diff = ports.extras.replace(key.name, kind, entries);
-  if (diff !== undefined) tellChange(ports, key, kind, diff);
+  if (diff !== undefined) reportChange(ports, key, kind, diff);
 }

@@ -1,4 +1,7 @@
-/** Speaks `initialize` and `initialized`, tells which of them hung, and listens to what the server says from then on. */
+/**
+ * Sends `initialize` and `initialized`, reports which of them hung, and from then on publishes the server's
+ * notifications.
+ */
 import type {
   BoundedSessionInput,
   ExtraList,
@@ -6,30 +9,24 @@ import type {
   ServerIdentity,
   SessionKey,
   Unsettled,
-} from '../../machines/connection.events.js';
-import { cutText } from '../cut-text.js';
+} from '../../machines/connection/connection.events.js';
+import { cutText } from '../text/cut-text.js';
 import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
-import { maskJson, type Mask } from '../secrets.js';
-import type { Session } from '../sessions.js';
-import type { RawFailure } from '../transports/session-transport.js';
-import { effect, type EffectSpec } from './effect.js';
-import { diagnose, lastWords, type EffectPorts } from './effect-ports.js';
-import type { KnownPlaces } from './known-places.js';
+import { maskJson, type Mask } from '../secrets/secrets.js';
+import type { Session } from '../sessions/sessions.js';
+import type { RawFailure } from '../failures/transport-error.js';
+import { causeHint } from '../failures/output.js';
+import { effect } from './effect.js';
+import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
 import { requireTransport } from './session-parts.js';
 
-/** A server that sends nonsense can send it without end; a person needs to know of it once. */
-const MOST_ODDITIES_TOLD = 20;
+/** A server that sends nonsense may send it without end; these are enough for a person. */
+const MAX_ODDITIES_TOLD = 20;
 
-export function handshake(ports: EffectPorts, places: KnownPlaces) {
-  return effect(ports, places.judging(ports.sessions, shakingHands(ports)));
-}
-
-export function shakingHands(
-  ports: EffectPorts,
-): EffectSpec<Unsettled<HandshakeOutput>, BoundedSessionInput> {
+export function handshake(ports: EffectPorts) {
   /** The method that each session sent last. */
   const steps = new WeakMap<Session, string>();
-  return {
+  return effect<Unsettled<HandshakeOutput>, BoundedSessionInput>(ports, {
     phase: 'handshake',
     limitMs: (input) => input.limitMs,
     expired: (key, limitMs) => {
@@ -37,7 +34,7 @@ export function shakingHands(
       const step = session === undefined ? undefined : steps.get(session);
       return { code: 'handshake-timeout', ...whatHung(session, step, limitMs) };
     },
-    details: lastWords(ports),
+    details: attemptDetails(ports),
     run: async (key, signal) => {
       const { session, transport } = requireTransport(ports, key);
       const client = await ports.createClient(key.name);
@@ -45,9 +42,9 @@ export function shakingHands(
       session.client = client;
       client.onnotification = (method, params, origin) => {
         ports.onnotification?.({ server: key.name, method, params, origin });
-        hear(ports, key, session, method, params);
+        publishNotification(ports, key, session, method, params);
       };
-      client.onoddity = atMost(MOST_ODDITIES_TOLD, (message) =>
+      client.onoddity = atMost(MAX_ODDITIES_TOLD, (message) =>
         diagnose(ports, key, 'protocol-oddity', message),
       );
       const ear = ports.wire?.ear(key);
@@ -72,18 +69,18 @@ export function shakingHands(
         throw error;
       }
     },
-  };
+  });
 }
 
-/** A session that is not known right after it was given was mostly asked for at the wrong place. */
+/** If a session is unknown right after the server issued it, the request usually went to another instance. */
 function explained(ended: RawFailure): RawFailure {
   if (ended.code !== 'session-expired') return ended;
   const hint =
-    'It had just been given. Where several instances stand behind one address, they have to share their sessions, or a session has to stay with one of them.';
+    'The server had just issued that session. If several instances share the address, they must share their sessions, or requests of a session must always go to the same instance.';
   return { hint, ...ended };
 }
 
-/** What is known of a server that let the time pass, and what helps. */
+/** What is known of a server that did not answer in time, and what may help. */
 function whatHung(
   session: Session | undefined,
   step: string | undefined,
@@ -92,23 +89,43 @@ function whatHung(
   if (step !== undefined && step !== 'initialize') {
     return {
       message: `The server answered initialize, but did not take ${step} within ${limitMs} ms.`,
-      hint: 'It speaks MCP, and got stuck in the middle of the handshake: its log may tell why. If it is slow, raise its timeout.',
+      hint: 'It speaks MCP and got stuck during the handshake: see its log. If it is slow, raise its startTimeoutMs.',
     };
   }
-  // This transport connects with its first message, and the first sign of life is the reply to that.
+  // This transport connects with its first message; the reply to that is the first sign of life.
   if (session?.transport?.kind === 'http' && session.activeAt === 0) {
     return {
       message: `The server could not be reached within ${limitMs} ms, or did not answer initialize.`,
-      hint: 'Nothing came from there: check its address, and the way to it (VPN, firewall, proxy). If it is slow, raise its timeout.',
+      hint: 'Nothing was received: check its address and the network (VPN, firewall, proxy). If it is slow, raise its startTimeoutMs.',
     };
   }
+  const { transport } = session ?? {};
   return {
     message: `The server did not answer initialize within ${limitMs} ms.`,
-    hint: 'It started but does not speak MCP on this transport, or it starts slowly: raise its timeout.',
+    hint: hintOfOutput(transport?.stderrTail() ?? [], transport?.stdoutTail?.() ?? []),
   };
 }
 
-/** Names of fields in the answer to `initialize` (MCP specification, schema) and in what is kept of it. */
+/** An address at which it serves HTTP says the most; an error comes next. */
+function hintOfOutput(stderr: readonly string[], stdout: readonly string[]): string {
+  const place = listeningPlace([...stderr, ...stdout]);
+  if (place !== undefined)
+    return `It listens on ${place}: use that address as the "url" of the entry, or start it with an argument such as --stdio.`;
+  const cause = causeHint(stderr, stdout);
+  if (cause !== undefined) return `${cause}. If it starts slowly, raise its startTimeoutMs.`;
+  return 'It started but does not speak MCP on this transport, or it starts slowly: raise its startTimeoutMs.';
+}
+
+const LISTENS = /\b(?:listen|running|serving|serves|started|available|server)/i;
+const ADDRESS = /\bhttps?:\/\/[^\s"'<>()]+[^\s"'<>().,;]|\bport:? \d{2,5}\b/i;
+
+/** An address or a port. */
+function listeningPlace(lines: readonly string[]): string | undefined {
+  const line = lines.findLast((each) => LISTENS.test(each) && ADDRESS.test(each));
+  return ADDRESS.exec(line ?? '')?.[0];
+}
+
+/** Names of fields in the answer to `initialize` (MCP specification, schema) and in the part of it that is kept. */
 const IDENTITY_NAMES: ReadonlySet<string> = new Set(
   (
     'info capabilities instructions name title version description websiteUrl icons src mimeType sizes theme ' +
@@ -117,37 +134,38 @@ const IDENTITY_NAMES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** What the server says of itself, without secrets; the version is one of ours. */
-function maskIdentity({ protocolVersion, ...told }: ServerIdentity, mask: Mask): ServerIdentity {
-  return { ...maskJson(told, mask, IDENTITY_NAMES), protocolVersion };
+/** What the server says of itself, with secrets masked. The version is one that this client offers. */
+function maskIdentity({ protocolVersion, ...others }: ServerIdentity, mask: Mask): ServerIdentity {
+  return { ...maskJson(others, mask, IDENTITY_NAMES), protocolVersion };
 }
 
 function atMost(times: number, tell: (message: string) => void): (message: string) => void {
-  let told = 0;
+  let count = 0;
   return (message) => {
-    told += 1;
-    if (told <= times) tell(told < times ? message : `${message} More of this session is not told.`);
+    count += 1;
+    if (count <= times)
+      tell(count < times ? message : `${message} Further ones in this session are not reported.`);
   };
 }
 
-/** Which list the server says has changed, by the notification that says so. */
+/** The list that has changed, by the notification that says so. */
 const CHANGED_LISTS: ReadonlyMap<string, 'tools' | ExtraList> = new Map([
   ['notifications/tools/list_changed', 'tools'],
   ['notifications/resources/list_changed', 'resources'],
   ['notifications/prompts/list_changed', 'prompts'],
 ]);
 
-function hear(
+function publishNotification(
   ports: EffectPorts,
   key: SessionKey,
   session: Session,
   method: string,
   params: JsonObject,
 ): void {
-  const about = { connection: key.name, generation: key.generation };
+  const about = { server: key.name, generation: key.generation };
   const mask = ports.servers.mask(key.name);
   const list = CHANGED_LISTS.get(method);
-  if (list !== undefined) session.onlistchanged?.(list);
+  if (list !== undefined) session.signal({ kind: 'listChanged', list });
   if (method === 'notifications/resources/updated' && typeof params['uri'] === 'string') {
     ports.publish({ type: 'resource.updated', ...about, uri: cutText(mask(params['uri'])) });
   }

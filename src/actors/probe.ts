@@ -1,20 +1,22 @@
 /**
- * One ping. Any sign of life counts as an answer: a pong, an error (a server need not know `ping`), a message of
- * another kind, a call in flight that the server may be busy with, or a question of it that is not answered yet.
+ * One ping. Any sign of life counts as an answer: a pong, an error (a server need not know `ping`), any other message,
+ * a call in flight that may keep the server busy, or a request of the server that is not answered yet.
  *
- * What comes in the place of an answer says nothing: an empty reply, a page or HTTP 500 may be of a server that does not
- * know `ping`, or of whatever stands before one that is gone. So it is asked for a list that it has given before.
+ * A reply that is no MCP message proves nothing: an empty body, a page or HTTP 500 may come from a server that does not
+ * know `ping`, or from a proxy in front of a server that is gone. The probe then asks for a list that the server
+ * declares.
  */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import type { BoundedSessionInput } from '../../machines/connection.events.js';
+import type { BoundedSessionInput } from '../../machines/connection/connection.events.js';
 import { RequestLostError, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
-import type { Session } from '../sessions.js';
-import { TransportError, type RawFailure } from '../transports/session-transport.js';
-import { effect, withinLimit, type Nothing } from './effect.js';
-import { lastWords, type EffectPorts } from './effect-ports.js';
+import type { Session } from '../sessions/sessions.js';
+import { TransportError, type RawFailure } from '../failures/transport-error.js';
+import { effect, type Nothing } from './effect.js';
+import { withinLimit } from '../async/within-limit.js';
+import { lastLines, type EffectPorts } from './effect-ports.js';
 import { requireClient } from './session-parts.js';
 
-/** By what a server declares to have. */
+/** By the declared capability. */
 const LISTS = [
   ['tools', 'tools/list'],
   ['resources', 'resources/list'],
@@ -24,7 +26,7 @@ const LISTS = [
 export function probe(ports: EffectPorts) {
   return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'session',
-    details: lastWords(ports),
+    details: lastLines(ports),
     run: async (key, signal) => {
       const { session, client } = requireClient(ports, key);
       const { activeAt } = session;
@@ -62,7 +64,7 @@ async function ask(
   }
 }
 
-/** What was there before can be there again: no reason never to look for it any more. */
+/** The server spoke MCP at this address before, so it may come back. The loss must not count as permanent. */
 function asLoss(failure: RawFailure): RawFailure {
   if (failure.code !== 'http-not-mcp') return failure;
   return { ...failure, code: 'unresponsive', message: `A ping got no answer: ${failure.message}` };

@@ -1,27 +1,35 @@
 /**
- * Trust first, then expansion; the expanded entry stays outside the machine until `openTransport` takes it. Nothing of a
- * server that may rest is expanded, and nobody asked for a value of it, until it is wanted.
+ * Checks trust first, then expands the entry. The expanded entry stays outside the machine until its session is opened.
+ * If the server may stay dormant, its entry is not expanded until the server is needed.
  */
-import type { ResolveConfigInput, ResolveConfigOutput, Unsettled } from '../../machines/connection.events.js';
+import type {
+  ResolveConfigInput,
+  ResolveConfigOutput,
+  Unsettled,
+} from '../../machines/connection/connection.events.js';
 import { effect } from './effect.js';
 import type { EffectPorts } from './effect-ports.js';
-import type { LaunchPlans } from './launch-plans.js';
+import type { LaunchPlans } from '../sessions/launch-plans.js';
 
 export function resolveConfig(ports: EffectPorts, plans: LaunchPlans) {
   return effect<Unsettled<ResolveConfigOutput>, ResolveConfigInput>(ports, {
     phase: 'configure',
-    run: async ({ name, wanted }) => {
-      const { servers, catalogs, cache } = ports;
-      if (!wanted && servers.isLazy(name)) {
-        if (!(await servers.isTrusted(name))) return { kind: 'untrusted' };
+    run: async ({ name, generation, wanted }) => {
+      const { servers, catalogs, cache, reviews } = ports;
+      if (!wanted && servers.settings(name).start === 'lazy') {
+        if (!(await servers.askForTrust(name))) return { kind: 'untrusted' };
         await cache?.recall(name);
         if (catalogs.get(name) !== undefined) return { kind: 'dormant' };
       }
       const resolution = await servers.resolve(name);
       if (resolution.kind === 'untrusted') return resolution;
+      const { config } = resolution;
+      plans.set(
+        { name, generation },
+        { config, cacheKey: servers.cacheKey(name), reviewed: reviews?.target(name) },
+      );
       await cache?.recall(name);
-      plans.set(name, resolution.config);
-      return { kind: 'resolved', hash: resolution.hash };
+      return { kind: 'resolved' };
     },
   });
 }

@@ -1,8 +1,9 @@
-/** The parts of a session an effect cannot work without. */
-import type { SessionKey } from '../../machines/connection.events.js';
+/** The parts of a session that an effect needs. Throws if they are gone. */
+import type { SessionKey } from '../../machines/connection/connection.events.js';
 import type { ProtocolClient } from '../protocol/protocol-client.js';
-import type { Session } from '../sessions.js';
-import { TransportError, type SessionTransport } from '../transports/session-transport.js';
+import type { Session } from '../sessions/sessions.js';
+import type { SessionTransport } from '../transports/session-transport.js';
+import { TransportError } from '../failures/transport-error.js';
 import type { EffectPorts } from './effect-ports.js';
 
 function gone(key: SessionKey): TransportError {

@@ -1,106 +1,164 @@
 /**
- * Watches a session while its connection is ready and reports what happens to it: lost, quiet, idle, stable, list
- * changed. The only sender of session facts. Goes by other limits as soon as the entry has others. The tools of a session
- * that has replaced another come into use with it.
+ * Watches a session while its connection is ready and reports what happens to it: lost, unreachable, quiet, idle,
+ * stable, list changed. The only sender of session facts. The chart sends new limits when those of the entry change.
  */
 import { fromCallback } from 'xstate';
-import type { ConnectionEvent, WatchSessionInput } from '../../machines/connection.events.js';
-import type { Clock } from '../ports.js';
-import { maskFailure } from '../secrets.js';
-import type { RawFailure } from '../transports/session-transport.js';
-import { timeLeft, whenStill } from '../when-still.js';
+import type {
+  ConnectionEvent,
+  WatchLimits,
+  WatchSessionEvent,
+  WatchSessionInput,
+} from '../../machines/connection/connection.events.js';
+import type { Failure } from '../../machines/policy/failure.js';
+import { maskFailure } from '../secrets/secrets.js';
+import type { Session, SessionListener } from '../sessions/sessions.js';
+import type { RawFailure } from '../failures/transport-error.js';
+import { timeLeft, whenStill } from '../async/idle-timer.js';
 import type { EffectPorts } from './effect-ports.js';
-import type { KnownPlaces } from './known-places.js';
-import { takeList } from './list-tools.js';
 
+/** How long to wait before a ping: the exchange that broke may belong to a call that is about to settle. */
 const SETTLING_MS = 100;
 
-type Limits = Pick<WatchSessionInput, 'pingIdleMs' | 'stableMs' | 'idleStopMs'>;
+type Report = (event: ConnectionEvent) => void;
 
-export function watchSession(ports: EffectPorts, places: KnownPlaces) {
-  return fromCallback<ConnectionEvent, WatchSessionInput>(({ input, sendBack }) => {
-    const { clock } = ports;
-    const { generation } = input;
+export function watchSession(ports: EffectPorts) {
+  return fromCallback<WatchSessionEvent, WatchSessionInput>(({ input, sendBack, receive }) => {
     const session = ports.sessions.get(input);
-    const lose = (raw: RawFailure): void =>
-      sendBack({
-        type: 'session.lost',
-        generation,
-        failure: maskFailure({ ...raw, phase: 'session', at: clock.now() }, ports.servers.mask(input.name)),
-      });
-
-    if (session?.transport === undefined || session.isClosing) {
-      lose({ code: 'connection-lost', message: 'The session was gone before it was watched.' });
+    const ended = whyEnded(session);
+    if (session === undefined || ended !== undefined) {
+      const failure = lossOf(ports, input.name, ended ?? GONE);
+      (sendBack as Report)({ type: 'session.lost', generation: input.generation, failure });
       return;
     }
-    if (session.transport.ended !== undefined) {
-      lose(session.transport.ended);
-      return;
-    }
-    places.note(input.name, session.transport.url);
-    if (session.prepared !== undefined) {
-      takeList(ports, input, session.prepared);
-      session.prepared = undefined;
-    }
-    session.onlost = lose;
-    session.onlistchanged = (list) => {
-      const told = { generation, at: clock.now() };
-      if (list === 'tools') sendBack({ type: 'catalog.listChanged', ...told });
-      else sendBack({ type: 'catalog.extrasChanged', ...told, list });
-    };
-    const since = clock.now();
-    const { activeAt, usedAt } = session;
-    const lastLife = (): number => (session.activeAt === activeAt ? since : session.activeAt);
-    const lastUse = (): number => (session.usedAt === usedAt ? since : session.usedAt);
-    const askIfQuiet = (): void => {
-      if (!session.maySayNothing) sendBack({ type: 'session.quiet', generation });
-    };
-    let asking: (() => void) | undefined;
-    let limits: Limits = input;
-    const askSoon = (): void => {
-      if (limits.pingIdleMs <= 0) return;
-      // What broke may have been a call, which is about to settle.
-      asking ??= after(clock, SETTLING_MS, () => {
-        asking = undefined;
-        askIfQuiet();
-      });
-    };
-    session.ondoubt = askSoon;
-    session.onoverdue = () => {
-      if (timeLeft(clock, lastLife(), limits.pingIdleMs) === 0) askSoon();
-    };
-    const begin = ({ stableMs, pingIdleMs, idleStopMs }: Limits): readonly (() => void)[] => [
-      after(clock, timeLeft(clock, since, stableMs), () => sendBack({ type: 'session.stable', generation })),
-      whenStill(clock, pingIdleMs, lastLife, askIfQuiet),
-      whenStill(clock, idleStopMs, lastUse, () => {
-        if (!session.isBusy) sendBack({ type: 'session.idle', generation });
-      }),
-    ];
-    let timers = begin(limits);
-    const end = (): void => {
-      for (const cancel of timers) cancel();
-    };
-    session.onretuned = ({ stableMs, ping, idleStopMs }) => {
-      end();
-      limits = { stableMs, pingIdleMs: ping.idleMs, idleStopMs };
-      timers = begin(limits);
-    };
-    const stop = (): void => {
-      end();
-      asking?.();
-      session.ondoubt = undefined;
-      session.onoverdue = undefined;
-      session.onretuned = undefined;
-      session.onlost = undefined;
-      session.onlistchanged = undefined;
-      session.onend = undefined;
-    };
-    session.onend = stop;
-    return stop;
+    const watch = new SessionWatch(ports, session, input, sendBack);
+    receive(({ limits }) => watch.goBy(limits));
+    return () => watch.end();
   });
 }
 
-function after(clock: Clock, ms: number, fn: () => void): () => void {
-  const timer = clock.setTimeout(fn, Math.max(0, ms));
-  return () => clock.clearTimeout(timer);
+const GONE: RawFailure = {
+  code: 'connection-lost',
+  message: 'The session was gone before it was watched.',
+};
+
+function whyEnded(session: Session | undefined): RawFailure | undefined {
+  return session?.transport === undefined || session.isClosing ? GONE : session.transport.ended;
+}
+
+function lossOf({ clock, servers }: EffectPorts, name: string, raw: RawFailure): Failure {
+  return maskFailure({ ...raw, phase: 'session', at: clock.now() }, servers.mask(name));
+}
+
+class SessionWatch {
+  readonly #ports: EffectPorts;
+  readonly #session: Session;
+  readonly #report: Report;
+  readonly #stopListening: () => void;
+  readonly #since: number;
+  /** Times of the last activity and the last call when the watch began. Both count as the beginning of the watch. */
+  readonly #activeBefore: number;
+  readonly #usedBefore: number;
+  #limits: WatchLimits;
+  #timers: readonly (() => void)[];
+  #asking: (() => void) | undefined;
+
+  constructor(ports: EffectPorts, session: Session, limits: WatchLimits, report: Report) {
+    this.#ports = ports;
+    this.#session = session;
+    this.#report = report;
+    this.#since = ports.clock.now();
+    this.#activeBefore = session.activeAt;
+    this.#usedBefore = session.usedAt;
+    this.#limits = limits;
+    this.#timers = this.#begin();
+    this.#stopListening = session.watch(this.#receive);
+  }
+
+  goBy(limits: WatchLimits): void {
+    this.#cancel();
+    this.#limits = limits;
+    this.#timers = this.#begin();
+  }
+
+  end(): void {
+    this.#stopListening();
+    this.#cancel();
+    this.#asking?.();
+    this.#asking = undefined;
+  }
+
+  readonly #receive: SessionListener = (signal) => {
+    const { clock } = this.#ports;
+    const { name, generation } = this.#session.key;
+    switch (signal.kind) {
+      case 'lost': {
+        const failure = lossOf(this.#ports, name, signal.failure);
+        return this.#report({ type: 'session.lost', generation, failure });
+      }
+      case 'unreachable': {
+        const failure = lossOf(this.#ports, name, signal.failure);
+        return this.#report({ type: 'session.unreachable', generation, count: signal.count, failure });
+      }
+      case 'listChanged': {
+        const at = clock.now();
+        const { list } = signal;
+        if (list === 'tools') this.#report({ type: 'catalog.listChanged', generation, at });
+        else this.#report({ type: 'catalog.extrasChanged', generation, at, list });
+        return;
+      }
+      case 'doubt':
+        return this.#askSoon();
+      case 'overdue':
+        if (timeLeft(clock, this.#lastLife(), this.#limits.pingIdleMs) === 0) this.#askSoon();
+        return;
+      case 'ending':
+        return this.end();
+    }
+  };
+
+  #begin(): readonly (() => void)[] {
+    const { clock } = this.#ports;
+    const { generation } = this.#session.key;
+    const { stableMs, pingIdleMs, idleStopMs } = this.#limits;
+    const stable = clock.setTimeout(
+      () => this.#report({ type: 'session.stable', generation }),
+      timeLeft(clock, this.#since, stableMs),
+    );
+    return [
+      () => clock.clearTimeout(stable),
+      whenStill(clock, pingIdleMs, this.#lastLife, () => this.#askIfQuiet()),
+      whenStill(clock, idleStopMs, this.#lastUse, () => {
+        if (!this.#session.isBusy) this.#report({ type: 'session.idle', generation });
+      }),
+    ];
+  }
+
+  #cancel(): void {
+    for (const cancel of this.#timers) cancel();
+  }
+
+  readonly #lastLife = (): number => {
+    const { activeAt } = this.#session;
+    return activeAt === this.#activeBefore ? this.#since : activeAt;
+  };
+
+  readonly #lastUse = (): number => {
+    const { usedAt } = this.#session;
+    return usedAt === this.#usedBefore ? this.#since : usedAt;
+  };
+
+  #askIfQuiet(): void {
+    const { maySayNothing, key } = this.#session;
+    if (!maySayNothing) this.#report({ type: 'session.quiet', generation: key.generation });
+  }
+
+  #askSoon(): void {
+    if (this.#limits.pingIdleMs <= 0 || this.#asking !== undefined) return;
+    const { clock } = this.#ports;
+    const timer = clock.setTimeout(() => {
+      this.#asking = undefined;
+      this.#askIfQuiet();
+    }, SETTLING_MS);
+    this.#asking = () => clock.clearTimeout(timer);
+  }
 }

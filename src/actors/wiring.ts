@@ -1,39 +1,32 @@
-/**
- * Every actor slot of the connection chart and the effect that fills it.
- */
-import { connectionMachine } from '../../machines/connection.machine.js';
+/** Fills every actor slot of the connection's chart with its effect. */
+import { connectionMachine } from '../../machines/connection/connection.machine.js';
+import { adoptTools } from './adopt-tools.js';
 import { authorize } from './authorize.js';
 import type { EffectPorts } from './effect-ports.js';
 import { closeSession, drainCalls, killSession, retireSession } from './end-session.js';
 import { enrichCatalog } from './enrich-catalog.js';
 import { handshake } from './handshake.js';
-import type { KnownPlaces } from './known-places.js';
-import type { LaunchPlans } from './launch-plans.js';
-import { listTools } from './list-tools.js';
+import type { LaunchPlans } from '../sessions/launch-plans.js';
 import { openTransport } from './open-transport.js';
-import { prepareSession } from './prepare-session.js';
 import { probe } from './probe.js';
+import { readTools } from './read-tools.js';
 import { resolveConfig } from './resolve-config.js';
 import { watchSession } from './watch-session.js';
 
-export function wireConnection(
-  ports: EffectPorts,
-  plans: LaunchPlans,
-  places: KnownPlaces,
-): typeof connectionMachine {
+export function wireConnection(ports: EffectPorts, plans: LaunchPlans): typeof connectionMachine {
   const close = closeSession(ports);
   return connectionMachine.provide({
     actors: {
       resolveConfig: resolveConfig(ports, plans),
-      openTransport: openTransport(ports, plans, places),
-      handshake: handshake(ports, places),
-      listTools: listTools(ports, places),
+      openTransport: openTransport(ports, plans),
+      handshake: handshake(ports),
+      readTools: readTools(ports),
+      adoptTools: adoptTools(ports),
       enrichCatalog: enrichCatalog(ports),
       authorize: authorize(ports),
       probe: probe(ports),
-      prepareSession: prepareSession(ports),
       retireSession: retireSession(ports),
-      watchSession: watchSession(ports, places),
+      watchSession: watchSession(ports),
       releaseSession: close,
       drainCalls: drainCalls(ports),
       closeSession: close,

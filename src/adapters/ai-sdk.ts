@@ -2,51 +2,65 @@
  * Tools for the AI SDK (`ai`): `generateText`, `streamText` and `ToolLoopAgent`.
  *
  * The tool set is live: the SDK reads it again for every step, so that a running agent sees tools come and go. A spread
- * (`{ ...toTools(troupe) }`) would be a copy of the moment; the host's own tools belong into `own` instead.
+ * (`{ ...toTools(troupe) }`) would be a fixed copy; pass the host's own tools as `own` instead.
  */
 import { dynamicTool, jsonSchema, type JSONSchema7, type ToolSet } from 'ai';
-import { checkLimit } from '../calls/result/limit.js';
-import type { MediaBlock } from '../calls/result/take-apart.js';
+import { checkLimit } from '../results/limit-text.js';
+import type { MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { AskedAbout } from './asked-about.js';
 import { MadeTools } from './made-tools.js';
+import { PendingConfirmations } from './pending-confirmations.js';
 import { schemaForModels } from './schema-for-models.js';
 import { isImage } from './shown-media.js';
 import { answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.js';
 import type { ToolSource } from './tool-source.js';
 import { wellFormed } from './well-formed.js';
 
-export type { JsonObject } from '../catalog/json-object.js';
-export type { MediaBlock } from '../calls/result/take-apart.js';
+export type { JsonObject } from '../json/json-object.js';
+export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { AnswerOptions, ToolAnswer } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
 
+/** Options of `toTools`. */
 export interface ToolsOptions extends AnswerOptions {
-  /** Tools of the host, offered as well. They win over one of the same name. */
+  /** Tools of the host, offered as well. They win over tools of the same name. */
   readonly own?: ToolSet;
   /**
-   * Asked before every call of a tool whose `requiresApproval` is true: whether the SDK ends the step with an approval
-   * request and waits for the answer in the next messages; what has become another tool by then is not called, as far as
-   * these are the same `toTools`. `approve` asks on the spot instead. Default: false.
+   * Called before every call of a tool if its `requiresConfirmation` is true. If it returns true, the SDK ends
+   * the step with an approval request and expects the answer in the next messages. If the tool has changed by
+   * then, it is not called, provided that the tool set comes from the same `toTools`. `confirm` asks at once
+   * instead. Default: false.
    */
   readonly needsApproval?: (tool: CatalogTool, input: unknown) => boolean | PromiseLike<boolean>;
   /**
-   * Which data a model is handed, as far as it is at most 20 pieces and 10 MiB of base64 a result; the rest is named in the
-   * text. Depends on what the model takes. A throw counts as false. Default: PNG, JPEG, GIF and WebP images of at most
-   * 5 MiB.
+   * Selects the data that the model gets, up to 20 pieces and 10 MiB of base64 in a result; the text names the rest.
+   * Choose what the model accepts. If it throws, the data is not shown. Default: PNG, JPEG, GIF and WebP images of at
+   * most 5 MiB.
    */
   readonly shows?: (block: MediaBlock) => boolean;
 }
 
 /**
- * The tools of a troupe or a view as a live `ToolSet`. A call's output is a `ToolAnswer`; an error is one too, and an
- * abort rejects with the reason of the signal.
+ * The tools of a troupe or a view as a live `ToolSet`. The output of a call is a `ToolAnswer`, also if the call failed.
+ * An aborted call rejects with the reason of the signal.
+ *
+ * @example
+ * ```ts
+ * import { generateText, type LanguageModel } from 'ai';
+ * import { createTroupe } from 'mcp-troupe';
+ * import { toTools } from 'mcp-troupe/ai-sdk';
+ *
+ * declare const model: LanguageModel;
+ * const troupe = createTroupe({ config: '.mcp.json' });
+ * await troupe.start();
+ * const { text } = await generateText({ model, tools: toTools(troupe), prompt: 'Read README.md.' });
+ * ```
  */
 export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet {
-  checkLimit(options.limit);
+  checkLimit(options.maxCharacters);
   const own: ToolSet = options.own ?? {};
-  const asked = new AskedAbout();
+  const asked = new PendingConfirmations();
   const made = new MadeTools(source, (tool) => toTool(source, tool, asked, options));
   const find = (key: string | symbol): ToolSet[string] | undefined => {
     if (typeof key !== 'string') return undefined;
@@ -71,7 +85,7 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): ToolSet
 function toTool(
   source: ToolSource,
   tool: CatalogTool,
-  asked: AskedAbout,
+  asked: PendingConfirmations,
   options: ToolsOptions,
 ): ToolSet[string] {
   const { name } = tool;
@@ -92,7 +106,7 @@ function toTool(
       toModelOutput: ({ output }) => toModelOutput(output as ToolAnswer),
     }),
     ...(needsApproval !== undefined &&
-      tool.requiresApproval && {
+      tool.requiresConfirmation && {
         needsApproval: async (input: unknown, { toolCallId }: { toolCallId: string }) => {
           const isNeeded = await needsApproval(tool, input);
           if (isNeeded) asked.note(toolCallId, tool);

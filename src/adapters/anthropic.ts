@@ -1,60 +1,84 @@
 /**
- * Tools for Anthropic's Messages API: definitions for a request, and `tool_result` blocks for the `tool_use` blocks of a
- * message.
+ * Tools for Anthropic's Messages API: definitions for a request, and `tool_result` blocks for the `tool_use` blocks of
+ * a message.
  *
- * Ask for the definitions anew for every request: then a running agent sees tools come and go. The types are those of the
- * `@anthropic-ai/sdk` package by their shape, so that it is not needed here.
+ * Get the definitions again for every request, so that a running agent sees tools come and go. The types match those of
+ * the `@anthropic-ai/sdk` package, which is not needed.
  */
-import { checkLimit } from '../calls/result/limit.js';
-import type { MediaBlock } from '../calls/result/take-apart.js';
-import { allAnswers } from './answer-all.js';
+import { checkLimit } from '../results/limit-text.js';
+import type { MediaBlock } from '../results/split-content.js';
+import { allAnswers, type ToolSource } from './tool-source.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import { answerCall, type AnswerOptions } from './tool-answer.js';
-import type { ToolSource } from './tool-source.js';
 import { wellFormed } from './well-formed.js';
 
-export type { JsonObject } from '../catalog/json-object.js';
-export type { MediaBlock } from '../calls/result/take-apart.js';
+export type { JsonObject } from '../json/json-object.js';
+export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
 export type { AnswerOptions } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
 
+/** Options of `runToolCalls`. */
 export interface RunOptions extends AnswerOptions {
-  /** Gives all calls up; the promise rejects with its reason. */
+  /** Aborts all calls; the promise rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
+/** A tool of a Messages request. */
 export interface MessagesTool {
+  /** Name for the model, unique over all servers. */
   name: string;
+  /** The server's description. Absent if it gives none. */
   description?: string;
+  /** JSON Schema of the arguments. */
   input_schema: ObjectSchema;
 }
 
-/** A content block of a message. Only those of the type `tool_use` are for Troupe. */
+/** A content block of a message. Troupe answers only blocks of the type `tool_use`. */
 export interface MessageBlock {
+  /** Kind of the block. Blocks of any other type than `tool_use` are skipped. */
   readonly type: string;
+  /** Id of the call from the API; `tool_use_id` of the answer repeats it. */
   readonly id?: string | null;
+  /** Name of the tool, as in its definition. */
   readonly name?: string | null;
+  /** Arguments of the call as an object, written by the model. */
   readonly input?: unknown;
 }
 
+/** The answer to one `tool_use` block, for the next user message. */
 export interface ToolResultBlock {
+  /** Always `tool_result`, as the API requires. */
   type: 'tool_result';
+  /** `id` of the block that this one answers. */
   tool_use_id: string;
+  /** The result or the error: text within its boundary first, then images and PDF files. */
   content: ToolResultPart[];
+  /** True if the tool failed, or if the call could not be made. */
   is_error: boolean;
 }
 
+/** A part of an answer: text within its boundary, an image or a PDF file. Data is base64. */
 export type ToolResultPart =
   | { type: 'text'; text: string }
   | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } }
   | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } };
 
+/** MIME types of the images that the Messages API accepts. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
-/** The tools that a troupe or a view has now, for `tools` of a request. */
+/**
+ * The tools that a troupe or a view has now, for `tools` of a request.
+ *
+ * @example
+ * ```ts
+ * import { toTools } from 'mcp-troupe/anthropic';
+ *
+ * const tools = toTools(troupe);
+ * ```
+ */
 export function toTools(source: ToolSource): MessagesTool[] {
   return source.tools.map((tool) => {
     const { name, title, description = title } = tool;
@@ -67,16 +91,24 @@ export function toTools(source: ToolSource): MessagesTool[] {
 }
 
 /**
- * Makes the calls of a message (`message.content`) side by side and gives the blocks that answer them, in the same order,
- * for the content of the next user message. Every block of the type `tool_use` is answered, all others are passed over;
- * take out the host's own before.
+ * Makes the calls of a message (`message.content`) concurrently and returns the blocks that answer them, in the same
+ * order, for the content of the next user message. It answers every block of the type `tool_use` and skips all others;
+ * remove calls of the host's own tools first.
+ *
+ * @example
+ * ```ts
+ * import { runToolCalls, type MessageBlock } from 'mcp-troupe/anthropic';
+ *
+ * declare const message: { content: MessageBlock[] };
+ * const results = await runToolCalls(troupe, message.content);
+ * ```
  */
 export async function runToolCalls(
   source: ToolSource,
   content: readonly MessageBlock[],
   options: RunOptions = {},
 ): Promise<ToolResultBlock[]> {
-  checkLimit(options.limit);
+  checkLimit(options.maxCharacters);
   return allAnswers(
     content.filter(({ type }) => type === 'tool_use').map((block) => answerBlock(source, block, options)),
   );

@@ -8,8 +8,8 @@ import { ToolMessage, type MessageContent } from '@langchain/core/messages';
 import { DynamicStructuredTool } from '@langchain/core/tools';
 import type { AgentMiddleware } from 'langchain';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { checkLimit } from '../calls/result/limit.js';
-import type { MediaBlock } from '../calls/result/take-apart.js';
+import { checkLimit } from '../results/limit-text.js';
+import type { MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { MadeTools } from './made-tools.js';
 import { schemaForModels } from './schema-for-models.js';
@@ -18,42 +18,65 @@ import { answerCall, type AnswerOptions, type ToolAnswer } from './tool-answer.j
 import type { ToolSource } from './tool-source.js';
 import { wellFormed } from './well-formed.js';
 
-export type { JsonObject } from '../catalog/json-object.js';
-export type { MediaBlock } from '../calls/result/take-apart.js';
+export type { JsonObject } from '../json/json-object.js';
+export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { AnswerOptions } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
 
+/** Options of `toTools`. */
 export interface ToolsOptions extends AnswerOptions {
   /**
-   * Which data a model is handed, as far as it is at most 20 pieces and 10 MiB of base64 a result; the rest is named in the
-   * text. Depends on what the model takes. A throw counts as false. Default: PNG, JPEG, GIF and WebP images of at most
-   * 5 MiB.
+   * Selects the data that the model gets, up to 20 pieces and 10 MiB of base64 in a result; the text names the rest.
+   * Choose what the model accepts. If it throws, the data is not shown. Default: PNG, JPEG, GIF and WebP images of at
+   * most 5 MiB.
    */
   readonly shows?: (block: MediaBlock) => boolean;
 }
 
+/** Options of `liveTools`. */
 export interface LiveOptions extends ToolsOptions {
-  /** Name of the middleware, which no other one of the agent may have. Default `TroupeTools`. */
+  /** Name of the middleware, unique within the agent. Default `TroupeTools`. */
   readonly name?: string;
 }
 
 /**
- * The tools that a troupe or a view has now. A tool call gives a `ToolMessage` whose `artifact` is the untouched result,
- * and whose `status` is `error` where the answer is one; an abort rejects with the reason of the signal.
+ * The tools that a troupe or a view has now. A call returns a `ToolMessage`: its `artifact` is the unchanged result,
+ * and its `status` is `error` if the call failed. An aborted call rejects with the reason of the signal.
+ *
+ * @example
+ * ```ts
+ * import { createTroupe } from 'mcp-troupe';
+ * import { toTools } from 'mcp-troupe/langchain';
+ *
+ * const troupe = createTroupe({ config: '.mcp.json' });
+ * await troupe.start();
+ * const tools = toTools(troupe);
+ * ```
  */
 export function toTools(source: ToolSource, options: ToolsOptions = {}): DynamicStructuredTool[] {
-  checkLimit(options.limit);
+  checkLimit(options.maxCharacters);
   return source.tools.map((tool) => new McpTool(source, tool, options));
 }
 
 /**
- * A middleware for `createAgent` that offers the tools of a troupe or a view as they are at every step. Fixed tools of the
- * agent win over one of the same name. It answers calls of tools that nobody has, so let it come after other middlewares
- * that bring tools.
+ * A middleware for `createAgent` that offers the current tools of a troupe or a view at every step. Fixed tools of the
+ * agent win over tools of the same name. It answers calls of unknown tools, so place it after other middlewares that
+ * add tools.
+ *
+ * @example
+ * ```ts
+ * import { createAgent } from 'langchain';
+ * import { createTroupe } from 'mcp-troupe';
+ * import { liveTools } from 'mcp-troupe/langchain';
+ *
+ * const troupe = createTroupe({ config: '.mcp.json' });
+ * await troupe.start();
+ * const agent = createAgent({ model: 'openai:gpt-5', tools: [], middleware: [liveTools(troupe)] });
+ * ```
  */
 export function liveTools(source: ToolSource, options: LiveOptions = {}): AgentMiddleware {
-  checkLimit(options.limit);
+  checkLimit(options.maxCharacters);
   const made = new MadeTools(source, (tool) => new McpTool(source, tool, options));
   return {
     name: options.name ?? 'TroupeTools',
@@ -90,7 +113,7 @@ class McpTool extends DynamicStructuredTool {
   }
 
   /**
-   * Without LangChain's own look at the arguments, which names no path and stumbles over some patterns: Troupe looks at
+   * Skips LangChain's validation of the arguments, which names no path and fails on some patterns: Troupe validates
    * them before it sends them.
    */
   override call(...args: Parameters<DynamicStructuredTool['call']>): Promise<ToolMessage | string> {
@@ -99,15 +122,15 @@ class McpTool extends DynamicStructuredTool {
   }
 }
 
-/** Answers for a tool that nobody has; LangChain itself would name the fixed tools of the agent only. */
+/** Answers the call of an unknown tool; LangChain itself would name only the fixed tools of the agent. */
 class UnknownTool extends McpTool {
   constructor(source: ToolSource, name: string, options: ToolsOptions) {
-    const tool = { name, server: '', tool: name, source: '', requiresApproval: false, stale: false };
+    const tool = { name, server: '', tool: name, source: '', requiresConfirmation: false, stale: false };
     super(source, { ...tool, inputSchema: { type: 'object' } }, options);
   }
 }
 
-/** An error is a message of its own, because only that can say so. */
+/** An error is returned as a message, because only a message has a status. */
 function toContent(
   answer: ToolAnswer,
   name: string,

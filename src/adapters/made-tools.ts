@@ -1,18 +1,18 @@
 /**
- * The tools of a source as a framework wants them: each made once, and looked up whenever the framework asks, so that a
- * running agent sees what is there now. Keeps the last thousand that went, so that a call that comes too late is answered
- * by Troupe, which knows where the tool went.
+ * The tools of a source in the form that a framework expects: each is made once and looked up whenever the framework
+ * asks, so that a running agent sees the current tools. Keeps the last thousand tools that are gone, so that Troupe can
+ * answer a late call and say why the tool is gone.
  */
 import type { CatalogTool } from '../catalog/registry.js';
 import type { ToolSource } from './tool-source.js';
 
-const MOST_GONE = 1_000;
+const MAX_GONE = 1_000;
 
 export class MadeTools<T> {
   readonly #source: ToolSource;
   readonly #make: (tool: CatalogTool) => T;
   readonly #made = new WeakMap<CatalogTool, T>();
-  /** By name, the one that went first at the front. */
+  /** Tools that are gone, by name; the oldest first. */
   readonly #gone = new Map<string, T>();
   #from: readonly CatalogTool[] | undefined;
   #present: ReadonlyMap<string, T> = new Map();
@@ -22,7 +22,7 @@ export class MadeTools<T> {
     this.#make = make;
   }
 
-  /** Those that are offered now, by name. */
+  /** The tools that are offered now, by name. */
   get present(): ReadonlyMap<string, T> {
     const { tools } = this.#source;
     if (tools === this.#from) return this.#present;
@@ -33,7 +33,7 @@ export class MadeTools<T> {
     return this.#present;
   }
 
-  /** Also one that was offered before. */
+  /** Also finds a tool that was offered earlier. */
   get(name: string): T | undefined {
     return this.present.get(name) ?? this.#gone.get(name);
   }
@@ -42,7 +42,7 @@ export class MadeTools<T> {
     this.#gone.delete(name);
     this.#gone.set(name, made);
     for (const oldest of this.#gone.keys()) {
-      if (this.#gone.size <= MOST_GONE) break;
+      if (this.#gone.size <= MAX_GONE) break;
       this.#gone.delete(oldest);
     }
   }

@@ -1,18 +1,18 @@
 /**
- * The arguments that a part of a schema names: in its own `properties`, in those of its choices, however deep these lie in
- * one another, and behind local references.
+ * The arguments that a part of a schema names: in its `properties`, in its choices at any depth, and behind local
+ * references.
  *
- * N1. An argument that is named in several places takes what it may be in any of them.
- * N2. Every part is looked at once, so that neither a cycle of references nor one part that all others refer to costs more.
+ * N1. If an argument is named in several places, it accepts whatever fits in one of them.
+ * N2. Each part is visited once, so that a cycle of references or a part with many references costs no more.
  */
-import { canonicalJson } from '../canonical-json.js';
-import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
-import { referredTo } from '../catalog/local-reference.js';
+import { canonicalJson } from '../json/canonical-json.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { referredTo } from '../json/local-reference.js';
 
-/** By name, the schemas of which an argument fits one. */
+/** By name of the argument, its schemas; a value fits if it fits one of them. */
 export type NamedArguments = ReadonlyMap<string, ReadonlySet<unknown>>;
 
-/** `root` is what local references are about. */
+/** `root`: the schema in which local references resolve. */
 export function argumentsNamedIn(part: unknown, root: JsonObject): NamedArguments {
   const named = new Map<string, Set<unknown>>();
   const parts = new Set([part]);
@@ -32,7 +32,7 @@ export function propertiesOf({ properties }: JsonObject): JsonObject {
   return isJsonObject(properties) ? properties : {};
 }
 
-/** One schema for what fits any of them. */
+/** One schema that accepts whatever fits one of them. */
 export function anyOfThem(schemas: ReadonlySet<unknown>): unknown {
   const possible = distinct(schemas).filter((schema) => schema !== false);
   if (possible.includes(true)) return true;
@@ -40,7 +40,7 @@ export function anyOfThem(schemas: ReadonlySet<unknown>): unknown {
   return asOneEnum(possible) ?? { anyOf: possible };
 }
 
-/** The values that a schema lists, where they are plain ones. */
+/** The values that a schema lists, if all are plain. */
 export function valuesOf(schema: unknown): readonly unknown[] | undefined {
   if (!isJsonObject(schema)) return undefined;
   const values = Object.hasOwn(schema, 'const') ? [schema['const']] : schema['enum'];
@@ -52,7 +52,7 @@ function choicesOf({ $ref, anyOf, oneOf, allOf }: JsonObject, root: JsonObject):
   return [referredTo($ref, root), anyOf, oneOf, allOf].flat();
 }
 
-/** Only where nothing but the values (and their type) tells the schemas apart. */
+/** Undefined unless the schemas differ only in their values (and the type of these). */
 function asOneEnum(schemas: readonly unknown[]): JsonObject | undefined {
   const lists = schemas.map(valuesOf);
   const rests = distinct(schemas.map(withoutValues));

@@ -1,11 +1,11 @@
 /**
- * A schema of an older dialect as JSON Schema 2020-12 allows it, which is what some providers judge all tools by. What a
- * keyword holds that no dialect allows there goes with the keyword, so that no value is refused that was taken before.
+ * Converts a schema of an older dialect to JSON Schema 2020-12, by which some providers judge every tool. A keyword is
+ * dropped if no dialect allows its value, so that the result refuses nothing that the original accepts.
  *
- * Knows one schema, and not those within it.
+ * Converts one schema, without its subschemas.
  */
-import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
-import { draftOf } from '../validation/dialect.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { draftOf } from '../schemas/dialect.js';
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
@@ -13,7 +13,7 @@ const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(v
 
 const isNever = (): boolean => false;
 
-/** What keywords hold, as far as that is not looked at before a tool is shown (2020-12, all vocabularies). */
+/** What keywords may hold (2020-12, all vocabularies), for those that are not checked before a tool is shown. */
 const HOLDINGS: readonly (readonly [keywords: string, isFit: (value: unknown) => boolean])[] = [
   ['title description $comment $ref pattern format contentEncoding contentMediaType', isText],
   ['$id $anchor $dynamicRef $dynamicAnchor', isText],
@@ -31,7 +31,7 @@ const IS_FIT: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
   HOLDINGS.flatMap(([keywords, isFit]) => keywords.split(' ').map((keyword) => [keyword, isFit])),
 );
 
-/** Each a set, written as a list. */
+/** Keywords that hold a set, written as a list. */
 const SETS = ['type', 'required'];
 
 export function inNewestDialect(schema: JsonObject): JsonObject {
@@ -49,13 +49,13 @@ export function inNewestDialect(schema: JsonObject): JsonObject {
   );
 }
 
-/** A limit that is not taken itself (draft-04). */
+/** An exclusive limit (draft-04). */
 function asExclusive(schema: JsonObject, keyword: string, exclusive: string): JsonObject {
   const { [keyword]: limit, [exclusive]: _, ...rest } = schema;
   return limit === undefined ? rest : { ...rest, [exclusive]: limit };
 }
 
-/** A list whose items have schemas by their places (up to 2019-09). */
+/** A list whose items have a schema for each position (up to 2019-09). */
 function withPrefixItems(schema: JsonObject): JsonObject {
   const { items, additionalItems, ...rest } = schema;
   if (!Array.isArray(items)) return schema;

@@ -1,14 +1,14 @@
 /**
- * Tools for OpenAI's Chat Completions and Responses API, and for whoever speaks one of them: definitions for a request,
- * and answers to the tool calls of a response.
+ * Tools for OpenAI's Chat Completions and Responses API and for compatible APIs: definitions for a request, and answers
+ * to the tool calls of a response.
  *
- * Ask for the definitions anew for every request: then a running agent sees tools come and go. The types are those of the
- * `openai` package by their shape, so that it is not needed here.
+ * Get the definitions again for every request, so that a running agent sees tools come and go. The types match those of
+ * the `openai` package, which is not needed.
  */
-import { checkLimit } from '../calls/result/limit.js';
+import { checkLimit } from '../results/limit-text.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { messageOf } from '../thrown.js';
-import { allAnswers } from './answer-all.js';
+import { messageOf } from '../text/error-message.js';
+import { allAnswers, type ToolSource } from './tool-source.js';
 import { schemaForModels, type ObjectSchema } from './schema-for-models.js';
 import { isImageOrPdf } from './shown-media.js';
 import {
@@ -18,89 +18,152 @@ import {
   type ToolAnswer,
   type ToolCall,
 } from './tool-answer.js';
-import type { ToolSource } from './tool-source.js';
 import { wellFormed } from './well-formed.js';
 
-export type { JsonObject } from '../catalog/json-object.js';
-export type { MediaBlock } from '../calls/result/take-apart.js';
+export type { JsonObject } from '../json/json-object.js';
+export type { MediaBlock } from '../results/split-content.js';
 export type { CatalogTool } from '../catalog/registry.js';
 export type { ObjectSchema } from './schema-for-models.js';
 export type { AnswerOptions } from './tool-answer.js';
 export type { CallLimits, ShownResult, ToolSource } from './tool-source.js';
 
+/** Options of `runChatToolCalls` and `runResponsesToolCalls`. */
 export interface RunOptions extends AnswerOptions {
-  /** Gives all calls up; the promise rejects with its reason. */
+  /** Aborts all calls; the promise rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
 /** A tool of a Chat Completions request. */
 export interface ChatTool {
+  /** Always `function`, as the API requires. */
   type: 'function';
-  function: { name: string; description?: string; parameters: ObjectSchema; strict: false };
+  /** The definition of the tool. */
+  function: {
+    /** Name for the model, unique over all servers. */
+    name: string;
+    /** The server's description. Absent if it gives none. */
+    description?: string;
+    /** JSON Schema of the arguments. */
+    parameters: ObjectSchema;
+    /** Always false: few schemas of MCP servers fit strict mode. */
+    strict: false;
+  };
 }
 
-/** A tool call of a chat message. Those of another type are not for Troupe. */
+/** A tool call of a chat message. Troupe answers only calls of the type `function`. */
 export interface ChatToolCall {
+  /** Id from the API; `tool_call_id` of the answer repeats it. */
   readonly id: string;
+  /** Kind of the call. Calls of any other type than `function` are skipped. */
   readonly type: string;
-  readonly function?: { readonly name: string; readonly arguments: string };
+  /** What to call. Absent in calls of another type. */
+  readonly function?: {
+    /** Name of the tool, as in its definition. */
+    readonly name: string;
+    /** Arguments as JSON text, written by the model. */
+    readonly arguments: string;
+  };
 }
 
+/** The answer to one tool call, for the next Chat Completions request. */
 export interface ChatToolMessage {
+  /** Always `tool`, as the API requires. */
   role: 'tool';
+  /** `id` of the call that this message answers. */
   tool_call_id: string;
+  /** The result or the error, as text within its boundary. */
   content: string;
 }
 
 /** A tool of a Responses request. */
 export interface ResponsesTool {
+  /** Always `function`, as the API requires. */
   type: 'function';
+  /** Name for the model, unique over all servers. */
   name: string;
+  /** The server's description. Absent if it gives none. */
   description?: string;
+  /** JSON Schema of the arguments. */
   parameters: ObjectSchema;
+  /** Always false: few schemas of MCP servers fit strict mode. */
   strict: false;
 }
 
-/** An item of a response's output. Only those of the type `function_call` are for Troupe. */
+/** An output item of a response. Troupe answers only items of the type `function_call`. */
 export interface ResponsesItem {
+  /** Kind of the item. Items of any other type than `function_call` are skipped. */
   readonly type: string;
+  /** Id of the call from the API; the answer repeats it. */
   readonly call_id?: string | null;
+  /** Name of the tool, as in its definition. */
   readonly name?: string | null;
+  /** Arguments as JSON text, written by the model. */
   readonly arguments?: unknown;
 }
 
+/** The answer to one function call, for the input of the next Responses request. */
 export interface FunctionCallOutput {
+  /** Always `function_call_output`, as the API requires. */
   type: 'function_call_output';
+  /** `call_id` of the call that this item answers. */
   call_id: string;
+  /** The result or the error: text, or parts if the result also holds images or files. */
   output: string | FunctionCallOutputPart[];
 }
 
+/** A part of an answer: text within its boundary, an image or a file. Data is given as a `data:` URL. */
 export type FunctionCallOutputPart =
   | { type: 'input_text'; text: string }
   | { type: 'input_image'; image_url: string; detail: 'auto' }
   | { type: 'input_file'; filename: string; file_data: string };
 
-/** The tools that a troupe or a view has now, for `tools` of a Chat Completions request. */
+/**
+ * The tools that a troupe or a view has now, for `tools` of a Chat Completions request.
+ *
+ * @example
+ * ```ts
+ * import { toChatTools } from 'mcp-troupe/openai';
+ *
+ * const tools = toChatTools(troupe);
+ * ```
+ */
 export function toChatTools(source: ToolSource): ChatTool[] {
   return source.tools.map((tool) => ({ type: 'function', function: definitionOf(tool) }));
 }
 
-/** The tools that a troupe or a view has now, for `tools` of a Responses request. */
+/**
+ * The tools that a troupe or a view has now, for `tools` of a Responses request.
+ *
+ * @example
+ * ```ts
+ * import { toResponsesTools } from 'mcp-troupe/openai';
+ *
+ * const tools = toResponsesTools(troupe);
+ * ```
+ */
 export function toResponsesTools(source: ToolSource): ResponsesTool[] {
   return source.tools.map((tool) => ({ type: 'function', ...definitionOf(tool) }));
 }
 
 /**
- * Makes the calls of a chat message (`message.tool_calls`) side by side and gives the messages that answer them, in the
- * same order. Every call of the type `function` is answered; take out the host's own before. Such a message holds text
- * only: data is named in it, and not handed on.
+ * Makes the calls of a chat message (`message.tool_calls`) concurrently and returns the messages that answer them, in
+ * the same order. It answers every call of the type `function`; remove calls of the host's own tools first. An answer
+ * is text only: it names data, but does not contain it.
+ *
+ * @example
+ * ```ts
+ * import { runChatToolCalls, type ChatToolCall } from 'mcp-troupe/openai';
+ *
+ * declare const message: { tool_calls?: ChatToolCall[] };
+ * const answers = await runChatToolCalls(troupe, message.tool_calls);
+ * ```
  */
 export async function runChatToolCalls(
   source: ToolSource,
   calls: readonly ChatToolCall[] | null | undefined,
   options: RunOptions = {},
 ): Promise<ChatToolMessage[]> {
-  checkLimit(options.limit);
+  checkLimit(options.maxCharacters);
   return allAnswers(
     (calls ?? []).flatMap(({ id, function: called }) =>
       called === undefined ? [] : [answerChat(source, id, called, options)],
@@ -109,21 +172,30 @@ export async function runChatToolCalls(
 }
 
 /**
- * Makes the calls of a response (`response.output`) side by side and gives the items that answer them, in the same order.
- * Every item of the type `function_call` is answered, all others are passed over; take out the host's own before.
+ * Makes the calls of a response (`response.output`) concurrently and returns the items that answer them, in the same
+ * order. It answers every item of the type `function_call` and skips all others; remove calls of the host's own tools
+ * first.
+ *
+ * @example
+ * ```ts
+ * import { runResponsesToolCalls, type ResponsesItem } from 'mcp-troupe/openai';
+ *
+ * declare const response: { output: ResponsesItem[] };
+ * const answers = await runResponsesToolCalls(troupe, response.output);
+ * ```
  */
 export async function runResponsesToolCalls(
   source: ToolSource,
   output: readonly ResponsesItem[],
   options: RunOptions = {},
 ): Promise<FunctionCallOutput[]> {
-  checkLimit(options.limit);
+  checkLimit(options.maxCharacters);
   return allAnswers(
     output.filter(({ type }) => type === 'function_call').map((item) => answerItem(source, item, options)),
   );
 }
 
-/** Not strict: the schema of a server seldom fits the subset that strict mode takes. */
+/** Not strict: the schema of a server seldom fits the subset that strict mode accepts. */
 function definitionOf(tool: CatalogTool): ChatTool['function'] {
   const { name, title, description = title } = tool;
   return {
@@ -165,7 +237,7 @@ async function answer(
   return (await answerCall(source, call, options)).answer;
 }
 
-/** Models write nothing at all for a tool without arguments. */
+/** For a tool without arguments, models write an empty text. */
 function read(written: unknown): { readonly args?: unknown; readonly problem?: string } {
   if (typeof written !== 'string') return { args: written };
   try {

@@ -1,13 +1,13 @@
 /**
- * What a schema asks for beyond what a provider takes, in the words of its description: whole where that is short, else
- * the names of the arguments that each choice is about.
+ * Describes in words the part of a schema that a provider does not accept: the whole schema if that is short, else the
+ * names of the arguments in each choice.
  */
-import { limitText } from '../calls/result/limit.js';
-import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
-import { referredTo } from '../catalog/local-reference.js';
+import { limitText } from '../results/limit-text.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { referredTo } from '../json/local-reference.js';
 import { argumentsNamedIn, propertiesOf, valuesOf } from './named-arguments.js';
 
-const MOST_CHARACTERS = 2_000;
+const MAX_CHARACTERS = 2_000;
 
 const CHOICES = [
   ['anyOf', 'any of'],
@@ -15,14 +15,14 @@ const CHOICES = [
   ['allOf', 'all of'],
 ] as const;
 
-/** The description of `schema`, and that its arguments must fit the rule as well. */
+/** The description of `schema`, with a sentence that its arguments must also fit the rule. */
 export function describedWith(rule: JsonObject, schema: JsonObject): string {
   const { description } = schema;
   const before = typeof description === 'string' && description !== '' ? `${description} ` : '';
   const whole = JSON.stringify(rule);
-  if (whole.length <= MOST_CHARACTERS)
+  if (whole.length <= MAX_CHARACTERS)
     return `${before}The arguments must also fit this JSON Schema: ${whole}`;
-  const short = limitText(inShort(rule, schema), MOST_CHARACTERS, () => ' … ');
+  const short = limitText(inShort(rule, schema), MAX_CHARACTERS, () => ' … ');
   return `${before}The arguments must also fit a JSON Schema that is too long to be shown${short}`;
 }
 
@@ -36,10 +36,10 @@ function inShort(rule: JsonObject, root: JsonObject): string {
   return about === '' ? '.' : `. These are the arguments that it is about: ${about}`;
 }
 
-/** What each choice names, no more of them than can be shown. */
+/** The names in each choice, for as many choices as can be shown. */
 function formsOf(choices: unknown, root: JsonObject): string[] {
   const forms: string[] = [];
-  let room = MOST_CHARACTERS;
+  let room = MAX_CHARACTERS;
   for (const choice of Array.isArray(choices) ? choices : []) {
     if (room < 0) break;
     const names = namesIn(choice, root);
@@ -49,7 +49,7 @@ function formsOf(choices: unknown, root: JsonObject): string[] {
   return forms;
 }
 
-/** Those in the choices of a choice are left out: looking at them again and again would take too long. */
+/** Nested choices are left out: visiting them repeatedly would take too long. */
 function namesIn(choice: unknown, root: JsonObject): string {
   if (!isJsonObject(choice)) return '';
   const parts = [referredTo(choice['$ref'], root), choice].filter(isJsonObject);
@@ -61,7 +61,7 @@ function namesIn(choice: unknown, root: JsonObject): string {
   return [...named].map(([name, schema]) => name + valueIn(schema)).join(', ');
 }
 
-/** What tells one choice from another. */
+/** The value that distinguishes one choice from another. */
 function valueIn(schema: unknown): string {
   const values = valuesOf(schema) ?? [];
   return values.length === 1 ? ` = ${JSON.stringify(values[0])}` : '';

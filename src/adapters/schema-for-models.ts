@@ -1,28 +1,31 @@
 /**
- * The input schema of a tool as every model provider takes it. Providers refuse a whole request for one schema that they
- * do not like, so that one tool would take all the others with it.
+ * The input schema of a tool in a form that every model provider accepts. A provider refuses a whole request for one
+ * schema that it does not accept, so one tool would make all others unusable.
  *
- * J1. Nothing but what providers are known to refuse is changed: a choice (`anyOf` and the like) at the top, objects
- *     without `properties`, arrays without `items`, what JSON Schema 2020-12 does not allow (`newest-dialect.ts`), names of
- *     arguments that are not `[a-zA-Z0-9_.-]{1,64}`, references to what went with these, and halves of characters.
- * J2. A model is offered at least what the tool takes. Arguments are checked against the tool's own schema all the same.
- * J3. What a model is offered beyond that is narrowed in words: by the whole rule, or by its choices in short.
+ * J1. Only what providers are known to refuse is changed: a choice (`anyOf` and the like) at the top, objects without
+ *     `properties`, arrays without `items`, what JSON Schema 2020-12 does not allow (`newest-dialect.ts`), names of
+ *     arguments that are not `[a-zA-Z0-9_.-]{1,64}`, references to parts that were removed, and lone surrogates.
+ * J2. The result accepts at least what the tool accepts. Arguments are still checked against the tool's own schema.
+ * J3. What it accepts beyond that is narrowed in words: by the whole rule, or by its choices in short.
  */
-import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
-import { referredTo } from '../catalog/local-reference.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { referredTo } from '../json/local-reference.js';
 import type { CatalogTool } from '../catalog/registry.js';
 import { anyOfThem, argumentsNamedIn, propertiesOf } from './named-arguments.js';
 import { inNewestDialect } from './newest-dialect.js';
 import { describedWith } from './rule-in-words.js';
 import { wellFormed } from './well-formed.js';
 
+/** A JSON Schema of an object, in the form that model APIs accept. */
 export interface ObjectSchema {
   [keyword: string]: unknown;
+  /** Always `object`. */
   type: 'object';
+  /** Schema of each argument by name; empty if the tool takes none. */
   properties: Record<string, unknown>;
 }
 
-/** Refused at the top of a schema. */
+/** Keywords that providers refuse at the top of a schema. */
 const CHOICES = ['anyOf', 'oneOf', 'allOf', 'not', 'enum'] as const;
 const HOLDS_A_SCHEMA = [
   'items',
@@ -45,12 +48,12 @@ const HOLDS_NAMED_ONES = [
   'dependencies',
   'dependentSchemas',
 ];
-/** Of an argument, at the top of a schema. */
+/** Names of arguments that providers accept at the top of a schema. */
 const TAKEN_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 const made = new WeakMap<object, ObjectSchema>();
 
-/** The same object for the same schema. The schema is acyclic and of bounded depth (see `tool-check.ts`). */
+/** Returns the same object for the same schema. The schema is acyclic and of bounded depth (see `tool-check.ts`). */
 export function schemaForModels({ inputSchema }: CatalogTool): ObjectSchema {
   const before = made.get(inputSchema);
   if (before !== undefined) return before;
@@ -62,8 +65,8 @@ export function schemaForModels({ inputSchema }: CatalogTool): ObjectSchema {
 }
 
 /**
- * Arguments of the choices become properties of the whole; what the choices ask for beyond that is said in words. A property
- * beside the choices holds whichever is taken.
+ * Arguments of the choices become properties of the whole; words describe what the choices require beyond that. A
+ * property beside the choices applies to every choice.
  */
 function withoutChoices(schema: JsonObject): ObjectSchema {
   const { anyOf, oneOf, allOf, not, enum: values, ...rest } = schema;
@@ -78,7 +81,7 @@ function withoutChoices(schema: JsonObject): ObjectSchema {
   return { ...kept, description: describedWith(rule, schema), type: 'object', properties };
 }
 
-/** What is said in words of an argument may be given all the same, so that nothing may forbid it. */
+/** An argument that is only described in words may still be given, so nothing in the schema may forbid it. */
 function withoutOddNames(schema: ObjectSchema): ObjectSchema {
   const named = Object.entries(schema.properties);
   const odd = named.filter(([name]) => !TAKEN_NAME.test(name));
@@ -99,7 +102,7 @@ function withoutOddNames(schema: ObjectSchema): ObjectSchema {
   };
 }
 
-/** What refers to a part that is gone takes all that is of the same type. */
+/** A reference to a removed part becomes a schema that accepts every value of the same type. */
 function withoutLostRefs(schema: unknown, before: JsonObject, now: JsonObject): unknown {
   if (!isJsonObject(schema)) return schema;
   const changed = withEach(schema, (below) => withoutLostRefs(below, before, now));
@@ -123,7 +126,7 @@ function completed(schema: unknown): unknown {
   };
 }
 
-/** With every schema changed that stands right within this one. */
+/** The schema with each direct subschema changed. */
 function withEach(schema: JsonObject, change: (schema: unknown) => unknown): JsonObject {
   const inList = (schemas: unknown): unknown => (Array.isArray(schemas) ? schemas.map(change) : schemas);
   const inNamed = (schemas: unknown): unknown => {

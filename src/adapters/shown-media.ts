@@ -1,15 +1,15 @@
 /**
- * Which data of a result a model is handed. A provider refuses a whole conversation for one image of a type that it does
- * not take, of another type than was declared, or that is too large; and it would refuse it again with every later turn.
- * So an image is handed on under the type that its bytes show, and what is not handed on is named in the text.
+ * Selects the data of a result that a model gets. A provider refuses a whole conversation, now and at every later turn,
+ * for one image that is too large, of a type that it does not accept, or of another type than declared. So an image is
+ * sent under the type that its bytes show, and the text names what is not sent.
  */
-import type { MediaBlock } from '../calls/result/take-apart.js';
+import type { MediaBlock } from '../results/split-content.js';
 
 /** Characters of base64: the smallest limit of a provider for one image. */
-const MOST_CHARACTERS = 5 * 2 ** 20;
-/** Of one result. */
-const MOST_CHARACTERS_IN_ALL = 10 * 2 ** 20;
-const MOST_SHOWN = 20;
+const MAX_CHARACTERS = 5 * 2 ** 20;
+/** Characters of base64 in one result. */
+const MAX_CHARACTERS_IN_ALL = 10 * 2 ** 20;
+const MAX_SHOWN = 20;
 
 const NAMES = [
   ['image', 'image', 'images'],
@@ -17,10 +17,10 @@ const NAMES = [
   ['file', 'file', 'files'],
 ] as const;
 
-/** Enough base64 of the beginning to tell every type that is known here. */
+/** Characters of base64 that suffice to recognize every type below. */
 const BEGINNING = 24;
 
-/** The image types that every provider takes, and PDF, by the hexadecimal digits that their bytes begin with. */
+/** The image types that every provider accepts, and PDF, by the hexadecimal digits with which their bytes begin. */
 const BEGINNINGS: readonly (readonly [mimeType: string, digits: RegExp])[] = [
   ['image/png', /^89504e470d0a1a0a/],
   ['image/jpeg', /^ffd8ff/],
@@ -30,25 +30,25 @@ const BEGINNINGS: readonly (readonly [mimeType: string, digits: RegExp])[] = [
 ];
 
 export function isImage({ mimeType, data }: MediaBlock): boolean {
-  return mimeType.startsWith('image/') && knownType(data) === mimeType && data.length <= MOST_CHARACTERS;
+  return mimeType.startsWith('image/') && knownType(data) === mimeType && data.length <= MAX_CHARACTERS;
 }
 
 export function isImageOrPdf(block: MediaBlock): boolean {
   const { mimeType, data } = block;
   const isPdf = mimeType === 'application/pdf' && knownType(data) === mimeType;
-  return isImage(block) || (isPdf && data.length <= MOST_CHARACTERS);
+  return isImage(block) || (isPdf && data.length <= MAX_CHARACTERS);
 }
 
-/** The blocks that `shows` lets pass, each of the type that its bytes show, and a sentence about the others. */
+/** The blocks that `shows` accepts, each with the type that its bytes show, and a sentence about the others. */
 export function sortMedia(
   blocks: readonly MediaBlock[],
   shows: (block: MediaBlock) => boolean,
 ): { readonly shown: readonly MediaBlock[]; readonly note?: string } {
   const shown: MediaBlock[] = [];
   const others: MediaBlock[] = [];
-  let room = MOST_CHARACTERS_IN_ALL;
+  let room = MAX_CHARACTERS_IN_ALL;
   for (const block of blocks.map(toTyped)) {
-    const isShown = shown.length < MOST_SHOWN && block.data.length <= room && shows(block);
+    const isShown = shown.length < MAX_SHOWN && block.data.length <= room && shows(block);
     (isShown ? shown : others).push(block);
     if (isShown) room -= block.data.length;
   }
@@ -66,7 +66,7 @@ function knownType(data: string): string | undefined {
   return BEGINNINGS.find(([, digits]) => digits.test(beginning))?.[0];
 }
 
-/** Without media types, which are words of the server. */
+/** Names no media types, since the server chooses their text. */
 function noteOf(blocks: readonly MediaBlock[]): string {
   const kinds = NAMES.flatMap(([kind, one, many]) => {
     const count = blocks.filter(({ type }) => type === kind).length;

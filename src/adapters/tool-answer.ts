@@ -1,56 +1,58 @@
 /**
- * From a tool call of a model to what the model is answered: the one way that all adapters go.
+ * Makes the tool call of a model and turns its result or error into the answer. All adapters use it.
  *
- * T1. What a server said stands within the boundary, its error messages included; what stands outside is ours.
- * T2. An answer that is an error begins with `MCP error:` and says what the model can do about it.
- * T3. What is called is what the host was asked about: a tool that has become another one meanwhile is not, nor one that
- *     becomes it while the call waits for its server.
- * T4. An abort is thrown as the reason of the signal, and a mistake of the host as it is; neither becomes an answer.
- * T5. A mistake of the host never makes a call that was made look as if it had failed: the model would repeat it. So every
- *     entry point checks the limit before anything is sent, and data over which `shows` throws is not shown.
+ * T1. Text of a server stands within the boundary, its error messages included; text outside is Troupe's.
+ * T2. An error answer begins with `MCP error:` and says what the model can do about it.
+ * T3. Only the tool that the host was asked about is called. If its definition has changed since, or changes while the
+ *     call waits for its server, it is not called.
+ * T4. An abort is thrown as the reason of the signal, and an error of the host's code is rethrown; neither becomes an
+ *     answer.
+ * T5. An error of the host's code never makes a call that was made look failed: the model would repeat it. So every
+ *     entry point checks the limit before anything is sent, and data is not shown if `shows` throws.
  */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { abortable } from '../abortable.js';
+import { abortable } from '../async/abortable.js';
 import { unsendable } from '../calls/call-problem.js';
-import type { MediaBlock } from '../calls/result/take-apart.js';
-import { isJsonObject, type JsonObject } from '../catalog/json-object.js';
+import type { MediaBlock } from '../results/split-content.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import { TroupeError } from '../errors.js';
 import {
-  adviceFor,
-  ARGUMENTS_ADVICE,
-  FAILED_ADVICE,
-  REFUSED_ADVICE,
-  REPLACED_ADVICE,
-} from './error-advice.js';
+  TroupeError,
+  AuthRequiredError,
+  ConfigError,
+  NotReadyError,
+  JsonRpcError,
+  TrustRequiredError,
+} from '../errors.js';
 import { sortMedia } from './shown-media.js';
 import type { CallLimits, ToolSource } from './tool-source.js';
 
+/** Limits of tool calls and of their answers, and the confirmation of calls by a person. */
 export interface AnswerOptions {
-  /** Milliseconds without an answer and without progress, as in `callTool`. Default: the server's `callTimeout`, else 60,000. */
+  /** Milliseconds without an answer or progress, as in `callTool`. Default: the server's `callTimeoutMs`, else 60,000. */
   readonly timeoutMs?: number;
   /** Milliseconds for a whole call, waits included. Default: no limit. */
   readonly totalTimeoutMs?: number;
-  /** Most characters of an answer within its boundary: 1,000 to 1,000,000. Default 50,000. */
-  readonly limit?: number;
+  /** Maximum number of characters of an answer within its boundary: 1,000 to 1,000,000. Default 50,000. */
+  readonly maxCharacters?: number;
   /**
-   * Asked before every call of a tool whose `requiresApproval` is true; anything but true refuses the call, and the model
-   * is told so. What it throws is thrown. Default: nobody is asked.
+   * Called before every call of a tool if its `requiresConfirmation` is true. Any result but true refuses the call, and
+   * the answer to the model says so. Its errors are rethrown. Default: calls need no confirmation.
    */
-  readonly approve?: (
+  readonly confirm?: (
     tool: CatalogTool,
     args: JsonObject,
     signal: AbortSignal | undefined,
   ) => boolean | PromiseLike<boolean>;
 }
 
-/** What a model is answered. */
+/** The answer to a model's tool call. */
 export interface ToolAnswer {
-  /** Begins with `MCP error:` where it is an error. What a server said is within the boundary. */
+  /** Begins with `MCP error:` if the call failed. Text of the server is within the boundary. */
   readonly text: string;
-  /** Data that is handed to the model; none where it is an error. */
+  /** Data for the model; empty if the call failed. */
   readonly blocks: readonly MediaBlock[];
-  /** The tool says that it failed, or the call brought no result. */
+  /** True if the tool says that it failed, or if the call has no result. */
   readonly isError: boolean;
 }
 
@@ -59,13 +61,13 @@ export interface ToolCall {
   readonly name: string;
   readonly args: unknown;
   readonly signal: AbortSignal | undefined;
-  /** Whether the model can be handed such data; the rest is named in the text. */
+  /** Whether the model can get such data; the text names the rest. */
   readonly shows: (block: MediaBlock) => boolean;
   /** The tool that the host was asked about in an earlier step. */
   readonly lookedAt?: CatalogTool | undefined;
 }
 
-/** The answer, and the untouched result where there is one. Throws the reason of the signal once that is aborted. */
+/** The answer, and the unchanged result if there is one. Throws the reason of the signal if it is aborted. */
 export async function answerCall(
   source: ToolSource,
   call: ToolCall,
@@ -76,11 +78,11 @@ export async function answerCall(
   if (!isJsonObject(args))
     return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
   const tool = source.tool(name);
-  if (tool?.requiresApproval === true && !(await isApproved(tool, args, signal, options))) {
+  if (tool?.requiresConfirmation === true && !(await isConfirmed(tool, args, signal, options))) {
     return { answer: errorAnswer(REFUSED_ADVICE) };
   }
   try {
-    const lookedAt = call.lookedAt ?? (options.approve && tool);
+    const lookedAt = call.lookedAt ?? (options.confirm && tool);
     const result = await source.callTool(name, args, limitsOf(options, signal, lookedAt));
     return { answer: await toAnswer(source, result, tool, call, options), result };
   } catch (error) {
@@ -88,19 +90,19 @@ export async function answerCall(
   }
 }
 
-/** An answer that no server has a word in. */
+/** An error answer without text of a server. */
 export function errorAnswer(text: string): ToolAnswer {
   return { text: `MCP error: ${text}`.toWellFormed(), blocks: [], isError: true };
 }
 
-async function isApproved(
+async function isConfirmed(
   tool: CatalogTool,
   args: JsonObject,
   signal: AbortSignal | undefined,
-  { approve }: AnswerOptions,
+  { confirm }: AnswerOptions,
 ): Promise<boolean> {
-  if (approve === undefined) return true;
-  const asked: Promise<unknown> = (async () => approve(tool, args, signal))();
+  if (confirm === undefined) return true;
+  const asked: Promise<unknown> = (async () => confirm(tool, args, signal))();
   return (await (signal === undefined ? asked : abortable(asked, signal))) === true;
 }
 
@@ -122,12 +124,12 @@ async function toAnswer(
   result: CallToolResult,
   tool: CatalogTool | undefined,
   call: ToolCall,
-  { limit }: AnswerOptions,
+  { maxCharacters }: AnswerOptions,
 ): Promise<ToolAnswer> {
   const rendered = await source.renderResult(result, {
     server: tool?.server ?? '',
     tool: tool?.tool ?? call.name,
-    ...(limit !== undefined && { limit }),
+    ...(maxCharacters !== undefined && { maxCharacters }),
   });
   const { isError } = rendered;
   const { shown, note } = sortMedia(rendered.blocks, (block) => !isError && isShown(block, call));
@@ -143,13 +145,13 @@ function isShown(block: MediaBlock, { shows }: ToolCall): boolean {
   }
 }
 
-/** What is told of a call that brought no result. */
+/** The answer to a call without a result. */
 async function answerTo(
   error: unknown,
   source: ToolSource,
   tool: CatalogTool | undefined,
   call: ToolCall,
-  { limit }: AnswerOptions,
+  { maxCharacters }: AnswerOptions,
 ): Promise<ToolAnswer> {
   call.signal?.throwIfAborted();
   if (!(error instanceof TroupeError)) {
@@ -160,8 +162,57 @@ async function answerTo(
   const { text } = await source.renderResult(said, {
     server: error.server ?? tool?.server ?? '',
     tool: tool?.tool ?? call.name,
-    ...(limit !== undefined && { limit }),
+    ...(maxCharacters !== undefined && { maxCharacters }),
   });
   const isReplaced = error.code === 'UNKNOWN_TOOL' && source.tool(call.name) !== undefined;
   return errorAnswer(`${isReplaced ? REPLACED_ADVICE : adviceFor(error)}\n${text}`);
+}
+
+/** What a model can do about a call without a result, by the kind of error. No text of a server is in it. */
+const ARGUMENTS_ADVICE =
+  'The arguments do not fit the tool, and nothing was sent. Correct them and call it again.';
+const FAILED_ADVICE =
+  'The tool failed; what it said follows. Do not repeat the same call unchanged: correct the arguments or go another way.';
+const REFUSED_ADVICE =
+  'This call was not allowed, and nothing was sent. Do not try it again, nor the same thing in another way; go on without it or ask the user.';
+const REPLACED_ADVICE =
+  'The tool has changed while somebody was asked about it, and nothing was sent. Read its new description, and call it again if it is still what you want.';
+
+const INVALID_PARAMS = -32602;
+
+export function adviceFor(error: TroupeError): string {
+  switch (error.code) {
+    case 'UNKNOWN_TOOL':
+      return 'There is no such tool, or it is gone. Use one of the tools that you are offered now.';
+    case 'INVALID_ARGUMENTS':
+      return ARGUMENTS_ADVICE;
+    case 'NOT_READY':
+      return notReadyAdvice(error);
+    case 'TOOL_HELD':
+      return personAdvice('somebody has to accept the tool again, because it has changed');
+    case 'CALL_TIMEOUT':
+      return 'The tool did not answer in time and the call was cancelled. It may have done part of the work: check before you repeat the call, or ask for less at once.';
+    case 'OUTCOME_UNKNOWN':
+      return 'There was no readable answer, so the call may or may not have taken effect. Check the current state before you repeat it.';
+    case 'JSON_RPC_ERROR':
+      return error instanceof JsonRpcError && error.rpcCode === INVALID_PARAMS
+        ? 'The server did not accept the arguments. Correct them and call the tool again.'
+        : 'The server answered with an error. Repeating the same call is unlikely to help: change it or go on without it.';
+    default:
+      return 'The call could not be made. Go on without it, or report this message to the user.';
+  }
+}
+
+/** Nothing was sent, so the call can be repeated; but if a person has to act, waiting does not help. */
+function notReadyAdvice({ cause }: TroupeError): string {
+  if (cause instanceof AuthRequiredError) return personAdvice('somebody has to sign in first');
+  if (cause instanceof TrustRequiredError) return personAdvice('somebody has to trust the server first');
+  if (cause instanceof ConfigError)
+    return personAdvice('the configuration of the server has to be corrected first');
+  const why = cause instanceof NotReadyError || cause === undefined ? 'is not ready' : 'cannot be reached';
+  return `The server ${why}, and nothing was sent. It is safe to repeat the call: try it again later, or go on without it.`;
+}
+
+function personAdvice(what: string): string {
+  return `Nothing was sent: ${what}. Tell the user, and do not try again until that is done.`;
 }

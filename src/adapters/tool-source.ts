@@ -1,34 +1,60 @@
-/** What an adapter needs of a troupe. A `Troupe` has it, and so has a `View`. */
+/**
+ * `src/adapters` holds one adapter for each framework or model API: it converts tools to the form that is expected
+ * there, and makes the calls. Adapters use only the public API of a troupe. This file is the part of it that they need;
+ * a `Troupe` and a `View` both provide it.
+ */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { MediaBlock } from '../calls/result/take-apart.js';
+import type { MediaBlock } from '../results/split-content.js';
 import type { CatalogTool } from '../catalog/registry.js';
 
+/** Tools and the means to call them. `Troupe` and `View` both implement it. */
 export interface ToolSource {
-  /** The same list as long as nothing changed. */
+  /** All tools. The array stays the same object while nothing changes. */
   readonly tools: readonly CatalogTool[];
+  /** The tool with that name for the model; undefined if there is none. */
   tool(name: string): CatalogTool | undefined;
+  /**
+   * Calls a tool by its name for the model. Rejects with an error of Troupe if the call cannot be completed.
+   */
   callTool(name: string, args: object, options: CallLimits): Promise<CallToolResult>;
+  /** Converts a result to the text and data that a model reads. */
   renderResult(
     result: CallToolResult,
-    options: { readonly server: string; readonly tool: string; readonly limit?: number },
+    options: { readonly server: string; readonly tool: string; readonly maxCharacters?: number },
   ): Promise<ShownResult>;
 }
 
+/** Limits of one tool call. */
 export interface CallLimits {
+  /** Aborts the call. Default: the call cannot be aborted. */
   readonly signal?: AbortSignal;
+  /** Milliseconds without an answer or progress. Default: the server's `callTimeoutMs`, else 60,000. */
   readonly timeoutMs?: number;
+  /** Milliseconds for the whole call, waits included. Default: no limit. */
   readonly totalTimeoutMs?: number;
   /**
-   * The tool that the host was asked about: another one of that name is not to be called.
+   * The tool that the host was asked about: if the tool of that name is another one now, it is not called.
    *
    * @internal
    */
   readonly lookedAt?: CatalogTool;
 }
 
+/** A tool result in the form that a model reads. */
 export interface ShownResult {
-  /** Within the boundary. */
+  /** Text within its boundary. */
   readonly text: string;
+  /** Images, audio and files, in the order of the result; empty if there are none. */
   readonly blocks: readonly MediaBlock[];
+  /** True if the tool says that it failed; `text` says why. */
   readonly isError: boolean;
+}
+
+/**
+ * Waits for concurrent answers and returns them in order. If one rejects, it rejects only after all others have
+ * settled, so that no call goes on unobserved.
+ */
+export async function allAnswers<T>(answers: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(answers);
+  return Promise.all(answers);
 }

@@ -1,10 +1,10 @@
 /**
- * Half a character is no text, and a provider refuses a whole request for one, again with every later turn. Servers make
- * such halves where they cut a text.
+ * Replaces lone surrogates. A server that cuts a text may leave one, and a provider refuses a whole request for it, at
+ * every later turn too.
  */
-import { isJsonObject } from '../catalog/json-object.js';
+import { isJsonObject } from '../json/json-object.js';
 
-/** The same JSON with U+FFFD for each half of a character. It is of bounded depth. */
+/** The same JSON with U+FFFD for each lone surrogate. The JSON must be of bounded depth. */
 export function wellFormed<T>(value: T): T {
   return toWellFormed(value) as T;
 }

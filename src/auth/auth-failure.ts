@@ -1,4 +1,7 @@
-/** What went wrong between Troupe and an authorization server, as a failure. Never holds a token, a code or a body. */
+/**
+ * Turns errors between Troupe and an authorization server into failures. A failure never holds a token, a code or a
+ * body.
+ */
 import {
   InvalidClientError,
   OAuthError,
@@ -7,14 +10,14 @@ import {
   TooManyRequestsError,
   UnauthorizedClientError,
 } from '@modelcontextprotocol/sdk/server/auth/errors.js';
-import type { Mask } from '../secrets.js';
-import { messageOf } from '../thrown.js';
+import type { Mask } from '../secrets/secrets.js';
+import { messageOf } from '../text/error-message.js';
 import { clean } from '../transports/http/http-refusal.js';
-import { TransportError } from '../transports/session-transport.js';
+import { TransportError } from '../failures/transport-error.js';
 
-const LONGEST_REASON = 200;
+const MAX_REASON = 200;
 
-/** The authorization server has refused with an OAuth error that will be the same next time. */
+/** Whether the authorization server refused with a permanent OAuth error. */
 export function isRefusal(error: unknown): error is OAuthError {
   const isPassing =
     error instanceof ServerError ||
@@ -23,32 +26,44 @@ export function isRefusal(error: unknown): error is OAuthError {
   return error instanceof OAuthError && !isPassing;
 }
 
-/** It is the client that is refused, and not what it asked for. */
+/** Whether it refused the client itself, not the request. */
 export function isClientRefusal(error: unknown): boolean {
   return error instanceof InvalidClientError || error instanceof UnauthorizedClientError;
 }
 
-/** Why tokens could not be renewed this time: it may work later, and nobody has to be asked. */
+/** Why tokens could not be renewed this time. It may work later without a person. */
 export function toPassingFailure(error: unknown, server: string, mask: Mask): TransportError {
   if (error instanceof TransportError) return error;
   const message = `The sign-in to ${server} could not be renewed: ${reasonOf(error, mask)}`;
   return new TransportError({ code: 'connection-lost', message }, { cause: error });
 }
 
-/** Why a sign-in could not be begun or completed. */
-export function toSignInFailure(error: unknown, server: string, mask: Mask): TransportError {
+const ASK_AGAIN =
+  'Retry it to be asked again. If the authorization server does not register clients, configure a registered one.';
+const TAKES_TOKENS_ONLY = `It publishes no OAuth metadata, so it probably offers no sign-in: put its token into 'headers' of the entry, such as "Authorization": "Bearer \${TOKEN}".`;
+
+/** Why a sign-in could not be started or completed. `hasMetadata` is false if the server publishes none. */
+export function toSignInFailure(
+  error: unknown,
+  server: string,
+  mask: Mask,
+  hasMetadata = true,
+): TransportError {
   if (error instanceof TransportError) return error;
   return new TransportError(
     {
       code: 'auth-required',
       message: `The sign-in to ${server} failed: ${reasonOf(error, mask)}`,
-      hint: 'Retry it to be asked again. Where the authorization server registers nobody, give a client of your own.',
+      hint: hasMetadata ? ASK_AGAIN : TAKES_TOKENS_ONLY,
     },
     { cause: error },
   );
 }
 
-/** What the host's own code gives; what it throws is told as its own, and no authorization server's. */
+/**
+ * The result of the host's own code. The error names that code if it throws, so that the authorization server is not
+ * blamed.
+ */
 export async function askHost<T>(what: string, ask: () => T): Promise<Awaited<T>> {
   try {
     return await ask();
@@ -58,28 +73,28 @@ export async function askHost<T>(what: string, ask: () => T): Promise<Awaited<T>
   }
 }
 
-/** What was said, as far as it is fit to be told: an answer that is no OAuth may be a page of any kind. */
+/** The reason, as far as it is safe to show: an answer that is not OAuth may be any page. */
 function reasonOf(error: unknown, mask: Mask): string {
-  if (error instanceof ServerError) return 'the authorization server gave no proper answer.';
+  if (error instanceof ServerError) return 'the authorization server failed.';
   if (error instanceof OAuthError) {
     const said = error.message === '' ? '' : ` (${error.message})`;
-    return mask(clean(`${error.errorCode}${said}`, [])).slice(0, LONGEST_REASON);
+    return mask(clean(`${error.errorCode}${said}`, [])).slice(0, MAX_REASON);
   }
   if (error instanceof Error && error.constructor === Error) {
-    return mask(clean(error.message, [])).slice(0, LONGEST_REASON);
+    return mask(clean(error.message, [])).slice(0, MAX_REASON);
   }
   return `the authorization server gave an answer that cannot be understood${flawOf(error)}.`;
 }
 
-/** What is wrong with an answer, in brackets, without anything that stands in it. */
+/** What is wrong with an answer, in brackets, without any of its content. */
 export function flawOf(error: unknown): string {
-  if (error instanceof SyntaxError) return ' (it is no JSON)';
+  if (error instanceof SyntaxError) return ' (it is not JSON)';
   if (!isUnfit(error)) return '';
   const fields = new Set(error.issues.map(({ path }) => path.join('.')));
   return ` (${[...fields].join(', ') || 'all of it'})`;
 }
 
-/** Thrown where the SDK's schema does not fit. */
+/** The error that the SDK throws if an answer does not fit its schema. */
 function isUnfit(
   error: unknown,
 ): error is { readonly issues: readonly { readonly path: readonly string[] }[] } {

@@ -1,26 +1,26 @@
 /**
- * The requests to authorization servers, in the shape the SDK's functions take: bounded in time and size, and only to
- * addresses that are protected at least as well as the server itself.
+ * The `fetch` for authorization servers that the SDK's functions get: bounded in time and size, and only to addresses
+ * that are protected at least as well as the server itself.
  *
- * A1. Everything that is no answer (unreachable, too slow, 429, 5xx) is thrown as a `TransportError`: the SDK would
- *     take a failed look-up for "has none" and go on with addresses of its own making.
- * A2. No socket is left after `close()`.
+ * A1. A missing answer (unreachable, too slow, 429, 5xx) is thrown as a `TransportError`: the SDK would take a failed
+ *     look-up for "has no metadata" and go on with guessed addresses.
+ * A2. After `close()` no socket is open.
  */
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { isLoopback } from '../loopback.js';
+import { isLoopback } from '../transports/loopback-host.js';
 import type { Clock } from '../ports.js';
-import { shownUrl } from '../transports/http/address.js';
+import { shownUrl } from '../transports/http/server-address.js';
 import { BodyTooLarge, readText } from '../transports/http/body-text.js';
-import { NetworkError, type HttpReply } from '../transports/http/exchange.js';
+import { NetworkError, type HttpReply } from '../transports/http/http-exchange.js';
 import { parseRetryAfter } from '../transports/http/http-refusal.js';
 import { createKeepAliveExchange } from '../transports/http/keep-alive-exchange.js';
-import { TransportError, type RawFailure } from '../transports/session-transport.js';
+import { TransportError, type RawFailure } from '../failures/transport-error.js';
 import { requireUsable, withoutNulls } from './oauth-answer.js';
 
-/** Longest one request may take. */
+/** Longest time for one request. */
 const REQUEST_LIMIT_MS = 30_000;
 /** Far more than any metadata or token needs. */
-const MOST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 /** Statuses whose response has no body (Fetch section 2.2.3, "null body status"). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 const HEADERS_READ = ['content-type', 'location', 'www-authenticate'];
@@ -53,7 +53,7 @@ export function openAuthFetch(options: {
         body: textOf(init.body),
         signal: AbortSignal.any([signal, limit.signal, ...(init.signal ? [init.signal] : [])]),
       });
-      const text = withoutNulls(await readText(reply.body, MOST_BYTES, () => {}));
+      const text = withoutNulls(await readText(reply.body, MAX_BYTES, () => {}));
       const status = reply.status;
       if (status === 429 || status >= 500) throw notNow(url, reply, clock.now());
       if (init.method === 'POST') requireUsable(status, text);
@@ -72,8 +72,8 @@ export function openAuthFetch(options: {
 }
 
 /**
- * `https`; or `http` on the host of a server that is itself reached over `http`, or on this machine where that server
- * is on it, too. Throws a `TransportError`.
+ * Throws a `TransportError` unless the address is protected: by `https`; or, with `http`, if it is on the host of a
+ * server that is itself reached over `http`, or if both are on this machine.
  */
 export function requireProtected(url: URL, serverUrl: URL): void {
   if (url.protocol === 'https:') return;
@@ -84,12 +84,12 @@ export function requireProtected(url: URL, serverUrl: URL): void {
   if (isAsPlain) return;
   throw new TransportError({
     code: 'auth-required',
-    message: `${shownUrl(serverUrl)} wants a sign-in at ${shownUrl(url)}, which is not protected by https.`,
-    hint: 'Nothing was sent there. The operator of the server has to correct its OAuth metadata.',
+    message: `${shownUrl(serverUrl)} requires a sign-in at ${shownUrl(url)}, which is not protected by https.`,
+    hint: 'Nothing was sent there. The operator of the server must correct its OAuth metadata.',
   });
 }
 
-/** The SDK sends texts and forms. */
+/** The SDK sends only strings and forms. */
 function textOf(body: RequestInit['body']): string | undefined {
   if (typeof body === 'string') return body;
   return body instanceof URLSearchParams ? body.toString() : undefined;
@@ -123,7 +123,7 @@ function notNow(url: URL, reply: HttpReply, now: number): TransportError {
 function explained(error: unknown, url: URL): unknown {
   const place = `The authorization server at ${shownUrl(url)}`;
   if (error instanceof BodyTooLarge) {
-    const message = `${place} answered with more than ${MOST_BYTES} bytes.`;
+    const message = `${place} answered with more than ${MAX_BYTES} bytes.`;
     return new TransportError({ code: 'auth-required', message });
   }
   if (!(error instanceof NetworkError)) return error;

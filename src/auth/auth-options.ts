@@ -1,12 +1,13 @@
 /**
- * What a host may say about signing in to servers over OAuth 2.1, and what of it makes no sense.
+ * `src/auth` signs in to servers over OAuth 2.1: discovery, registration, the sign-in by a person, renewal, and the
+ * stores of tokens. This file is the option `auth` and its validation.
  *
- * Two forms: a function that gives the SDK's `OAuthClientProvider` for a server, with everything it stands for (store,
- * redirect, state) in the host's hands; or the options of Troupe's own provider.
+ * The option has two forms: a function that gives the SDK's `OAuthClientProvider` for a server, so that the host
+ * controls store, redirect and state; or the options of Troupe's own provider.
  */
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
-import { isObject } from '../config/read-shape.js';
-import type { TokenStore } from './token-store.js';
+import { isObject } from '../config/entry/read-shape.js';
+import type { TokenStore } from './stores/token-store.js';
 
 /** The server that somebody signs in to. */
 export interface AuthServer {
@@ -18,43 +19,48 @@ export interface AuthServer {
 
 /** A person can sign in at `url`. */
 export interface AuthorizationRequest {
+  /** The server that wants the sign-in. */
   readonly server: AuthServer;
+  /** Address to open in the person's browser. */
   readonly url: string;
 }
 
-/** An authorization server wants to know on whose word it gives a token. */
+/** An authorization server needs an assertion to issue a token. */
 export interface AssertionRequest {
+  /** The server that needs the token. */
   readonly server: AuthServer;
   /** The authorization server: the audience of the assertion. */
   readonly issuer: string;
-  /** What the token will be for (RFC 8707), where the server says so. */
+  /** The resource of the token (RFC 8707), if the server names it. */
   readonly resource?: string;
-  /** The scopes that are asked for, separated by spaces. */
+  /** The requested scopes, separated by spaces. */
   readonly scope?: string;
 }
 
-/** A client that is registered with an authorization server already. */
+/** A client that is already registered with an authorization server. */
 export interface OAuthClient {
+  /** The id that the authorization server gave to the client. */
   readonly clientId: string;
   /** Needs `issuer`. */
   readonly clientSecret?: string;
   /** In PEM, unencrypted: the client proves itself by a signed assertion (RFC 7523). Needs `issuer`. */
   readonly privateKey?: string;
-  /** Of the signature, such as `ES256`. Default `RS256`. */
+  /** Signature algorithm of the assertion, such as `ES256`. Default `RS256`. */
   readonly algorithm?: string;
   /**
-   * Address of the authorization server that the secret, the key or the assertion is meant for: they are used nowhere
-   * else, whatever a server says. Default: whichever the server names, which is enough for a client without either.
+   * Address of the authorization server for the secret, the key or the assertion. They are never sent to another one,
+   * whatever a server says. Default, only for a client without secret, key and assertion: the one that the server
+   * names.
    */
   readonly issuer?: string;
   /**
-   * `client-credentials` (RFC 6749 section 4.4) and `jwt-bearer` (RFC 7523 section 2.1) ask no person. Default
-   * `authorization-code`.
+   * `client-credentials` (RFC 6749 section 4.4) and `jwt-bearer` (RFC 7523 section 2.1) need no person.
+   * Default `authorization-code`.
    */
   readonly grant?: (typeof GRANTS)[number];
   /**
-   * Gives the JWT of `jwt-bearer`, each time another token is needed: what an identity provider says of a signed-in
-   * employee (cross-app access, SEP-990) or of a workload. Needs `issuer`.
+   * Gives the JWT of `jwt-bearer` each time a token is needed: a statement of an identity provider about a
+   * signed-in employee (cross-app access, SEP-990) or about a workload. Needs `issuer`.
    */
   readonly assertion?: (request: AssertionRequest) => Promise<string> | string;
 }
@@ -69,25 +75,32 @@ export interface AuthOptions {
    */
   readonly store?: TokenStore;
   /**
-   * Told where a person can sign in. What it gives, or resolves to, may be the address that the browser was sent to in
-   * the end, or the code in it: then nobody else has to bring it. Default: `connection.authRequired` alone tells.
+   * Called with the address at which a person can sign in. It may return, or resolve with, the address to
+   * which the browser was finally redirected, or the code in it; then `finishAuth` is not needed. Default:
+   * only `connection.authRequired` is published.
    */
   readonly onAuthorizationUrl?: (request: AuthorizationRequest) => unknown;
   /** Opens the address in the person's browser. Failure is harmless. Default false. */
   readonly openBrowser?: boolean;
   /** Name under which Troupe registers. Default: the name of this package. */
   readonly clientName?: string;
-  /** Port of 127.0.0.1 that the browser comes back to. Default 0: one that is free. */
+  /** Port of 127.0.0.1 to which the browser is redirected. Default 0: any free port. */
   readonly redirectPort?: number;
-  /** Where the browser comes back to instead: nothing is listened for, and the code comes by `connection.finishAuth`. */
+  /**
+   * Address to which the browser is redirected instead. Troupe then does not listen for it; pass the code to
+   * `connection.finishAuth`.
+   */
   readonly redirectUrl?: string;
-  /** The `https:` address of the client metadata document, used where the authorization server can read it. */
+  /**
+   * The `https:` address of the client metadata document, for authorization servers that support such
+   * documents.
+   */
   readonly clientMetadataUrl?: string;
   /** A registered client, or the one for a server. Default: Troupe registers itself (RFC 7591). */
   readonly client?: OAuthClient | ((server: AuthServer) => OAuthClient | undefined);
-  /** Scopes to ask for where the server names none, separated by spaces. */
+  /** Scopes to request if the server names none, separated by spaces. */
   readonly scope?: string;
-  /** `false` uses and renews what is stored and never begins a sign-in. Default true. */
+  /** `false` uses and renews stored tokens, and never starts a sign-in. Default true. */
   readonly interactive?: boolean;
 }
 
@@ -129,7 +142,7 @@ const CLIENT_CHECKS: readonly Check<OAuthClient>[] = [
   ],
 ];
 
-/** What is wrong with the `auth` option; nothing where it is left out. Pure. */
+/** The problems of the `auth` option; empty if it is left out. Pure. */
 export function authProblems(auth: unknown): readonly AuthProblem[] {
   if (auth === undefined || typeof auth === 'function') return [];
   if (!isObject(auth)) return [{ field: 'auth', message: 'expected an object or a function' }];
@@ -142,7 +155,7 @@ export function authProblems(auth: unknown): readonly AuthProblem[] {
   ];
 }
 
-/** What is wrong with a client, whoever gave it. */
+/** The problems of a client, from the options or from a function of the host. */
 export function clientProblems(client: Readonly<Record<string, unknown>>): readonly AuthProblem[] {
   const problem = (field: string, message: string): readonly AuthProblem[] => [
     { field: `auth.client.${field}`, message },

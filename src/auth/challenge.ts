@@ -1,8 +1,11 @@
-/** What a server says in `WWW-Authenticate` when it wants a bearer token (RFC 6750 section 3, RFC 9728 section 5.1). Pure. */
+/**
+ * Parses the `WWW-Authenticate` header of a server that requires a bearer token (RFC 6750 section 3, RFC 9728 section
+ * 5.1). Pure.
+ */
 
 export interface Challenge {
   readonly error?: string;
-  /** The scopes that would do. */
+  /** The scopes that suffice. */
   readonly scopes: readonly string[];
   /** Where the metadata of the protected resource is; not checked. */
   readonly resourceMetadata?: string;
@@ -10,7 +13,7 @@ export interface Challenge {
 
 const NOTHING_SAID: Challenge = { scopes: [] };
 
-/** Its bearer challenge, wherever it stands among others. */
+/** The bearer challenge of a header that may hold others. */
 export function parseChallenge(header: string | undefined): Challenge {
   const said = /(?:^|[\s,])bearer\s+(.*)$/is.exec(header ?? '')?.[1];
   if (said === undefined) return NOTHING_SAID;
@@ -30,7 +33,7 @@ export function parseChallenge(header: string | undefined): Challenge {
   };
 }
 
-/** Where the metadata of the protected resource is; what is no address counts as not said. */
+/** Where the metadata of the protected resource is; undefined if the challenge gives no valid address. */
 export function metadataAddress(
   { resourceMetadata: said }: Challenge,
   serverUrl: string,
@@ -39,7 +42,7 @@ export function metadataAddress(
   return isAddress ? new URL(said, serverUrl).href : undefined;
 }
 
-/** The scopes in a text that separates them by spaces (RFC 6749 section 3.3). */
+/** Splits a list of scopes at its spaces (RFC 6749 section 3.3). */
 export function toScopes(text: string | undefined): readonly string[] {
   return [...new Set((text ?? '').split(' ').filter((scope) => scope !== ''))];
 }

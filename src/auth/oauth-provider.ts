@@ -1,9 +1,9 @@
 /**
- * Troupe's own provider, as the SDK's functions see it: what is kept in the store, and what a sign-in needs meanwhile.
+ * Troupe's own `OAuthClientProvider`: what the store keeps, and what a sign-in needs while it lasts.
  *
  * O1. The verifier and the state of a sign-in live in memory only.
- * O2. A client that was registered for another redirect is no client: it is registered anew.
- * O3. Where the store cannot be used, what it should hold is kept in memory, and that is told once.
+ * O2. A client that was registered for another redirect is not used: Troupe registers again.
+ * O3. If the store cannot be used, the sign-in is kept in memory, and that is reported once.
  */
 import { randomBytes } from 'node:crypto';
 import type {
@@ -18,8 +18,9 @@ import type {
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { Clock } from '../ports.js';
 import type { OAuthClient } from './auth-options.js';
-import { usableSignIn } from './kept-sign-in.js';
-import type { StoredSignIn, TokenOwner, TokenStore } from './token-store.js';
+import type { StoredSignIn, TokenOwner, TokenStore } from './stores/token-store.js';
+import { isObject } from '../config/entry/read-shape.js';
+import { isSendable } from './oauth-answer.js';
 
 export interface StoredProviderOptions {
   readonly owner: TokenOwner;
@@ -29,27 +30,27 @@ export interface StoredProviderOptions {
   readonly client: OAuthClient | undefined;
   readonly clientMetadataUrl: string | undefined;
   readonly scope: string | undefined;
-  /** The signature of a client that has a key. */
+  /** Signs the requests of a client that has a key. */
   readonly addClientAuthentication: AddClientAuthentication | undefined;
-  /** Gives the form of a request for tokens that needs no person, by a client of that kind. */
+  /** Builds the token request of a client that needs no person. */
   readonly unattendedRequest: UnattendedRequest | undefined;
-  /** Where the browser comes back to; undefined for a listener that each sign-in opens. */
+  /** Where the browser is redirected; undefined if each sign-in opens a listener. */
   readonly redirectUrl: string | undefined;
-  /** The store cannot be used. */
+  /** Called if the store cannot be used. */
   readonly onUnsaved: (error: unknown) => void;
 }
 
-/** Undefined state: nothing was discovered. */
+/** `state` is undefined if nothing was discovered. */
 export type UnattendedRequest = (
   scope: string | undefined,
   state: OAuthDiscoveryState | undefined,
 ) => Promise<URLSearchParams> | URLSearchParams;
 
-/** Stands for "a person comes back somewhere" while no sign-in is under way. */
+/** Stands for an unknown redirect while no sign-in is under way. */
 const SOMEWHERE = 'http://127.0.0.1/callback';
 
 export class StoredOAuthProvider implements OAuthClientProvider {
-  /** Where the browser comes back to; `undefined` for a client that asks no person. */
+  /** Where the browser is redirected; undefined for a client that needs no person. */
   redirectUrl: string | undefined;
   declare readonly clientMetadataUrl?: string;
   declare readonly addClientAuthentication?: AddClientAuthentication;
@@ -57,7 +58,7 @@ export class StoredOAuthProvider implements OAuthClientProvider {
   readonly #options: StoredProviderOptions;
   #verifier: string | undefined;
   #discovered: OAuthDiscoveryState | undefined;
-  /** What the store could not take. */
+  /** What the store could not save. */
   #unsaved: StoredSignIn | undefined;
 
   constructor(options: StoredProviderOptions) {
@@ -79,7 +80,7 @@ export class StoredOAuthProvider implements OAuthClientProvider {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
-      // A web application, the default of OpenID Connect registration, may not come back to this machine.
+      // OpenID Connect registers a web application by default, which may not redirect to this machine.
       ...{ application_type: 'native' },
       ...(scope === undefined ? {} : { scope }),
     };
@@ -109,7 +110,7 @@ export class StoredOAuthProvider implements OAuthClientProvider {
     });
   }
 
-  /** `expires_in` counts from now; 0 where the access token has ended. */
+  /** `expires_in` counts from now; 0 if the access token has expired. */
   async tokens(): Promise<OAuthTokens | undefined> {
     const { tokens, expiresAt } = await this.#read();
     if (tokens === undefined || expiresAt === undefined) return tokens;
@@ -127,7 +128,7 @@ export class StoredOAuthProvider implements OAuthClientProvider {
     this.#discovered = state;
   }
 
-  /** Whoever began the sign-in has the address already. */
+  /** Does nothing: the sign-in already has the address. */
   redirectToAuthorization(): void {}
 
   saveCodeVerifier(verifier: string): void {
@@ -148,12 +149,12 @@ export class StoredOAuthProvider implements OAuthClientProvider {
     if (scope === 'all') await this.#write({});
   }
 
-  /** The redirect that the registered client has; the next sign-in takes the same where it can. */
+  /** The redirect of the registered client; the next sign-in uses it again if possible. */
   async registeredRedirect(): Promise<string | undefined> {
     return (await this.#read()).redirectUrl;
   }
 
-  /** No sign-in is under way any more. */
+  /** Forgets what belongs to the sign-in that was under way. */
   endSignIn(): void {
     this.#verifier = undefined;
     if (this.redirectUrl !== undefined) this.redirectUrl = SOMEWHERE;
@@ -195,11 +196,35 @@ function toClientInformation({ clientId, clientSecret, issuer }: OAuthClient): O
   };
 }
 
-/** 0 stands for never (RFC 7591 section 3.2.1). */
+/** 0 means never (RFC 7591 section 3.2.1). */
 function isExpired({ client_secret_expires_at: at = 0 }: OAuthClientInformationMixed, now: number): boolean {
   return at !== 0 && at * 1_000 <= now;
 }
 
 function isLifetime(seconds: number | undefined): boolean {
   return seconds !== undefined && Number.isFinite(seconds) && seconds > 0;
+}
+
+// Validates a stored sign-in: another version or a person may have written it. Pure.
+
+/** Drops fields that cannot be used, and keeps unknown ones. */
+function usableSignIn(kept: unknown): StoredSignIn {
+  if (!isObject(kept)) return {};
+  const { tokens, expiresAt, client, redirectUrl, ...unknown } = kept as StoredSignIn;
+  const hasTokens = isObject(tokens) && isSendable(tokens.access_token);
+  return {
+    ...unknown,
+    ...(hasTokens && { tokens: withoutUnfit(tokens, ['refresh_token', 'scope', 'issuer']) }),
+    ...(hasTokens && typeof expiresAt === 'number' && { expiresAt }),
+    ...(isObject(client) &&
+      typeof client.client_id === 'string' && { client: withoutUnfit(client, ['client_secret', 'issuer']) }),
+    ...(typeof redirectUrl === 'string' && URL.canParse(redirectUrl) && { redirectUrl }),
+  };
+}
+
+/** Drops each of the named fields that is not a string. */
+function withoutUnfit<T extends object>(fields: T, texts: readonly (keyof T & string)[]): T {
+  const isFit = ([name, value]: readonly [string, unknown]): boolean =>
+    typeof value === 'string' || !texts.some((text) => text === name);
+  return Object.fromEntries(Object.entries(fields).filter(isFit)) as T;
 }

@@ -14,6 +14,6 @@ export function openBrowser(url: string, platform: NodeJS.Platform = process.pla
     child.on('error', () => {});
     child.unref();
   } catch {
-    // The address is told as well.
+    // The address is published as well.
   }
 }

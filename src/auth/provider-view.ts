@@ -1,4 +1,4 @@
-/** A provider as it is, but for some members. Its own code still runs on itself, private fields included. */
+/** The same provider with some members replaced. Its own methods still run on the original, so private fields work. */
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 
 export function viewOf(

@@ -1,25 +1,20 @@
 /**
- * One sign-in to one server, whoever waits for it: a person is asked once, however many connections need the answer.
+ * One sign-in by a person: its listener, address, received codes and requests. The account's chart decides when it
+ * begins, what an answer leads to, and when it ends.
  *
- * G1. It begins with the first who waits and ends with the last; nothing of it (listener, socket, verifier) is left. The
- *     listener alone may outlive it, until the browser has its last page.
- * G2. No clock runs while a person is asked.
- * G3. An answer counts only with the state of this sign-in; a code that a person brings by hand has none. One that
- *     cannot be exchanged is told to whoever brought it, and the waiting goes on unless the client itself was refused.
- * G4. Somebody else may sign in meanwhile, in another process, too: then that counts.
+ * G1. `end()` removes everything: listener, sockets and verifier. It waits until the browser has its last page.
+ * G2. An answer counts only with the state of this sign-in; a code that a person enters by hand has no state. If a code
+ *     cannot be exchanged, the error goes to the caller or browser that delivered it.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { auth, fetchToken, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../ports.js';
-import { abortable } from '../transports/http/abortable.js';
-import { TransportError } from '../transports/session-transport.js';
-import { askHost, isClientRefusal } from './auth-failure.js';
+import { TransportError } from '../failures/transport-error.js';
 import type { AuthFetch } from './auth-fetch.js';
 import type { AuthServer } from './auth-options.js';
-import { isSameIssuer, tokenRequest, type AuthorizationPlace } from './discovery.js';
-import { readAnswer } from './given-answer.js';
-import { openLoopback, type Loopback, type LoopbackAnswer } from './loopback.js';
+import { isSameIssuer, tokenRequest, type AuthorizationLocation } from './auth-server-discovery.js';
+import { openLoopback, type Loopback, type LoopbackAnswer } from './redirect-listener.js';
 import type { StoredOAuthProvider } from './oauth-provider.js';
 import { viewOf } from './provider-view.js';
 
@@ -27,71 +22,44 @@ export interface SignInPorts {
   readonly clock: Clock;
   readonly server: AuthServer;
   readonly provider: OAuthClientProvider;
-  /** The same, where it is Troupe's own and the browser comes back to a listener of Troupe's. */
+  /** The same provider, if it is Troupe's own and the browser returns to a listener of Troupe's. */
   readonly redirected: StoredOAuthProvider | undefined;
   readonly redirectPort: number;
-  /** False: only what somebody else does is waited for. */
-  readonly isInteractive: boolean;
-  /** Scopes to ask for; none: what the server or the client names. */
-  readonly scopes: readonly string[];
   readonly requests: AuthFetch;
-  readonly place: (fetch: FetchLike) => Promise<AuthorizationPlace>;
-  /** Runs the work in the turn of the sign-in's owner. */
+  readonly place: (fetch: FetchLike) => Promise<AuthorizationLocation>;
+  /** Runs the work while no one else works on the sign-in. */
   readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Calls `onChange` when somebody may have signed in, until the returned function is called. */
-  readonly watch: (onChange: () => void) => () => void;
-  /** Whether another token is kept than the one that was no good. */
-  readonly hasOther: () => Promise<boolean>;
-  /** Gets tokens without a person. */
-  readonly renew: () => Promise<void>;
-  /** Brings the address to a person; may give the answer. */
-  readonly ask: (url: string) => unknown;
-  /** `secrets` are struck out of what was said. */
-  readonly explain: (error: unknown, secrets?: readonly string[]) => TransportError;
+  /** Masks these secrets from now on. */
+  readonly remember: (secrets: readonly string[]) => void;
+  readonly explain: (error: unknown) => TransportError;
+  /** Whether a person was asked and the sign-in is still pending. */
+  readonly isAsked: () => boolean;
+  /** Reports a received code by its number. Resolves when somebody has signed in; rejects with a `TransportError`. */
+  readonly answered: (answer: number) => Promise<void>;
+  /** The browser returned with a refusal. */
+  readonly refused: (error: TransportError) => void;
+  /** The browser returned with a code that cannot be exchanged. */
   readonly onFailedAnswer: (error: TransportError) => void;
 }
 
-const SIGNED_IN = 'You are signed in. This window can be closed.';
-const NOT_OURS = 'This is not the answer to a sign-in that is waiting here.';
-const FAILED = 'The sign-in failed. The program that asked for it says why.';
+const SIGNED_IN = 'You are signed in. You can close this window.';
+const NOT_OURS = 'No sign-in is waiting for this answer.';
+const FAILED = 'The sign-in failed. See the program that requested it.';
 
 export class SignIn {
-  /** Resolves when somebody is signed in; rejects with a `TransportError` where nobody can be, or when it was ended. */
-  readonly done: Promise<void>;
-  /** Resolves when nothing of it is left. Never rejects. */
-  readonly closed: Promise<void>;
   readonly #ports: SignInPorts;
-  readonly #tellers = new Set<(url: string) => void>();
   readonly #over = new AbortController();
-  /** By code: what is asked for twice, as by a browser that loads an address again, is exchanged once. */
+  /** The index is the number of the code. */
+  readonly #codes: string[] = [];
+  /** By code: a code that arrives twice, as when a browser reloads the page, is exchanged once. */
   readonly #exchanges = new Map<string, Promise<void>>();
-  #isSettled = false;
-  /** Somebody is signed in, whoever it was. */
-  #isComplete = false;
-  #loopback: Loopback | undefined;
+  #loopback: Promise<Loopback> | undefined;
   #url: string | undefined;
-  #place: AuthorizationPlace | undefined;
-  #complete!: () => void;
-  #fail!: (error: TransportError) => void;
-  readonly #answered = new Promise<void>((resolve, reject) => {
-    this.#complete = resolve;
-    this.#fail = reject;
-  });
+  #place: AuthorizationLocation | undefined;
+  #closed: Promise<void> | undefined;
 
-  /** `before` is the end of the sign-in before this one: the two may need the same port. */
-  constructor(ports: SignInPorts, before: Promise<void> | undefined) {
+  constructor(ports: SignInPorts) {
     this.#ports = ports;
-    this.#answered.then(
-      () => (this.#isComplete = true),
-      () => {},
-    );
-    this.done = this.#run(before);
-    this.closed = this.#close();
-  }
-
-  /** Nobody can join it any more. */
-  get isOver(): boolean {
-    return this.#isSettled || this.#over.signal.aborted;
   }
 
   /** Where a person can sign in, once that is known. */
@@ -99,140 +67,111 @@ export class SignIn {
     return this.#url;
   }
 
-  /** Resolves when somebody is signed in. `tell` gets the address as soon as there is one. */
-  async join(tell: (url: string) => void, signal: AbortSignal): Promise<void> {
-    this.#tellers.add(tell);
-    if (this.#url !== undefined) tell(this.#url);
-    try {
-      await abortable(this.done, signal);
-    } finally {
-      this.#tellers.delete(tell);
-      if (this.#tellers.size === 0) this.end();
-    }
+  /** Opens the listener that the browser returns to, if Troupe provides it. */
+  async open(): Promise<void> {
+    const { redirected, clock, redirectPort: port } = this.#ports;
+    if (redirected === undefined) return;
+    const registered = await redirected.registeredRedirect();
+    this.#over.signal.throwIfAborted();
+    this.#loopback = openLoopback({
+      clock,
+      port,
+      preferred: Number(registered === undefined ? 0 : new URL(registered).port),
+      onRedirect: (params) => this.#redirected(params),
+    });
+    redirected.redirectUrl = (await this.#loopback).url;
+  }
+
+  /**
+   * Discovers, registers and determines the address to visit; `granted` if no visit is needed. Empty `scopes`: the
+   * default.
+   */
+  async begin(scopes: readonly string[]): Promise<'asked' | 'granted'> {
+    const { provider, server, requests, remember } = this.#ports;
+    const fetch: FetchLike = (address, init) =>
+      requests.fetch(address, { ...init, signal: this.#over.signal });
+    let url: URL | undefined;
+    const place = await this.#ports.place(fetch);
+    this.#place = place;
+    const asking = viewOf(provider, {
+      tokens: () => undefined,
+      discoveryState: () => place.state,
+      saveDiscoveryState: () => {},
+      // The SDK would delete everything, but only the client can be wrong here.
+      invalidateCredentials: () => provider.invalidateCredentials?.('client'),
+      redirectToAuthorization: (address) => {
+        url = address;
+        return provider.redirectToAuthorization(address);
+      },
+    });
+    const scope = scopes.length === 0 ? {} : { scope: scopes.join(' ') };
+    await auth(asking, { serverUrl: server.url, ...scope, fetchFn: fetch });
+    if (url === undefined) return 'granted';
+    const state = url.searchParams.get('state');
+    if (state !== null) remember([state]);
+    this.#url = url.href;
+    return 'asked';
   }
 
   /** Takes the address that the browser was sent to in the end, or the code in it. Rejects with a `TransportError`. */
   async finish(answer: string): Promise<void> {
     const given = readAnswer(answer, this.#ports.provider.redirectUrl);
-    if (!(given instanceof URLSearchParams)) return this.#exchange(given.code);
+    if (!(given instanceof URLSearchParams)) return this.#take(given.code);
     const refused = this.#refusalIn(given);
     if (refused !== undefined) throw refused;
-    await this.#exchange(given.get('code') ?? '');
+    await this.#take(given.get('code') ?? '');
   }
 
-  end(): void {
-    this.#over.abort();
-  }
-
-  async #run(before: Promise<void> | undefined): Promise<void> {
-    const { provider, redirected, requests, renew } = this.#ports;
-    let stopWatching = (): void => {};
-    try {
-      await before;
-      this.#over.signal.throwIfAborted();
-      if (provider.redirectUrl === undefined) return await renew();
-      stopWatching = this.#ports.watch(() => void this.#look());
-      if (this.#ports.isInteractive) {
-        if (redirected !== undefined) this.#loopback = await this.#openLoopback(redirected);
-        await this.#begin();
-      }
-      await abortable(this.#answered, this.#over.signal);
-    } finally {
-      this.#isSettled = true;
-      stopWatching();
-      redirected?.endSignIn();
-      await requests.close();
-    }
-  }
-
-  async #close(): Promise<void> {
-    await this.done.catch(() => {});
-    await this.#loopback?.close();
-  }
-
-  async #openLoopback(redirected: StoredOAuthProvider): Promise<Loopback> {
-    const registered = await redirected.registeredRedirect();
-    const loopback = await openLoopback({
-      clock: this.#ports.clock,
-      port: this.#ports.redirectPort,
-      preferred: Number(registered === undefined ? 0 : new URL(registered).port),
-      onRedirect: (params) => this.#redirected(params),
+  /** Exchanges the code of that number for tokens, and stores them. */
+  async exchange(answer: number): Promise<void> {
+    const { provider, requests, exclusively } = this.#ports;
+    const place = this.#place;
+    const code = this.#codes[answer - 1];
+    if (place === undefined || code === undefined) throw new Error('there is no code with that number.');
+    const { issuer } = place;
+    await exclusively(async () => {
+      const request = { ...tokenRequest(place, requests.fetch), authorizationCode: code };
+      const tokens = await fetchToken(provider, issuer, request);
+      await provider.saveTokens({ ...tokens, issuer });
     });
-    redirected.redirectUrl = loopback.url;
-    return loopback;
   }
 
-  /** Discovery, registration and the address to go to. */
-  async #begin(): Promise<void> {
-    const { provider, server, scopes, ask, explain } = this.#ports;
-    const fetch: FetchLike = (address, init) =>
-      this.#ports.requests.fetch(address, { ...init, signal: this.#over.signal });
-    let url: URL | undefined;
-    try {
-      const place = await this.#ports.place(fetch);
-      this.#place = place;
-      const asking = viewOf(provider, {
-        tokens: () => undefined,
-        discoveryState: () => place.state,
-        saveDiscoveryState: () => {},
-        // The SDK means to forget everything; the client alone can be wrong here.
-        invalidateCredentials: () => provider.invalidateCredentials?.('client'),
-        redirectToAuthorization: (address) => {
-          url = address;
-          return provider.redirectToAuthorization(address);
-        },
-      });
-      const scope = scopes.length === 0 ? {} : { scope: scopes.join(' ') };
-      await auth(asking, { serverUrl: server.url, ...scope, fetchFn: fetch });
-    } catch (error) {
-      this.#over.signal.throwIfAborted();
-      throw explain(error);
-    }
-    if (url === undefined) return this.#complete();
-    this.#url = url.href;
-    for (const tell of this.#tellers) tell(url.href);
-    void this.#askFor(url.href, ask);
+  /** Ends everything. Resolves when nothing is left; never rejects. */
+  end(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
   }
 
-  async #askFor(url: string, ask: SignInPorts['ask']): Promise<void> {
-    try {
-      const answer = await askHost("'onAuthorizationUrl'", () => ask(url));
-      if (typeof answer === 'string') await this.finish(answer);
-    } catch (error) {
-      this.#fail(this.#ports.explain(error));
-    }
-  }
-
-  /** Whether somebody else has signed in. What cannot be read is as it was. */
-  async #look(): Promise<void> {
-    try {
-      if (await this.#ports.hasOther()) this.#complete();
-    } catch {
-      // The next change is looked at again.
-    }
+  async #end(): Promise<void> {
+    const { redirected, requests } = this.#ports;
+    this.#over.abort();
+    redirected?.endSignIn();
+    await requests.close();
+    const loopback = await this.#loopback?.catch(() => undefined);
+    await loopback?.close();
   }
 
   async #redirected(params: URLSearchParams): Promise<LoopbackAnswer> {
-    const isKnown = this.#exchanges.has(params.get('code') ?? '');
-    if (!this.#isOurs(params) || (this.isOver && !isKnown)) return { isGood: false, text: NOT_OURS };
+    const code = params.get('code') ?? '';
+    const isExpected = this.#ports.isAsked() || this.#exchanges.has(code);
+    if (!this.#isOurs(params) || !isExpected) return { isGood: false, text: NOT_OURS };
     const refused = this.#refusalIn(params);
     if (refused !== undefined) {
-      this.#fail(refused);
+      this.#ports.refused(refused);
       return { isGood: false, text: FAILED };
     }
     try {
-      await abortable(this.#exchange(params.get('code') ?? ''), this.#over.signal);
+      await this.#take(code);
       return { isGood: true, text: SIGNED_IN };
     } catch (error) {
-      if (this.#isComplete) return { isGood: true, text: SIGNED_IN };
       this.#ports.onFailedAnswer(this.#ports.explain(error));
       return { isGood: false, text: FAILED };
     }
   }
 
   /**
-   * RFC 6749 section 10.12: before there is a question nothing is the answer. A provider of the host's that gives no
-   * state relies on PKCE alone.
+   * Whether the answer belongs to this sign-in (RFC 6749 section 10.12). None does before a person was asked. A
+   * provider of the host that gives no state relies on PKCE alone.
    */
   #isOurs(params: URLSearchParams): boolean {
     if (this.#url === undefined) return false;
@@ -241,7 +180,7 @@ export class SignIn {
     return state === null || (given !== null && isSame(state, given));
   }
 
-  /** Why an answer cannot be used, if it cannot. */
+  /** Why an answer cannot be used; undefined if it can. */
   #refusalIn(params: URLSearchParams): TransportError | undefined {
     const refuse = (message: string): TransportError =>
       new TransportError({ code: 'auth-required', message, hint: 'Retry it to be asked again.' });
@@ -249,52 +188,47 @@ export class SignIn {
     const issuer = params.get('iss');
     // RFC 9207 section 2.4.
     if (issuer !== null && this.#place !== undefined && !isSameIssuer(issuer, this.#place.issuer)) {
-      return refuse('The answer comes from another authorization server than the one that was asked.');
+      return refuse('The answer comes from a different authorization server.');
     }
     const error = params.get('error');
     if (error === null) return undefined;
     return refuse(`The sign-in was refused (${error.replace(/[^\w.-]/g, '').slice(0, 60)}).`);
   }
 
-  /** A code is for one use (RFC 6749 section 4.1.2): the same one again shares what came of it. */
-  #exchange(code: string): Promise<void> {
+  /** A code is for one use (RFC 6749 section 4.1.2): if it arrives again, both share one exchange. */
+  #take(code: string): Promise<void> {
     const under = this.#exchanges.get(code);
     if (under !== undefined) return under;
-    const exchange = this.#exchangeNow(code);
+    if (code === '') return Promise.reject(this.#ports.explain(new Error('the answer holds no code.')));
+    this.#ports.remember([code]);
+    const exchange = this.#ports.answered(this.#codes.push(code));
     this.#exchanges.set(code, exchange);
-    // What failed may work by the next try.
+    // A failed exchange may succeed at the next try.
     exchange.catch(() => this.#exchanges.delete(code));
     return exchange;
-  }
-
-  async #exchangeNow(code: string): Promise<void> {
-    const { provider, requests, exclusively, explain } = this.#ports;
-    const place = this.#place;
-    if (place === undefined || code === '') throw explain(new Error('the answer holds no code.'));
-    const { issuer } = place;
-    try {
-      await exclusively(async () => {
-        const request = { ...tokenRequest(place, requests.fetch), authorizationCode: code };
-        const tokens = await fetchToken(provider, issuer, request);
-        await provider.saveTokens({ ...tokens, issuer });
-      });
-    } catch (error) {
-      const failure = explain(error, [code, await provider.codeVerifier()]);
-      if (isClientRefusal(error)) await this.#dropClient(failure);
-      throw failure;
-    }
-    this.#complete();
-  }
-
-  /** No answer to this question can be taken: the next sign-in registers anew. */
-  async #dropClient(failure: TransportError): Promise<void> {
-    const { provider, exclusively } = this.#ports;
-    const forgotten = exclusively(async () => provider.invalidateCredentials?.('client'));
-    await forgotten.finally(() => this.#fail(failure));
   }
 }
 
 function isSame(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
+}
+
+// Parses the answer that a person enters by hand. Pure.
+
+/** The parameters of the entered address, or else the code. A host without types may pass anything. */
+function readAnswer(
+  answer: unknown,
+  redirectUrl: string | URL | undefined,
+): URLSearchParams | { readonly code: string } {
+  const text = typeof answer === 'string' || answer instanceof URL ? String(answer).trim() : '';
+  if (!URL.canParse(text)) return { code: text };
+  const { protocol, searchParams } = new URL(text);
+  return protocolsOf(redirectUrl).includes(protocol) ? searchParams : { code: text };
+}
+
+/** An application may be redirected to with its own scheme (RFC 8252 section 7.1). */
+function protocolsOf(redirectUrl: string | URL | undefined): readonly string[] {
+  const own = redirectUrl === undefined ? [] : [new URL(redirectUrl).protocol];
+  return ['http:', 'https:', ...own];
 }

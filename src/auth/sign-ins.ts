@@ -1,22 +1,24 @@
 /**
- * The sign-ins of a troupe: which account a server uses. What it takes to sign in loads with the first server that has
- * an account.
+ * The sign-ins of a troupe: which account each server uses. The code for signing in loads with the first server that
+ * has an account.
  *
- * I1. Servers of one address and one client share an account; with a provider of the host's, each has its own.
- * I2. An entry whose own headers say who it is (`Authorization`) has none: what it says is meant.
+ * I1. Servers with the same address and client share an account; with a provider of the host, each server has its own.
+ * I2. An entry with an `Authorization` header has no account: the header is used as it is.
  */
+import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { SignInPort } from '../actors/effect-ports.js';
 import { NotReadyError } from '../errors.js';
-import { failureError } from '../failure-error.js';
+import { failureError } from '../failures/failure-error.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
-import type { ServerConfig } from '../options.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
-import { doneWithin } from '../release.js';
-import { NO_MASK, type Mask } from '../secrets.js';
-import { messageOf } from '../thrown.js';
+import { settlesWithin } from '../async/settles-within.js';
+import { NO_MASK, type Mask } from '../secrets/secrets.js';
+import { messageOf } from '../text/error-message.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
-import { TransportError } from '../transports/session-transport.js';
-import type { Account } from './account.js';
+import { TransportError } from '../failures/transport-error.js';
+import type { AuthSession } from './account/account.js';
+import type { AccountRoots } from './account/account-chart.js';
 import {
   clientProblems,
   type AuthOption,
@@ -24,8 +26,8 @@ import {
   type AuthServer,
   type OAuthClient,
 } from './auth-options.js';
-import { isPromise, requireProvider } from './hosted-provider.js';
-import { serverAddress } from './token-store.js';
+import { serverAddress } from './stores/token-store.js';
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 
 /** How long a renewal may still take when the troupe is closed. */
 const LAST_RENEWAL_MS = 5_000;
@@ -34,15 +36,18 @@ const CUT_MS = 1_000;
 export interface SignInsParts {
   readonly auth: AuthOption;
   readonly clock: Clock;
-  readonly diagnose: (server: string, kind: string, message: string) => void;
+  readonly diagnose: (server: string, kind: DiagnosticKind, message: string) => void;
+  /** Where the charts of the accounts run; called for the first account. */
+  readonly roots: () => AccountRoots;
 }
 
 export class SignIns implements SignInPort {
   readonly #parts: SignInsParts;
-  readonly #accounts = new Map<string, Promise<Account | undefined>>();
-  readonly #ofServer = new Map<string, Account>();
-  /** Every account that a server has had: its secrets stay hidden. */
-  readonly #everOf = new Map<string, Set<Account>>();
+  readonly #accounts = new Map<string, Promise<AuthSession | undefined>>();
+  readonly #ofServer = new Map<string, AuthSession>();
+  /** Every account that a server has had: their secrets stay masked. */
+  readonly #everOf = new Map<string, Set<AuthSession>>();
+  #lastId = 0;
 
   constructor(parts: SignInsParts) {
     this.#parts = parts;
@@ -69,20 +74,21 @@ export class SignIns implements SignInPort {
     return account;
   }
 
-  #use(name: string, account: Account): void {
+  #use(name: string, account: AuthSession): void {
     this.#ofServer.set(name, account);
     this.#everOf.set(name, (this.#everOf.get(name) ?? new Set()).add(account));
   }
 
-  async signIn(name: string, tell: (url: string) => void, signal: AbortSignal): Promise<void> {
+  async signIn(name: string, asked: (url: string | undefined) => void, signal: AbortSignal): Promise<void> {
     const account = this.#ofServer.get(name);
-    if (account !== undefined) return account.signIn(tell, signal);
+    if (account !== undefined) return account.signIn(asked, signal);
+    asked(undefined);
     return new Promise<never>(() => {});
   }
 
   async finish(name: string, answer: string): Promise<void> {
     const account = this.#ofServer.get(name);
-    if (account === undefined) throw new NotReadyError(`Nobody signs in to '${name}'.`, { server: name });
+    if (account === undefined) throw new NotReadyError(`'${name}' has no sign-in.`, { server: name });
     if (account.url === undefined) throw notAsked(name);
     try {
       await account.finish(answer);
@@ -92,19 +98,19 @@ export class SignIns implements SignInPort {
     }
   }
 
-  /** Bounded; never rejects. Nothing is left of any sign-in. */
+  /** Ends every sign-in. Bounded; never rejects. */
   async close(): Promise<void> {
     const { clock } = this.#parts;
     const hurry = new AbortController();
     const closing = Promise.allSettled(
       [...this.#accounts.values()].map(async (account) => (await account)?.close(hurry.signal)),
     );
-    if (await doneWithin(clock, LAST_RENEWAL_MS, closing)) return;
+    if (await settlesWithin(clock, LAST_RENEWAL_MS, closing)) return;
     hurry.abort();
-    await doneWithin(clock, CUT_MS, closing);
+    await settlesWithin(clock, CUT_MS, closing);
   }
 
-  async #accountOf(name: string, config: ServerConfig): Promise<Account | undefined> {
+  async #accountOf(name: string, config: ServerConfig): Promise<AuthSession | undefined> {
     if (!('url' in config)) return undefined;
     const { auth } = this.#parts;
     const server = { name, url: serverAddress(config.url) };
@@ -116,13 +122,13 @@ export class SignIns implements SignInPort {
     }
     const client = clientFor(server, auth);
     return this.#account(`${server.url}\n${client?.clientId ?? ''}`, async () => {
-      const { ownAccount } = await import('./make-account.js');
+      const { ownAccount } = await import('./account/make-account.js');
       return ownAccount(server, auth, client, this.#surroundings(server));
     });
   }
 
-  /** One that could not be made is made anew by the next attempt. */
-  #account(key: string, make: () => Promise<Account | undefined>): Promise<Account | undefined> {
+  /** If an account could not be made, the next attempt tries again. */
+  #account(key: string, make: () => Promise<AuthSession | undefined>): Promise<AuthSession | undefined> {
     const known = this.#accounts.get(key);
     if (known !== undefined) return known;
     const made = make();
@@ -132,17 +138,23 @@ export class SignIns implements SignInPort {
     return made;
   }
 
-  async #hosted(server: AuthServer, provide: ProvideAuth): Promise<Account | undefined> {
+  async #hosted(server: AuthServer, provide: ProvideAuth): Promise<AuthSession | undefined> {
     const provider = fromHost(server, () => provide(server));
     if (provider === undefined) return undefined;
     requireProvider(provider, server);
-    const { hostedAccount } = await import('./make-account.js');
+    const { hostedAccount } = await import('./account/make-account.js');
     return hostedAccount(server, provider, this.#surroundings(server));
   }
 
   #surroundings({ name }: AuthServer) {
-    const { clock, diagnose } = this.#parts;
-    return { clock, diagnose: (kind: string, message: string) => diagnose(name, kind, message) };
+    const { clock, diagnose, roots } = this.#parts;
+    this.#lastId += 1;
+    return {
+      clock,
+      diagnose: (kind: DiagnosticKind, message: string) => diagnose(name, kind, message),
+      roots: roots(),
+      id: `signIn:${this.#lastId}`,
+    };
   }
 }
 
@@ -151,18 +163,20 @@ export function toSignIns(
   auth: AuthOption | undefined,
   clock: Clock,
   publish: (event: LifecycleEventBody) => void,
+  roots: SignInsParts['roots'],
 ): SignIns | undefined {
   if (auth === undefined) return undefined;
   return new SignIns({
     auth,
     clock,
-    diagnose: (connection, kind, message) => publish({ type: 'diagnostic', connection, kind, message }),
+    roots,
+    diagnose: (server, kind, message) => publish({ type: 'diagnostic', server, kind, message }),
   });
 }
 
 type ProvideAuth = Extract<AuthOption, (server: AuthServer) => unknown>;
 
-/** The client the options name for a server. */
+/** The client that the options name for a server. */
 function clientFor(server: AuthServer, { client }: AuthOptions): OAuthClient | undefined {
   if (typeof client !== 'function') return client;
   const given = fromHost(server, () => client(server));
@@ -172,17 +186,17 @@ function clientFor(server: AuthServer, { client }: AuthOptions): OAuthClient | u
   throw new TransportError({ code: 'config-invalid', message });
 }
 
-/** Its sign-in has no address yet, or is over. */
+/** The error if a sign-in has no address yet, or is over. */
 function notAsked(server: string): NotReadyError {
-  const message = `Nobody is asked to sign in to '${server}' at the moment: wait for 'connection.authRequired' with a 'url'.`;
+  const message = `No sign-in to '${server}' is pending: wait for 'connection.authRequired' with a 'url'.`;
   return new NotReadyError(message, { server });
 }
 
-/** What the host's own code gives; null counts as nothing. */
+/** The result of the host's own code; null counts as undefined. */
 function fromHost<T>(server: AuthServer, ask: () => T | null): T | undefined {
   try {
     const given = ask();
-    // It is refused further on, and nobody else would hear of its rejection.
+    // A promise is refused later on; this avoids an unhandled rejection.
     if (isPromise(given)) given.catch(() => {});
     return given ?? undefined;
   } catch (cause) {
@@ -190,4 +204,27 @@ function fromHost<T>(server: AuthServer, ask: () => T | null): T | undefined {
     const message = `The 'auth' option threw for '${server.name}': ${why}`;
     throw new TransportError({ code: 'config-invalid', message }, { cause });
   }
+}
+
+// Checks a provider of the host: a host without types may pass anything.
+
+/** The members that every grant needs. */
+const NEEDED = ['tokens', 'saveTokens', 'clientInformation'] as const;
+
+/** Throws a `TransportError` if it is not a provider. */
+function requireProvider(given: OAuthClientProvider, { name }: AuthServer): void {
+  if (isPromise(given)) {
+    throw wrong(`The 'auth' option gave a promise for '${name}': it must give the provider itself.`);
+  }
+  const missing = NEEDED.find((member) => typeof given[member] !== 'function');
+  if (missing !== undefined) throw wrong(`What the 'auth' option gave for '${name}' has no '${missing}'.`);
+}
+
+function isPromise(given: unknown): given is Promise<unknown> {
+  return given instanceof Promise;
+}
+
+function wrong(message: string): TransportError {
+  const hint = "Give an object that implements the SDK's OAuthClientProvider, or undefined for none.";
+  return new TransportError({ code: 'config-invalid', message, hint });
 }

@@ -1,15 +1,18 @@
-/** Forgets a sign-in, and tells the authorization server that its tokens are over (RFC 7009). */
+/** Deletes a sign-in and revokes its tokens at the authorization server (RFC 7009). */
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../ports.js';
 import { openAuthFetch } from './auth-fetch.js';
-import { metadataOf } from './discovery.js';
-import type { StoredSignIn, TokenOwner, TokenStore } from './token-store.js';
+import { metadataOf } from './auth-server-discovery.js';
+import type { StoredSignIn, TokenOwner, TokenStore } from './stores/token-store.js';
 
-/** What became of a sign-in. `forgotten`: it is gone here, but the authorization server was not told. */
+/**
+ * The result of a sign-out. `none`: there was no sign-in. `forgotten`: it was deleted here, but its tokens were not
+ * revoked.
+ */
 export type SignOutResult = 'none' | 'forgotten' | 'revoked';
 
-/** Rejects only where the store cannot be used. The authorization server is told as far as it can be. */
+/** Rejects only if the store cannot be used. A failed revocation is not an error. */
 export async function signOut(
   owner: TokenOwner,
   store: TokenStore,
@@ -32,7 +35,7 @@ export async function signOut(
   }
 }
 
-/** The refresh token is the sign-in: what was made of it ends with it. It goes to where it came from and nowhere else. */
+/** Revokes the refresh token, which ends the tokens that were made from it. It is sent only to its issuer. */
 async function revoke(
   owner: TokenOwner,
   { tokens, client }: StoredSignIn,

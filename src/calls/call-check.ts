@@ -1,27 +1,29 @@
 /**
- * Compares what is sent with what a tool says it takes, and what comes with what it says it gives.
+ * Validates the arguments and the result of a call against the schemas of the tool.
  *
- * What does not fit is not sent; what came is kept as it is, since the server has acted by then. Who cannot be judged
- * goes through: the server judges for itself. No value is told, only where it is and what is wanted there.
+ * Arguments that do not fit are not sent. A result is kept as it is, since the server has acted by then. A value that
+ * cannot be judged passes: the server judges for itself. Messages contain no value, only its path and what the schema
+ * expects there.
  */
+import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
-import { cutText } from '../cut-text.js';
+import { cutText } from '../text/cut-text.js';
 import { InvalidArgumentsError } from '../errors.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
-import { problemsInWords } from '../problems-in-words.js';
-import type { Mask } from '../secrets.js';
-import type { SessionKey } from '../../machines/connection.events.js';
-import type { SchemaProblem } from '../validation/explain.js';
-import { SchemaValidator } from '../validation/schema-validator.js';
+import { problemsInWords } from '../text/problems-in-words.js';
+import type { Mask } from '../secrets/secrets.js';
+import type { SessionKey } from '../../machines/connection/connection.events.js';
+import type { SchemaProblem } from '../schemas/explain.js';
+import { SchemaValidator } from '../schemas/schema-validator.js';
 
-const LONGEST_PATH = 200;
+const MAX_PATH = 200;
 
 export interface CallCheckPorts {
   readonly publish: (event: LifecycleEventBody) => void;
-  /** Strikes out the secrets of a server's entry. */
+  /** Masks the secrets of a server's entry. */
   readonly mask: (server: string) => Mask;
   readonly validator: SchemaValidator;
-  /** Whether arguments are compared at all. */
+  /** Whether arguments are validated at all. */
   readonly checksArguments: boolean;
 }
 
@@ -33,7 +35,7 @@ export class CallCheck {
     this.#ports = ports;
   }
 
-  /** What has to be waited for before that call can be judged; undefined where nothing has. */
+  /** Resolves when the call can be judged; undefined if that is now. */
   loading(tools: readonly Tool[], name: string, args: object): Promise<void> | undefined {
     const { validator, checksArguments } = this.#ports;
     if (validator.isLoaded) return undefined;
@@ -43,31 +45,31 @@ export class CallCheck {
     return isOpen || asks(outputSchema) ? validator.load() : undefined;
   }
 
-  /** Why the arguments may not be sent; undefined where they may. */
+  /** Why the arguments may not be sent; undefined if they may. */
   refusal(key: SessionKey, tools: readonly Tool[], name: string, args: object): Error | undefined {
     const { validator, checksArguments, mask } = this.#ports;
     const schema = this.#tool(tools, name)?.inputSchema;
     if (schema === undefined || !checksArguments || SchemaValidator.asksNothing(schema)) return undefined;
     const verdict = validator.check(schema, args);
-    if (verdict.kind === 'unknown') this.#tellUnchecked(key, name, 'input', verdict.why);
+    if (verdict.kind === 'unknown') this.#reportUnchecked(key, name, 'input', verdict.why);
     if (verdict.kind !== 'misfit') return undefined;
-    const problems = verdict.problems.map((problem) => toTold(problem, mask(key.name)));
+    const problems = verdict.problems.map((problem) => toMasked(problem, mask(key.name)));
     return new InvalidArgumentsError(mask(key.name)(name), problems, { server: key.name });
   }
 
-  /** Tells where a result is not what the tool promised (MCP specification 2025-11-25, "Output Schema"). */
+  /** Reports if a result does not fit the output schema (MCP specification 2025-11-25, "Output Schema"). */
   heed(key: SessionKey, tools: readonly Tool[], name: string, result: CallToolResult): void {
     const schema = this.#tool(tools, name)?.outputSchema;
     if (schema === undefined || result.isError === true) return;
     const { structuredContent } = result;
     if (structuredContent === undefined) {
-      this.#tellMisfit(key, name, [{ path: '', message: 'is missing' }]);
+      this.#reportMisfit(key, name, [{ path: '', message: 'is missing' }]);
       return;
     }
     if (SchemaValidator.asksNothing(schema)) return;
     const verdict = this.#ports.validator.check(schema, structuredContent);
-    if (verdict.kind === 'unknown') this.#tellUnchecked(key, name, 'output', verdict.why);
-    if (verdict.kind === 'misfit') this.#tellMisfit(key, name, verdict.problems);
+    if (verdict.kind === 'unknown') this.#reportUnchecked(key, name, 'output', verdict.why);
+    if (verdict.kind === 'misfit') this.#reportMisfit(key, name, verdict.problems);
   }
 
   #tool(tools: readonly Tool[], name: string): Tool | undefined {
@@ -76,23 +78,28 @@ export class CallCheck {
     return known.get(name);
   }
 
-  #tellMisfit(key: SessionKey, tool: string, found: readonly SchemaProblem[]): void {
+  #reportMisfit(key: SessionKey, tool: string, found: readonly SchemaProblem[]): void {
     const mask = this.#ports.mask(key.name);
-    const problems = found.map((problem) => toTold(problem, mask));
+    const problems = found.map((problem) => toMasked(problem, mask));
     const what = `The structured content of '${mask(tool)}' does not fit its output schema`;
-    this.#tell(key, tool, 'invalid-output', `${what}: ${problemsInWords(problems, 'structuredContent')}.`);
+    this.#diagnose(
+      key,
+      tool,
+      'invalid-output',
+      `${what}: ${problemsInWords(problems, 'structuredContent')}.`,
+    );
   }
 
-  #tellUnchecked(key: SessionKey, tool: string, which: 'input' | 'output', why: string | undefined): void {
+  #reportUnchecked(key: SessionKey, tool: string, which: 'input' | 'output', why: string | undefined): void {
     if (why === undefined) return;
     const mask = this.#ports.mask(key.name);
     const message = `The ${which} schema of '${mask(tool)}' is not checked against: ${mask(why)}.`;
-    this.#tell(key, tool, 'schema-not-checked', message);
+    this.#diagnose(key, tool, 'schema-not-checked', message);
   }
 
-  #tell(key: SessionKey, tool: string, kind: string, message: string): void {
+  #diagnose(key: SessionKey, tool: string, kind: DiagnosticKind, message: string): void {
     const { publish, mask } = this.#ports;
-    const about = { connection: key.name, generation: key.generation };
+    const about = { server: key.name, generation: key.generation };
     publish({ type: 'diagnostic', ...about, kind, tool: mask(key.name)(tool), message: cutText(message) });
   }
 }
@@ -101,8 +108,8 @@ function asks(schema: object | undefined): schema is object {
   return schema !== undefined && !SchemaValidator.asksNothing(schema);
 }
 
-/** Names of fields may be anything, in a result above all. */
-function toTold({ path, message }: SchemaProblem, mask: Mask): SchemaProblem {
+/** The names of fields are masked too: they may be anything, above all in a result. */
+function toMasked({ path, message }: SchemaProblem, mask: Mask): SchemaProblem {
   const printable = mask(path).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd');
-  return { path: cutText(printable, LONGEST_PATH), message: mask(message) };
+  return { path: cutText(printable, MAX_PATH), message: mask(message) };
 }

@@ -1,8 +1,8 @@
-/** Mistakes of the caller: trying again cannot help, so they are a `TypeError` and not one of the call's outcomes. */
-import { messageOf } from '../thrown.js';
+/** Errors of the caller. Repeating the call cannot help, so they are a `TypeError` and not an outcome of the call. */
+import { messageOf } from '../text/error-message.js';
 import type { InternalCallOptions } from './call.js';
 
-/** What is wrong with the arguments or options of a call, as far as a look can tell; undefined where nothing is. */
+/** What is wrong with the arguments or options of a call, by a cheap check; undefined if nothing is. */
 export function callProblem(args: unknown, options: InternalCallOptions): TypeError | undefined {
   if (typeof options !== 'object' || options === null) {
     return new TypeError('The options of a call must be an object.');
@@ -33,7 +33,7 @@ function notADuration(option: string): TypeError {
   return new TypeError(`'${option}' of a call must be a number of milliseconds.`);
 }
 
-/** Why a call cannot be sent, asked where it was not; undefined where that is not the fault of its arguments or its `meta`. */
+/** Explains why sending a call failed; undefined if its arguments and its `meta` are not the reason. */
 export function unsendable({ args, meta }: { args: unknown; meta?: unknown }): TypeError | undefined {
   return whyNoJson('The arguments of the call', args) ?? whyNoJson("'meta' of the call", meta);
 }

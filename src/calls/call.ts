@@ -1,183 +1,204 @@
 /**
- * One call of a caller, from the wait for a session to its one outcome.
+ * `src/calls` makes tool calls, and repeats them if that is allowed. This file is one call.
  *
  * K1. It settles exactly once: answered, refused by the server, timed out, aborted, not sent, or outcome unknown.
- * K2. The server gets it once; once more only where what carried it broke and that cannot act twice (`call-safety.ts`),
- *     by what the server says of the tool before the loss and after the recovery. What timed out or was aborted is not
- *     sent again. What was not sent, is, within the limits (`sendings.ts`).
+ * K2. It is sent once; a second time only if its session broke and the tool may be repeated (`call-safety.ts`), both by
+ *     the server's list before the loss and by the one after the recovery. A call that timed out or was aborted is not
+ *     sent again; one that never reached the server is, within its limits (`retry-loop.ts`).
  * K3. The limits and the signal of its caller hold from the first wait to the last answer.
+ * N1. Each attempt is sent once, and publishes one `call.started` and one `call.finished` with the same number.
+ * N2. The caller's limits stand still while the server waits for a person or for a model of the host, except if the
+ *     call is part of that very answer.
+ * N3. An attempt that is given up is cancelled at the server (MCP specification, "Cancellation"); a late answer is
+ *     dropped.
  */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { afterLoss, type RetryCalls } from '../../machines/policy/call-safety.js';
-import { isAnswering } from '../answering.js';
 import type { CatalogTool } from '../catalog/registry.js';
-import type { LifecycleEventBody } from '../lifecycle/event.js';
-import type { Clock } from '../ports.js';
-import type { GiveUpSignal, Progress } from '../protocol/protocol-client.js';
-import type { Mask } from '../secrets.js';
-import type { Session } from '../sessions.js';
+import type { CallOutcome, LifecycleEventBody } from '../lifecycle/event.js';
+import type { JsonObject, Progress, ProtocolClient } from '../protocol/protocol-client.js';
+import type { AbortSignalLike } from '../async/caller-signal.js';
+import type { Session } from '../sessions/sessions.js';
 import type { CallCheck } from './call-check.js';
-import type { CallTurns } from './call-turns.js';
-import { outOfTurn } from './outcome.js';
-import { Patience } from './patience.js';
-import { send, type Unanswered, type UnansweredCall } from './send.js';
-import { Sendings } from './sendings.js';
+import type { CallRoute } from './call-route.js';
+import type { Semaphore } from '../async/semaphore.js';
+import type { Deadline } from './deadline.js';
+import type { Exchange } from './exchange.js';
+import { notifyProgress } from './progress-listener.js';
+import { RetryLoop, type RetryPorts } from './retry-loop.js';
+import type { Unanswered } from './outcome.js';
 
+/** Options of one tool call. */
 export interface CallOptions {
-  /** Gives the call up; the server is told. */
+  /** Aborts the call, and cancels it at the server. */
   readonly signal?: AbortSignal;
   /**
-   * Milliseconds without an answer and without progress; each wait for a session may take as long. Does not go on while
-   * the call waits for its turn, nor while a person or a model of the host answers the server. 0 = no limit. Default:
-   * the server's `callTimeout`, else 60,000.
+   * Milliseconds without an answer or progress; each wait for a session may take as long. Stands still while the call
+   * waits for its turn, and while a person or a model of the host answers the server. 0 = no limit. Default: the
+   * server's `callTimeoutMs`, else 60,000.
    */
   readonly timeoutMs?: number;
   /**
-   * Milliseconds for the whole call, waits and a repetition included; progress does not extend them. Does not go on while
+   * Milliseconds for the whole call, waits and a repetition included; progress does not extend them. Stands still while
    * a person or a model of the host answers the server. 0 = no limit, the default.
    */
   readonly totalTimeoutMs?: number;
-  /** Whether the call is repeated where its connection is lost. Default: the `retryCalls` of the server, else of the troupe. */
+  /** Whether the call is repeated if its connection is lost. Default: `retryCalls` of the server, else of the troupe. */
   readonly retryCalls?: RetryCalls;
+  /** Called for each progress report of the server. Default: progress is not requested. */
   readonly onProgress?: (progress: Progress) => void;
   /** Sent as `_meta` of the request, for what host and server have agreed on. Default: nothing. */
   readonly meta?: Readonly<Record<string, unknown>>;
   /**
-   * Anything that tells for whom the call is made. Sent nowhere: the host's `handlers` get it back, as `origin.context` of
-   * what the server asks in the course of the call.
+   * Anything that identifies the caller. It is not sent: the host's `handlers` receive it as `origin.context` of what the
+   * server asks during the call.
    */
   readonly context?: unknown;
   /**
-   * The tool as somebody looked at it: what has become another one since is not called.
+   * The tool as it was inspected: if it has changed since, it is not called.
    *
    * @internal
    */
   readonly lookedAt?: CatalogTool;
 }
 
-/** The same for whoever calls very often. */
+/** The same with a lighter signal, for frequent callers. */
 export interface InternalCallOptions extends Omit<CallOptions, 'signal'> {
-  readonly signal?: GiveUpSignal;
+  readonly signal?: AbortSignalLike;
 }
 
-export interface CallPorts {
-  readonly clock: Clock;
+export interface CallPorts extends RetryPorts {
   readonly publish: (event: LifecycleEventBody) => void;
-  /** Strikes out the secrets of a server's entry. */
-  readonly mask: (server: string) => Mask;
-  /** Number of the next sending, for its events. */
+  /** Number of the next attempt, for its events. */
   readonly nextCall: () => number;
   /** Compares arguments and results with the schemas of the tool. */
   readonly check: CallCheck;
 }
 
-/** What a call asks of its connection. */
-export interface CallRoute {
-  readonly server: string;
-  /** The present session, where it can carry a call. */
-  session(): Session | undefined;
-  /** The next one that can. Rejects with why there will be none, or with the signal's reason. */
-  nextSession(signal: AbortSignal): Promise<Session>;
-  /** What keeps the connection from being ready now; undefined where it is, or nobody knows yet. */
-  trouble(): Error | undefined;
-  /** When a call would be worth a try; empty where nobody can tell. */
-  outlook(): string;
-  /** What the server listed last; the same list until it changes. */
-  tools(): readonly Tool[];
-  /** Who may send now. */
-  readonly turns: CallTurns;
-}
-
+/** A call with its defaults resolved. */
 export interface Call {
   readonly tool: string;
   readonly args: object;
   readonly timeoutMs: number;
   readonly retryCalls: RetryCalls;
   readonly options: InternalCallOptions;
-  /** Why it may not be sent any more: what is offered can change while it waits. Undefined where it may. */
+  /** Why it may no longer be sent, since tools can change while it waits; undefined if it may. */
   readonly refusal?: () => Error | undefined;
 }
 
-/** Sends a call over the connection's session, or over the next one. Sent before it returns where there is one. */
-export async function makeCall(ports: CallPorts, route: CallRoute, call: Call): Promise<CallToolResult> {
-  const { totalTimeoutMs: totalMs = 0, signal } = call.options;
-  const patience = new Patience(ports.clock, { idleMs: call.timeoutMs, totalMs }, signal);
-  const told = (): Call => toTold(ports, route, call);
-  const terms = { route, clock: ports.clock, limitMs: call.timeoutMs, patience, told };
-  const sendings = new Sendings<UnansweredCall>(terms);
-  let hasTurn = route.turns.tryTake();
-  try {
-    if (!hasTurn) hasTurn = await turn(route, told(), patience);
-    let session = route.session() ?? (await sendings.session());
-    const loading = ports.check.loading(route.tools(), call.tool, call.args);
-    if (loading !== undefined) {
-      await loading;
-      session = route.session() ?? (await sendings.session());
-    }
-    for (;;) {
-      const tools = route.tools();
-      const refusal = refusalOf(ports, session, tools, call);
-      if (refusal !== undefined) throw sendings.doubt?.error ?? refusal;
-      const sent = await send(ports, session, call, patience, sendings.last?.number);
-      if ('result' in sent) return heeded(ports, session, tools, call, sent.result);
-      if (!mayRepeat(sent, call, tools) || !sendings.lose(sent)) throw sendings.errorOf(sent);
-      session = await sendings.session();
-      const { doubt } = sendings;
-      if (doubt !== undefined && !mayRepeat(doubt, call, route.tools())) throw doubt.error;
-    }
-  } finally {
-    sendings.end();
-    patience.end();
-    if (hasTurn) route.turns.leave();
+/** Calls a tool over the connection's session, or over the next one. */
+export function makeCall(ports: CallPorts, route: CallRoute, call: Call): Promise<CallToolResult> {
+  return new RetryLoop(ports, route, new ToolCall(ports, route, call)).run();
+}
+
+class ToolCall implements Exchange<CallToolResult> {
+  readonly args: object;
+  readonly timeoutMs: number;
+  readonly options: InternalCallOptions;
+  readonly turns: Semaphore;
+  readonly #ports: CallPorts;
+  readonly #route: CallRoute;
+  readonly #call: Call;
+  /** What the server listed when the attempt was prepared. */
+  #tools: readonly Tool[] = [];
+  /** Of the latest attempt, as are the next two. */
+  #number: number | undefined;
+  #startedAt = 0;
+  #tool = '';
+
+  constructor(ports: CallPorts, route: CallRoute, call: Call) {
+    this.args = call.args;
+    this.timeoutMs = call.timeoutMs;
+    this.options = call.options;
+    this.turns = route.turns;
+    this.#ports = ports;
+    this.#route = route;
+    this.#call = call;
   }
-}
 
-/** The call as its errors tell of it. */
-function toTold(ports: CallPorts, route: CallRoute, call: Call): Call {
-  return { ...call, tool: ports.mask(route.server)(call.tool) };
-}
-
-/** Waits for its turn, which is no silence of the server. One that is made for a call would wait for that for ever. */
-async function turn(route: CallRoute, call: Call, patience: Patience): Promise<true> {
-  if (!isAnswering(route.server)) patience.rest();
-  try {
-    await route.turns.take(patience.signal);
-  } catch (cause) {
-    throw outOfTurn(route, call, cause);
+  /** Masked at each read: a secret may become known while the call waits. */
+  get label(): string {
+    return this.#ports.mask(this.#route.server)(this.#call.tool);
   }
-  patience.renew();
-  return true;
-}
 
-/** Why the call may not be sent over that session; undefined where it may. */
-function refusalOf(
-  ports: CallPorts,
-  { key }: Session,
-  tools: readonly Tool[],
-  call: Call,
-): Error | undefined {
-  return call.refusal?.() ?? ports.check.refusal(key, tools, call.tool, call.args);
-}
+  loading(): Promise<void> | undefined {
+    return this.#ports.check.loading(this.#route.tools(), this.#call.tool, this.args);
+  }
 
-/** The same result; where it is not what the tool promised, that is told. */
-function heeded(
-  ports: CallPorts,
-  { key }: Session,
-  tools: readonly Tool[],
-  call: Call,
-  result: CallToolResult,
-): CallToolResult {
-  ports.check.heed(key, tools, call.tool, result);
-  return result;
-}
+  prepare({ key }: Session): Error | undefined {
+    this.#tools = this.#route.tools();
+    const { check } = this.#ports;
+    return this.#call.refusal?.() ?? check.refusal(key, this.#tools, this.#call.tool, this.args);
+  }
 
-function mayRepeat({ isLost, outcome }: Unanswered, call: Call, tools: readonly Tool[]): boolean {
-  if (!isLost) return false;
-  const hints = tools.find(({ name }) => name === call.tool)?.annotations;
-  const lost = {
-    written: outcome === 'outcome-unknown',
-    readOnly: hints?.readOnlyHint === true,
-    idempotent: hints?.idempotentHint === true,
-  };
-  return afterLoss(lost, call.retryCalls) === 'repeat';
+  send(client: ProtocolClient, session: Session, deadline: Deadline): Promise<JsonObject> {
+    const { tool: name, args, options } = this.#call;
+    const number = this.#start(session);
+    const method = 'tools/call';
+    const params = { name, arguments: args, _meta: options.meta };
+    const origin = { method, name, call: number, context: options.context };
+    const onProgress = (progress: Progress): void => this.#progress(session, deadline, progress);
+    return client.request(method, params, { signal: deadline, onProgress, origin });
+  }
+
+  accept(answer: JsonObject, session: Session): CallToolResult {
+    const result = answer as JsonObject & CallToolResult;
+    this.#finish(result.isError === true ? 'tool-error' : 'answered', session);
+    this.#ports.check.heed(session.key, this.#tools, this.#call.tool, result);
+    return result;
+  }
+
+  fail(outcome: CallOutcome, session: Session): void {
+    this.#finish(outcome, session);
+  }
+
+  mayRepeat({ outcome }: Unanswered): boolean {
+    const hints = this.#tools.find(({ name }) => name === this.#call.tool)?.annotations;
+    const lost = {
+      written: outcome === 'outcome-unknown',
+      readOnly: hints?.readOnlyHint === true,
+      idempotent: hints?.idempotentHint === true,
+    };
+    return afterLoss(lost, this.#call.retryCalls) === 'repeat';
+  }
+
+  /** Publishes the beginning of an attempt and returns its number. */
+  #start({ key: { name: server, generation } }: Session): number {
+    const { publish, clock, nextCall } = this.#ports;
+    const repeats = this.#number;
+    const call = nextCall();
+    const tool = this.label;
+    this.#number = call;
+    this.#startedAt = clock.now();
+    this.#tool = tool;
+    // Written out: these events are frequent, and a spread would cost more than everything else here.
+    if (repeats === undefined) publish({ type: 'call.started', server, generation, call, tool });
+    else publish({ type: 'call.started', server, generation, call, tool, repeats });
+    return call;
+  }
+
+  #progress(session: Session, deadline: Deadline, progress: Progress): void {
+    deadline.renew();
+    const { name: server, generation } = session.key;
+    const call = this.#number as number;
+    const { total } = progress;
+    this.#ports.publish({
+      type: 'call.progress',
+      server,
+      generation,
+      call,
+      tool: this.#tool,
+      progress: progress.progress,
+      ...(total === undefined ? {} : { total }),
+    });
+    notifyProgress(this.#ports, session, `call ${call}`, this.options.onProgress, progress);
+  }
+
+  #finish(outcome: CallOutcome, { key: { name: server, generation } }: Session): void {
+    const { publish, clock } = this.#ports;
+    const call = this.#number as number;
+    const tool = this.#tool;
+    const durationMs = Math.max(0, clock.now() - this.#startedAt);
+    publish({ type: 'call.finished', server, generation, call, tool, durationMs, outcome });
+  }
 }

@@ -1,57 +1,57 @@
-/** What a caller is told of a call without a result. */
+/** An attempt without an answer: its outcome, its error, and whether its session broke. */
 import type { FailureCode } from '../../machines/policy/failure.js';
 import {
   CallAbortedError,
   CallTimeoutError,
   NotReadyError,
   OutcomeUnknownError,
-  ServerError,
+  JsonRpcError,
   type TroupeError,
 } from '../errors.js';
 import type { CallOutcome } from '../lifecycle/event.js';
 import { RequestLostError, RpcError } from '../protocol/protocol-client.js';
-import { messageOf } from '../thrown.js';
-import type { RawFailure } from '../transports/session-transport.js';
+import { messageOf } from '../text/error-message.js';
+import type { RawFailure } from '../failures/transport-error.js';
 import { unsendable } from './call-problem.js';
-import type { Call, CallRoute } from './call.js';
-import { GivenUp, TimedOut } from './patience.js';
+import type { CallRoute } from './call-route.js';
+import { Aborted, TimedOut } from './deadline.js';
+import type { Subject } from './exchange.js';
+import { maskFailure, maskJson, type Mask } from '../secrets/secrets.js';
+import type { Session } from '../sessions/sessions.js';
 
 export interface Judgement {
   readonly outcome: CallOutcome;
   readonly error: TroupeError | TypeError;
 }
 
-/** What the errors of a call tell of it; another request can be told of in the same way. */
-export type ToldCall = Pick<Call, 'tool' | 'args' | 'options'>;
-
-/** Failures of what has come, not of what carried it. */
+/** Failures of the answer itself, not of the connection. */
 const UNREADABLE: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'http-not-mcp',
   'message-too-large',
   'protocol-error',
 ]);
 
-/** The outcome of one sending, from what it failed with. */
-export function judge(error: unknown, server: string, call: ToldCall, at: number): Judgement {
+/** The outcome of one attempt, from what it failed with. `at`: milliseconds since the epoch. */
+export function judge(error: unknown, server: string, subject: Subject, at: number): Judgement {
   if (error instanceof TimedOut) {
-    return { outcome: 'timed-out', error: new CallTimeoutError(timeoutMessage(error, call), { server }) };
+    return { outcome: 'timed-out', error: new CallTimeoutError(timeoutMessage(error, subject), { server }) };
   }
   if (error instanceof RpcError) {
     const { rpcCode, message, data } = error;
-    const thrown = new ServerError(rpcCode, message, { server, cause: error, data });
+    const thrown = new JsonRpcError(rpcCode, message, { server, cause: error, data });
     return { outcome: 'server-error', error: thrown };
   }
-  if (error instanceof GivenUp) return { outcome: 'aborted', error: abortedError(server, call) };
+  if (error instanceof Aborted) return { outcome: 'aborted', error: abortedError(server, subject) };
   const failure =
     error instanceof RequestLostError
       ? error.failure
       : { code: 'internal' as const, message: messageOf(error) };
   if (error instanceof RequestLostError && !error.written) {
-    const problem = unsendable({ args: call.args, meta: call.options.meta });
-    const message = `'${call.tool}' was not sent: ${failure.message}`;
+    const problem = unsendable({ args: subject.args, meta: subject.options.meta });
+    const message = `'${subject.label}' was not sent: ${failure.message}`;
     return { outcome: 'not-sent', error: problem ?? new NotReadyError(message, { server, cause: error }) };
   }
-  const what = whatCame(failure, call.tool);
+  const what = whatCame(failure, subject.label);
   const message = `${what}, so whether it was done is unknown: ${failure.message}`;
   const thrown = new OutcomeUnknownError(
     { ...failure, message, phase: 'session', at },
@@ -60,7 +60,7 @@ export function judge(error: unknown, server: string, call: ToldCall, at: number
   return { outcome: 'outcome-unknown', error: thrown };
 }
 
-/** What came instead of an answer, as far as it is known. */
+/** What is known to have come instead of an answer. */
 function whatCame({ code, http }: RawFailure, tool: string): string {
   if (code === 'http-status' && http !== undefined) {
     return `'${tool}' got HTTP ${http.status} instead of an answer`;
@@ -70,21 +70,21 @@ function whatCame({ code, http }: RawFailure, tool: string): string {
     : `The connection was lost before '${tool}' was answered`;
 }
 
-/** Whether the server may know of a sending: it has taken it, or refused it, or nobody can tell. */
+/** Whether an attempt may have reached the server, which accepted or refused it. */
 export function mayHaveArrived({ outcome, error: { cause } }: Judgement): boolean {
   if (outcome !== 'not-sent') return true;
   return !(cause instanceof RequestLostError) || cause.failure.http !== undefined;
 }
 
-/** The error of a call for which no session came; `lost` is a sending before, where there was one. */
-export function unreached(route: CallRoute, call: ToldCall, cause: unknown, lost?: Judgement): TroupeError {
+/** The error of a request that got no session. `lost`: an earlier attempt, if there was one. */
+export function unreached(route: CallRoute, subject: Subject, cause: unknown, lost?: Judgement): TroupeError {
   const { server } = route;
-  if (cause instanceof GivenUp) return abortedError(server, call);
+  if (cause instanceof Aborted) return abortedError(server, subject);
   const isLate = cause instanceof TimedOut;
-  const known = isLate ? (route.trouble() ?? lost?.error.cause) : cause;
+  const known = isLate ? (route.lastFailure() ?? lost?.error.cause) : cause;
   const why = isLate
     ? `it did not become ready within ${cause.limitMs} ms`
-    : `${messageOf(cause)}${route.outlook()}`;
+    : `${messageOf(cause)}${route.retryHint()}`;
   const reason = isLate && known !== undefined ? messageOf(known) : '';
   if (lost?.error instanceof OutcomeUnknownError) {
     const { failure, cause: loss } = lost.error;
@@ -92,25 +92,75 @@ export function unreached(route: CallRoute, call: ToldCall, cause: unknown, lost
     const message = `${failure.message} It was not repeated: ${why}${more}`;
     return new OutcomeUnknownError({ ...failure, message }, { server, cause: loss });
   }
-  const message = `'${call.tool}' was not sent: ${why}${reason === '' ? '' : `: ${reason}`}`;
+  const message = `'${subject.label}' was not sent: ${why}${reason === '' ? '' : `: ${reason}`}`;
   return new NotReadyError(message, { server, cause: known });
 }
 
-/** The error of a call whose turn did not come. */
-export function outOfTurn({ server, turns }: CallRoute, call: Call, cause: unknown): TroupeError {
-  if (!(cause instanceof TimedOut)) return abortedError(server, call);
+/** The error of a request whose turn did not come. */
+export function outOfTurn({ server, turns }: CallRoute, subject: Subject, cause: unknown): TroupeError {
+  if (!(cause instanceof TimedOut)) return abortedError(server, subject);
   const why = `its turn did not come within ${cause.limitMs} ms (calls in work: ${turns.taken})`;
-  return new NotReadyError(`'${call.tool}' was not sent: ${why}.`, { server });
+  return new NotReadyError(`'${subject.label}' was not sent: ${why}.`, { server });
 }
 
-function abortedError(server: string, { tool, options }: ToldCall): CallAbortedError {
+function abortedError(server: string, { label, options }: Subject): CallAbortedError {
   const cause: unknown = options.signal?.reason;
-  return new CallAbortedError(`The call of '${tool}' was aborted.`, { server, cause });
+  return new CallAbortedError(`The call of '${label}' was aborted.`, { server, cause });
 }
 
-function timeoutMessage({ limitMs, isTotal }: TimedOut, { tool }: ToldCall): string {
+function timeoutMessage({ limitMs, isTotal }: TimedOut, { label }: Subject): string {
   const what = isTotal
     ? `no answer within the ${limitMs} ms of the whole call`
-    : `no answer and no progress for ${limitMs} ms`;
-  return `'${tool}' timed out: ${what}; the server was told to cancel it.`;
+    : `no answer or progress for ${limitMs} ms`;
+  return `'${label}' timed out: ${what}; it was cancelled at the server.`;
+}
+
+/** A single exchange can fail with these while its session lives on. */
+const BREAKS: ReadonlySet<FailureCode> = new Set<FailureCode>(['connection-lost', 'address-refused']);
+
+export class Unanswered implements Judgement {
+  readonly outcome: CallOutcome;
+  readonly error: Judgement['error'];
+
+  constructor(
+    { outcome, error }: Judgement,
+    /** Its connection broke; the server did not refuse it. */
+    readonly isLost: boolean,
+  ) {
+    this.outcome = outcome;
+    this.error = error;
+  }
+}
+
+/** Judges an attempt that failed with `error`; the result holds no secret. `at`: milliseconds since the epoch. */
+export function whyUnanswered(
+  error: unknown,
+  session: Session,
+  mask: Mask,
+  subject: Subject,
+  at: number,
+): Unanswered {
+  const judgement = judgeAnything(error, mask, (known) => judge(known, session.key.name, subject, at));
+  const isLost = error instanceof RequestLostError && (!session.isUsable || BREAKS.has(error.failure.code));
+  return new Unanswered(judgement, isLost);
+}
+
+/** The outcome stays unknown if not even the failure can be read. */
+function judgeAnything(error: unknown, mask: Mask, judged: (error: unknown) => Judgement): Judgement {
+  try {
+    return judged(masked(error, mask));
+  } catch {
+    return judged(new Error("The server's answer cannot be shown."));
+  }
+}
+
+/** The same error without secrets, as it becomes the cause of another. */
+function masked(error: unknown, mask: Mask): unknown {
+  if (error instanceof RpcError) {
+    return new RpcError(error.rpcCode, mask(error.message), maskJson(error.data, mask), error.method);
+  }
+  if (error instanceof RequestLostError) {
+    return new RequestLostError(maskFailure(error.failure, mask), error.written);
+  }
+  return error;
 }

@@ -1,11 +1,11 @@
-/** Tells a host's listener of progress. What it throws, at once or later, is a diagnostic and goes no further. */
+/** Calls a host's progress listener. If it throws or rejects, that becomes a diagnostic and has no other effect. */
 import type { Publisher } from '../lifecycle/publish.js';
 import type { Progress } from '../protocol/protocol-client.js';
-import type { Session } from '../sessions.js';
-import { messageOf } from '../thrown.js';
+import type { Session } from '../sessions/sessions.js';
+import { messageOf } from '../text/error-message.js';
 
-/** `what` is named where it throws, as in 'call 7'. */
-export function tellListener(
+/** `what` names the request in that diagnostic, such as 'call 7'. */
+export function notifyProgress(
   { publish }: Pick<Publisher, 'publish'>,
   { key }: Pick<Session, 'key'>,
   what: string,
@@ -15,7 +15,7 @@ export function tellListener(
   const heard = async (): Promise<void> => listener?.(progress);
   heard().catch((error: unknown) => {
     const message = `The progress callback of ${what} threw: ${messageOf(error)}`;
-    const { name: connection, generation } = key;
-    publish({ type: 'diagnostic', connection, generation, kind: 'progress-callback', message });
+    const { name: server, generation } = key;
+    publish({ type: 'diagnostic', server, generation, kind: 'progress-callback', message });
   });
 }

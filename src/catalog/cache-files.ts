@@ -1,37 +1,51 @@
 /**
  * Tool lists as files that only the user can read: one per entry, named after its key.
  *
- * F1. A file is written whole beside its place, with mode 0600 from its first byte, and then put there: whoever reads
- *     sees the old list or the new one, also where several processes write.
- * F2. A file that cannot be understood, is somebody else's or of a newer version is told as such, never used, and
- *     replaced by the next list.
- * F3. What nobody has written for as long as lists are used is removed with the first list that is written.
+ * F1. A file is written beside its place, with mode 0600 from its first byte, and then renamed into place: a reader
+ *     sees the old list or the new one, even if several processes write.
+ * F2. A file that cannot be parsed, belongs to another user or has a newer format is reported, never used, and replaced
+ *     by the next list.
+ * F3. The first list that is written removes files older than the longest time that a list is used.
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../make-folder.js';
-import { parseJson } from '../parse-json.js';
+import { makeFolder } from '../storage/make-folder.js';
+import { parseJson } from '../json/parse-json.js';
 import { systemClock } from '../ports.js';
-import { readStored } from '../read-stored.js';
-import { userFolder } from '../user-folder.js';
-import { writePrivately } from '../write-privately.js';
-import { OLDEST_MS, type CachedCatalog, type CatalogStore } from './cache-store.js';
-import { isJsonObject } from './json-object.js';
+import { readStored } from '../storage/stored-file.js';
+import { userFolder } from '../storage/user-folder.js';
+import { writeFileAtomic } from '../storage/write-file-atomic.js';
+import { MAX_AGE_MS, type CachedCatalog, type CatalogStore } from './cache-store.js';
+import { isJsonObject } from '../json/json-object.js';
 
+/** Options of `createFileCatalogStore`. */
 export interface FileCatalogStoreOptions {
-  /** Where the files are; made when first needed, for the user alone. Default: `catalogs` in Troupe's folder in the user's cache. */
+  /**
+   * Folder of the files; created when first needed, readable by the user alone. Default: `catalogs` in
+   * Troupe's folder of the user's cache.
+   */
   readonly folder?: string;
 }
 
-/** The version of the format that is written, and the newest that is read. */
+/** The version of the format: the one that is written, and the newest that is read. */
 const FORMAT = 1;
-/** In bytes; a longer list is neither kept nor read, since reading it would cost more than asking its server. */
+/** Bytes. A longer list is neither stored nor read, since reading it would cost more than asking its server. */
 const LONGEST = 16 * 1024 * 1024;
 const KEY = /^[0-9a-f]{64}$/;
-/** A list, and the draft of one. */
+/** The names of a list and of its draft. */
 const OURS = /^[0-9a-f]{64}\.json(\.[0-9a-f]+\.new)?$/;
 
-/** Lists that outlive the process and are shared by all processes of the user. */
+/**
+ * Keeps lists of tools in files that all processes of the user share. Methods reject as `node:fs` does if the
+ * files cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { createFileCatalogStore, createTroupe } from 'mcp-troupe';
+ *
+ * const troupe = createTroupe({ config: '.mcp.json', cache: createFileCatalogStore({ folder: '/var/cache/my-host' }) });
+ * ```
+ */
 export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): CatalogStore {
   let known = options.folder;
   const folder = async (): Promise<string> => (known ??= await defaultFolder());
@@ -48,7 +62,7 @@ export function createFileCatalogStore(options: FileCatalogStoreOptions = {}): C
       }
       const place = await folder();
       makeFolder(place);
-      await writePrivately(file, text);
+      await writeFileAtomic(file, text);
       if (!isTidy) await removeOld(place);
       isTidy = true;
     },
@@ -79,15 +93,15 @@ async function readCatalog(file: string, key: string): Promise<CachedCatalog | u
   const { savedAt, tools } = (value ?? {}) as Partial<CachedCatalog>;
   const isOurs = format === FORMAT && isJsonObject(value) && value['key'] === key;
   if (!isOurs || typeof savedAt !== 'number' || !Array.isArray(tools)) {
-    throw new Error(`${file} is no list of tools that can be understood`);
+    throw new Error(`${file} cannot be parsed as a list of tools`);
   }
   return { savedAt, tools };
 }
 
-/** What cannot be removed is left. */
+/** A file that cannot be removed stays. */
 async function removeOld(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
-  const old = systemClock.now() - OLDEST_MS;
+  const old = systemClock.now() - MAX_AGE_MS;
   await Promise.allSettled(
     names
       .filter((name) => OURS.test(name))

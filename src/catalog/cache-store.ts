@@ -1,32 +1,44 @@
 /**
- * Where tool lists are kept from one run to the next. Knows no server and no age: what is kept, and what of it may be
- * used, is decided in `cache.ts`.
+ * Where tool lists are kept from one run to the next: the port, and a store in memory. `cache.ts` decides what is kept
+ * and what may be used.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 /** How long a list may be used, milliseconds: 30 days. */
-export const OLDEST_MS = 30 * 24 * 60 * 60 * 1_000;
+export const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** A list of tools as its server gave it, checked. */
 export interface CachedCatalog {
   /** When the server gave it, milliseconds since the epoch. */
   readonly savedAt: number;
+  /** The tools in the server's order, as MCP defines them. */
   readonly tools: readonly Tool[];
 }
 
 /**
- * Keeps tool lists by key: 64 hexadecimal digits that say which entry a list belongs to and tell nothing of it. What it
- * throws becomes a `diagnostic`; a slow one delays no start by more than a second.
+ * Stores lists of tools. A key has 64 hexadecimal digits; it identifies an entry without revealing it. If a
+ * method throws, a `diagnostic` is published. A slow store delays a start by at most one second.
  */
 export interface CatalogStore {
-  /** Undefined where there is none. Rejects where there is something that is none. */
+  /** The stored list; undefined if there is none. Rejects if the stored data is not a list. */
   get(key: string): Promise<CachedCatalog | undefined>;
+  /** Stores a list in place of the former one. */
   put(key: string, catalog: CachedCatalog): Promise<void>;
-  /** No error where there is none. */
+  /** Deletes a list. No error if there is none. */
   delete(key: string): Promise<void>;
 }
 
-/** Lists that are forgotten with the process: for troupes that follow each other in one. */
+/**
+ * Keeps lists of tools until the process ends. One store can serve several troupes of a process, one after
+ * the other.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryCatalogStore, createTroupe } from 'mcp-troupe';
+ *
+ * const troupe = createTroupe({ config: '.mcp.json', cache: createMemoryCatalogStore() });
+ * ```
+ */
 export function createMemoryCatalogStore(): CatalogStore {
   const byKey = new Map<string, CachedCatalog>();
   return {

@@ -1,8 +1,10 @@
 /**
- * Work that may wait, one piece after the other for each key: of what is asked for meanwhile, only the latest is done.
+ * Delayed work, one piece at a time for each key. Of the pieces requested while another waits or runs, only the latest
+ * is done.
  *
- * W1. The first piece begins with the next turn of the event loop, a later one no sooner than `pauseMs` after the last.
- * W2. `flush` begins what is left at once and resolves when it is done; nothing begins after that, and no timer is left.
+ * W1. The first piece begins in the next turn of the event loop; a later one begins at least `pauseMs` after the one
+ *     before ended.
+ * W2. `flush` begins the rest at once and resolves when it is done. After that nothing begins and no timer is left.
  */
 import type { Clock } from '../ports.js';
 
@@ -25,7 +27,7 @@ export class CacheWrites {
     private readonly pauseMs: number,
   ) {}
 
-  /** `work` never rejects. */
+  /** `work` must never reject. */
   ask(key: string, work: Work): void {
     if (this.#isOver) return;
     const turn = this.#turns.get(key) ?? {

@@ -1,40 +1,42 @@
 /**
- * The tool lists of earlier runs: known before a server is started, and kept again when it lists.
+ * The tool lists of earlier runs: known before a server is started, and stored again when it lists.
  *
- * Owns what of them may be used and what is kept. Does not own where (`cache-store.ts`), nor when a server is started.
+ * Owns which lists may be used and which are kept. Does not own where they are kept (`cache-store.ts`), nor when a
+ * server is started.
  *
- * C1. A list belongs to one name and one target (`ServerTable.cacheKey`): another command is another list.
- * C2. Only what an approved entry left is used, only where nothing newer is known, and only if it passes as a fresh
- *     list would. An empty one, and one older than 30 days, counts as none.
- * C3. Nothing here fails or delays a start: what goes wrong is a diagnostic, and a store has a second to answer.
+ * C1. A list belongs to one name and one target (`ServerEntry.cacheKey`): a different command has a different list.
+ * C2. A list is used only if its entry is trusted, nothing newer is known, and it passes the checks of a fresh list. An
+ *     empty list, or one older than 30 days, counts as missing.
+ * C3. The cache never fails a start and delays it by at most a second, the time that a store has to answer. A problem
+ *     is a diagnostic.
  * C4. A list in which a server repeats a secret of its entry is not kept.
  */
-import { cutText } from '../cut-text.js';
+import { cutText } from '../text/cut-text.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
-import { doneWithin } from '../release.js';
-import { NO_MASK, type Mask } from '../secrets.js';
-import { OLDEST_MS, type CatalogStore } from './cache-store.js';
+import { settlesWithin } from '../async/settles-within.js';
+import { NO_MASK, type Mask } from '../secrets/secrets.js';
+import { MAX_AGE_MS, type CatalogStore } from './cache-store.js';
 import { CacheWrites } from './cache-writes.js';
 import type { Catalog, Catalogs } from './catalogs.js';
-import { isJsonObject } from './json-object.js';
+import { isJsonObject } from '../json/json-object.js';
 import { checkTools } from './tool-check.js';
 
 const READ_LIMIT_MS = 1_000;
 const FLUSH_LIMIT_MS = 2_000;
-/** Between two writes of one list, so that a storm of changes costs few. */
+/** Least time between two writes of one list, so that frequent changes cost few writes. */
 const WRITE_PAUSE_MS = 30_000;
 /** A list that has not changed is written again after this time, so that it does not grow old while it is in use. */
 const RENEW_MS = 24 * 60 * 60 * 1_000;
 
-/** What is asked about the entries. */
+/** What the cache asks about the entries. */
 export interface CachedServers {
-  /** Under what the list of a server is kept; undefined where it is not. */
+  /** The key under which the list of a server is kept; undefined if it is not kept. */
   cacheKey(name: string): string | undefined;
-  /** Whether the entry needs no approval, or has it. Asks nobody; never rejects. */
-  isApproved(name: string): Promise<boolean>;
+  /** Whether the entry needs no trust, or has it. Does not ask the host; never rejects. */
+  isTrusted(name: string): Promise<boolean>;
   mask(name: string): Mask;
-  /** Strikes out the secrets that cannot stand in a definition by chance. */
+  /** Masks only secrets that cannot appear in a definition by chance. */
   echoMask(name: string): Mask;
 }
 
@@ -50,17 +52,17 @@ type Tools = Catalog['tools'];
 
 interface Masks {
   readonly echo: Mask;
-  readonly told: Mask;
+  readonly shown: Mask;
 }
 
 export class CatalogCache {
   readonly #parts: CatalogCacheParts;
   readonly #writes: CacheWrites;
-  /** Keys that were looked up in vain, or are being: nobody is asked twice. */
+  /** Keys whose look-up has begun, so that the store is asked once. */
   readonly #asked = new Set<string>();
-  /** What the store has, by key, as far as it is known. */
+  /** The known content of the store, by key. */
   readonly #stored = new Map<string, { readonly tools: Tools; readonly savedAt: number }>();
-  /** Servers whose lists were found before their connections were announced; undefined once those are. */
+  /** Servers whose lists were found before their connections were announced; undefined after that. */
   #untold: string[] | undefined = [];
   #isWriteFailing = false;
 
@@ -69,46 +71,49 @@ export class CatalogCache {
     this.#writes = new CacheWrites(parts.clock, WRITE_PAUSE_MS);
   }
 
-  /** Puts the lists of these servers into the catalogs. They are told with `announce`. */
+  /** Puts the lists of these servers into the catalogs. `announce` publishes them. */
   async warm(names: readonly string[]): Promise<void> {
     await this.#limited(Promise.all(names.map((name) => this.#load(name))));
   }
 
-  /** To be called when the connections have been announced. */
+  /** Call this when the connections have been announced. */
   announce(): void {
     const names = this.#untold ?? [];
     this.#untold = undefined;
-    for (const name of names) this.#tell(name);
+    for (const name of names) this.#emit(name);
   }
 
-  /** Puts the list of a server that may run into the catalogs, where nothing is known of it, and tells it. */
+  /**
+   * If no list of the server is known, looks it up, puts it into the catalogs and publishes it. The server must be
+   * allowed to run.
+   */
   async recall(name: string): Promise<void> {
     if (this.#isDue(name)) await this.#limited(this.#load(name));
   }
 
-  /** Keeps what a session has listed; `key` is that of the entry it was started by. Returns at once. */
+  /** Stores the list of a session; `key` belongs to the entry that started it. Returns at once. */
   keep(name: string, key: string | undefined, { tools }: Catalog): void {
     const { servers, clock } = this.#parts;
-    // What an entry left that has been replaced meanwhile is of no use.
+    // A list of an entry that has been replaced is of no use.
     if (key === undefined || key !== servers.cacheKey(name)) return;
     const stored = this.#stored.get(key);
     if (stored?.tools === tools && clock.now() - stored.savedAt < RENEW_MS) return;
     if (stored === undefined && tools.length === 0) return;
-    // A server may be forgotten, with its secrets, before its list is written.
-    const masks = { echo: servers.echoMask(name), told: servers.mask(name) };
+    // A server may be removed, with its secrets, before its list is written.
+    const masks = { echo: servers.echoMask(name), shown: servers.mask(name) };
     this.#writes.ask(key, () => this.#write(name, key, tools, masks));
   }
 
-  /** Resolves when everything is written, or its time is over. */
+  /** Resolves when everything is written, or when the time for it is over. */
   async close(): Promise<void> {
-    await doneWithin(this.#parts.clock, FLUSH_LIMIT_MS, this.#writes.flush());
+    await settlesWithin(this.#parts.clock, FLUSH_LIMIT_MS, this.#writes.flush());
   }
 
   async #limited(work: Promise<unknown>): Promise<void> {
-    await doneWithin(this.#parts.clock, READ_LIMIT_MS, work);
+    await settlesWithin(this.#parts.clock, READ_LIMIT_MS, work);
   }
 
-  /** Nothing is known of it, and nobody has looked. */
+  /** Whether no list is known and none was looked up. */
   #isDue(name: string): boolean {
     const key = this.#parts.servers.cacheKey(name);
     return key !== undefined && !this.#asked.has(key) && this.#parts.catalogs.get(name) === undefined;
@@ -117,14 +122,14 @@ export class CatalogCache {
   async #load(name: string): Promise<void> {
     const { servers, catalogs } = this.#parts;
     const key = servers.cacheKey(name);
-    if (key === undefined || !(await servers.isApproved(name)) || !this.#isDue(name)) return;
+    if (key === undefined || !(await servers.isTrusted(name)) || !this.#isDue(name)) return;
     this.#asked.add(key);
     const found = await this.#read(name, key);
     if (found === undefined || servers.cacheKey(name) !== key || catalogs.get(name) !== undefined) return;
     const { tools } = catalogs.replace(name, found.tools).catalog;
     this.#stored.set(key, { tools, savedAt: found.savedAt });
     this.#asked.delete(key);
-    if (this.#untold === undefined) this.#tell(name);
+    if (this.#untold === undefined) this.#emit(name);
     else this.#untold.push(name);
   }
 
@@ -138,7 +143,7 @@ export class CatalogCache {
       if (found === undefined) return undefined;
       const { savedAt, tools: raw } = isJsonObject(found) ? found : {};
       if (typeof savedAt !== 'number' || !Array.isArray(raw)) throw new Error('the store gave no list');
-      if (Math.abs(clock.now() - savedAt) > OLDEST_MS) return undefined;
+      if (Math.abs(clock.now() - savedAt) > MAX_AGE_MS) return undefined;
       const { tools, problems } = checkTools(raw);
       if (problems[0] !== undefined) throw new Error(problems[0]);
       return tools.length === 0 ? undefined : { tools, savedAt };
@@ -148,12 +153,12 @@ export class CatalogCache {
     }
   }
 
-  async #write(name: string, key: string, tools: Tools, { echo, told }: Masks): Promise<void> {
+  async #write(name: string, key: string, tools: Tools, { echo, shown }: Masks): Promise<void> {
     const { store, clock } = this.#parts;
     const hasEcho = echo !== NO_MASK && holdsSecret(tools, echo);
     if (hasEcho) {
       const message = 'The list of tools is not cached: the server repeats a secret of its entry in it.';
-      this.#problem(name, message, told);
+      this.#problem(name, message, shown);
     }
     try {
       if (hasEcho || tools.length === 0) {
@@ -168,17 +173,17 @@ export class CatalogCache {
       this.#isWriteFailing = false;
     } catch (error) {
       if (!this.#isWriteFailing)
-        this.#problem(name, `A list of tools was not cached: ${reasonOf(error)}`, told);
+        this.#problem(name, `A list of tools was not cached: ${reasonOf(error)}`, shown);
       this.#isWriteFailing = true;
     }
   }
 
-  #tell(name: string): void {
+  #emit(name: string): void {
     const { servers, catalogs, publish } = this.#parts;
     const tools = catalogs.get(name)?.tools ?? [];
     publish({
       type: 'catalog.changed',
-      connection: name,
+      server: name,
       generation: 0,
       added: tools.map((tool) => cutText(servers.mask(name)(tool.name))).toSorted(),
       removed: [],
@@ -188,12 +193,12 @@ export class CatalogCache {
   }
 
   #problem(name: string, message: string, mask = this.#parts.servers.mask(name)): void {
-    const told = cutText(mask(message));
-    this.#parts.publish({ type: 'diagnostic', connection: name, kind: 'cache-problem', message: told });
+    const shown = cutText(mask(message));
+    this.#parts.publish({ type: 'diagnostic', server: name, kind: 'cache-problem', message: shown });
   }
 }
 
-/** Whether any text in it, names of fields included, does. A list that was checked is of bounded depth. */
+/** Whether any string in it, names of fields included, holds a secret. A checked list is of bounded depth. */
 function holdsSecret(value: unknown, mask: Mask): boolean {
   if (typeof value === 'string') return mask(value) !== value;
   if (typeof value !== 'object' || value === null) return false;

@@ -1,9 +1,9 @@
 /**
- * The tools each connection last listed, as the server gave them. The machines hold a hash and a count, the events
- * names; whoever needs the definitions reads them here.
+ * `src/catalog` holds what servers list: it checks the lists, keeps them, caches tools between runs, and merges them
+ * into the lists that hosts and models see. This file keeps the tools that each connection listed last. The machines
+ * hold only a hash and a count, the events only names; the definitions are here.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { ReviewedServer } from '../review/review-store.js';
 import { catalogHash, diffTexts, type CatalogDiff } from './list-diff.js';
 import { toTexts } from './tool-check.js';
 
@@ -12,13 +12,13 @@ export interface Catalog {
   readonly hash: string;
 }
 
-/** What became of a catalog, and how it differs from that before; undefined where it does not. */
+/** A catalog, and its difference from the one before; undefined if they are equal. */
 interface Change {
   readonly catalog: Catalog;
   readonly diff: CatalogDiff | undefined;
 }
 
-/** Its hash is made when first asked for: the tools of an earlier run are known without it. */
+/** Computes the hash when it is first read: the tools of an earlier run do not need it. */
 class ListedTools implements Catalog {
   #hash: string | undefined;
 
@@ -52,8 +52,8 @@ function compare(before: Catalog, tools: readonly Tool[]): Change {
 
 export class Catalogs {
   /**
-   * Hears of every list, an equal one included, and whose it is; of an empty one where there is none any more. Nobody
-   * says whose where it is that of the present entry.
+   * Called for every list, even if it is equal, and with an empty list when a catalog is dropped. `of` is undefined if
+   * the list belongs to the present entry.
    */
   onlisted: ((connection: string, tools: readonly Tool[], of?: ReviewedServer) => void) | undefined;
   readonly #byConnection = new Map<string, Catalog>();
@@ -62,7 +62,7 @@ export class Catalogs {
     return this.#byConnection.get(connection);
   }
 
-  /** Replaces the catalog of a connection. Equal tools keep their old objects; an equal list gives no difference. */
+  /** Replaces the catalog of a connection. Equal tools keep their old objects; for an equal list there is no difference. */
   replace(connection: string, tools: readonly Tool[], of?: ReviewedServer): Change {
     const before = this.#byConnection.get(connection);
     const change = before === undefined ? firstList(tools) : compare(before, tools);
@@ -75,4 +75,12 @@ export class Catalogs {
     this.#byConnection.delete(connection);
     this.onlisted?.(connection, []);
   }
+}
+
+/** The server that a list of tools belongs to. */
+export interface ReviewedServer {
+  /** Its configured name. */
+  readonly server: string;
+  /** Hash (hex) of the name and of the command or address: a different entry with the same name is a different server. */
+  readonly hash: string;
 }

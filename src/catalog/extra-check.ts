@@ -1,22 +1,22 @@
 /**
- * What a server said its resources, resource templates and prompts are, made safe to use.
+ * Checks the resources, resource templates and prompts that a server lists.
  *
- * Owns the judgment on each entry of these lists, as `tool-check.ts` does for tools and by the same rules: one bad
- * entry never costs another, identities are unique, what is not known passes untouched, and problems go to the caller.
+ * Follows the same rules as `tool-check.ts`: a bad entry never affects another, identities are unique, unknown fields
+ * pass unchanged, and problems are returned to the caller.
  */
 import type { Prompt, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject, type JsonObject } from './json-object.js';
-import { isDeeperThan, MAX_DEPTH } from './nesting.js';
-import { quoted } from './quoted.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
+import { quoted } from '../text/quoted.js';
 
-/** What the lists beside the tools hold, as a server gives it. */
+/** The entries of the lists other than tools, as a server gives them. */
 export interface ExtraEntries {
   readonly resources: Resource;
   readonly resourceTemplates: ResourceTemplate;
   readonly prompts: Prompt;
 }
 
-/** A list beside the tools. */
+/** A list other than tools. */
 export type ExtraKind = keyof ExtraEntries;
 
 export interface ExtraCheck<K extends ExtraKind> {
@@ -25,7 +25,7 @@ export interface ExtraCheck<K extends ExtraKind> {
   readonly problems: string[];
 }
 
-/** What is wrong with a value; undefined where nothing is. */
+/** Says what is wrong with a value; undefined if nothing is. */
 type Flaw = (value: unknown) => string | undefined;
 
 const text: Flaw = (value) => (typeof value === 'string' ? undefined : 'is not a string');
@@ -47,15 +47,15 @@ function isPromptArgument(value: unknown): boolean {
 }
 
 interface Rules {
-  /** What an entry is called. */
+  /** The word for an entry in messages. */
   readonly noun: string;
-  /** The field that tells an entry from the others. */
+  /** The field that identifies an entry. */
   readonly identity: string;
-  /** Fields that an entry can do without, each with what it must be. */
+  /** Optional fields, each with its check. */
   readonly optional: Readonly<Record<string, Flaw>>;
 }
 
-/** MCP specification, schema: Resource, ResourceTemplate, Prompt. Every entry has a `name` beside its identity. */
+/** MCP specification, schema: Resource, ResourceTemplate, Prompt. Every entry has a `name` besides its identity. */
 const RULES: Readonly<Record<ExtraKind, Rules>> = {
   resources: {
     noun: 'Resource',
@@ -74,15 +74,15 @@ const RULES: Readonly<Record<ExtraKind, Rules>> = {
   },
 };
 
-/** What tells an entry from the others of its list. */
+/** The identity of an entry within its list. */
 export function identityOf<K extends ExtraKind>(kind: K, entry: ExtraEntries[K]): string {
   return String((entry as unknown as JsonObject)[RULES[kind].identity]);
 }
 
 /**
- * Judges the entries of one complete list (all pages, in the order they came). Left out: what is not an object, has no
- * `name` or no identity, has an identity already taken, or nests too deeply. Kept without the field: an entry with an
- * optional field of the wrong type.
+ * Checks the entries of one complete list (all pages, in the order they came). Leaves out an entry that is not an
+ * object, has no `name` or identity, repeats an identity, or nests too deeply. Keeps an entry with an optional field of
+ * the wrong type, without that field.
  */
 export function checkExtras<K extends ExtraKind>(kind: K, raw: readonly unknown[]): ExtraCheck<K> {
   const rules = RULES[kind];
@@ -104,7 +104,7 @@ export function checkExtras<K extends ExtraKind>(kind: K, raw: readonly unknown[
   return { entries: [...entries.values()], problems };
 }
 
-/** Why an entry cannot be used at all. */
+/** Why an entry cannot be used at all; undefined if it can. */
 function flawOfEntry(
   entry: unknown,
   { identity }: Rules,

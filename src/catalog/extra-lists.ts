@@ -1,10 +1,10 @@
 /**
- * The live lists beside the tools: resources, resource templates and prompts of all servers. A subscriber of the
- * lifecycle events like any other: an event says that something changed, and whoever looks next gets it made anew.
+ * The live lists other than tools: resources, resource templates and prompts of all servers. A subscriber of the
+ * lifecycle events like any other: an event marks a list as changed, and the next read rebuilds it.
  */
 import type { Prompt, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import type { Publisher } from '../lifecycle/publish.js';
-import type { NamingTemplate } from '../options.js';
+import type { NamingTemplate } from '../config/entry/server-config.js';
 import { identityOf } from './extra-check.js';
 import type { Extras } from './extras.js';
 import { LiveList, type ServerStanding } from './live-list.js';

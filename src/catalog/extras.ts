@@ -1,14 +1,12 @@
 /**
- * The resources, resource templates and prompts each connection last listed, as the server gave them. The machines hold
- * counts, the events identities; whoever needs the definitions reads them here.
+ * The resources, resource templates and prompts that each connection listed last, as the server gave them. The machines
+ * hold only counts, the events only identities; the definitions are here.
  */
+import type { ExtraCounts } from '../lifecycle/status.js';
 import { identityOf, type ExtraEntries, type ExtraKind } from './extra-check.js';
 import { diffTexts, entryTexts, type CatalogDiff } from './list-diff.js';
 
 type Lists = { readonly [K in ExtraKind]: readonly ExtraEntries[K][] };
-
-/** How many there are of each. */
-export type ExtraCounts = { readonly [K in ExtraKind]: number };
 
 const NONE: Lists = { resources: [], resourceTemplates: [], prompts: [] };
 
@@ -29,7 +27,7 @@ export class Extras {
     };
   }
 
-  /** Replaces one list. Equal entries keep their old objects; an equal list stays and gives no difference. */
+  /** Replaces one list. Equal entries keep their old objects; an equal list stays, without a difference. */
   replace<K extends ExtraKind>(
     connection: string,
     kind: K,
@@ -47,7 +45,7 @@ export class Extras {
     return diff;
   }
 
-  /** Forgets them all; gives their identities. */
+  /** Deletes all lists of a connection and returns their identities. */
   delete(connection: string): { readonly [K in ExtraKind]: readonly string[] } {
     const { resources, resourceTemplates, prompts } = this.#byConnection.get(connection) ?? NONE;
     this.#byConnection.delete(connection);

@@ -1,24 +1,22 @@
-/**
- * One whole list over all its pages (MCP specification, "Pagination").
- */
-import { jsonSize } from './json-size.js';
+/** Reads one list over all its pages (MCP specification, "Pagination"). */
+import { jsonSize } from '../json/nesting.js';
 import { METHOD_NOT_FOUND, RpcError, type ProtocolClient } from '../protocol/protocol-client.js';
 
-/** More pages than any honest server has; the rest is left out and told. */
+/** More pages than any honest server has; the rest is left out and reported. */
 export const MAX_PAGES = 1_000;
 
-/** Most characters of all pages together: as much as one message may hold. */
+/** Limit of characters of all pages together: as much as one message may hold. */
 const MAX_SIZE = 64 * 1024 * 1024;
 
 export interface WholeList {
   readonly items: readonly unknown[];
-  /** Why the list may be incomplete; undefined where it is whole. */
+  /** Why the list may be incomplete; undefined if it is complete. */
   readonly problem: string | undefined;
 }
 
 /**
- * Reads every page of `method`. A server that does not know the method has an empty list. A cursor seen before ends
- * the reading, since it would go on for ever; so does a page with which the list would become too large.
+ * Reads every page of `method`. If the server does not know the method, the list is empty. Reading stops at a repeated
+ * cursor, since it would never end, and at a page that would make the list too large.
  */
 export async function listAll(
   client: ProtocolClient,

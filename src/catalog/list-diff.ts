@@ -1,8 +1,9 @@
 /**
- * How two lists of a server differ, entry by entry and in depth. The order of entries and of keys is no difference.
+ * Compares two lists: by their entries in depth, ignoring the order of entries and of keys, or by the identity of their
+ * objects.
  */
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../canonical-json.js';
+import { canonicalJson } from '../json/canonical-json.js';
 
 export interface CatalogDiff {
   /** Raw identities, sorted. */
@@ -11,7 +12,7 @@ export interface CatalogDiff {
   readonly changed: string[];
 }
 
-/** Each entry of a checked list by its identity, as text. */
+/** The entries of a checked list as text, by identity. */
 export type EntryTexts = ReadonlyMap<string, string>;
 
 export function entryTexts<T extends object>(entries: readonly T[], idOf: (entry: T) => string): EntryTexts {
@@ -27,8 +28,13 @@ export function diffTexts(old: EntryTexts, now: EntryTexts): CatalogDiff {
   };
 }
 
-/** SHA-256 (hex) of a list. Equal for two lists exactly where `diffTexts` finds nothing. */
+/** SHA-256 (hex) of a list. Two lists have equal hashes exactly if `diffTexts` finds no difference. */
 export function catalogHash(texts: EntryTexts): string {
   const lines = [...texts.values()].toSorted();
   return hash('sha256', lines.join('\n'));
+}
+
+/** Whether two lists hold the same objects in the same order. */
+export function isSameList<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((each, index) => each === b[index]);
 }

@@ -1,15 +1,16 @@
 /**
- * One live list over all servers, made of what each of them listed.
+ * One live list over all servers, made of the entries that each of them listed.
  *
- * R1. Sorted by raw identity (server, then the entry's own), so that its order never depends on who was faster.
- * R2. A list that did not change is the same object, and so is every entry that did not.
- * R3. Entries of a connection that is away stay, marked stale; they leave when it stops or is removed.
+ * R1. Sorted by raw identity (server, then the entry's own), so that its order never depends on which server was
+ *     faster.
+ * R2. A list that did not change is the same object, and so is each unchanged entry.
+ * R3. Entries of a connection that is away stay, marked stale; they are removed when it stops or is removed.
  */
-import type { ConnectionState } from '../lifecycle/event.js';
-import { compareText } from './compare-text.js';
-import { isSameList } from './same-list.js';
+import type { ConnectionState } from '../../machines/connection/connection.states.js';
+import { compareText } from '../text/cut-text.js';
+import { isSameList } from './list-diff.js';
 
-/** What is asked about a server. */
+/** What the list needs to know about a server. */
 export interface ServerStanding {
   readonly source: string;
   readonly state: ConnectionState;
@@ -33,7 +34,7 @@ export interface ListMaking<D, E> {
   readonly toEntry: (shown: Shown<D>, name: string) => E;
 }
 
-/** What one server shows, and what that was made from. */
+/** The entries of one server, and what they were made from. */
 interface Share<D> {
   readonly server: string;
   readonly listed: readonly D[];
@@ -61,7 +62,7 @@ export class LiveList<D, E extends object> {
     return this.#entries;
   }
 
-  /** Makes the list anew; gives whether it is another one. */
+  /** Rebuilds the list; returns whether it changed. */
   update(servers: Iterable<readonly [name: string, standing: ServerStanding]>): boolean {
     const known = new Map(this.#shares.map((share) => [share.server, share]));
     const shares = [...servers]
@@ -97,12 +98,12 @@ export class LiveList<D, E extends object> {
   }
 }
 
-/** Names of servers hold no NUL. */
+/** A unique key, since names of servers hold no NUL. */
 function keyOf({ server, id }: Shown<unknown>): string {
   return `${server}\0${id}`;
 }
 
-/** Whoever keeps the definitions keeps the objects of equal ones, so identity tells whether one changed. */
+/** Equal definitions keep their objects, so a comparison by identity detects a change. */
 function isSameShown<D>(a: Shown<D>, b: Shown<D>): boolean {
   return a.definition === b.definition && a.stale === b.stale && a.source === b.source;
 }

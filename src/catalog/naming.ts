@@ -6,12 +6,12 @@
  *
  * N1. Every name matches `[a-zA-Z0-9_-]{1,64}`, the narrowest rule among model providers, and no two are equal.
  * N2. A name depends on the identities in the catalog, never on their order.
- * N3. A name that fits and is nobody else's stays as the template gives it. One that was cut or cleaned ends in a hash
- *     of its identity, and so does *every* member of a collision: nobody keeps a name that others claim.
- * N4. A tool that collides with none of the others renames none of them.
+ * N3. A name that fits and is unique stays as the template gives it. One that was cut or cleaned ends in a hash of its
+ *     identity, and so does *every* member of a collision: no tool keeps a name that others claim.
+ * N4. A tool that collides with no other renames no other.
  */
 import { createHash } from 'node:crypto';
-import type { NamingTemplate } from '../options.js';
+import type { NamingTemplate } from '../config/entry/server-config.js';
 
 export interface ToolIdentity {
   /** The configured name of the server; holds no NUL. */
@@ -32,7 +32,7 @@ export function rawKey({ server, tool }: ToolIdentity): string {
 interface Candidate {
   readonly key: string;
   readonly cleaned: string;
-  /** Hex digits of the hash in the name; 0 where the template's result is the name. */
+  /** Hex digits of the hash in the name; 0 if the template's result is the name. */
   readonly hashLength: number;
 }
 
@@ -51,8 +51,8 @@ function nameOf({ key, cleaned, hashLength }: Candidate): string {
 }
 
 /**
- * The names that these tools have where no two tools of the catalog share one, in order. They depend on nothing else,
- * so they can be kept.
+ * The names, in order, that these tools have if no two tools of the catalog share one. They depend only on the
+ * arguments, so they can be kept.
  */
 export function lonelyNames(tools: readonly ToolIdentity[], template: NamingTemplate): readonly string[] {
   return tools.map((tool) => nameOf(toCandidate(tool, template)));
@@ -71,10 +71,10 @@ function groupByName(candidates: Iterable<Candidate>): Map<string, Candidate[]> 
 
 /**
  * The exposed name of every tool, by `rawKey`. The hash is the first 8 hex digits of the SHA-256 of the raw key in
- * UTF-16LE: in UTF-8 all lone surrogates look alike, and names that differ in nothing else could not be told apart.
+ * UTF-16LE: in UTF-8 all lone surrogates look alike, so names that differ only in these would have equal hashes.
  *
- * A suffix can collide too, by chance or because a server chose its names to make it so. Each round therefore
- * lengthens the hash of all members of every collision, up to the whole digest, until every name is unique.
+ * A suffix can collide too, by chance or because a server chose its names to make it so. Each round therefore lengthens
+ * the hash of all members of every collision, up to the whole digest, until every name is unique.
  */
 export function exposedNames(tools: Iterable<ToolIdentity>, template: NamingTemplate): Map<string, string> {
   const candidates = new Map<string, Candidate>();
@@ -90,6 +90,36 @@ export function exposedNames(tools: Iterable<ToolIdentity>, template: NamingTemp
       for (const candidate of group) {
         candidates.set(candidate.key, { ...candidate, hashLength: candidate.hashLength + HASH_STEP });
       }
+    }
+  }
+}
+
+/** Counts how many tools claim each name, to detect a collision without visiting all tools at every change. */
+export class NameClaims {
+  #lists: ReadonlySet<readonly string[]> = new Set();
+  readonly #counts = new Map<string, number>();
+  /** Claims beyond the first of each name. */
+  #excess = 0;
+
+  get areContested(): boolean {
+    return this.#excess > 0;
+  }
+
+  /** Replaces the claims by these lists of names. A list object that was there before counts as unchanged. */
+  become(lists: readonly (readonly string[])[]): void {
+    const now = new Set(lists);
+    for (const list of this.#lists) if (!now.has(list)) this.#count(list, -1);
+    for (const list of now) if (!this.#lists.has(list)) this.#count(list, 1);
+    this.#lists = now;
+  }
+
+  #count(names: readonly string[], by: 1 | -1): void {
+    for (const name of names) {
+      const before = this.#counts.get(name) ?? 0;
+      const after = before + by;
+      if (after === 0) this.#counts.delete(name);
+      else this.#counts.set(name, after);
+      this.#excess += Math.max(0, after - 1) - Math.max(0, before - 1);
     }
   }
 }

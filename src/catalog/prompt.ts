@@ -1,6 +1,6 @@
-/** Prompts as a host sees them, each under a name that no other server's prompt has. */
+/** Prompts as a host sees them, each under a name that is unique over all servers. */
 import type { Prompt, PromptArgument } from '@modelcontextprotocol/sdk/types.js';
-import type { NamingTemplate } from '../options.js';
+import type { NamingTemplate } from '../config/entry/server-config.js';
 import type { Shown } from './live-list.js';
 import { exposedNames, rawKey, type ToolIdentity } from './naming.js';
 
@@ -8,15 +8,19 @@ import { exposedNames, rawKey, type ToolIdentity } from './naming.js';
 export interface CatalogPrompt {
   /** Unique over all servers; made as the names of tools are, in a namespace of its own. */
   readonly name: string;
+  /** Name of the server in the configuration. */
   readonly server: string;
   /** The server's own name for it; this is what is sent. */
   readonly prompt: string;
   /** The file, or `options`, that names the server. */
   readonly source: string;
+  /** Title for people. Absent if the server gives none. */
   readonly title?: string;
+  /** The server's description. Absent if it gives none. */
   readonly description?: string;
+  /** Arguments that the prompt takes. Absent if it takes none. */
   readonly arguments?: readonly PromptArgument[];
-  /** Its connection is away at the moment; a request waits for it or says why not. */
+  /** True while its connection is away; a request then waits for it or says why it cannot. */
   readonly stale: boolean;
 }
 

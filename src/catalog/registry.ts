@@ -1,41 +1,49 @@
 /**
- * The one live list of tools, as a model sees it. A subscriber of the lifecycle events like any other: an event says
- * that something changed, the list is then made anew from the catalogs.
+ * The one live list of tools, as a model sees it. A subscriber of the lifecycle events like any other: an event marks
+ * the list as changed, and the next read rebuilds it from the catalogs. Longer than 300 lines because the public type of a tool is documented here.
  *
- * R1. Sorted by raw identity (server, then tool), so that its order never depends on who was faster.
- * R2. A list that did not change is the same object, and so is every tool that did not.
- * R3. Tools of a connection that is away stay, marked stale; they leave when it stops or is removed.
- * R4. What a server shows is worked out again only where something of that server changed, or two tools share a name.
+ * R1. Sorted by raw identity (server, then tool), so that its order never depends on which server was faster.
+ * R2. A list that did not change is the same object, and so is each unchanged tool.
+ * R3. Tools of a connection that is away stay, marked stale; they are removed when it stops or is removed.
+ * R4. The tools of a server are rebuilt only if something about that server changed, or if two tools share a name.
  */
 import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
-import type { ConnectionState, LifecycleEvent } from '../lifecycle/event.js';
+import type { ConnectionState } from '../../machines/connection/connection.states.js';
+import type { LifecycleEvent } from '../lifecycle/event.js';
 import type { Publisher } from '../lifecycle/publish.js';
-import type { NamingTemplate, ToolInQuestion } from '../options.js';
-import type { Catalogs } from './catalogs.js';
-import { compareText } from './compare-text.js';
-import type { ToolFilter } from './filter.js';
-import { NameClaims } from './name-claims.js';
-import { exposedNames, lonelyNames, rawKey, type ToolIdentity } from './naming.js';
-import { isSameList } from './same-list.js';
-import { allowedOf, isMadeOf, toIdentities, type Share } from './share.js';
+import type { NamingTemplate } from '../config/entry/server-config.js';
+import type { Catalogs, Catalog } from './catalogs.js';
+import { compareText } from '../text/cut-text.js';
+import { type ToolFilter, isAllowed } from '../config/entry/tool-filter.js';
+import { NameClaims, exposedNames, lonelyNames, rawKey, type ToolIdentity } from './naming.js';
+import { isSameList } from './list-diff.js';
 
 /** One tool as a model sees it. */
 export interface CatalogTool {
   /** The name for the model, unique over all servers. */
   readonly name: string;
+  /** Name of the server in the configuration. */
   readonly server: string;
   /** The server's own name for it; this is what is sent. */
   readonly tool: string;
   /** The file, or `options`, that names the server. */
   readonly source: string;
+  /** Title for people. Absent if the server gives none. */
   readonly title?: string;
+  /** The server's description: untrusted text. Absent if it gives none. */
   readonly description?: string;
+  /** JSON Schema of the arguments, as the server gives it. */
   readonly inputSchema: Tool['inputSchema'];
+  /** JSON Schema of the structured result. Absent if the server gives none. */
   readonly outputSchema?: NonNullable<Tool['outputSchema']>;
+  /**
+   * The server's own hints about the tool, such as `readOnlyHint`. They may be wrong. Absent if it gives
+   * none.
+   */
   readonly annotations?: ToolAnnotations;
   /** Whether a person is to be asked before each call: true for every tool, unless the host's policy says otherwise. */
-  readonly requiresApproval: boolean;
-  /** Its connection is away at the moment; a call waits for it or says why not. */
+  readonly requiresConfirmation: boolean;
+  /** True while its connection is away; a call then waits for it or says why it cannot. */
   readonly stale: boolean;
 }
 
@@ -54,23 +62,23 @@ const NO_CATALOG_TOOLS: readonly CatalogTool[] = [];
 
 export class ToolRegistry {
   #tools: readonly CatalogTool[] = Object.freeze([]);
-  /** Made when somebody asks. */
+  /** Made on the first look-up. */
   #byName: ReadonlyMap<string, CatalogTool> | undefined;
   #byIdentity: ReadonlyMap<string, string> | undefined;
   /** By server, in the order of their names. */
   #shown: ReadonlyMap<string, Shown> = new Map();
   readonly #claims = new NameClaims();
   #isStale = false;
-  /** Something may have gone, which is told when it happens and not when somebody looks. */
+  /** Tools may be gone: the list is then rebuilt at once and not at the next read, so that this is reported in time. */
   #mayShrink = false;
-  /** Hears of tools whose names are not in the list any more. */
+  /** Called with tools whose names are no longer in the list. */
   ongone: ((tools: readonly CatalogTool[]) => void) | undefined;
 
   constructor(
     private readonly catalogs: Catalogs,
     private readonly servers: () => Iterable<readonly [name: string, facts: ServerFacts]>,
     private readonly naming: NamingTemplate,
-    private readonly requiresApproval: (tool: ToolInQuestion) => boolean = () => true,
+    private readonly requiresConfirmation: (tool: ToolInfo) => boolean = () => true,
   ) {}
 
   get tools(): readonly CatalogTool[] {
@@ -83,13 +91,13 @@ export class ToolRegistry {
     return this.#named().get(name);
   }
 
-  /** Tools of one server that are shown. */
+  /** Number of shown tools of one server. */
   count(server: string): number {
     this.#bringUpToDate();
     return this.#shown.get(server)?.tools.length ?? 0;
   }
 
-  /** What one server shows, as it was listed; the same list until that changes. */
+  /** The definitions of one server's shown tools; the same list until they change. */
   definitions(server: string): readonly Tool[] {
     this.#bringUpToDate();
     return this.#shown.get(server)?.share.definitions ?? NO_TOOLS;
@@ -106,13 +114,13 @@ export class ToolRegistry {
     });
   }
 
-  /** Something of what was asked about the servers has changed, which no event tells. */
+  /** Marks the list as changed for a reason that no event reports. */
   outdated(): void {
     this.#isStale = true;
     this.#mayShrink = true;
   }
 
-  /** The present name of a tool; undefined where it is not shown. */
+  /** The present name of a tool; undefined if it is not shown. */
   nameOf(tool: ToolIdentity): string | undefined {
     this.#byIdentity ??= new Map(this.#tools.map((each) => [rawKey(each), each.name]));
     return this.#byIdentity.get(rawKey(tool));
@@ -132,7 +140,7 @@ export class ToolRegistry {
     return (
       event.type === 'catalog.changed' ||
       event.type === 'tool.held' ||
-      event.type === 'tool.approved' ||
+      event.type === 'tool.accepted' ||
       event.type === 'connection.removed' ||
       event.type === 'connection.stopped' ||
       (event.type === 'connection.state' && showing(event.from) !== showing(event.to))
@@ -143,7 +151,7 @@ export class ToolRegistry {
     return (this.#byName ??= new Map(this.#tools.map((tool) => [tool.name, tool])));
   }
 
-  /** Makes the list anew where an event said so; what did not change stays the same object. */
+  /** Rebuilds the list if it is marked as changed; unchanged parts stay the same objects. */
   #bringUpToDate(): void {
     if (!this.#isStale) return;
     this.#isStale = false;
@@ -163,7 +171,7 @@ export class ToolRegistry {
     this.#tools = Object.freeze(tools);
     this.#byName = undefined;
     this.#byIdentity = undefined;
-    this.#tellGone(before);
+    this.#reportGone(before);
   }
 
   /** The names of the tools of each share. */
@@ -194,7 +202,7 @@ export class ToolRegistry {
     return { server, catalog, filter, held, source, stale, definitions, names };
   }
 
-  /** The tools as they were shown before, where nothing of them changed. */
+  /** The tools of a server; the same objects as before if nothing about them changed. */
   #show(share: Share, names: readonly string[], before: Shown | undefined): Shown {
     if (before?.share === share && isSameList(names, before.names)) return before;
     const known = new Map(before?.tools.map((tool) => [tool.name, tool]));
@@ -209,7 +217,7 @@ export class ToolRegistry {
     return { share, names, tools: isSame ? before.tools : tools };
   }
 
-  #tellGone(before: ReadonlyMap<string, Shown>): void {
+  #reportGone(before: ReadonlyMap<string, Shown>): void {
     if (this.ongone === undefined) return;
     const gone = [...before].flatMap(([server, { names, tools }]) => {
       const now = this.#shown.get(server)?.names;
@@ -234,19 +242,63 @@ export class ToolRegistry {
       ...(annotations === undefined ? {} : { annotations }),
       stale,
     });
-    return Object.freeze({ ...inQuestion, requiresApproval: this.requiresApproval(inQuestion) });
+    return Object.freeze({ ...inQuestion, requiresConfirmation: this.requiresConfirmation(inQuestion) });
   }
 }
 
-/** Of the states of a connection, all that makes a difference here. */
+/** What a state of the connection means for the list. */
 function showing(state: ConnectionState | null): 'present' | 'stale' | 'nothing' {
   if (state === 'ready') return 'present';
   return state === null || state === 'stopped' ? 'nothing' : 'stale';
 }
 
-/** What one server shows, with the names that it has for the model. */
+/** The shown tools of one server, with their names for the model. */
 interface Shown {
   readonly share: Share;
   readonly names: readonly string[];
   readonly tools: readonly CatalogTool[];
+}
+
+/** A tool, as a policy about confirmations sees it. */
+export type ToolInfo = Omit<CatalogTool, 'requiresConfirmation'>;
+
+interface Share {
+  readonly server: string;
+  readonly catalog: Catalog | undefined;
+  readonly filter: ToolFilter;
+  readonly held: ReadonlySet<string>;
+  readonly source: string;
+  readonly stale: boolean;
+  /** Sorted by name. */
+  readonly definitions: readonly Tool[];
+  /** Their names if no two tools of the catalog share one. */
+  readonly names: readonly string[];
+}
+
+function allowedOf(
+  catalog: Catalog | undefined,
+  filter: ToolFilter,
+  held: ReadonlySet<string>,
+): readonly Tool[] {
+  const allowed = (catalog?.tools ?? []).filter(({ name }) => isAllowed(name, filter) && !held.has(name));
+  return allowed.toSorted((a, b) => compareText(a.name, b.name));
+}
+
+function toIdentities({ server, definitions }: Pick<Share, 'server' | 'definitions'>): ToolIdentity[] {
+  return definitions.map(({ name }) => ({ server, tool: name }));
+}
+
+/** Catalogs keep the objects of equal tools, so a comparison by identity detects a change. */
+function isMadeOf(made: CatalogTool, { server, source, stale }: Share, definition: Tool): boolean {
+  return (
+    made.server === server &&
+    made.tool === definition.name &&
+    made.source === source &&
+    made.stale === stale &&
+    made.title === definition.title &&
+    made.description === definition.description &&
+    made.inputSchema === definition.inputSchema &&
+    made.outputSchema === definition.outputSchema &&
+    made.annotations === definition.annotations
+  );
 }

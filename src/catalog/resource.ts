@@ -1,23 +1,29 @@
 /** Resources and resource templates as a host sees them. */
 import type { Annotations, Resource, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import type { Shown } from './live-list.js';
+import { matchesSegments } from '../text/matches-segments.js';
 
 /** One resource that a server lists. */
 export interface CatalogResource {
   /** Unique within its server. */
   readonly uri: string;
+  /** Name of the server in the configuration. */
   readonly server: string;
   /** The file, or `options`, that names the server. */
   readonly source: string;
   /** The server's own name for it. */
   readonly name: string;
+  /** Title for people. Absent if the server gives none. */
   readonly title?: string;
+  /** The server's description. Absent if it gives none. */
   readonly description?: string;
+  /** MIME type of the content. Absent if the server gives none. */
   readonly mimeType?: string;
-  /** Bytes, as far as the server says. */
+  /** Size in bytes. Absent if the server gives none. */
   readonly size?: number;
+  /** The server's hints about audience, priority and age. Absent if it gives none. */
   readonly annotations?: Annotations;
-  /** Its connection is away at the moment; a request waits for it or says why not. */
+  /** True while its connection is away; a request then waits for it or says why it cannot. */
   readonly stale: boolean;
 }
 
@@ -27,7 +33,7 @@ export interface CatalogResourceTemplate extends Omit<CatalogResource, 'uri' | '
   readonly uriTemplate: string;
 }
 
-/** The only one of that URI, or that of a server; undefined where there is none, or more than one. */
+/** The only resource with that URI, of any server or of the named one; undefined if there is none, or more than one. */
 export function resourceIn(
   resources: readonly CatalogResource[],
   uri: string,
@@ -65,4 +71,10 @@ function common({
     ...(annotations === undefined ? {} : { annotations }),
     stale,
   };
+}
+
+/** Whether a URI may be an expansion of the template (RFC 6570). Never true for a template without variables. */
+export function fitsTemplate(uri: string, uriTemplate: string): boolean {
+  const pieces = uriTemplate.split(/\{[^{}]*\}/u);
+  return pieces.length > 1 && matchesSegments(uri, pieces);
 }

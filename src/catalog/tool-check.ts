@@ -1,21 +1,21 @@
 /**
- * What a server said its tools are, made safe to use.
+ * Checks the tools that a server lists.
  *
- * Owns the judgment on each entry of `tools/list`; it asks nobody and tells nobody, the problems go to the caller.
+ * Owns the judgment on each entry of `tools/list`. Pure: the problems are returned to the caller.
  *
- * C1. One bad tool never costs another: it is left out, or loses the bad field, and the rest stay as they are.
- * C2. Names among the tools that stay are unique and not empty; the first usable one keeps the name.
- * C3. Fields this file does not know pass through untouched, and the raw list is never changed.
- * C4. What stays nests at most `MAX_DEPTH` levels, so that recursion over it is safe.
+ * C1. A bad tool never affects another: it is left out, or loses the bad field, and the rest stay as they are.
+ * C2. Names of the remaining tools are unique and not empty; the first usable tool keeps a name.
+ * C3. Unknown fields pass unchanged, and the raw list is never changed.
+ * C4. The remaining tools nest at most `MAX_DEPTH` levels, so that recursion over them is safe.
  * C5. Text of the server appears in a problem only quoted, cut and free of control characters.
  */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { findDanglingRef } from './dangling-ref.js';
-import { findInvalidKeyword } from './invalid-keyword.js';
-import { isJsonObject, type JsonObject } from './json-object.js';
+import { findDanglingRef } from '../schemas/dangling-ref.js';
+import { findInvalidKeyword } from '../schemas/invalid-keyword.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { entryTexts, type EntryTexts } from './list-diff.js';
-import { isDeeperThan, MAX_DEPTH } from './nesting.js';
-import { quoted } from './quoted.js';
+import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
+import { quoted } from '../text/quoted.js';
 
 export interface ToolCheck {
   readonly tools: Tool[];
@@ -23,7 +23,7 @@ export interface ToolCheck {
   readonly problems: string[];
 }
 
-/** What is wrong with the schema of a tool; undefined where nothing is. */
+/** What is wrong with the schema of a tool; undefined if nothing is. */
 function flawOfSchema(schema: unknown): string | undefined {
   if (!isJsonObject(schema)) return 'is not an object';
   if (schema['type'] !== 'object') return 'is not of type "object"';
@@ -33,7 +33,41 @@ function flawOfSchema(schema: unknown): string | undefined {
   return ref === undefined ? undefined : `refers to ${quoted(ref)}, which does not exist`;
 }
 
-/** Why an entry cannot be used at all; undefined where it is a tool. */
+/** Adds a missing `type`; zod-to-json-schema with a newer zod omits it. A schema of another type stays as it is. */
+function typedSchema(schema: unknown): unknown {
+  if (!isJsonObject(schema)) return schema;
+  const { type } = schema;
+  const isUntyped = type === undefined || type === null || (Array.isArray(type) && type.includes('object'));
+  return isUntyped ? { ...schema, type: 'object' } : schema;
+}
+
+const MAY_BE_ABSENT: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'annotations',
+  'outputSchema',
+  'icons',
+  'execution',
+  '_meta',
+]);
+
+/** The entry without optional fields that are null (they count as absent), and with types for schemas that lack them. */
+function repaired(entry: JsonObject): JsonObject {
+  const fields = Object.entries(entry).filter(
+    ([field, value]) => value !== null || !MAY_BE_ABSENT.has(field),
+  );
+  const schemas = fields
+    .filter(([field, schema]) => field === 'outputSchema' && schema !== undefined)
+    .map(([field, schema]) => [field, typedSchema(schema)] as const);
+  const inputSchema = typedSchema(entry['inputSchema'] ?? {});
+  const isSound =
+    fields.length === Object.keys(entry).length &&
+    inputSchema === entry['inputSchema'] &&
+    schemas.every(([field, schema]) => schema === entry[field]);
+  return isSound ? entry : { ...Object.fromEntries(fields), ...Object.fromEntries(schemas), inputSchema };
+}
+
+/** Why an entry cannot be used at all; undefined if it is a tool. */
 function flawOfEntry(entry: unknown, taken: ReadonlyMap<string, Tool>): string | undefined {
   if (!isJsonObject(entry)) return 'it is not an object';
   const { name, inputSchema } = entry;
@@ -48,7 +82,7 @@ function flawOfText(value: unknown): string | undefined {
   return typeof value === 'string' ? undefined : 'is not a string';
 }
 
-/** The fields a tool can do without. */
+/** The optional fields of a tool. */
 const OPTIONAL_FIELDS: readonly (readonly [field: string, flawOf: (value: unknown) => string | undefined])[] =
   [
     ['title', flawOfText],
@@ -77,35 +111,52 @@ function describe(entry: unknown, index: number): string {
   return typeof name === 'string' && name !== '' ? `Tool ${quoted(name)}` : `Tool number ${index + 1}`;
 }
 
+const MAX_NAMED = 3;
+
+function untypedProblem(names: readonly string[]): string {
+  const named = names
+    .slice(0, MAX_NAMED)
+    .map((name) => quoted(name))
+    .join(', ');
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  return `The inputSchema of ${named}${more} does not say that it is of type "object"; it is read as if it did.`;
+}
+
 /**
- * Judges the entries of one complete `tools/list` (all pages, in the order they came).
+ * Checks the entries of one complete `tools/list` (all pages, in the order they came).
  *
- * Left out: what is not an object, has no name, has a name already taken, nests too deeply, or has an `inputSchema`
- * that is not of type object (MCP specification, Tool), is no valid schema or refers to nothing. Kept without the field: a tool whose
- * `title`, `description` or `annotations` have the wrong type, or whose `outputSchema` would be refused as an
- * `inputSchema`; its results are then not validated.
+ * Leaves out an entry that is not an object, has no name, repeats a name, nests too deeply, or has an unusable
+ * `inputSchema`: of another type than object (MCP specification, Tool), invalid, or with a reference to nothing. A
+ * schema without a type counts as type object. Keeps a tool without its `title`, `description` or `annotations` if
+ * these have the wrong type, and without an `outputSchema` that would be unusable as an `inputSchema`; its results are
+ * then not validated.
  */
 export function checkTools(raw: readonly unknown[]): ToolCheck {
   const tools = new Map<string, Tool>();
   const problems: string[] = [];
 
-  for (const [index, entry] of raw.entries()) {
+  const untyped: string[] = [];
+
+  for (const [index, given] of raw.entries()) {
+    const entry = isJsonObject(given) ? repaired(given) : given;
     const flaw = flawOfEntry(entry, tools);
     if (flaw !== undefined) {
       problems.push(`${describe(entry, index)} was left out: ${flaw}.`);
       continue;
     }
     const tool = entry as Tool;
+    if (isJsonObject(given) && tool.inputSchema !== given['inputSchema']) untyped.push(tool.name);
     const flaws = flawedFields(tool);
     for (const [field, what] of flaws) {
       problems.push(`${describe(entry, index)} is kept without its ${field}: it ${what}.`);
     }
     tools.set(tool.name, flaws.size === 0 ? tool : withoutFields(tool, flaws));
   }
+  if (untyped.length > 0) problems.push(untypedProblem(untyped));
   return { tools: [...tools.values()], problems };
 }
 
-/** Each tool of a checked list by its name, as text. */
+/** The tools of a checked list as text, by name. */
 export function toTexts(tools: readonly Tool[]): EntryTexts {
   return entryTexts(tools, ({ name }) => name);
 }

@@ -1,67 +1,67 @@
 /**
- * The tools that are gone: when each went, and why. Follows the events to know whether a list came from a new session;
- * everything else it reads from the present state of things: of a tool that its server still has, whenever somebody
- * asks, and otherwise at the moment when the tool goes.
+ * The tools that are gone: when each went, and why. Follows the events to know whether a list came from a new session.
+ * Everything else it reads from the present state: when the tool goes, or, if its server still has the tool, at each
+ * question.
  *
- * Only the last thousand are remembered. One that comes back is not looked up here.
+ * Remembers the last thousand. A tool that comes back is not looked up here.
  */
 import type { Publisher } from '../lifecycle/publish.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 import type { Clock } from '../ports.js';
 import type { Catalogs } from './catalogs.js';
-import { isAllowed, type ToolFilter } from './filter.js';
+import { isAllowed, type ToolFilter } from '../config/entry/tool-filter.js';
 import type { ToolIdentity } from './naming.js';
 
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 
-export interface Vanished {
+export interface RemovedTool {
   readonly server: string;
   /** When it went, milliseconds since the epoch. */
   readonly at: number;
-  /** The rest of a sentence. */
+  /** The reason, to continue a sentence. */
   readonly why: string;
 }
 
-interface Gone extends Vanished {
-  /** It was there still, though not under that name, or kept from everybody: that may change. */
+interface Gone extends RemovedTool {
+  /** Set if the server still had the tool, under another name or hidden: that may change. */
   readonly hidden?: ToolIdentity;
 }
 
 export interface VanishedParts {
   readonly clock: Clock;
   readonly catalogs: Catalogs;
-  /** The row of a server; undefined where none has that name. */
+  /** The status of a server; undefined if no server has that name. */
   readonly status: (server: string) => ServerStatus | undefined;
   readonly filter: (server: string) => ToolFilter;
-  /** The present name of a tool; undefined where it is not shown. */
+  /** The present name of a tool; undefined if it is not shown. */
   readonly nameOf: (tool: ToolIdentity) => string | undefined;
 }
 
-export class VanishedTools {
+export class RemovedTools {
   readonly #byName = new Map<string, Gone>();
   /** The last session of each server that was ready. */
   readonly #ready = new Map<string, number>();
-  /** Servers whose last list was the first one of a session. */
+  /** Servers whose last list was the first of a session. */
   readonly #begunAnew = new Set<string>();
 
   constructor(private readonly parts: VanishedParts) {}
 
   follow(publisher: Pick<Publisher, 'onevent'>): void {
     publisher.onevent((event) => {
-      if (event.type === 'connection.ready') this.#ready.set(event.connection, event.generation);
+      if (event.type === 'connection.ready') this.#ready.set(event.server, event.generation);
       if (event.type === 'catalog.changed') {
-        const isFirst = this.#ready.get(event.connection) !== event.generation;
-        if (isFirst) this.#begunAnew.add(event.connection);
-        else this.#begunAnew.delete(event.connection);
+        const isFirst = this.#ready.get(event.server) !== event.generation;
+        if (isFirst) this.#begunAnew.add(event.server);
+        else this.#begunAnew.delete(event.server);
       }
       if (event.type === 'connection.removed') {
-        this.#ready.delete(event.connection);
-        this.#begunAnew.delete(event.connection);
+        this.#ready.delete(event.server);
+        this.#begunAnew.delete(event.server);
       }
     });
   }
 
-  get(name: string): Vanished | undefined {
+  get(name: string): RemovedTool | undefined {
     const gone = this.#byName.get(name);
     if (gone === undefined) return undefined;
     const { server, at, hidden } = gone;
@@ -69,10 +69,10 @@ export class VanishedTools {
     return { server, at, why };
   }
 
-  /** These are not shown any more under their names. */
+  /** Notes tools that are no longer shown under their names. */
   note(tools: readonly (ToolIdentity & { readonly name: string })[]): void {
     const at = this.parts.clock.now();
-    for (const tool of tools.slice(-MOST_REMEMBERED)) {
+    for (const tool of tools.slice(-MAX_REMEMBERED)) {
       this.#byName.delete(tool.name);
       const { server } = tool;
       const why = this.#whyHidden(tool);
@@ -80,12 +80,15 @@ export class VanishedTools {
       this.#byName.set(tool.name, { server, at, ...gone });
     }
     for (const name of this.#byName.keys()) {
-      if (this.#byName.size <= MOST_REMEMBERED) break;
+      if (this.#byName.size <= MAX_REMEMBERED) break;
       this.#byName.delete(name);
     }
   }
 
-  /** Why nobody is offered that tool under its old name, as long as that is so; undefined where it is gone for good. */
+  /**
+   * Why the tool is not offered under its old name although its server has it; undefined if the server no longer has
+   * it.
+   */
   #whyHidden(tool: ToolIdentity): string | undefined {
     const { catalogs, filter, nameOf } = this.parts;
     if (this.#whyEnded(tool.server) !== undefined) return undefined;
@@ -107,7 +110,7 @@ export class VanishedTools {
     const ended = this.#whyEnded(server);
     if (ended !== undefined) return ended;
     return this.#begunAnew.has(server)
-      ? `'${server}' was started anew and lists it no more`
+      ? `'${server}' was restarted and no longer lists it`
       : `'${server}' has changed its list of tools`;
   }
 }

@@ -1,10 +1,16 @@
-/** What the command's exit codes mean. */
+/** How a command ends: its exit codes, and the error for a command line that makes no sense. */
+
 export const EXIT = {
   fine: 0,
-  /** Something that was asked for failed, or was interrupted. */
+  /** A requested operation failed, or was interrupted. */
   failed: 1,
-  /** The command line or the configuration makes no sense; nothing was started for it. */
+  /** The command line or the configuration is wrong; nothing was started. */
   usage: 2,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** The command line names something that does not exist, or makes no sense. The message is one sentence. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `troupe`. The exit code is set and the process left to end by itself, so that all output gets out. */
+/** The command `troupe`. It sets the exit code and lets the process end by itself, so that all output is written. */
 import { EXIT } from './exit-codes.js';
 import { run } from './program.js';
 import { keepExitCode } from './signals.js';

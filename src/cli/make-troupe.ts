@@ -1,35 +1,39 @@
-/** Makes the troupe that the flags ask for, with the servers a command needs. Starts nothing. */
+/** Creates the troupe for the flags, with the servers that a command needs. Starts nothing. */
+import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { AuthOptions } from '../auth/auth-options.js';
-import { createFileApprovalStore } from '../config/file-approval-store.js';
-import type { RecordTarget } from '../event-log/record-options.js';
-import type { ReviewMode, ServerConfig, TroupeOptions } from '../options.js';
-import { TIMEOUT_VARIABLE } from '../policy.js';
+import { createFileTrustStore } from '../trust/file-trust-store.js';
+import type { RecordTarget } from '../event-log/record/record-options.js';
+import type { TroupeOptions } from '../options.js';
+import type { ReviewMode } from '../review/review-option.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
+import { TIMEOUT_VARIABLE } from '../config/entry/effective-settings.js';
 import { createFileReviewStore } from '../review/file-review-store.js';
-import { createTroupe, type Troupe } from '../troupe.js';
-import { sourcesOf, type Configuration } from './configuration.js';
-import type { Flags } from './flags.js';
-import { toDetail } from './plain-lines.js';
-import { noteStoreProblems } from './store-problems.js';
-import type { Terminal } from './terminal.js';
+import { createTroupe, type Troupe } from '../runtime/troupe.js';
+import { sourcesOf, type Configuration } from './configured-servers.js';
+import type { Flags } from './arguments/flags.js';
+import { toDetail } from './output/plain-lines.js';
+import type { Terminal } from './output/terminal.js';
+import type { LifecycleEvent } from '../lifecycle/event.js';
+import { oneLine } from './output/safe-text.js';
 
 export interface TroupeChoice {
-  /** Attempts for each server whose entry does not say otherwise. Default: the policy's. */
+  /** Attempts for each server whose entry does not set them. Default: from the policy. */
   readonly maxAttempts?: number;
-  /** The servers that are needed. Default: all. */
+  /** The servers to start. Default: all. */
   readonly only?: readonly string[];
-  /** Whether changes of the files are obeyed. Default: not. */
+  /** Whether to follow changes of the files. Default: false. */
   readonly watch?: boolean;
-  /** Default: what is signed in to is used, and nobody is asked to sign in. */
+  /** Default: existing sign-ins are used, and nobody is asked to sign in. */
   readonly auth?: AuthOptions;
-  /** What becomes of tools that are other than approved. Default: they are reported. */
+  /** What to do with tools that differ from what was accepted. Default: report them. */
   readonly review?: ReviewMode;
-  /** Default: nobody is there to ask. */
+  /** Default: nobody can be asked. */
   readonly askInput?: TroupeOptions['askInput'];
   /** Default: nothing is recorded. */
   readonly record?: RecordTarget | undefined;
 }
 
-/** Notes what its stores could not do; with `--verbose`, every detail of what happens to it. */
+/** Notes problems of its stores; with `--verbose`, also every event. */
 export function makeTroupe(
   flags: Flags,
   configuration: Pick<Configuration, 'names'>,
@@ -42,7 +46,7 @@ export function makeTroupe(
   return troupe;
 }
 
-/** What the flags and the choice come to. */
+/** The options for these flags and this choice. */
 export function toTroupeOptions(
   flags: Flags,
   { names }: Pick<Configuration, 'names'>,
@@ -58,7 +62,7 @@ export function toTroupeOptions(
     discover,
     servers: { ...servers, ...takenOut(unneeded) },
     watch,
-    approvals: createFileApprovalStore(),
+    trustStore: createFileTrustStore(),
     review: { mode, store: createFileReviewStore() },
     auth,
     ...(askInput === undefined ? {} : { askInput }),
@@ -68,7 +72,7 @@ export function toTroupeOptions(
   };
 }
 
-/** What the host names wins over every file, so a disabled entry of the same name takes a server out. */
+/** Servers of the host take precedence over every file, so a disabled entry of the same name removes a server. */
 function takenOut(names: readonly string[]): Record<string, ServerConfig> {
   return Object.fromEntries(names.map((name) => [name, { command: 'none', enabled: false }]));
 }
@@ -77,5 +81,38 @@ function noteDetails({ events$ }: Troupe, terminal: Terminal): void {
   events$.subscribe((event) => {
     const detail = toDetail(event);
     if (detail !== undefined) terminal.note(terminal.noteColors.dim(detail));
+  });
+}
+
+// Problems of stores and of sign-ins, for a person. Each reason is reported once, however often it occurs.
+
+/** Where to look, by the kind of the diagnostic. */
+const ADVICE: ReadonlyMap<DiagnosticKind, string> = new Map([
+  ['review-problem', "; see 'troupe review'"],
+  ['trust-store-problem', ''],
+  ['sign-in-not-stored', ''],
+  ['sign-in-failed', ''],
+]);
+
+/**
+ * The function returns the message for an event; undefined if that was reported before, or if the event is no such
+ * problem.
+ */
+export function storeProblems(): (event: LifecycleEvent) => string | undefined {
+  const reported = new Set<string>();
+  return (event) => {
+    const advice = event.type === 'diagnostic' ? ADVICE.get(event.kind) : undefined;
+    if (event.type !== 'diagnostic' || advice === undefined || reported.has(event.message)) return undefined;
+    reported.add(event.message);
+    return `${event.message}${advice}`;
+  };
+}
+
+/** Runs for as long as the troupe lives. */
+export function noteStoreProblems({ diagnostics$ }: Pick<Troupe, 'diagnostics$'>, terminal: Terminal): void {
+  const problemOf = storeProblems();
+  diagnostics$.subscribe((event) => {
+    const problem = problemOf(event);
+    if (problem !== undefined) terminal.note(terminal.noteColors.yellow(oneLine(problem)));
   });
 }

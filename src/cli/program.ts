@@ -1,28 +1,28 @@
 /**
- * The command line as a whole: which commands and flags there are, and what an error comes to. The code of a command
- * is loaded when it is called.
+ * The command line: all commands and flags with their help texts, and the exit code of each kind of error. The code of
+ * a command is loaded when it runs.
  *
- * Longer than most because every command and every flag is here, with its help.
+ * Longer than 300 lines because it declares every command and flag with its help text.
  *
- * P1. Every error is one line that says why, `troupe: …`; a wrong command line is followed by where help is.
+ * P1. Every error is one line, `troupe: …`. After a usage error, a second line points to the help.
  */
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { nearestName } from '../config/near-miss.js';
+import { nearestName } from '../text/near-miss.js';
 import { ConfigError } from '../errors.js';
 import { PACKAGE } from '../package.js';
-import { messageOf } from '../thrown.js';
-import type { CheckFlags } from './commands/check.js';
-import type { ConfigFlags } from './commands/config.js';
-import type { ImportFlags } from './commands/import.js';
-import type { InspectFlags } from './commands/inspect.js';
-import type { MachineFlags } from './commands/machine.js';
-import type { ReplayFlags } from './commands/replay.js';
-import type { ReviewFlags } from './commands/review.js';
-import type { ServeFlags } from './commands/serve.js';
-import type { ToolsFlags } from './commands/tools.js';
-import type { TrustFlags } from './commands/trust.js';
-import type { UpFlags } from './commands/up.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
+import { messageOf } from '../text/error-message.js';
+import type { CheckFlags } from './commands/check-command.js';
+import type { ConfigFlags } from './commands/config-command.js';
+import type { ImportFlags } from './commands/import-command.js';
+import type { InspectFlags } from './commands/inspect-command.js';
+import type { MachineFlags } from './commands/machine-command.js';
+import type { ReplayFlags } from './commands/replay-command.js';
+import type { ReviewFlags } from './commands/review-command.js';
+import type { ServeFlags } from './commands/serve-command.js';
+import type { ToolsFlags } from './commands/tools-command.js';
+import type { TrustFlags } from './commands/trust-command.js';
+import type { UpFlags } from './commands/up-command.js';
+import { EXIT, type ExitCode, UsageError } from './exit-codes.js';
 import {
   CHART_FORMATS,
   collectFile,
@@ -39,20 +39,19 @@ import {
   toUrl,
   type Flags,
   type MachineName,
-} from './flags.js';
-import { toMoment } from './moment.js';
-import { manyLines, oneLine } from './safe-text.js';
-import { Terminal, watchReaders, type Streams } from './terminal.js';
-import { UsageError } from './usage-error.js';
+} from './arguments/flags.js';
+import { toMoment } from './arguments/moment.js';
+import { manyLines, oneLine } from './output/safe-text.js';
+import { Terminal, watchReaders, type Streams } from './output/terminal.js';
 
-/** What the command needs of a process. */
+/** The parts of a process that the command needs. */
 export interface Host extends Streams {
   readonly stdin: NodeJS.ReadableStream;
 }
 
 type Work<TFlags> = (flags: TFlags, terminal: Terminal) => Promise<ExitCode>;
 
-/** Runs one command line; `args` are the words after the name of the command. Never rejects. */
+/** Runs one command line; `args` are the words after the name of the program. Never rejects. */
 export async function run(args: readonly string[], host: Host): Promise<ExitCode> {
   const gone = watchReaders(host);
   let code: ExitCode = EXIT.fine;
@@ -84,11 +83,11 @@ export async function run(args: readonly string[], host: Host): Promise<ExitCode
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    const told = error instanceof UsageError ? toCommanderError(error, program) : error;
-    if (told instanceof CommanderError) return told.exitCode === 0 ? EXIT.fine : EXIT.usage;
-    host.stderr.write(`troupe: ${oneLine(messageOf(told))}\n`);
-    if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(told))}\n`);
-    return told instanceof ConfigError ? EXIT.usage : EXIT.failed;
+    const reported = error instanceof UsageError ? toCommanderError(error, program) : error;
+    if (reported instanceof CommanderError) return reported.exitCode === 0 ? EXIT.fine : EXIT.usage;
+    host.stderr.write(`troupe: ${oneLine(messageOf(reported))}\n`);
+    if (args.includes('--verbose')) host.stderr.write(`${manyLines(stackOf(reported))}\n`);
+    return reported instanceof ConfigError ? EXIT.usage : EXIT.failed;
   }
 }
 
@@ -100,13 +99,13 @@ function makeProgram({ stdout, stderr }: Host): Command {
     .version(PACKAGE.version, '--version', 'print the version')
     .option(
       '--config <file>',
-      'read servers from this file (repeatable); default: what is found',
+      'read servers from this file (repeatable); default: the files that are found',
       collectFile,
     )
     .option('--add <name=command-or-url>', 'add a server (repeatable)', collectServer)
-    .option('--json', 'print JSON on stdout, and nothing else there')
+    .option('--json', 'print JSON and nothing else on stdout')
     .option('--timeout <ms>', 'limit of launch, handshake, list and call, each; 0 = none', toMilliseconds)
-    .option('--verbose', 'tell more on stderr')
+    .option('--verbose', 'print more on stderr')
     .option('--no-color', 'print without colors')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -121,7 +120,7 @@ function makeProgram({ stdout, stderr }: Host): Command {
     .showHelpAfterError("See 'troupe --help'.")
     .addHelpText(
       'after',
-      '\nExit codes: 0 fine, 1 something asked for failed, 2 wrong command line or configuration.',
+      '\nExit codes: 0 fine, 1 an operation failed, 2 wrong command line or configuration.',
     )
     .exitOverride();
 }
@@ -132,31 +131,37 @@ function addCommand(program: Command, name: string, description: string): Comman
 
 function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'up', 'connect all servers and keep them alive until Ctrl-C')
-    .option('--record <file>', "record what happens, for 'troupe replay'; holds no secret", toFile)
-    .option('--record-max <mb>', 'size after which a new file begins; two are kept', toMegabytes, 64)
-    .option('--record-wire', 'note every message: direction, method, id, size, time until the answer')
-    .option('--record-bodies', 'note the messages themselves too, arguments and results; secrets are masked')
+    .option('--record <file>', "record events for 'troupe replay', without secrets", toFile)
+    .option('--record-max <mb>', 'size at which a new file begins; two are kept', toMegabytes, 64)
+    .option('--record-wire', 'record every message: direction, method, id, size, time until the answer')
+    .option(
+      '--record-bodies',
+      'record the messages themselves too, with arguments and results; secrets are masked',
+    )
     .option('--inspect [port]', 'serve a page that shows everything, for this computer alone', toPort)
-    .option('--stately', "serve one that hands it all to Stately's hosted inspector")
+    .option('--stately', "serve a page that sends everything to Stately's hosted inspector")
     .action(async (_, command: Command) => {
-      const { up } = await import('./commands/up.js');
+      const { up } = await import('./commands/up-command.js');
       await act<UpFlags>(command, (flags, terminal) => up(flags, terminal, stdin));
     });
 }
 
 function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'serve', 'be one MCP server that has what all servers have, on stdin and stdout')
-    .option('--http [port]', 'on HTTP instead, for many clients; default: any port that is free', toPort)
-    .option('--host <address>', 'listen there; one that others reach needs a token or an issuer')
-    .option('--token <token>', 'what HTTP clients must bring; default: the variable TROUPE_SERVE_TOKEN')
-    .option('--oauth-issuer <url>', 'take the tokens of this authorization server (repeatable)', collectUrl)
-    .option('--public-url <url>', 'where HTTP clients reach it, if that is behind a proxy', toUrl)
-    .option('--bare', 'there is one server, and nothing of it is renamed')
+  addCommand(program, 'serve', 'serve all servers as one MCP server, on stdin and stdout')
+    .option('--http [port]', 'serve over HTTP, for many clients; default: any free port', toPort)
+    .option(
+      '--host <address>',
+      'address to listen on; if others can reach it, a token or an issuer is required',
+    )
+    .option('--token <token>', 'token that HTTP clients must send; default: the variable TROUPE_SERVE_TOKEN')
+    .option('--oauth-issuer <url>', 'accept tokens of this authorization server (repeatable)', collectUrl)
+    .option('--public-url <url>', 'address for HTTP clients, if it is behind a proxy', toUrl)
+    .option('--bare', 'serve a single server without renaming anything')
     .option('--fail-closed', 'refuse clients while a server has failed')
-    .option('--admin-tools', 'add tools to see the status of servers, and to retry or restart one')
-    .option('--drain <ms>', 'how long calls in flight may go on at the end', toMilliseconds, 10_000)
+    .option('--admin-tools', 'add tools that show the status of servers, and retry or restart one')
+    .option('--grace-period <ms>', 'time for calls in flight to finish at the end', toMilliseconds, 10_000)
     .action(async (_, command: Command) => {
-      const { serve } = await import('./commands/serve.js');
+      const { serve } = await import('./commands/serve-command.js');
       await act<ServeFlags>(command, (flags, terminal) => serve(flags, terminal, stdin));
     });
 }
@@ -165,7 +170,7 @@ function addCheck(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
   addCommand(program, 'check', 'try every server and explain each failure')
     .option('--attempts <n>', 'attempts for each server', toAttempts, 1)
     .action(async (_, command: Command) => {
-      const { check } = await import('./commands/check.js');
+      const { check } = await import('./commands/check-command.js');
       await act<CheckFlags>(command, (flags, terminal) => check(flags, terminal, stdin));
     });
 }
@@ -174,7 +179,7 @@ function addTools(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
   addCommand(program, 'tools', 'list the tools as a model sees them')
     .option('--server <name>', 'start and list only this server')
     .action(async (_, command: Command) => {
-      const { tools } = await import('./commands/tools.js');
+      const { tools } = await import('./commands/tools-command.js');
       await act<ToolsFlags>(command, (flags, terminal) => tools(flags, terminal, stdin));
     });
 }
@@ -184,82 +189,80 @@ function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void
     .argument('<tool>', 'mcp__SERVER__TOOL, or SERVER/TOOL')
     .argument('[args...]', 'one JSON object, - to read it from stdin, or key=value pairs')
     .action(async (tool: string, words: string[], _, command: Command) => {
-      const { call } = await import('./commands/call.js');
+      const { call } = await import('./commands/call-command.js');
       await act(command, (flags, terminal) => call(flags, terminal, { tool, words, stdin }));
     });
 }
 
 function addReplay(program: Command, act: Act): void {
-  addCommand(program, 'replay', "play a log of 'up --record' again, and tell what happened")
-    .argument('<log...>', 'the file, or the files of one recording; LOG.1 and so on are found')
-    .option(
-      '--at <moment>',
-      'stop there: the number of an entry, a time, or +seconds from the beginning',
-      toMoment,
-    )
-    .option('--connection <name>', 'tell of this connection only')
+  addCommand(program, 'replay', "replay a log of 'up --record', and report what happened")
+    .argument('<log...>', 'the file, or the files of one recording; LOG.1, LOG.2 and so on are found')
+    .option('--at <moment>', 'stop at this entry number, time, or +seconds from the beginning', toMoment)
+    .option('--server <name>', 'report on this server only')
     .addOption(
-      new Option('--against <charts>', 'the charts to play it with').choices(['current']).default('current'),
+      new Option('--against <charts>', 'the charts to replay it with')
+        .choices(['current'])
+        .default('current'),
     )
-    .option('--timeline', 'tell every change of a state')
+    .option('--timeline', 'print every change of a state')
     .option('--svg <file>', 'draw the timeline', toFile)
-    .option('--export-fixture <folder>', 'write a test that has it happen again', toFile)
+    .option('--export-fixture <folder>', 'write a test that reproduces it', toFile)
     .action(async (logs: string[], _, command: Command) => {
-      const { replay } = await import('./commands/replay.js');
+      const { replay } = await import('./commands/replay-command.js');
       await act<ReplayFlags>(command, (flags, terminal) => replay(flags, terminal, logs));
     });
 }
 
 function addInspect(program: Command, act: Act): void {
   addCommand(program, 'inspect', "show a log, or a running 'up --inspect', in the browser")
-    .argument('[log...]', 'the file, or the files of one recording; default: what runs')
+    .argument('[log...]', 'the file, or the files of one recording; default: the running one')
     .option('--port <port>', 'port for the page of a log; default: any', toPort)
-    .option('--pid <number>', "which 'up --inspect', where several run", toPid)
+    .option('--pid <number>', "process id, if several 'up --inspect' are running", toPid)
     .option('--no-open', 'open no browser')
     .action(async (logs: string[], _, command: Command) => {
-      const { inspect } = await import('./commands/inspect.js');
+      const { inspect } = await import('./commands/inspect-command.js');
       await act<InspectFlags>(command, (flags, terminal) => inspect(flags, terminal, logs));
     });
 }
 
 function addConfig(program: Command, act: Act): void {
-  addCommand(program, 'config', 'show the servers, where each is configured, and what it hides')
+  addCommand(program, 'config', 'show the servers, where each is configured, and which entries it hides')
     .option('--schema', 'print the JSON Schema of a configuration file')
     .action(async (_, command: Command) => {
-      const { config } = await import('./commands/config.js');
+      const { config } = await import('./commands/config-command.js');
       await act<ConfigFlags>(command, config);
     });
 }
 
 function addImport(program: Command, act: Act): void {
   addCommand(program, 'import', 'write all servers that are found into one file')
-    .option('--output <file>', 'where to', '.mcp.json')
-    .option('--force', 'replace the file if it is there')
+    .option('--output <file>', 'file to write', '.mcp.json')
+    .option('--force', 'replace an existing file')
     .action(async (_, command: Command) => {
-      const { importServers } = await import('./commands/import.js');
+      const { importServers } = await import('./commands/import-command.js');
       await act<ImportFlags>(command, importServers);
     });
 }
 
 function addTrust(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'trust', "approve a server of the project's files")
+  addCommand(program, 'trust', "trust a server of the project's files")
     .argument('[server]', 'its name')
-    .option('--yes', 'approve without a question')
-    .addOption(new Option('--revoke', 'take the approval back').conflicts('yes'))
-    .addOption(new Option('--list', 'show what is approved').conflicts(['yes', 'revoke']))
+    .option('--yes', 'trust without a question')
+    .addOption(new Option('--revoke', 'revoke the trust').conflicts('yes'))
+    .addOption(new Option('--list', 'list the trusted entries').conflicts(['yes', 'revoke']))
     .action(async (server: string | undefined, _, command: Command) => {
-      const { trust } = await import('./commands/trust.js');
+      const { trust } = await import('./commands/trust-command.js');
       await act<TrustFlags>(command, (flags, terminal) => trust(flags, terminal, { server, stdin }));
     });
 }
 
 function addReview(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'review', 'show which tools have changed since they were approved')
+  addCommand(program, 'review', 'show which tools have changed since they were accepted')
     .argument('[tools...]', 'mcp__SERVER__TOOL, or SERVER/TOOL; default: all of every server')
-    .option('--approve', 'approve what is shown, after a question for each')
-    .option('--yes', 'approve without a question')
+    .option('--accept', 'accept the tools shown, after a question for each')
+    .option('--yes', 'accept without a question')
     .action(async (tools: string[], _, command: Command) => {
-      const { review } = await import('./commands/review.js');
+      const { review } = await import('./commands/review-command.js');
       await act<ReviewFlags>(command, (flags, terminal) => review(flags, terminal, { tools, stdin }));
     });
 }
@@ -268,7 +271,7 @@ function addLogin(program: Command, act: Act): void {
   addCommand(program, 'login', 'sign in to a server in the browser')
     .argument('<server>', 'its name')
     .action(async (server: string, _, command: Command) => {
-      const { login } = await import('./commands/login.js');
+      const { login } = await import('./commands/login-command.js');
       await act(command, (flags, terminal) => login(flags, terminal, server));
     });
 }
@@ -277,7 +280,7 @@ function addLogout(program: Command, act: Act): void {
   addCommand(program, 'logout', 'forget the sign-in to a server')
     .argument('<server>', 'its name')
     .action(async (server: string, _, command: Command) => {
-      const { logout } = await import('./commands/logout.js');
+      const { logout } = await import('./commands/logout-command.js');
       await act(command, (flags, terminal) => logout(flags, terminal, server));
     });
 }
@@ -287,12 +290,12 @@ function addMachine(program: Command, act: Act): void {
     .addArgument(new Argument('<machine>', 'which machine').choices(MACHINE_NAMES))
     .addOption(new Option('--format <format>', 'mermaid, unless --json is given').choices(CHART_FORMATS))
     .action(async (name: MachineName, _, command: Command) => {
-      const { machine } = await import('./commands/machine.js');
+      const { machine } = await import('./commands/machine-command.js');
       await act<MachineFlags>(command, async (flags, terminal) => machine(flags, terminal, name));
     });
 }
 
-/** Commander's own answers to a command that there is not with the help of all. */
+/** By default, Commander answers `help` of an unknown command with the general help. */
 function addHelp(program: Command): void {
   program
     .helpCommand(false)
@@ -309,7 +312,7 @@ function addHelp(program: Command): void {
     });
 }
 
-/** Tells the error as Commander tells its own. */
+/** Reports the error like Commander's own errors. */
 function toCommanderError({ message }: UsageError, command: Command): unknown {
   try {
     return command.error(message);

@@ -1,19 +1,19 @@
-/** The files of one recording: a long one goes on in new files, and the older ones stand beside with a number. */
+/** The files of one recording. A long recording continues in new files; the older ones are beside it with a number. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { LogHeader } from '../event-log/entry.js';
-import { LogParser } from '../event-log/read-log.js';
-import { UsageError } from './usage-error.js';
+import type { LogHeader } from '../event-log/format/entry.js';
+import { LogParser } from '../event-log/format/read-log.js';
+import { UsageError } from './exit-codes.js';
 
-/** More than this many files of one recording are not looked for. */
-const MOST_PARTS = 1_000;
+/** The maximum number of files of one recording to look for. */
+const MAX_PARTS = 1_000;
 
 /**
- * The files to be played, the oldest first: those that were given, in the order of the recording; for one alone also
- * what came before it, `LOG.1`, `LOG.2` and so on, as far as it is there and belongs to it. One alone may be a pipe, which
- * is left unread.
+ * The files to replay, the oldest first: the given files in the order of the recording. For a single file, also the
+ * earlier parts `LOG.1`, `LOG.2` and so on, as far as they exist and belong to it. A single file may be a pipe, which
+ * is not read here.
  *
- * Throws a `UsageError` for a file that does not exist or is none, and for a pipe beside others.
+ * Throws a `UsageError` for a path that does not exist or is not a file, and for a pipe among several files.
  */
 export async function filesOfLog(files: readonly string[]): Promise<readonly string[]> {
   for (const file of files) await checkFile(file);
@@ -26,16 +26,16 @@ export async function filesOfLog(files: readonly string[]): Promise<readonly str
   return parts.toSorted((a, b) => a.part - b.part).map(({ file }) => file);
 }
 
-/** Bytes of all of them. */
+/** Total size in bytes. */
 export async function sizeOf(files: readonly string[]): Promise<number> {
   const stats = await Promise.all(files.map((file) => stat(file)));
   return stats.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Throws a `UsageError` where one is a pipe or a device; `why` is who needs a file, as the end of a sentence. */
+/** Throws a `UsageError` if one is a pipe or a device; `why` says who needs a file, as the end of a sentence. */
 export async function checkReadTwice(files: readonly string[], why: string): Promise<void> {
   for (const file of files)
-    if (!(await isFile(file))) throw new UsageError(`'${file}' is no file, which ${why}.`);
+    if (!(await isFile(file))) throw new UsageError(`'${file}' is not a file, which ${why}.`);
 }
 
 async function isFile(path: string): Promise<boolean> {
@@ -45,7 +45,7 @@ async function isFile(path: string): Promise<boolean> {
 async function withEarlier(file: string): Promise<readonly string[]> {
   const files = [file];
   let later = await headerOf(file);
-  for (let number = 1; later !== undefined && later.part > 1 && number < MOST_PARTS; number += 1) {
+  for (let number = 1; later !== undefined && later.part > 1 && number < MAX_PARTS; number += 1) {
     const candidate = `${file}.${number}`;
     const header = await headerOf(candidate);
     if (header === undefined || !isBefore(header, later)) break;
@@ -73,10 +73,10 @@ async function checkFile(file: string): Promise<void> {
       code === 'ENOENT' ? `There is no file '${file}'.` : `'${file}' cannot be read: ${message}`,
     );
   }
-  throw new UsageError(`'${file}' is a folder, and no event log.`);
+  throw new UsageError(`'${file}' is a folder, not an event log.`);
 }
 
-/** Undefined where the file has none, or cannot be read: what plays it says why. */
+/** Undefined if the file has no header or cannot be read; the replay reports why. */
 async function headerOf(file: string): Promise<LogHeader | undefined> {
   const parser = new LogParser();
   try {

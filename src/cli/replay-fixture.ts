@@ -1,45 +1,45 @@
-/** An incident as a test: the log of one connection, and a vitest file that has it happen again. */
+/** Turns an incident into a test: the log of one connection, and a vitest file that reproduces it. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectionName } from '../event-log/address.js';
-import { bodyOf, Chain, toLine } from '../event-log/chain.js';
-import type { CauseEntry, LogEntry, LogHeader } from '../event-log/entry.js';
-import { LogParser } from '../event-log/read-log.js';
-import type { ReplayReport } from '../event-log/replay-log.js';
-import { SteadyTime } from '../event-log/steady-time.js';
-import { makeFolder } from '../make-folder.js';
+import { connectionName } from '../actor-system/actor-path.js';
+import { bodyOf, Chain, toLine } from '../event-log/format/chain.js';
+import type { CauseEntry, LogEntry, LogHeader } from '../event-log/format/entry.js';
+import { LogParser } from '../event-log/format/read-log.js';
+import { MonotonicTime } from '../event-log/format/monotonic-time.js';
+import type { ReplayReport } from '../event-log/replay/replay-log.js';
+import { makeFolder } from '../storage/make-folder.js';
 import { PACKAGE } from '../package.js';
 import { recordedConnection } from '../testing/recorded-sessions.js';
-import { UsageError } from './usage-error.js';
-import { writeWholeFile } from './write-whole-file.js';
+import { UsageError } from './exit-codes.js';
+import { writeWholeFile } from './output/write-whole-file.js';
 
 export interface FixtureOrder {
-  /** Made where it is not there. */
+  /** Created if it does not exist. */
   readonly folder: string;
   /** The files of the log, the oldest first. */
   readonly files: readonly string[];
   readonly report: ReplayReport;
-  /** Default: the only one. */
-  readonly connection: string | undefined;
+  /** Default: the only server. */
+  readonly server: string | undefined;
 }
 
 /**
- * Gives the files that were written. Throws a `UsageError` where the log tells of several connections and none was
- * named, where it does not tell of a whole session of the one that was, and where a file is there already.
+ * Returns the files that were written. Throws a `UsageError` if the log has several servers and none was named, if it
+ * does not contain a whole session of the server, or if a file exists already.
  */
 export async function exportFixture({
   folder,
   files,
   report,
-  connection,
+  server,
 }: FixtureOrder): Promise<readonly string[]> {
-  const name = connection ?? onlyOf([...report.connections.keys()]);
+  const name = server ?? onlyOf([...report.connections.keys()]);
   const { header, entries } = await readAll(files);
   const played = entries.slice(0, report.entries);
   const own = played.filter((entry) => isAbout(entry, name));
   const { states, sessions } = recordedConnection(own, name);
   if (header === undefined || sessions.length === 0)
-    throw new UsageError(`The log tells of no session of '${name}' from its begin on.`);
+    throw new UsageError(`The log has no session of '${name}' from its start.`);
   const base = fileNameOf(name);
   const [test, log] = [join(folder, `${base}.test.mjs`), join(folder, `${base}.jsonl`)];
   make(folder);
@@ -53,13 +53,13 @@ export async function exportFixture({
   return [test, log];
 }
 
-/** Vitest looks at no hidden file, and what begins with a dash is an option. */
+/** Vitest ignores hidden files, and a name that begins with a dash is an option. */
 function fileNameOf(name: string): string {
   const plain = name.replaceAll(/[^\p{L}\p{M}\p{N}_.-]+/gu, '-').replaceAll(/^[.-]+|[.-]+$/g, '');
   return plain || 'server';
 }
 
-/** For everybody who may see what is beside it. */
+/** Readable for everybody who may read the folder around it. */
 function make(folder: string): void {
   try {
     makeFolder(folder, 0o777);
@@ -71,9 +71,9 @@ function make(folder: string): void {
 function onlyOf(names: readonly string[]): string {
   const [only] = names;
   if (only !== undefined && names.length === 1) return only;
-  if (names.length === 0) throw new UsageError('The log tells of no connection that could be exported.');
+  if (names.length === 0) throw new UsageError('The log has no server to export.');
   const all = names.map((name) => `'${name}'`).join(', ');
-  throw new UsageError(`The log tells of ${all}: --connection says which is to be exported.`);
+  throw new UsageError(`The log has ${all}: choose one with --server.`);
 }
 
 async function write(file: string, text: string): Promise<void> {
@@ -82,7 +82,7 @@ async function write(file: string, text: string): Promise<void> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new UsageError(
-      code === 'EEXIST' ? `'${file}' is there already.` : `'${file}' cannot be written: ${message}`,
+      code === 'EEXIST' ? `'${file}' exists already.` : `'${file}' cannot be written: ${code ?? message}`,
     );
   }
 }
@@ -102,18 +102,18 @@ async function readAll(
   return { header, entries };
 }
 
-/** The manager's part stays as far as it began the connection. */
+/** Keeps the manager's part that began the connection. */
 function isAbout(entry: LogEntry, name: string): boolean {
-  if (entry.kind === 'note') return entry.note['connection'] === name || entry.note.type.startsWith('gap');
+  if (entry.kind === 'note') return entry.note['server'] === name || entry.note.type.startsWith('gap');
   if (entry.kind === 'snapshot') return entry.to === '$' || connectionName(entry.to) === name;
-  return connectionName(entry.to) === name || tells(entry, name);
+  return connectionName(entry.to) === name || concerns(entry, name);
 }
 
-function tells({ moved = {}, derived = [] }: CauseEntry, name: string): boolean {
+function concerns({ moved = {}, derived = [] }: CauseEntry, name: string): boolean {
   return [...Object.keys(moved), ...derived.map(({ to }) => to)].some((to) => connectionName(to) === name);
 }
 
-/** A log again, though not one that could be replayed: what the other connections did is missing. */
+/** A log again, but one that cannot be replayed: the events of the other connections are missing. */
 function trimmed(header: LogHeader, entries: readonly LogEntry[]): string {
   const chain = new Chain(header);
   const lines = entries.map((entry, index) => {
@@ -125,12 +125,12 @@ function trimmed(header: LogHeader, entries: readonly LogEntry[]): string {
   return [`${JSON.stringify(header)}\n`, ...lines].join('');
 }
 
-/** So many milliseconds of a recording pass in one second, also on a slow machine. */
+/** Milliseconds of a recording that pass in one second, even on a slow machine. */
 const PASS_IN_A_SECOND = 10_000_000;
 
-/** Real milliseconds in which it has to go through them: what is usual for a test, and what a long recording needs. */
+/** Real milliseconds that the test may take: the usual limit of a test, and more for a long recording. */
 function limitMs(entries: readonly LogEntry[]): number {
-  const time = new SteadyTime();
+  const time = new MonotonicTime();
   const times = entries.map(({ at }) => time.of(at));
   const length = (times.at(-1) ?? 0) - (times[0] ?? 0);
   return 1_000 * (5 + Math.round(length / PASS_IN_A_SECOND));
@@ -138,7 +138,7 @@ function limitMs(entries: readonly LogEntry[]): number {
 
 function testFile(name: string, base: string, states: readonly string[], limit: number): string {
   const [own, testing] = [PACKAGE.name, `${PACKAGE.name}/testing`];
-  return `// Written by 'troupe replay --export-fixture' from a recording of ${JSON.stringify(name)}. Yours to change.
+  return `// Written by 'troupe replay --export-fixture' from a recording of ${JSON.stringify(name)}. You may change it.
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { createTroupe } from '${own}';
@@ -147,9 +147,9 @@ import { createRecordedServer } from '${testing}';
 const NAME = ${JSON.stringify(name)};
 const LOG = new URL('./${base}.jsonl', import.meta.url);
 
-/** What it went through, until its host gave a command, it gave up, a person had to sign in, or entries were left out. */
+/** The recorded states, until its host gave a command, it gave up, a person had to sign in, or entries were left out. */
 const RECORDED = ${JSON.stringify([...states])};
-/** Where it does not go so far in so many milliseconds, the states that it went through are shown. */
+/** If it does not get that far in this many milliseconds, the test shows the states that it reached. */
 const PATIENCE = ${limit};
 
 it('goes through what was recorded', async () => {
@@ -160,7 +160,7 @@ it('goes through what was recorded', async () => {
   const done = new Promise((resolve) => {
     timer = setTimeout(resolve, PATIENCE);
     troupe.events$.subscribe((event) => {
-      if (event.type !== 'connection.state' || event.connection !== NAME) return;
+      if (event.type !== 'connection.state' || event.server !== NAME) return;
       if (states.at(-1) !== event.to) states.push(event.to);
       if (states.length >= RECORDED.length) resolve();
     });

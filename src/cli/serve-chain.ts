@@ -1,24 +1,24 @@
 /**
- * Which gateways this one was started behind. One whose own entry is among the servers that it finds would start itself,
- * that one itself again, and so on until the machine is full.
+ * Detects that a gateway would start itself. A gateway whose own entry is among the servers that it finds would start a
+ * copy of itself, which starts another, until the machine runs out of memory.
  */
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { canonicalJson } from '../canonical-json.js';
+import { canonicalJson } from '../json/canonical-json.js';
 import { ConfigError } from '../errors.js';
 import { SERVE_CHAIN_VARIABLE } from '../transports/stdio/child-environment.js';
-import { homeFolder } from '../user-folder.js';
-import { sourcesOf } from './configuration.js';
-import type { Flags } from './flags.js';
+import { homeFolder } from '../storage/user-folder.js';
+import { sourcesOf } from './configured-servers.js';
+import type { Flags } from './arguments/flags.js';
 
 type Environment = Record<string, string | undefined>;
 
 const STARTS_ITSELF =
-  'a gateway of the same servers has started this one: its own entry is among them, and it would start itself without end. Give it --config FILE, a file that does not name it';
+  'a gateway of the same servers has started this one: its own entry is among them, so it would start itself without end. Give it --config FILE with a file that does not contain it';
 
 /**
- * Lets what is started from here on know of this gateway, until the returned function is called. Throws a `ConfigError`
- * where a gateway of the same servers has started this one.
+ * Adds this gateway to the environment of its children until the returned function is called. Throws a `ConfigError` if
+ * a gateway of the same servers has started this one.
  */
 export function joinServeChain(
   flags: Pick<Flags, 'config' | 'add'>,
@@ -36,7 +36,7 @@ export function joinServeChain(
   };
 }
 
-/** The same for gateways that read the same files. */
+/** Equal for gateways that read the same files. */
 function linkOf(flags: Pick<Flags, 'config' | 'add'>, cwd: string): string {
   const { servers, discover } = sourcesOf(flags);
   const files = flags.config.map((file) => resolve(cwd, file));

@@ -1,11 +1,10 @@
-/** What `troupe serve` tells on stderr: one line each, with time, level and context. Nothing of it goes to stdout. */
+/** The log of `troupe serve` on stderr: one line each, with time, level and context. Writes nothing to stdout. */
 import type { GatewayEvent } from '../gateway/gateway.js';
 import type { Clock, Logger } from '../ports.js';
-import { isOfTheFiles } from './file-events.js';
-import { toDetail, toHeadline } from './plain-lines.js';
-import { oneLine } from './safe-text.js';
-import { storeProblems } from './store-problems.js';
-import type { Terminal } from './terminal.js';
+import { isOfTheFiles, toDetail, toHeadline } from './output/plain-lines.js';
+import { oneLine } from './output/safe-text.js';
+import { storeProblems } from './make-troupe.js';
+import type { Terminal } from './output/terminal.js';
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
 
@@ -21,7 +20,7 @@ const LEVELS: Partial<Record<GatewayEvent['type'], Level>> = {
   diagnostic: 'warn',
 };
 
-/** `debug` is told with `--verbose` alone. */
+/** `debug` is written only with `--verbose`. */
 export class ServeLog implements Logger {
   readonly #storeProblem = storeProblems();
   #hasStarted = false;
@@ -48,12 +47,12 @@ export class ServeLog implements Logger {
     this.#note('error', message, details);
   }
 
-  /** From here on it tells what is wrong with the files; what was before has been said. */
+  /** From now on, problems of the files are logged; the earlier ones were reported at the start. */
   started(): void {
     this.#hasStarted = true;
   }
 
-  /** What happened to a server, and in which session where the connection is that one's own. */
+  /** Logs an event of a server, with the session if the connection belongs to one. */
   event(event: GatewayEvent): void {
     const problem = this.#storeProblem(event);
     if (problem !== undefined) return this.warn(problem);
@@ -69,7 +68,7 @@ export class ServeLog implements Logger {
     this.terminal.note([time, level, ...words, ...session].join(' '));
   }
 
-  /** Connections of one session alone have the same files. */
+  /** A connection of a single session reads the same files, so only the others report on them. */
   #isOfTheFiles(event: GatewayEvent): event is Diagnostic {
     if (event.type !== 'diagnostic' || event.session !== undefined) return false;
     return isOfTheFiles(event.kind, this.#hasStarted);

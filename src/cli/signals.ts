@@ -1,8 +1,8 @@
 /**
- * Ctrl-C and its relatives.
+ * Ctrl-C and the other signals that stop a process.
  *
- * One press may arrive twice: the terminal sends it to the whole foreground group, and a runner in that group, such
- * as `npm`, passes it on to its child. What follows within `SAME_PRESS_MS` is therefore taken for the same press.
+ * One press may arrive twice: the terminal sends it to the whole foreground group, and a runner in that group, such as
+ * `npm`, passes it on to its child. A signal within `SAME_PRESS_MS` therefore counts as the same press.
  */
 import type { Clock } from '../ports.js';
 
@@ -14,7 +14,7 @@ export interface SignalSource {
   off(signal: NodeJS.Signals, listener: () => void): unknown;
 }
 
-/** Until the returned function is called. */
+/** Listens until the returned function is called. */
 export function listenForSignals(
   source: SignalSource,
   onSignal: (signal: NodeJS.Signals) => void,
@@ -43,7 +43,7 @@ export function listenForStop(
   });
 }
 
-/** The process, as far as signals need it. */
+/** The parts of a process that signals need. */
 export interface SignalledProcess extends SignalSource {
   readonly pid: number;
   listenerCount(signal: NodeJS.Signals): number;
@@ -52,8 +52,8 @@ export interface SignalledProcess extends SignalSource {
 }
 
 /**
- * Keeps the exit code of a process that is ending: whoever presses again then only hurries it. Before that, a signal
- * that nobody else listens for does what it does to any process. The returned function tells that the end has begun.
+ * Keeps the exit code of a process that is ending: another press only makes it end sooner. Before that, a signal
+ * without another listener has its default effect. Call the returned function when the end begins.
  */
 export function keepExitCode(host: SignalledProcess): () => void {
   let isEnding = false;

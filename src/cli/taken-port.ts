@@ -1,6 +1,6 @@
-/** A port that somebody else has: then nothing is wrong with the command line, and the command has failed. */
+/** A port in use is no mistake in the configuration, so the command fails with `EXIT.failed`. */
 
-/** As the promise, but rejects with an error that is none of the configuration where the port is taken. */
+/** Like the promise, but if the port is in use, rejects with an error that is not a `ConfigError`. */
 export async function opened<T>(service: Promise<T>): Promise<T> {
   return service.catch((error: unknown) => {
     throw isPortTaken(error) ? new Error(error.message, { cause: error }) : error;

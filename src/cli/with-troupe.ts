@@ -1,18 +1,18 @@
 /**
- * Runs one piece of work on a troupe and leaves nothing behind, however the work ends.
+ * Runs one piece of work on a troupe and cleans up, however the work ends.
  *
  * W1. The first Ctrl-C aborts the work's signal, the second one kills what is still closing.
  * W2. The troupe is closed before the returned promise settles.
- * W3. The process lives as long as the work, even where no server gives it anything to wait for.
+ * W3. The process lives as long as the work, even if no server keeps it alive.
  */
 import { systemClock } from '../ports.js';
-import type { Troupe } from '../troupe.js';
+import type { Troupe } from '../runtime/troupe.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
-import { LONGEST_TIMER_MS } from './flags.js';
+import { MAX_TIMER_MS } from './arguments/flags.js';
 import { listenForStop } from './signals.js';
-import type { Terminal } from './terminal.js';
+import type { Terminal } from './output/terminal.js';
 
-/** Work that throws because it was interrupted comes to `EXIT.failed`; every other error is the caller's. */
+/** Returns `EXIT.failed` if the work throws because it was interrupted. Passes every other error on to the caller. */
 export async function withTroupe(
   troupe: Troupe,
   terminal: Terminal,
@@ -23,7 +23,7 @@ export async function withTroupe(
     interruption.abort();
     if (press > 1) void troupe.kill();
   });
-  const life = setInterval(() => {}, LONGEST_TIMER_MS);
+  const life = setInterval(() => {}, MAX_TIMER_MS);
   const signal = AbortSignal.any([interruption.signal, terminal.gone]);
   try {
     return await work(signal);

@@ -1,73 +1,36 @@
 /**
- * Brings the servers of several sources together: one per name.
+ * Merges the servers of several sources: one per name.
  *
- * M1. The earlier source wins, except that an entry of a project's file, which anybody who can write to the repository
- *     controls, takes no name away from the host, a given file, the user or an extension before it is approved.
- * M2. A refused entry still claims its name: what somebody replaced does not come back because the
- *     replacement has a mistake in it.
+ * M1. The earlier source takes precedence. The exception is an entry of a project's file, which anybody who can write
+ *     to the repository controls: before it is trusted, it takes no name away from the host, a given file, the user or
+ *     an extension.
+ * M2. A refused entry still claims its name: an entry that was replaced does not come back because its replacement has
+ *     a mistake.
  * M3. Every source that names a server may restrict it: its lists of tools count, and so does `enabled: false` of an
- *     earlier one, even where another entry is used.
+ *     earlier source, even if another entry is used.
  */
 import type { ConfigProblem } from '../errors.js';
-import type { ServerConfig } from '../options.js';
-import type { RawFailure } from '../transports/session-transport.js';
-import { entryHash } from './entry-hash.js';
-import type { InputSpec } from './inputs.js';
-import { describeProblem, errorsByServer } from './problem.js';
-import { restrictTools } from './restrict.js';
-import { sourceName, type Scope, type Source } from './sources.js';
-
-interface Claim {
-  readonly name: string;
-  /** The source that names it, as a person would recognise it. */
-  readonly source: string;
-  readonly scope: Scope;
-  /** Sources whose entry of the same name is not used. */
-  readonly shadows: readonly string[];
-}
-
-/** One server that may be started. */
-export interface ServerSpec extends Claim {
-  /** Absolute path of the folder that relative paths of the entry start from. */
-  readonly baseDir: string;
-  /** Validated, but unexpanded: it holds names of variables, no values. */
-  readonly config: ServerConfig;
-  /** Fingerprint of the entry; see `entryHash`. */
-  readonly hash: string;
-  /** Fingerprint of the entry as its source has it, where others restrict it: approval is bound to this one. */
-  readonly ownHash?: string;
-  /** What its source says about the answers it refers to. */
-  readonly inputs?: ReadonlyMap<string, InputSpec>;
-}
-
-/** A server that cannot be started until somebody corrects its entry. */
-export interface RefusedServer extends Claim {
-  readonly failure: RawFailure;
-}
-
-/** What one source names. */
-export interface SourceEntries {
-  readonly source: Source;
-  readonly baseDir: string;
-  readonly entries: ReadonlyMap<string, ServerConfig>;
-  readonly refused: readonly string[];
-  readonly problems: readonly ConfigProblem[];
-  readonly inputs?: ReadonlyMap<string, InputSpec>;
-}
+import type { ServerConfig, ServerSettings } from './entry/server-config.js';
+import type { RawFailure } from '../failures/transport-error.js';
+import { entryHash } from './entry/entry-hash.js';
+import type { RefusedServer, ServerRow, ServerSpec, Scope } from './entry/server-spec.js';
+import { describeProblem, errorsByServer } from './entry/problem.js';
+import { sourceName, type SourceEntries } from './files/sources.js';
+import { isAllowed } from './entry/tool-filter.js';
 
 export interface MergedServers {
   readonly servers: readonly ServerSpec[];
   readonly refused: readonly RefusedServer[];
-  /** Entries of the project that would be used instead of those of the same name, if somebody approved them. */
+  /** Entries of the project that would replace those with the same name if they were trusted. */
   readonly heldBack: readonly ServerSpec[];
 }
 
-/** Whether somebody approved an entry of a project's file. */
-export type IsApproved = (spec: ServerSpec) => boolean;
+/** Whether an entry of a project's file is trusted. */
+export type IsTrusted = (spec: ServerSpec) => boolean;
 
 export function mergeSources(
   sources: readonly SourceEntries[],
-  isApproved: IsApproved = () => false,
+  isTrusted: IsTrusted = () => false,
 ): MergedServers {
   const errorsOf = new Map(sources.map((from) => [from, errorsByServer(from.problems)]));
   const claimants = new Map<string, SourceEntries[]>();
@@ -77,7 +40,7 @@ export function mergeSources(
     }
   }
   const whyNot: WhyNot = (name, from) => toFailure(errorsOf.get(from)?.get(name) ?? []);
-  const merged = [...claimants].map(([name, claims]) => mergeClaims(name, claims, isApproved, whyNot));
+  const merged = [...claimants].map(([name, claims]) => mergeClaims(name, claims, isTrusted, whyNot));
   const rows = merged.flatMap(({ row }) => row ?? []).toSorted(byTrust);
   return {
     servers: rows.flatMap((row) => ('failure' in row ? [] : [row])),
@@ -87,7 +50,7 @@ export function mergeSources(
 }
 
 interface MergedClaims {
-  readonly row: ServerSpec | RefusedServer | undefined;
+  readonly row: ServerRow | undefined;
   readonly heldBack: readonly ServerSpec[];
 }
 
@@ -98,13 +61,13 @@ type WhyNot = (name: string, from: SourceEntries) => RawFailure;
 function mergeClaims(
   name: string,
   claims: readonly SourceEntries[],
-  isApproved: IsApproved,
+  isTrusted: IsTrusted,
   whyNot: WhyNot,
 ): MergedClaims {
   const mayWin = (claim: SourceEntries): boolean => {
     if (claim.source.scope !== 'project') return true;
     const spec = toSpec(name, claim, []);
-    return spec !== undefined && isApproved(spec);
+    return spec !== undefined && isTrusted(spec);
   };
   const winner = claims.find(mayWin) ?? claims[0];
   if (winner === undefined) return { row: undefined, heldBack: [] };
@@ -153,11 +116,53 @@ function restricted(
   return { ...spec, config, hash: entryHash(config), ownHash: spec.hash };
 }
 
-/** What nobody needs to approve comes first. */
+/** Entries that need no trust come first. */
 function byTrust(a: { readonly scope: Scope }, b: { readonly scope: Scope }): number {
   return Number(a.scope === 'project') - Number(b.scope === 'project');
 }
 
 function toFailure(reasons: readonly ConfigProblem[]): RawFailure {
   return { code: 'config-invalid', message: reasons.map(describeProblem).join('; ') };
+}
+
+/**
+ * Combines the tool lists of several sources that name the same server. Each source can only restrict: even a source
+ * whose entry is not used still counts.
+ */
+type Tools = NonNullable<ServerSettings['tools']>;
+
+/**
+ * The first entry with the others' restrictions: lists of allowed tools intersect, those of denied tools unite. Returns
+ * the same object if nothing changes.
+ */
+export function restrictTools(winner: ServerConfig, others: readonly ServerConfig[]): ServerConfig {
+  const all = [winner, ...others].flatMap(({ tools }) => tools ?? []);
+  const allow = all
+    .flatMap((tools) => (tools.allow === undefined ? [] : [tools.allow]))
+    .reduce<readonly string[] | undefined>((one, other) => (one ? intersect(one, other) : other), undefined);
+  const deny = [...new Set(all.flatMap((tools) => tools.deny ?? []))];
+  if (isSame(winner.tools, allow, deny)) return winner;
+  const tools: Tools = { ...(allow && { allow }), ...(deny.length > 0 && { deny }) };
+  return { ...winner, tools };
+}
+
+function isSame(
+  tools: Tools | undefined,
+  allow: readonly string[] | undefined,
+  deny: readonly string[],
+): boolean {
+  return (
+    JSON.stringify(tools?.allow) === JSON.stringify(allow) &&
+    JSON.stringify(tools?.deny ?? []) === JSON.stringify(deny)
+  );
+}
+
+/**
+ * Patterns that match only what both lists match. Of two patterns the narrower one stays. Two that merely overlap, such
+ * as `a*` and `*b`, have no common pattern and are dropped.
+ */
+function intersect(one: readonly string[], other: readonly string[]): readonly string[] {
+  const narrower = (patterns: readonly string[], limits: readonly string[]): readonly string[] =>
+    patterns.filter((pattern) => limits.some((limit) => isAllowed(pattern, { allow: [limit] })));
+  return [...new Set([...narrower(one, other), ...narrower(other, one)])];
 }

@@ -1,5 +1,5 @@
 /**
- * Event logs: what a recorded troupe was told, in the order in which it was told, to be read by other programs.
+ * Event logs: reads, replays and writes recordings of a troupe.
  */
 export {
   LOG_FORMAT,
@@ -13,19 +13,30 @@ export {
   type LogHeader,
   type NoteEntry,
   type SnapshotEntry,
-} from './entry.js';
-export { connectionName } from './address.js';
-export { LONGEST_LINE_BYTES, readLog, type LogPiece } from './read-log.js';
-export type { LogProblem, LogProblemCode } from './log-problem.js';
-export { openLog, type Moment, type OpenLog } from './open-log.js';
-export type { Standing } from './folded-actor.js';
-export { createLogFile, type LogFileOptions } from './file-store.js';
-export type { LogSink } from './log-sink.js';
-export { replayLog, type ReplayOptions, type ReplayReport } from './replay-log.js';
-export type { ContextDifference, Divergence, ReplayMethod } from './divergence.js';
-export type { ConnectionSummary, Rejection, StateChange } from './summary.js';
-export type { RecordOptions, RecordTarget } from './record-options.js';
-export type { WireDirection, WireNote } from './wire.js';
+} from './format/entry.js';
+export { connectionName } from '../actor-system/actor-path.js';
+export { MAX_LINE_BYTES, readLog, type LogPiece } from './format/read-log.js';
+export type { LogProblem, LogProblemCode } from './format/read-log.js';
+
+export { openLog, type Moment, type OpenLog } from './replay/open-log.js';
+export type { Standing } from './replay/folded-actor.js';
+
+export type { SessionDetails, StatusDetails } from '../lifecycle/status-details.js';
+
+export type { ServerIdentity } from '../../machines/connection/connection.events.js';
+
+export { createLogFile, type LogFileOptions } from './record/file-store.js';
+export type { LogSink } from './record/log-sink.js';
+
+export { replayLog, type ReplayOptions, type ReplayReport } from './replay/replay-log.js';
+export type { ContextDifference, Divergence, ReplayMethod } from './replay/divergence.js';
+
+export type { ConnectionSummary, Rejection, StateChange } from './replay/summary.js';
+
+export type { RecordOptions, RecordTarget } from './record/record-options.js';
+
+export type { WireDirection, WireNote } from './record/wire-tap.js';
+
 export type {
   Failure,
   FailureCode,

@@ -1,50 +1,51 @@
 /**
- * Gives each client what it sees: the common connections, and connections of its own where it is to have some.
+ * Gives each client its view: the shared connections, and own connections if it needs them.
  *
- * V1. There are at most so many clients with connections of their own. For a further one, a client that nothing has reached
- *     for five minutes gives way, as one that went without a word does; where there is none, the further one is refused.
- * V2. Clients that have none of their own, and are connected to the same, share one view and its lists. A server that comes
- *     to be for each client alone is none of it: they have it with their next session.
+ * V1. The number of clients with own connections is limited. To admit another one, the client that has been unreachable
+ *     for longest, and for at least five minutes, is ended as if it had left; if there is none, the new client is
+ *     refused.
+ * V2. Clients without own connections that are connected to the same servers share one view and its lists. A server
+ *     that becomes isolated is not in it: those clients get it with their next session.
  */
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import type { ServerNotice } from '../actors/effect-ports.js';
-import { DEFAULT_NAMING, type TroupeOptions } from '../options.js';
+import type { TroupeOptions } from '../options.js';
+import { DEFAULT_NAMING } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import { RpcError } from '../protocol/protocol-client.js';
-import type { ServerRow } from '../server-table.js';
-import type { Troupe } from '../troupe.js';
-import { RPC } from './client-message.js';
-import type { ClientSession, Opened } from './client-session.js';
-import { Declarations } from './declarations.js';
+import type { ServerRow } from '../config/entry/server-spec.js';
+import type { Troupe } from '../runtime/troupe.js';
+import { RPC } from './client/client-message.js';
+import type { ClientSession, Opened } from './client/client-session.js';
+import { Declarations } from './upstream/declarations.js';
 import { besideTheFirst } from './gateway-options.js';
-import type { Answers } from './answers.js';
-import { isolationOf, isOwn } from './isolation.js';
-import { Offering } from './offering.js';
-import { OwnConnections } from './own-connections.js';
-import type { OwnMark } from './own-mark.js';
-import { ownResponders, requestBehind } from './questions.js';
-import { ServerView, type ServerViewParts } from './server-view.js';
-import { SharedLevels } from './shared-wishes.js';
+import type { Answers } from './upstream/client-capabilities.js';
+import { isolationOf, isOwn, type GatewayId } from './upstream/isolation.js';
+import { ClientCatalog } from './client/client-catalog.js';
+import { OwnConnections } from './upstream/own-connections.js';
+import { ownResponders, requestBehind } from './client/questions.js';
+import { ServerView, type ServerViewParts } from './upstream/server-view.js';
+import { SharedLevels } from './upstream/shared-preferences.js';
 
 export interface ClientViewsParts {
   readonly common: Troupe;
-  /** Resolves when the common connections have had their first attempt, or the time for that is over. */
+  /** Resolves when the shared connections have had their first attempt, or at the time limit. */
   readonly whenCommonStarted: () => Promise<unknown>;
   readonly options: TroupeOptions;
-  readonly mark: OwnMark;
+  readonly mark: GatewayId;
   readonly isBare: boolean;
-  /** There is one client ever, and the common connections are its own. */
+  /** There is only ever one client, and the shared connections are its own. */
   readonly isSingle: boolean;
-  readonly maxSessions: number;
+  readonly maxIsolatedClients: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly idleStopMs: number;
-  /** A client has connections of its own from here on. */
+  /** Called when a client gets own connections. */
   readonly onown: (client: ClientSession, troupe: Troupe) => void;
 }
 
 type Seen = Pick<Opened, 'view' | 'offering'>;
 
-/** Milliseconds for which a client has been away when it gives way to another. */
+/** Milliseconds after which an unreachable client gives way to another. */
 const GIVES_WAY_MS = 5 * 60 * 1_000;
 
 export class ClientViews {
@@ -52,36 +53,36 @@ export class ClientViews {
   readonly #own = new Map<OwnConnections, ClientSession>();
   readonly #declarations = new Declarations();
   readonly #levels = new SharedLevels();
-  /** By the only server that is seen. */
+  /** By the only visible server. */
   readonly #common = new Map<string | undefined, Seen>();
 
   constructor(parts: ClientViewsParts) {
     this.#parts = parts;
   }
 
-  /** Rejects with an `RpcError` where there is no room. */
+  /** Rejects with an `RpcError` if there is no room. */
   async open(client: ClientSession, answers: Answers, only: string | undefined): Promise<Opened> {
     const { common, isSingle } = this.#parts;
     const owns = (row: ServerRow): boolean => !isSingle && isOwn(row, answers);
     const rows = common.inside.rows.filter(({ name }) => only === undefined || name === only);
-    // One that answers questions may get a server of its own later, when the entries become others.
+    // A client that answers questions may get an own connection later, when entries change.
     const mayOwn = !isSingle && Object.keys(answers).length > 0;
     if (!mayOwn && !rows.some(owns)) return this.#openCommon(client, only);
-    if (this.#own.size >= this.#parts.maxSessions) await this.#makeRoom();
+    if (this.#own.size >= this.#parts.maxIsolatedClients) await this.#makeRoom();
     return this.#openOwn(client, answers, only, owns);
   }
 
-  /** The entries may be others. */
+  /** The entries may have changed. */
   follow(): void {
     for (const own of this.#own.keys()) own.follow();
   }
 
-  /** Ends every client's own connections without courtesy. */
+  /** Kills every client's own connections. */
   async kill(): Promise<void> {
     await Promise.all([...this.#own.keys()].map(({ troupe }) => troupe.kill()));
   }
 
-  /** Ends the client that has been away for longest, where one has been for long. */
+  /** Ends the client that has been unreachable for longest, if that is long enough. */
   async #makeRoom(): Promise<void> {
     const now = this.#parts.clock.now();
     const sinceWhen = (client: ClientSession): number => client.awaySince ?? now;
@@ -91,7 +92,7 @@ export class ClientViews {
 
   #openCommon(client: ClientSession, only: string | undefined): Opened {
     const { common, isSingle } = this.#parts;
-    // An entry may have come to be so while the client is there.
+    // An entry may become isolated while the client is there.
     const isSeen = (row: ServerRow): boolean => isSingle || isolationOf(row) !== 'per-session';
     const seen = this.#common.get(only) ?? this.#see({ only, isOwn: () => false, isSeen });
     this.#common.set(only, seen);
@@ -99,7 +100,7 @@ export class ClientViews {
       ...seen,
       setLevel: (level) => this.#wishLevel(client, level),
       rootsChanged: async () => {
-        if (this.#parts.isSingle) await common.inside.tellServers(ROOTS_CHANGED);
+        if (this.#parts.isSingle) await common.inside.notifyServers(ROOTS_CHANGED);
       },
       close: async () => this.#forget(client),
     };
@@ -111,8 +112,8 @@ export class ClientViews {
     only: string | undefined,
     owns: (row: ServerRow) => boolean,
   ): Opened {
-    const { common, options, mark, idleStopMs, maxSessions, onown } = this.#parts;
-    if (this.#own.size >= maxSessions) throw full(maxSessions);
+    const { common, options, mark, idleStopMs, maxIsolatedClients, onown } = this.#parts;
+    if (this.#own.size >= maxIsolatedClients) throw full(maxIsolatedClients);
     const own = new OwnConnections({
       options: besideTheFirst(options),
       rows: () => common.inside.rows.filter((row) => (only === undefined || row.name === only) && owns(row)),
@@ -122,7 +123,7 @@ export class ClientViews {
         declares: () => answers,
         handshakeMeta: mark.meta,
         responders: () => ownResponders(client),
-        onnotification: (notice) => tellOwner(client, notice),
+        onnotification: (notice) => notifyOwner(client, notice),
       },
     });
     this.#own.set(own, client);
@@ -136,7 +137,7 @@ export class ClientViews {
       setLevel: async (level) => {
         await Promise.all([own.troupe.setLogLevel(level), this.#wishLevel(client, level)]);
       },
-      rootsChanged: () => own.troupe.inside.tellServers(ROOTS_CHANGED),
+      rootsChanged: () => own.troupe.inside.notifyServers(ROOTS_CHANGED),
       close: async () => {
         this.#forget(client);
         await own.close();
@@ -149,39 +150,39 @@ export class ClientViews {
     const { common, whenCommonStarted, options, isBare } = this.#parts;
     const view = new ServerView({ common, whenCommonStarted, ...seen });
     const { naming = DEFAULT_NAMING } = options;
-    // A second server may come while a bare gateway runs.
+    // A second server may appear while a bare gateway runs.
     const isAlone = (): boolean => seen.only !== undefined || (isBare && view.servers.length <= 1);
-    return { view, offering: new Offering(view, () => (isAlone() ? undefined : naming)) };
+    return { view, offering: new ClientCatalog(view, () => (isAlone() ? undefined : naming)) };
   }
 
   async #wishLevel(client: ClientSession, level: LoggingLevel): Promise<void> {
-    const told = this.#levels.wish(client, level);
-    if (told !== undefined) await this.#parts.common.setLogLevel(told);
+    const changed = this.#levels.wish(client, level);
+    if (changed !== undefined) await this.#parts.common.setLogLevel(changed);
   }
 
   #forget(client: ClientSession): void {
-    const told = this.#levels.forget(client);
-    if (told !== undefined) this.#parts.common.setLogLevel(told).catch(() => {});
+    const changed = this.#levels.forget(client);
+    if (changed !== undefined) this.#parts.common.setLogLevel(changed).catch(() => {});
   }
 }
 
 const ROOTS_CHANGED = 'notifications/roots/list_changed';
 
-/** Whatever comes over a client's own connection is for that client. */
-function tellOwner(client: ClientSession, { server, method, params, origin }: ServerNotice): void {
+/** Every notification over a client's own connection is for that client. */
+function notifyOwner(client: ClientSession, { server, method, params, origin }: ServerNotice): void {
   switch (method) {
     case 'notifications/message':
-      client.tellLog(params, requestBehind(origin)?.id);
+      client.notifyLog(params, requestBehind(origin)?.id);
       break;
     case 'notifications/resources/updated':
-      client.tellUpdated(server, true, params);
+      client.notifyUpdated(server, true, params);
       break;
     case 'notifications/elicitation/complete':
-      client.tellElicited(server, params);
+      client.notifyElicited(server, params);
   }
 }
 
-function full(maxSessions: number): RpcError {
-  const message = `The gateway has as many clients with connections of their own as it may: ${maxSessions}.`;
-  return new RpcError(RPC.serverError, message, { reason: 'too-many-sessions', maxSessions });
+function full(maxIsolatedClients: number): RpcError {
+  const message = `The gateway has reached its limit of ${maxIsolatedClients} clients with their own connections.`;
+  return new RpcError(RPC.serverError, message, { reason: 'too-many-isolated-clients', maxIsolatedClients });
 }

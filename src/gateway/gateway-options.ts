@@ -1,69 +1,81 @@
-/** What a host may say of a gateway, and what of that its troupes are told. */
+/** The options of a gateway, and the options of its troupes that follow from them. */
 import type { Implementation } from '@modelcontextprotocol/sdk/types.js';
-import { checkOptions } from '../check-options.js';
-import { createMemoryApprovalStore } from '../config/approval-store.js';
-import { readShape } from '../config/read-shape.js';
-import type { Schema } from '../config/schema.js';
+import { checkOptions } from '../runtime/check-options.js';
+import { createMemoryTrustStore } from '../trust/trust-store.js';
+import { readShape } from '../config/entry/read-shape.js';
+import type { Schema } from '../config/entry/schema.js';
 import type { TroupeOptions } from '../options.js';
 import { PACKAGE } from '../package.js';
-import { refuseProblems } from '../refuse-options.js';
-import type { Answers } from './answers.js';
-import { askingOnce, decidingOnce, toldToAll } from './shared-decisions.js';
+import { refuseProblems } from '../config/refuse-options.js';
+import type { Answers } from './upstream/client-capabilities.js';
+import { askingOnce, decidingOnce, notifyingStore } from './upstream/shared-decisions.js';
 
-/** Clients with connections of their own at the same time. */
-export const DEFAULT_MAX_SESSIONS = 64;
-/** Milliseconds after which a session that nobody uses ends. */
+/** Maximum number of clients with their own connections. */
+export const DEFAULT_MAX_ISOLATED_CLIENTS = 64;
+/** Milliseconds after which an idle session ends. */
 export const DEFAULT_SESSION_IDLE_MS = 30 * 60 * 1_000;
-/** Milliseconds after which a client's own connection that nobody uses is stopped. */
+/** Milliseconds after which a client's idle own connection is stopped. */
 export const DEFAULT_IDLE_STOP_MS = 5 * 60 * 1_000;
-/** Entries of a list that are told at once. */
+/** Maximum number of entries in one page of a list. */
 export const DEFAULT_PAGE_SIZE = 1_000;
-/** Milliseconds that a client may take to answer what a server asks. */
+/** Milliseconds for a client to answer a server's request. */
 export const DEFAULT_QUESTION_TIMEOUT_MS = 10 * 60 * 1_000;
-/** Milliseconds that requests in work may still take when the gateway is closed. */
-export const DEFAULT_DRAIN_MS = 1_000;
-/** What servers are told that clients answer together. */
+/** Milliseconds for requests in flight when the gateway is closed. */
+export const DEFAULT_REQUEST_DRAIN_MS = 1_000;
+/** The client capabilities that shared servers see. */
 const DEFAULT_SHARED: Answers = { roots: {}, sampling: {}, elicitation: { form: {}, url: {} } };
 
-/** The options of a troupe, and those of the gateway. What servers ask, the clients answer. */
+/** The options of a troupe and of the gateway. The clients answer the requests of servers. */
 export interface GatewayOptions extends Omit<TroupeOptions, 'handlers' | 'capabilities'> {
-  /** There is exactly one server, and nothing of it is renamed. Default false. */
+  /** The gateway has exactly one server and renames nothing. Default false. */
   readonly bare?: boolean;
   /**
-   * All servers or none: while one of them does not work, clients are refused with an error that says which, and no list
-   * is given; both wait for the first attempt of every server. Default false: what works is offered, and `_meta` of the lists tells of the others.
+   * All servers or none: while a server does not work, clients get an error that names it instead of a list.
+   * Lists and calls wait for the first attempt of every server. Default false: working servers are offered,
+   * and `_meta` of the lists names the others.
    */
   readonly failClosed?: boolean;
-  /** Whether there are tools to see the status of the servers, and to retry or restart one. Default false. */
+  /** Adds tools that show the status of the servers, and that retry or restart one. Default false. */
   readonly adminTools?: boolean;
   /**
-   * There is one client ever, as over stdio: the servers start when it has said what it answers, are told that, and ask it;
-   * `start()` resolves after that. Default false: the servers start with the gateway.
+   * There is only one client, as over stdio. The servers start once it has declared its capabilities, receive
+   * those and ask that client; `start()` resolves after that. Default false: the servers start with the
+   * gateway.
    */
   readonly singleClient?: boolean;
   /**
-   * Clients with connections of their own at the same time; a further one is refused with an error, unless there is one
-   * that nothing has reached for five minutes, which ends. Default 64.
+   * Maximum number of clients that have connections of their own. Another client is refused with an error,
+   * unless the session of a client without traffic for five minutes can be ended. Default 64.
    */
-  readonly maxSessions?: number;
-  /** Milliseconds without a message after which a session ends, where it may (`endsWhenIdle`). 0 = never. Default 1,800,000. */
+  readonly maxIsolatedClients?: number;
+  /**
+   * Milliseconds without a message after which a session with `endsWhenIdle` ends. 0 = never. Default
+   * 1,800,000.
+   */
   readonly sessionIdleMs?: number;
   /**
-   * Idle milliseconds after which a client's own connection to a server is stopped until its next use, where the entry of
-   * the server does not say it. 0 = never. Default 300,000.
+   * Idle milliseconds after which a client's own connection is stopped until its next use, unless the entry
+   * of the server sets it. 0 = never. Default 300,000.
    */
   readonly idleStopMs?: number;
   /**
-   * Milliseconds that a client may take to answer what a server asks. After that the server is told that nobody answers:
-   * of a form that it was cancelled, of anything else an error. The same after 30 seconds in which nothing could be sent
-   * to the client, as over HTTP when every stream of it is gone. 0 = no limit. Default 600,000.
+   * Milliseconds that a client may take to answer a request of a server. After that the server gets an
+   * answer: `cancel` for a form, an error for anything else. The same happens after 30 seconds in which
+   * nothing could be sent to the client, for instance because all its HTTP streams are gone. 0 = no limit.
+   * Default 600,000.
    */
   readonly questionTimeoutMs?: number;
-  /** Entries of a list in one answer; for more there is a cursor. Many clients ask for the first page alone. Default 1,000. */
+  /**
+   * Maximum number of items in one page of a list; a cursor leads to the rest. Many clients read only the
+   * first page. Default 1,000.
+   */
   readonly pageSize?: number;
-  /** What servers with `isolation: 'shared'` are told that clients answer. Default: roots, sampling and elicitation. */
+  /**
+   * Client capabilities that servers with `isolation: 'shared'` see. Default: roots, sampling and
+   * elicitation.
+   */
   readonly sharedCapabilities?: Answers;
-  /** Told to clients as the name of the server. Default: this package's name and version. */
+  /** Name and version that clients see. Default: those of this package. */
   readonly serverInfo?: Implementation;
 }
 
@@ -74,7 +86,7 @@ const OWN = {
   failClosed: FLAG,
   adminTools: FLAG,
   singleClient: FLAG,
-  maxSessions: { type: 'integer', minimum: 1 },
+  maxIsolatedClients: { type: 'integer', minimum: 1 },
   sessionIdleMs: DURATION,
   idleStopMs: DURATION,
   questionTimeoutMs: DURATION,
@@ -84,7 +96,7 @@ const OWN = {
 } satisfies { readonly [K in keyof GatewayOptions]?: Schema };
 const SCHEMA: Schema = { type: 'object', title: 'an object', properties: OWN };
 
-/** Throws a `ConfigError` that names every option that is wrong. */
+/** Throws a `ConfigError` that names every wrong option. */
 export function checkGatewayOptions(options: GatewayOptions): void {
   refuseProblems('createGateway', (report) => void readShape(options, SCHEMA, [], report));
   checkOptions(Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(OWN, name))));
@@ -96,21 +108,21 @@ export const toShared = ({ sharedCapabilities }: GatewayOptions): Answers =>
   sharedCapabilities ?? DEFAULT_SHARED;
 
 /**
- * What every troupe of the gateway is told. A person is asked once for all of them, and the servers judge arguments
- * themselves.
+ * The options of every troupe of the gateway. A person is asked once for all of them, and arguments are validated by
+ * the servers.
  */
 export function toTroupeOptions(options: GatewayOptions): TroupeOptions {
   const { askInput, trust } = options;
   return {
     ...options,
-    approvals: toldToAll(options.approvals ?? createMemoryApprovalStore()),
+    trustStore: notifyingStore(options.trustStore ?? createMemoryTrustStore()),
     ...(typeof trust === 'function' ? { trust: decidingOnce(trust) } : {}),
     validateArguments: options.validateArguments ?? false,
     ...(askInput === undefined ? {} : { askInput: askingOnce(askInput) }),
   };
 }
 
-/** The same for a troupe beside the first: it reads no sources, and records and shows nothing. */
+/** The same for every troupe but the first: it reads no sources, and records and shows nothing. */
 export function besideTheFirst(options: TroupeOptions): TroupeOptions {
   const { servers: _s, config: _c, discover: _d, watch: _w, record: _r, inspector: _i, ...others } = options;
   return others;

@@ -1,32 +1,34 @@
 /**
- * The gateway: all servers as one MCP server, for any number of clients.
+ * The gateway: all servers as one MCP server, for any number of clients. Longer than 300 lines because its public methods have
+ * examples.
  *
- * G1. A client that answers what servers ask has connections of its own, which declare what it answers; the others share
- *     the common ones. See `isolation`.
- * G2. What a server asks or tells reaches the client that it is for, or nobody.
- * G3. `close` ends requests in work within its limit, then every session, then every connection. Nothing is left.
+ * G1. A client that answers requests of servers has its own connections, which declare its capabilities; the others
+ *     share connections. See `isolation`.
+ * G2. A server's request or notification reaches the client that it is for, or nobody.
+ * G3. `close` ends requests in flight within its limit, then every session, then every connection. Nothing is left.
  */
-import type { Observable, Subscriber } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ConfigError, NotReadyError } from '../errors.js';
 import type { LifecycleEvent } from '../lifecycle/event.js';
+import { freezeInDevelopment } from '../json/freeze.js';
+import { Observable } from '../lifecycle/rx.js';
 import { SafeObservable } from '../lifecycle/safe-observable.js';
-import { DEFAULT_START_GATE_MS } from '../options.js';
-import { guardedLogger } from '../guarded-logger.js';
+import { DEFAULT_START_GATE_MS } from '../runtime/manager-input.js';
+import { guardedLogger } from '../lifecycle/guarded-logger.js';
 import { systemClock, type Clock, type Logger } from '../ports.js';
-import { doneWithin } from '../release.js';
-import type { StartReport } from '../start-report.js';
-import { messageOf } from '../thrown.js';
-import type { Troupe } from '../troupe.js';
-import { ClientSession, type Opened } from './client-session.js';
+import { settlesWithin } from '../async/settles-within.js';
+import type { StartReport } from '../runtime/start-report.js';
+import type { Troupe } from '../runtime/troupe.js';
+import { ClientSession, type Opened } from './client/client-session.js';
 import { ClientViews } from './client-views.js';
-import { CommonConnections } from './common-connections.js';
-import { invalidParams } from './error-answer.js';
+import { CommonConnections } from './shared-connections.js';
+import { invalidParams } from './client/error-answer.js';
 import {
   checkGatewayOptions,
-  DEFAULT_DRAIN_MS,
+  DEFAULT_REQUEST_DRAIN_MS,
   DEFAULT_IDLE_STOP_MS,
-  DEFAULT_MAX_SESSIONS,
+  DEFAULT_MAX_ISOLATED_CLIENTS,
   DEFAULT_PAGE_SIZE,
   DEFAULT_QUESTION_TIMEOUT_MS,
   DEFAULT_SESSION_IDLE_MS,
@@ -35,38 +37,42 @@ import {
   toTroupeOptions,
   type GatewayOptions,
 } from './gateway-options.js';
-import type { Answers } from './answers.js';
-import { isEnabled } from './isolation.js';
-import { OwnMark } from './own-mark.js';
-import { SharedSubscriptions } from './shared-wishes.js';
+import type { Answers } from './upstream/client-capabilities.js';
+import { isEnabled, GatewayId } from './upstream/isolation.js';
+import { SharedSubscriptions } from './upstream/shared-preferences.js';
 
 /** One client of the gateway. */
 export interface GatewaySession {
+  /** Id of the client within the gateway, such as `client-1`. */
   readonly id: string;
   /** Resolves when nothing of the session is left. Never rejects. */
   readonly closed: Promise<void>;
-  /** Ends the session; what is in work is answered with an error. Never rejects. */
+  /** Ends the session; requests in flight are answered with an error. Never rejects. */
   close(): Promise<void>;
 }
 
-/** What a client is connected to. */
+/** The servers for a client. */
 export interface ConnectOptions {
-  /** Only that server, by its own names. Default: all of them. */
+  /** Only this server, with its own names. Default: all servers. */
   readonly server?: string;
-  /** Whether the session ends when nothing came from the client for `sessionIdleMs`. Default false. */
+  /** Whether the session ends after `sessionIdleMs` without a message from the client. Default false. */
   readonly endsWhenIdle?: boolean;
 }
 
 /** An event of a connection of the gateway. */
 export type GatewayEvent = LifecycleEvent & {
-  /** Id of the session whose own connection it is about; none for the common ones. */
+  /** Id of the session whose own connection the event is about; absent for shared connections. */
   readonly session?: string;
 };
 
+/** All servers of a troupe as one MCP server, for any number of clients. Made by `createGateway`. */
 export class Gateway {
-  /** The connections that clients have in common. */
+  /** The connections that clients share. */
   readonly troupe: Troupe;
-  /** What happens to every connection, those of single clients included. Hot; never replays. Completes when it is closed. */
+  /**
+   * Events of all connections, including those of single clients. Hot; never replays. Completes when the
+   * gateway is closed.
+   */
   readonly events$: Observable<GatewayEvent>;
   readonly #options: GatewayOptions;
   readonly #clock: Clock;
@@ -74,22 +80,22 @@ export class Gateway {
   readonly #questionTimeoutMs: number;
   readonly #common: CommonConnections;
   readonly #views: ClientViews;
-  readonly #mark = new OwnMark();
+  readonly #mark = new GatewayId();
   readonly #subscriptions = new SharedSubscriptions();
   readonly #clients = new Set<ClientSession>();
   readonly #observers = new Set<Subscriber<GatewayEvent>>();
-  /** The client that came last of those that have said what they answer, and how many did. */
+  /** The last client that declared its capabilities, and the number of such clients. */
   #lastClient: ClientSession | undefined;
   #opened = 0;
   #connected = 0;
-  #tellFirst: () => void = () => {};
-  readonly #first = new Promise<void>((resolve) => (this.#tellFirst = resolve));
-  #tellRead: () => void = () => {};
-  /** Resolves when it is known which servers there are. */
-  readonly #read = new Promise<void>((resolve) => (this.#tellRead = resolve));
+  #resolveFirst: () => void = () => {};
+  readonly #first = new Promise<void>((resolve) => (this.#resolveFirst = resolve));
+  #resolveRead: () => void = () => {};
+  /** Resolves when the set of servers is known. */
+  readonly #read = new Promise<void>((resolve) => (this.#resolveRead = resolve));
   #started: Promise<StartReport> | undefined;
   #closed: Promise<void> | undefined;
-  /** Whether nothing happens any more. */
+  /** Whether the gateway has ended. */
   #isOver = false;
 
   constructor(options: GatewayOptions) {
@@ -121,25 +127,34 @@ export class Gateway {
       mark: this.#mark,
       isBare: options.bare === true,
       isSingle,
-      maxSessions: options.maxSessions ?? DEFAULT_MAX_SESSIONS,
+      maxIsolatedClients: options.maxIsolatedClients ?? DEFAULT_MAX_ISOLATED_CLIENTS,
       clock: this.#clock,
       idleStopMs,
       onown: ({ id }, troupe) => this.#follow(troupe, id),
     });
-    this.events$ = new SafeObservable<GatewayEvent>(
-      (subscriber) => {
-        if (this.#isOver) subscriber.complete();
-        else this.#observers.add(subscriber);
-        return () => this.#observers.delete(subscriber);
-      },
-      (error) => this.#logger.error('an observer threw', { message: messageOf(error) }),
-    );
+    const events = new Observable<GatewayEvent>((subscriber) => {
+      if (this.#isOver) subscriber.complete();
+      else this.#observers.add(subscriber);
+      return () => this.#observers.delete(subscriber);
+    });
+    this.events$ = new SafeObservable(events, this.troupe.inside.observerFailed);
     this.#follow(this.troupe);
   }
 
   /**
-   * Starts the servers; with `singleClient`, once the client has said what it answers. Resolves and rejects as the `start`
-   * of a troupe; with `bare`, it rejects with a `ConfigError` where there is not exactly one server.
+   * Starts the servers. With `singleClient`, it first waits until the client has declared its capabilities.
+   *
+   * @throws {@link ConfigError} with `bare`, if there is not exactly one server.
+   * @throws {@link NotReadyError} after `close`.
+   * @throws What `Troupe.start` throws otherwise.
+   *
+   * @example
+   * ```ts
+   * import { createGateway } from 'mcp-troupe/gateway';
+   *
+   * const gateway = createGateway({ config: '.mcp.json' });
+   * const { ready, failed } = await gateway.start();
+   * ```
    */
   start(): Promise<StartReport> {
     if (this.#closed !== undefined) return Promise.reject(closedError());
@@ -149,8 +164,18 @@ export class Gateway {
   }
 
   /**
-   * Names of the servers that a client can be connected to alone, once the configuration is read; undefined where a
-   * `singleClient` has not come yet. Rejects as `start`.
+   * Names of the enabled servers, once the configuration is read. A client can be connected to each of them
+   * alone. Undefined if a `singleClient` has not connected yet.
+   *
+   * @throws What `start` throws.
+   *
+   * @example
+   * ```ts
+   * import { createGateway } from 'mcp-troupe/gateway';
+   *
+   * const gateway = createGateway({ config: '.mcp.json' });
+   * console.log(await gateway.serverNames());
+   * ```
    */
   async serverNames(): Promise<readonly string[] | undefined> {
     if (this.#options.singleClient === true && this.#opened === 0) return undefined;
@@ -158,7 +183,22 @@ export class Gateway {
     return this.troupe.inside.rows.filter(isEnabled).map(({ name }) => name);
   }
 
-  /** Speaks with one client over a transport that was not started. Rejects where the transport cannot be started. */
+  /**
+   * Serves one client over a transport that has not been started.
+   *
+   * @throws {@link NotReadyError} after `close`, or if a `singleClient` was connected before.
+   * @throws What the transport throws if it cannot be started.
+   *
+   * @example
+   * ```ts
+   * import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+   * import { createGateway } from 'mcp-troupe/gateway';
+   *
+   * const gateway = createGateway({ config: '.mcp.json' });
+   * const [clientSide, gatewaySide] = InMemoryTransport.createLinkedPair();
+   * const session = await gateway.connect(gatewaySide);
+   * ```
+   */
   async connect(
     transport: Transport,
     { server, endsWhenIdle = false }: ConnectOptions = {},
@@ -167,7 +207,7 @@ export class Gateway {
     const { singleClient, adminTools, failClosed, bare, sessionIdleMs, startGateMs, pageSize } =
       this.#options;
     if (singleClient === true && this.#connected > 0) {
-      throw new NotReadyError("The gateway has had its client ('singleClient').");
+      throw new NotReadyError("A client was connected before, and 'singleClient' allows only one.");
     }
     this.#connected += 1;
     const client = new ClientSession({
@@ -176,7 +216,7 @@ export class Gateway {
       clock: this.#clock,
       logger: this.#logger,
       serverInfo: toServerInfo(this.#options),
-      isItself: (meta) => this.#mark.isIn(meta),
+      isSelf: (meta) => this.#mark.isIn(meta),
       open: (who, answers) => this.#open(who, answers, server),
       turnsOf: (name) => this.#common.turnsOf(name),
       subscriptions: this.#subscriptions,
@@ -195,19 +235,41 @@ export class Gateway {
   }
 
   /**
-   * Ends every session and every connection; bounded and idempotent. Requests in work may take `drainMs` milliseconds
-   * (default 1,000); what is not answered by then is answered with an error.
+   * Ends every session and every connection. Bounded and idempotent; never rejects. Requests in flight may
+   * take `requestDrainMs` milliseconds (default 1,000); each one that is unanswered by then is answered with an
+   * error.
+   *
+   * @example
+   * ```ts
+   * import { createGateway } from 'mcp-troupe/gateway';
+   *
+   * const gateway = createGateway({ config: '.mcp.json' });
+   * await gateway.close({ requestDrainMs: 5_000 });
+   * ```
    */
-  close({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
-    return (this.#closed ??= this.#close(drainMs));
+  close({
+    requestDrainMs = DEFAULT_REQUEST_DRAIN_MS,
+  }: { readonly requestDrainMs?: number } = {}): Promise<void> {
+    return (this.#closed ??= this.#close(requestDrainMs));
   }
 
-  /** Lets `close` hurry: what is in work is given up, and servers are ended without courtesy. */
+  /**
+   * Speeds up `close`: requests in flight are aborted, and servers are killed.
+   *
+   * @example
+   * ```ts
+   * import { createGateway } from 'mcp-troupe/gateway';
+   *
+   * const gateway = createGateway({ config: '.mcp.json' });
+   * process.once('SIGTERM', () => void gateway.kill());
+   * ```
+   */
   async kill(): Promise<void> {
-    const closed = this.close({ drainMs: 0 });
+    const closed = this.close({ requestDrainMs: 0 });
     await Promise.all([this.troupe.kill(), this.#views.kill(), closed]);
   }
 
+  /** Calls `close`, so that `await using` ends the gateway. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
@@ -223,34 +285,34 @@ export class Gateway {
       const found = names.length === 0 ? 'none' : names.join(', ');
       throw new ConfigError(`'bare' needs exactly one server; found: ${found}.`);
     }
-    this.#tellRead();
+    this.#resolveRead();
     return starting;
   }
 
   async #open(client: ClientSession, answers: Answers, only: string | undefined): Promise<Opened> {
-    // One that was refused may try again.
+    // A refused client may try again.
     if (client !== this.#lastClient) this.#opened += 1;
     this.#lastClient = client;
-    this.#tellFirst();
+    this.#resolveFirst();
     await Promise.race([this.start(), this.#read]);
     if (only !== undefined && this.troupe.connection(only) === undefined) {
-      throw invalidParams('there is no server of that name');
+      throw invalidParams('there is no server with that name');
     }
     return this.#views.open(client, answers, only);
   }
 
   #follow({ events$ }: Troupe, session?: string): void {
     events$.subscribe((event) => {
-      const told = session === undefined ? event : { ...event, session };
+      const told = session === undefined ? event : freezeInDevelopment({ ...event, session });
       for (const observer of [...this.#observers]) observer.next(told);
     });
   }
 
-  async #close(drainMs: number): Promise<void> {
+  async #close(requestDrainMs: number): Promise<void> {
     const clients = [...this.#clients];
-    await doneWithin(this.#clock, drainMs, Promise.all(clients.map((client) => client.drain())));
+    await settlesWithin(this.#clock, requestDrainMs, Promise.all(clients.map((client) => client.drain())));
     await Promise.all(clients.map((client) => client.close()));
-    this.#tellFirst();
+    this.#resolveFirst();
     await this.troupe.close();
     this.#isOver = true;
     for (const observer of [...this.#observers]) observer.complete();
@@ -261,7 +323,19 @@ function closedError(): NotReadyError {
   return new NotReadyError('The gateway is closed.');
 }
 
-/** Makes a gateway; starts nothing. Throws a `ConfigError` for an option that makes no sense. */
+/**
+ * Makes a gateway: all servers of a troupe as one MCP server. Starts nothing.
+ *
+ * @throws {@link ConfigError} for an option that makes no sense.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-troupe/gateway';
+ *
+ * await using gateway = createGateway({ config: '.mcp.json' });
+ * await gateway.start();
+ * ```
+ */
 export function createGateway(options: GatewayOptions): Gateway {
   return new Gateway(options);
 }

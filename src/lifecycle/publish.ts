@@ -1,30 +1,47 @@
 /**
- * The one publisher of lifecycle events.
+ * The one publisher of lifecycle events, and of the values that they change.
+ *
+ * The folder `lifecycle` turns the states of the charts into what a host sees: events, status rows, and states in words.
  *
  * L1. `seq` grows by one for each event; `at` never goes back within a publisher's clock.
  * L2. Events are delivered from a microtask of their own, when no actor is processing, in the order of `seq`; an
- *     observer that sends a command sees settled state.
- *     Observers that answer every event with another one are served from the event loop after `MOST_BATCHES_IN_A_ROW`,
- *     so that timers and signals of the host are not starved. A host that does not let the loop turn itself is told
- *     after every `MOST_WAITING` events, so that they do not pile up.
- * L3. `onflushed` runs after every batch: whoever waits for a state waits for its event to have been told.
- * L4. After `complete` nothing is delivered any more and nobody is left waiting.
+ *     observer that sends a command sees the final state.
+ *     Observers that answer every event with another one are served from the event loop after `MAX_BATCHES_IN_A_ROW`,
+ *     so that timers and signals of the host are not starved. A host that blocks the loop itself gets them
+ *     after every `MAX_WAITING` events, so that they do not pile up.
+ * L3. `onflushed` runs after every batch: a wait for a state ends after its event was delivered.
+ * L4. After `complete` nothing more is delivered, and every wait has ended.
+ * L5. An error of an observer is logged each time. Only the first one is a diagnostic too: an observer that throws for
+ *     every diagnostic would never stop.
  */
-import type { Observable } from 'rxjs';
-import { whenGivenUp } from '../caller-signal.js';
+import type { Subscriber } from 'rxjs';
+import { onAbort } from '../async/caller-signal.js';
+import { cutText } from '../text/cut-text.js';
 import { NotReadyError } from '../errors.js';
-import { guardedLogger } from '../guarded-logger.js';
+import { guardedLogger } from './guarded-logger.js';
 import type { Clock, Logger } from '../ports.js';
-import { messageOf, toError } from '../thrown.js';
-import type { LifecycleEvent, LifecycleEventBody } from './event.js';
+import { NO_MASK, type Mask } from '../secrets/secrets.js';
+import { messageOf, toError } from '../text/error-message.js';
+import type { LifecycleEvent, LifecycleEventBody, LifecycleEventType } from './event.js';
+import { freezeInDevelopment } from '../json/freeze.js';
+import { distinctUntilChanged, Observable } from './rx.js';
 import { SafeObservable } from './safe-observable.js';
 
-const MOST_BATCHES_IN_A_ROW = 1_000;
-const MOST_WAITING = 1_000;
-/** What waits for it has a microtask of its own, for less than `queueMicrotask` takes. */
+const MAX_BATCHES_IN_A_ROW = 1_000;
+const MAX_WAITING = 1_000;
+/** Frequent events that change neither a list nor a row of the status. */
+const CHANGE_NOTHING: ReadonlySet<LifecycleEventType> = new Set([
+  'call.started',
+  'call.progress',
+  'call.finished',
+  'server.request',
+  'resource.updated',
+  'elicitation.completed',
+]);
+/** `NOW.then(fn)` runs `fn` in a microtask of its own, and costs less than `queueMicrotask`. */
 const NOW = Promise.resolve();
 
-/** Written into the body: a copy of every event would cost more than all the rest. */
+/** Time and number are written into the body: a copy of every event would cost more than all the rest. */
 type Stamped = LifecycleEventBody & { at?: number; seq?: number };
 
 type EventListener = (event: LifecycleEvent) => void;
@@ -32,56 +49,71 @@ type EventListener = (event: LifecycleEvent) => void;
 export class Publisher {
   /** Hot; never replays. */
   readonly events$: Observable<LifecycleEvent>;
-  /** A new list for each change, so that a delivery goes on with those it began with. */
+  /** A new list for each change, so that a delivery that is under way is not affected. */
   #listeners: readonly EventListener[] = [];
   readonly #flushed = new Set<() => void>();
+  /** Functions that read a live value for its subscribers. */
+  readonly #readers = new Set<() => void>();
   readonly #completed = new Set<() => void>();
   #isComplete = false;
   #queue: LifecycleEvent[] = [];
   #seq = 0;
   #isScheduled = false;
+  /** Whether a live value may differ after this batch. */
+  #mayHaveChanged = false;
   /** Batches since the event loop last turned. */
   #inARow = 0;
 
   readonly #logger: Logger;
+  /** Observers that have thrown. */
+  readonly #failed = new WeakSet<object>();
 
+  /** `mask` strikes out secrets in the errors that observers throw. */
   constructor(
     private readonly clock: Clock,
     logger?: Logger,
+    private readonly mask: Mask = NO_MASK,
   ) {
     this.#logger = guardedLogger(logger);
-    this.events$ = new SafeObservable(
-      (subscriber) => {
-        subscriber.add(this.onevent((event) => subscriber.next(event)));
-        subscriber.add(this.#oncompleted(() => subscriber.complete()));
-      },
-      (error) => this.#observerFailed(error),
-    );
+    this.events$ = this.observable((subscriber) => {
+      subscriber.add(this.onevent((event) => subscriber.next(event)));
+    });
   }
 
-  /** Takes the event over: it becomes what is delivered. */
+  /** The number of the last event, whether it was delivered or not. */
+  get published(): number {
+    return this.#seq;
+  }
+
+  /** Takes ownership of the body: it becomes the delivered event. */
   readonly publish = (body: LifecycleEventBody): void => {
     if (this.#isComplete) return;
     this.#seq += 1;
     const event: Stamped = body;
     event.at = this.clock.now();
     event.seq = this.#seq;
-    this.#queue.push(event as LifecycleEvent);
-    if (this.#queue.length === MOST_WAITING) void NOW.then(this.#flush);
-    this.wake();
+    this.#queue.push(freezeInDevelopment(event as LifecycleEvent));
+    if (this.#queue.length === MAX_WAITING) void NOW.then(this.#flush);
+    if (!CHANGE_NOTHING.has(body.type)) this.#mayHaveChanged = true;
+    this.#schedule();
   };
 
-  /** Makes everybody who waits look again, where something changed that is no event. */
+  /** Makes every wait and live value check again, after a change without an event. */
   wake(): void {
+    this.#mayHaveChanged = true;
+    this.#schedule();
+  }
+
+  #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     if (this.#inARow === 0) setImmediate(() => (this.#inARow = 0));
     this.#inARow += 1;
-    if (this.#inARow < MOST_BATCHES_IN_A_ROW) void NOW.then(this.#flush);
+    if (this.#inARow < MAX_BATCHES_IN_A_ROW) void NOW.then(this.#flush);
     else setImmediate(this.#flush);
   }
 
-  /** Calls `fn` for every event until the returned function is called. What it throws is told to the logger. */
+  /** Calls `fn` for every event until the returned function is called. Its errors are logged. */
   onevent(fn: EventListener): () => void {
     this.#listeners = [...this.#listeners, fn];
     return () => {
@@ -95,22 +127,48 @@ export class Publisher {
     return () => this.#flushed.delete(fn);
   }
 
-  /** A value that the events change: replays the present one, and gives it again after every batch. */
-  live<T>(read: () => T): Observable<T> {
-    return new SafeObservable<T>(
-      (subscriber) => {
-        const tell = (): void => subscriber.next(read());
-        tell();
-        subscriber.add(this.onflushed(tell));
-        subscriber.add(this.#oncompleted(() => subscriber.complete()));
-      },
-      (error) => this.#observerFailed(error),
-    );
+  /** A stream that is safe from its observers' errors, and completes with the publisher. */
+  observable<T>(follow: (subscriber: Subscriber<T>) => void): Observable<T> {
+    const source = new Observable<T>((subscriber) => {
+      follow(subscriber);
+      subscriber.add(this.#oncompleted(() => subscriber.complete()));
+    });
+    return new SafeObservable(source, this.observerFailed);
   }
 
   /**
-   * Resolves when `isTrue`, checked now and after every delivered batch, so that whoever waited has been told before.
-   * Rejects with the signal's reason, or with a `NotReadyError` when the end comes first.
+   * A value that the events change: replays the present one and emits whenever it is a different object. With subscribers
+   * it is read once after each batch, for all of them.
+   */
+  live<T>(read: () => T): Observable<T> {
+    const subscribers = new Set<Subscriber<T>>();
+    const tell = (): void => {
+      const value = read();
+      for (const subscriber of [...subscribers]) subscriber.next(value);
+    };
+    return this.observable<T>((subscriber) => {
+      subscriber.next(read());
+      subscribers.add(subscriber);
+      this.#readers.add(tell);
+      subscriber.add(() => {
+        subscribers.delete(subscriber);
+        if (subscribers.size === 0) this.#readers.delete(tell);
+      });
+    }).pipe(distinctUntilChanged());
+  }
+
+  /** Reports what an observer threw. `observer` is any object that identifies it. */
+  readonly observerFailed = (observer: object, error: unknown): void => {
+    const message = cutText(this.mask(messageOf(error)));
+    this.#logger.error('an observer threw', { message });
+    if (this.#failed.has(observer)) return;
+    this.#failed.add(observer);
+    this.publish({ type: 'diagnostic', kind: 'observer-failed', message: `An observer threw: ${message}` });
+  };
+
+  /**
+   * Resolves when `isTrue`. It is checked now and after every delivered batch, so the observers have been called before.
+   * Rejects with the signal's reason, or with a `NotReadyError` if the troupe closes first.
    */
   async until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
@@ -131,10 +189,10 @@ export class Publisher {
       const giveUp = { handleEvent: () => finish(() => reject(signal?.reason as Error)) };
       const onEnd = (): void => {
         check();
-        finish(() => reject(new NotReadyError('The troupe was closed meanwhile.')));
+        finish(() => reject(new NotReadyError('The troupe was closed in the meantime.')));
       };
       const stop = this.onflushed(check);
-      const leave = signal && whenGivenUp(signal, giveUp);
+      const leave = signal && onAbort(signal, giveUp);
       const stopWaiting = this.#oncompleted(() => queueMicrotask(onEnd));
       queueMicrotask(check);
     });
@@ -145,10 +203,10 @@ export class Publisher {
     this.#flush();
     this.#isComplete = true;
     this.#listeners = [];
-    for (const fn of [...this.#completed]) this.#guard(fn);
+    this.#callAll(this.#completed);
   }
 
-  /** Calls `fn` at the end, at once where that is past, unless the returned function is called before. */
+  /** Calls `fn` at the end, or at once if it is past, unless the returned function is called before. */
   #oncompleted(fn: () => void): () => void {
     if (this.#isComplete) fn();
     else this.#completed.add(fn);
@@ -157,11 +215,14 @@ export class Publisher {
 
   readonly #flush = (): void => {
     if (!this.#isScheduled) return;
+    const mayHaveChanged = this.#mayHaveChanged;
     this.#isScheduled = false;
+    this.#mayHaveChanged = false;
     const batch = this.#queue;
     this.#queue = [];
     for (const event of batch) this.#deliver(event);
-    for (const fn of [...this.#flushed]) this.#guard(fn);
+    this.#callAll(this.#flushed);
+    if (mayHaveChanged) this.#callAll(this.#readers);
   };
 
   #deliver(event: LifecycleEvent): void {
@@ -169,21 +230,18 @@ export class Publisher {
       try {
         listener(event);
       } catch (error) {
-        this.#observerFailed(error);
+        this.observerFailed(listener, error);
       }
     }
   }
 
-  #guard(notify: () => void): void {
-    try {
-      notify();
-    } catch (error) {
-      this.#observerFailed(error);
+  #callAll(functions: Iterable<() => void>): void {
+    for (const fn of [...functions]) {
+      try {
+        fn();
+      } catch (error) {
+        this.observerFailed(fn, error);
+      }
     }
-  }
-
-  #observerFailed(error: unknown): void {
-    const message = messageOf(error);
-    this.#logger.error('an observer threw', { message });
   }
 }

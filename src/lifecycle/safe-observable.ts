@@ -1,28 +1,33 @@
 /**
- * An Observable whose observers cannot hurt anyone. RxJS rethrows what an observer throws from a timer, and leaves a
- * promise that an asynchronous one gives back alone: both end the host's process. Here it is reported to `onFailure` and
- * the other observers go on.
+ * An Observable that is safe from its observers' errors. RxJS rethrows an observer's error from a timer, and ignores the
+ * promise of an asynchronous observer: both end the host's process. Here the failure is reported, and the other observers
+ * go on.
  *
- * Pipelines built with `pipe` keep the protection, since `lift` does.
+ * Everything that `pipe` returns has the same protection. It overrides only `subscribe` and `pipe`, which are public in
+ * RxJS 7 and 8; streams that bypass both (`merge(events$, …)`, `map(…)(events$)`) are not protected.
  */
-import type { Observer, Operator, Subscription, TeardownLogic, Subscriber } from 'rxjs';
-import { Observable } from './rx.js';
+import type { Observer, OperatorFunction, Subscription } from 'rxjs';
+import { Observable, Subscriber } from './rx.js';
 
-export type ObserverFailure = (error: unknown) => void;
+/** `observer` identifies the subscription. */
+export type ObserverFailed = (observer: object, error: unknown) => void;
 
 export class SafeObservable<T> extends Observable<T> {
-  readonly #onFailure: ObserverFailure;
+  readonly #source: Observable<T>;
+  readonly #failed: ObserverFailed;
 
-  constructor(subscribe: (subscriber: Subscriber<T>) => TeardownLogic, onFailure: ObserverFailure) {
-    super(subscribe);
-    this.#onFailure = onFailure;
+  constructor(source: Observable<T>, failed: ObserverFailed) {
+    super();
+    this.#source = source;
+    this.#failed = failed;
   }
 
-  override lift<R>(operator?: Operator<T, R>): Observable<R> {
-    const lifted = new SafeObservable<R>(() => undefined, this.#onFailure);
-    lifted.source = this;
-    lifted.operator = operator as Operator<unknown, R>;
-    return lifted;
+  override pipe(...operators: OperatorFunction<never, unknown>[]): Observable<never> {
+    const piped = operators.reduce(
+      (source, operator) => operator(source) as Observable<never>,
+      this.#source as Observable<never>,
+    );
+    return isPlain(piped) ? new SafeObservable(piped, this.#failed) : piped;
   }
 
   override subscribe(
@@ -30,35 +35,39 @@ export class SafeObservable<T> extends Observable<T> {
     error?: ((error: unknown) => void) | null,
     complete?: (() => void) | null,
   ): Subscription {
-    if (isSubscriber(observerOrNext)) return super.subscribe(observerOrNext);
+    // RxJS links the subscriber of an operator to its destination, whose observer deals with errors.
+    if (observerOrNext instanceof Subscriber) return this.#source.subscribe(observerOrNext);
     const observer: Partial<Observer<T>> =
-      typeof observerOrNext === 'function' || observerOrNext === null || observerOrNext === undefined
-        ? {
+      typeof observerOrNext === 'object' && observerOrNext !== null
+        ? observerOrNext
+        : {
             ...(observerOrNext ? { next: observerOrNext } : {}),
             ...(error ? { error } : {}),
             ...(complete ? { complete } : {}),
-          }
-        : observerOrNext;
-    return super.subscribe({
-      next: (value) => this.#guard(() => observer.next?.(value)),
-      error: (reason: unknown) =>
-        this.#guard(() => (observer.error === undefined ? this.#onFailure(reason) : observer.error(reason))),
-      complete: () => this.#guard(() => observer.complete?.()),
-    });
-  }
-
-  /** What an observer throws at once, or later where it is asynchronous. */
-  #guard(notify: () => unknown): void {
-    try {
-      const told = notify();
-      if (told instanceof Promise) told.catch(this.#onFailure);
-    } catch (error) {
-      this.#onFailure(error);
-    }
+          };
+    return this.#source.subscribe(guarded(observer, this.#failed));
   }
 }
 
-/** An operator's own subscriber is passed on as it is: RxJS links it to its destination. */
-function isSubscriber(value: unknown): value is Subscriber<unknown> {
-  return typeof value === 'object' && value !== null && 'destination' in value && 'add' in value;
+/** An operator may return a subclass with more methods, which must not be hidden. */
+function isPlain(piped: Observable<unknown>): boolean {
+  return Object.getPrototypeOf(piped) === Observable.prototype;
+}
+
+function guarded<T>(observer: Partial<Observer<T>>, failed: ObserverFailed): Observer<T> {
+  const onFailure = (error: unknown): void => failed(observer, error);
+  const attempt = (notify: () => unknown): void => {
+    try {
+      const returned = notify();
+      if (returned instanceof Promise) returned.catch(onFailure);
+    } catch (error) {
+      onFailure(error);
+    }
+  };
+  return {
+    next: (value) => attempt(() => observer.next?.(value)),
+    error: (reason) =>
+      attempt(() => (observer.error === undefined ? onFailure(reason) : observer.error(reason))),
+    complete: () => attempt(() => observer.complete?.()),
+  };
 }

@@ -1,8 +1,11 @@
-/** What a server answers to `initialize`: what is known of it, and whether one of our protocol versions is its own. */
+/**
+ * Parses the answer to `initialize`: the identity of the server, and whether its protocol version is one that this
+ * client knows.
+ */
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import type { ServerIdentity } from '../../machines/connection.events.js';
-import { isJsonObject } from '../catalog/json-object.js';
-import { cutText } from '../cut-text.js';
+import type { ServerIdentity } from '../../machines/connection/connection.events.js';
+import { isJsonObject } from '../json/json-object.js';
+import { cutText } from '../text/cut-text.js';
 import { ProtocolFailure, type JsonObject } from './protocol-client.js';
 
 export const LATEST_PROTOCOL_VERSION = '2025-11-25';
@@ -15,7 +18,7 @@ export const KNOWN_VERSIONS: readonly string[] = [
   '2024-10-07',
 ];
 
-/** Throws a `ProtocolFailure` for an answer that is not valid, or speaks no version that is known here. */
+/** Throws a `ProtocolFailure` if the answer is not valid, or if its protocol version is unknown. */
 export function parseInitializeResult(value: JsonObject): ServerIdentity {
   const read = readResult(value);
   const { protocolVersion } = read;
@@ -34,7 +37,7 @@ export function parseInitializeResult(value: JsonObject): ServerIdentity {
   };
 }
 
-/** Reads a value of one kind, or throws where it is of another; `at` is where it stands. */
+/** Reads a value of one kind; throws if it is of another. `at` is its path. */
 type Reader = (value: unknown, at: string) => unknown;
 
 class Misfit extends Error {}
@@ -46,7 +49,7 @@ function only(is: (value: unknown) => boolean): Reader {
   };
 }
 
-/** Takes the fields it knows and leaves the others out: what nobody reads is not kept. */
+/** Keeps known fields and drops the others, which are never read. */
 function fields(known: Readonly<Record<string, Reader>>, required: readonly string[] = []): Reader {
   return (value, at) => {
     if (!isJsonObject(value)) throw new Misfit(at);
@@ -70,7 +73,7 @@ function listOf(reader: Reader): Reader {
 
 const text = only((value) => typeof value === 'string');
 const flag = only((value) => typeof value === 'boolean');
-/** A list counts, too: some servers say "nothing" with an empty one. */
+/** A list counts as well: some servers send an empty list instead of an empty object. */
 const isAnyObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const anyObject = only(isAnyObject);
 const objects = only((value) => isJsonObject(value) && Object.values(value).every(isAnyObject));

@@ -1,72 +1,67 @@
 /**
- * The port between the runtime and whatever speaks MCP over a transport.
+ * `src/protocol` speaks MCP over a transport. This file is its port to the runtime.
  *
- * A client serves one session. It correlates requests and answers, and knows one protocol era; pagination, limits,
- * output validation and the meaning of an outcome belong to the runtime.
+ * A client serves one session and one protocol era. It correlates requests and answers; pagination, limits, output
+ * validation and the meaning of an outcome belong to the runtime.
  *
  * P1. Every request settles exactly once: answered, `RpcError`, `RequestLostError`, or with the reason of its signal.
- * P2. When the transport closes, every pending request is rejected before the transport's own `onclose` listeners run
- *     on, so that nobody hears of the loss before the calls are settled.
+ * P2. It does not listen for the end of the transport. The owner of the transport calls `abandon` then, before the loss
+ *     is reported.
  * P3. An aborted request is cancelled at the server exactly once; an answer that comes later is dropped.
  */
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/sdk/types.js';
-import type { ServerIdentity } from '../../machines/connection.events.js';
+import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import type { Clock } from '../ports.js';
-import type { RawFailure, SessionTransport } from '../transports/session-transport.js';
+import type { SessionTransport } from '../transports/session-transport.js';
+import type { RawFailure } from '../failures/transport-error.js';
+import type { AbortSignalLike } from '../async/caller-signal.js';
 
+/** A JSON object with unknown fields. */
 export type JsonObject = Record<string, unknown>;
 
+/** A progress report of a server. */
 export interface Progress {
+  /** How much is done, in units of the server. Grows from report to report. */
   readonly progress: number;
+  /** How much there is to do, in the same units; undefined if unknown. */
   readonly total?: number | undefined;
+  /** Text for people; undefined if the server gives none. */
   readonly message?: string | undefined;
 }
 
-/** What of ours a request was sent for. */
+/** The request of ours that caused a request of the server. */
 export interface RequestOrigin {
-  /** Of the request: `tools/call`, for instance. */
+  /** Method of our request, such as `tools/call`. */
   readonly method: string;
   /** The server's own name of the tool or the prompt, or the URI of the resource. */
   readonly name: string;
-  /** Number of the sending, as the events of the call tell it. */
+  /** Number of the attempt, as in the events of the call. */
   readonly call?: number;
-  /** What the caller gave as `context`. */
+  /** The caller's `context`. */
   readonly context: unknown;
 }
 
-export interface GiveUpListener {
-  handleEvent(): void;
-}
-
-/** Says when nobody waits for an answer any more: an `AbortSignal`, or what costs less than one for every call. */
-export interface GiveUpSignal {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: 'abort', listener: GiveUpListener, options: { readonly once: true }): void;
-  removeEventListener(type: 'abort', listener: GiveUpListener): void;
-}
-
 export interface RequestOptions {
-  readonly signal?: GiveUpSignal;
+  readonly signal?: AbortSignalLike;
   readonly onProgress?: (progress: Progress) => void;
-  /** Told to whoever answers what the server asks in the course of it. */
+  /** Passed to the handler of a request that the server sends because of it. */
   readonly origin?: RequestOrigin;
 }
 
-/** What is known of a request of the server beside its content. */
+/** What is known of a request of the server, besides its content. */
 export interface Asked {
-  /** Aborts when the server takes it back, and at the end of the session. */
+  /** Aborts when the server cancels it, and at the end of the session. */
   readonly signal: AbortSignal;
-  /** Of our request that made the server ask; undefined where nobody can tell. */
+  /** The origin of our request that made the server ask; undefined if that is not certain. */
   readonly origin: RequestOrigin | undefined;
   /**
-   * Of each request of ours that may have made it ask: those in work, first, and those given up that it may be at still.
-   * Empty where none is in work.
+   * The cause of each request of ours that may have made it ask: pending requests first, then those that were given up.
+   * Empty if no request is pending.
    */
   readonly causes: readonly Cause[];
 }
 
-/** Where a request of ours came from; undefined where its sender did not say. */
+/** The origin of a request of ours; undefined if its sender gave none. */
 export type Cause = RequestOrigin | undefined;
 
 export interface ProtocolClient {
@@ -74,21 +69,21 @@ export interface ProtocolClient {
   open(transport: SessionTransport, signal: AbortSignal): Promise<ServerIdentity>;
   request(method: string, params: JsonObject, options?: RequestOptions): Promise<JsonObject>;
   notify(method: string, params?: JsonObject): Promise<void>;
-  /** Requests that have no answer yet. */
+  /** Number of requests without an answer. */
   readonly pending: number;
-  /** Rejects every pending request as lost. The transport is left alone. */
+  /** Rejects every pending request as lost. Does not close the transport. */
   abandon(failure: RawFailure): void;
-  /** `origin` is of our request in whose course it came, where its transport says so. */
+  /** `origin` belongs to the request of ours that caused it, if the transport says so. */
   onnotification?:
     ((method: string, params: JsonObject, origin: RequestOrigin | undefined) => void) | undefined;
   /**
-   * Answers a request of the server; an `RpcError` is an answer too. Set before `open`. Unset, the server is told that
-   * the method is unknown. A ping is answered without it.
+   * Answers a request of the server; it may reject with an `RpcError`. Set before `open`. Default: the answer is that
+   * the method is unknown. A ping is always answered.
    */
   onrequest?: ((method: string, params: JsonObject, asked: Asked) => Promise<JsonObject>) | undefined;
-  /** Hears every message before it is sent, and when it came. Must not throw. Set before `open`. */
+  /** Called with each message before it is sent, and when it is received. Must not throw. Set before `open`. */
   onwire?: ((direction: 'sent' | 'received', message: object) => void) | undefined;
-  /** Something odd that ended nothing. */
+  /** Called for something odd that has no further effect. */
   onoddity?: ((message: string) => void) | undefined;
 }
 
@@ -97,13 +92,13 @@ export interface ProtocolClientOptions {
   readonly capabilities: ClientCapabilities;
   /** The `_meta` of the handshake. Default: none. */
   readonly meta?: JsonObject | undefined;
-  /** Default: that of the system. */
+  /** Default: the system clock. */
   readonly clock?: Pick<Clock, 'now'>;
 }
 
 export type CreateProtocolClient = (options: ProtocolClientOptions) => ProtocolClient;
 
-/** A JSON-RPC error: of the server, or for it. */
+/** A JSON-RPC error from the server or for it. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
 
@@ -111,12 +106,19 @@ export class RpcError extends Error {
     readonly rpcCode: number,
     message: string,
     readonly data: unknown,
+    /** The method of the request that it answers, if known. */
+    readonly method?: string,
   ) {
     super(message);
   }
+
+  /** The same error as the answer to a request. */
+  answering(method: string): RpcError {
+    return new RpcError(this.rpcCode, this.message, this.data, method);
+  }
 }
 
-/** The session ended, or could not carry the request, before an answer came. */
+/** The session ended, or could not carry the request, before there was an answer. */
 export class RequestLostError extends Error {
   override readonly name = 'RequestLostError';
 
@@ -129,7 +131,7 @@ export class RequestLostError extends Error {
   }
 }
 
-/** The server answered, but not as the protocol asks. */
+/** The server's answer violates the protocol. */
 export class ProtocolFailure extends Error {
   override readonly name = 'ProtocolFailure';
 

@@ -1,30 +1,24 @@
 /**
  * One request of ours, until it is answered, fails, or is given up.
  *
- * Then it lets go of whoever waited: a `Map` out of which much was taken keeps what was in it alive, and all that hangs on
- * that, until the next full collection of garbage.
+ * Then it drops its reference to the waiter: a `Map` with many deletions keeps deleted entries, and everything they
+ * refer to, alive until the next full garbage collection.
  */
-import { canRaiseQuestions, type Pending } from './asked-requests.js';
-import type {
-  Cause,
-  GiveUpListener,
-  JsonObject,
-  Progress,
-  RequestOptions,
-  RequestOrigin,
-} from './protocol-client.js';
-import { toError } from '../thrown.js';
+import { canRaiseQuestions, type Pending } from './inbound-requests.js';
+import type { Cause, JsonObject, Progress, RequestOptions, RequestOrigin } from './protocol-client.js';
+import type { AbortListener } from '../async/caller-signal.js';
+import { toError } from '../text/error-message.js';
 
-/** Who keeps the requests that have no answer. */
+/** The owner of the requests without an answer. */
 export interface SentRequestOwner {
   forget(id: number): void;
-  /** It has failed, and its server may be at it still. */
+  /** Called if it has failed and its server may still work on it. */
   mayGoOn(id: number, cause: Cause): void;
-  /** Nobody waits for it any more. */
+  /** Called if it is given up. */
   cancel(id: number): void;
 }
 
-/** Who waits for the answer. */
+/** The caller that waits for the answer. */
 export interface Waiter {
   readonly options: RequestOptions;
   resolve(result: JsonObject): void;
@@ -33,15 +27,15 @@ export interface Waiter {
 
 const ONCE = { once: true } as const;
 
-export class SentRequest implements Pending, GiveUpListener {
-  /** Any byte of it may have reached the server. */
+export class SentRequest implements Pending, AbortListener {
+  /** Whether any byte of it may have reached the server. */
   written = false;
   readonly canRaiseQuestions: boolean;
   #waiter: Waiter | undefined;
 
   constructor(
     readonly id: number,
-    private readonly method: string,
+    readonly method: string,
     waiter: Waiter,
     private readonly owner: SentRequestOwner,
   ) {
@@ -62,7 +56,7 @@ export class SentRequest implements Pending, GiveUpListener {
     this.#finish()?.resolve(result);
   }
 
-  /** Whether it had neither been answered nor failed before. */
+  /** Returns false if it was already answered or had failed. */
   fail(error: Error): boolean {
     const waiter = this.#finish();
     if (waiter === undefined) return false;
@@ -71,7 +65,7 @@ export class SentRequest implements Pending, GiveUpListener {
     return true;
   }
 
-  /** Its signal aborts. An `initialize` is not cancelled (MCP specification, "Cancellation"). */
+  /** Called when its signal aborts. An `initialize` is not cancelled (MCP specification, "Cancellation"). */
   handleEvent(): void {
     const error = toError(this.#waiter?.options.signal?.reason);
     if (this.fail(error) && this.method !== 'initialize') this.owner.cancel(this.id);

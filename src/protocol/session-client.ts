@@ -1,17 +1,19 @@
 /**
- * The protocol port for the eras that open a session with `initialize`: up to 2025-11-25.
+ * The protocol client for protocol versions that open a session with `initialize`: up to 2025-11-25.
  *
- * Numbers our requests, matches the answers, cancels what is given up, and has the requests of the server answered
- * (`asked-requests.ts`). It starts and closes no transport, and keeps no clock: who asks has limits of his own.
+ * Numbers our requests, matches the answers, cancels requests that are given up, and has the requests of the server
+ * answered (`inbound-requests.ts`). It does not start or close a transport and sets no timers: callers have their own
+ * limits.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { ServerIdentity } from '../../machines/connection.events.js';
-import { cutText } from '../cut-text.js';
+import type { ServerIdentity } from '../../machines/connection/connection.events.js';
+import { cutText } from '../text/cut-text.js';
 import { systemClock } from '../ports.js';
-import { toError } from '../thrown.js';
-import { TransportError, type RawFailure, type SessionTransport } from '../transports/session-transport.js';
-import { AskedRequests, causedBy, GivenUpRequests } from './asked-requests.js';
-import { toCancelled, toInbound, toProgress, type Inbound, type InboundRequest } from './inbound.js';
+import { toError } from '../text/error-message.js';
+import type { SessionTransport } from '../transports/session-transport.js';
+import { TransportError, type RawFailure } from '../failures/transport-error.js';
+import { InboundRequests, originOf, AbandonedRequests } from './inbound-requests.js';
+import { toCancelled, toInbound, toProgress, type Inbound, type InboundRequest } from './inbound-message.js';
 import { LATEST_PROTOCOL_VERSION, parseInitializeResult } from './initialize-result.js';
 import {
   RequestLostError,
@@ -37,18 +39,18 @@ class SessionClient implements ProtocolClient {
   onrequest?: (method: string, params: JsonObject, asked: Asked) => Promise<JsonObject>;
   onwire?: (direction: 'sent' | 'received', message: object) => void;
   onoddity?: (message: string) => void;
-  /** By id. */
+  /** Requests without an answer, by id. */
   readonly #sent = new Map<number, SentRequest>();
   #nextId = 0;
-  /** Undefined until there is one, as of most sessions: these two weigh half a KiB. */
-  #givenUp: GivenUpRequests | undefined;
-  #asked: AskedRequests | undefined;
+  /** Undefined until it is needed, which is never in most sessions: these two take half a KiB. */
+  #givenUp: AbandonedRequests | undefined;
+  #asked: InboundRequests | undefined;
   readonly #owner: SentRequestOwner = {
     forget: (id) => void this.#sent.delete(id),
     mayGoOn: (id, cause) => this.#giveUp(id, cause),
     cancel: (id) => this.#cancel(id),
   };
-  /** Undefined before the exchange, and after it. */
+  /** Undefined before `open` and after the end. */
   #transport: SessionTransport | undefined;
 
   constructor(private readonly options: ProtocolClientOptions) {}
@@ -78,16 +80,11 @@ class SessionClient implements ProtocolClient {
 
   #attach(transport: SessionTransport): void {
     this.#transport = transport;
-    const closed = transport.onclose;
-    transport.onclose = () => {
-      this.abandon(transport.ended ?? CLOSED_BY_US);
-      closed?.();
-    };
     transport.onmessage = (message, context) => {
       this.onwire?.('received', message);
-      this.#hear(toInbound(message), context?.relatedRequestId);
+      this.#receive(toInbound(message), context?.relatedRequestId);
     };
-    transport.onerror = (error) => this.#tellUnlessEnded(transport, error.message);
+    transport.onerror = (error) => this.#reportUnlessEnded(transport, error.message);
     transport.onlost = (id, failure) =>
       void this.#sent.get(Number(id))?.fail(new RequestLostError(failure, true));
   }
@@ -133,12 +130,12 @@ class SessionClient implements ProtocolClient {
     return transport.send(message);
   }
 
-  /** Sends what nobody waits for. */
+  /** Sends a message without an answer. */
   async #post(transport: SessionTransport, message: JSONRPCMessage): Promise<void> {
     try {
       await this.#send(transport, message);
     } catch (error) {
-      this.#tellUnlessEnded(transport, `A message could not be sent: ${toError(error).message}`);
+      this.#reportUnlessEnded(transport, `A message could not be sent: ${toError(error).message}`);
     }
   }
 
@@ -148,85 +145,85 @@ class SessionClient implements ProtocolClient {
     void this.#post(this.#transport, { jsonrpc: '2.0', method: 'notifications/cancelled', params });
   }
 
-  #tellUnlessEnded(transport: SessionTransport, message: string): void {
+  #reportUnlessEnded(transport: SessionTransport, message: string): void {
     if (transport.ended === undefined && this.#transport === transport) this.onoddity?.(message);
   }
 
-  #hear(came: Inbound, relatedTo: RequestId | undefined): void {
+  #receive(came: Inbound, relatedTo: RequestId | undefined): void {
     switch (came.kind) {
       case 'odd':
         this.onoddity?.(came.what);
         break;
       case 'answer':
-        this.#hearAnswer(came);
+        this.#receiveAnswer(came);
         break;
       case 'request':
-        void this.#hearRequest(came, relatedTo);
+        void this.#receiveRequest(came, relatedTo);
         break;
       case 'notification':
-        this.#hearNotification(came.method, came.params, relatedTo);
+        this.#receiveNotification(came.method, came.params, relatedTo);
     }
   }
 
-  /** A request that the server has taken back, or of a session that is over, is not answered. */
-  async #hearRequest(request: InboundRequest, relatedTo: RequestId | undefined): Promise<void> {
+  /** Answers a request, unless the server cancelled it or the session has ended. */
+  async #receiveRequest(request: InboundRequest, relatedTo: RequestId | undefined): Promise<void> {
     const transport = this.#transport;
     if (transport === undefined) return;
-    this.#asked ??= new AskedRequests();
+    this.#asked ??= new InboundRequests();
     const answer = await this.#asked.answer(request, this.#why(relatedTo), this.onrequest);
     if (answer !== undefined) await this.#post(transport, answer);
   }
 
   #giveUp(id: number, cause: Cause): void {
-    this.#givenUp ??= new GivenUpRequests(this.options.clock ?? systemClock);
+    this.#givenUp ??= new AbandonedRequests(this.options.clock ?? systemClock);
     this.#givenUp.add(id, cause);
   }
 
-  /** A server may go on with what was given up, and ask in the course of that. */
+  /** A server may still work on requests that were given up, and send requests because of them. */
   #why(relatedTo: RequestId | undefined): Omit<Asked, 'signal'> {
-    if (relatedTo === undefined) return causedBy(this.#sent.values(), this.#givenUp?.causes ?? []);
+    if (relatedTo === undefined) return originOf(this.#sent.values(), this.#givenUp?.causes ?? []);
     const related = this.#sent.get(Number(relatedTo));
     return { origin: related?.origin, causes: related === undefined ? [] : [related.origin] };
   }
 
-  /** An answer that comes after its request was given up is nothing odd. */
-  #hearAnswer({ id, result, error }: Extract<Inbound, { kind: 'answer' }>): void {
+  /** A late answer to a request that was given up is not odd. */
+  #receiveAnswer({ id, result, error }: Extract<Inbound, { kind: 'answer' }>): void {
     const sent = this.#sent.get(id);
     if (sent === undefined) {
-      if (!(id < this.#nextId)) this.onoddity?.('An answer came to a request that was never sent.');
+      if (!(id < this.#nextId)) this.onoddity?.('The server answered a request that was never sent.');
     } else if (result !== undefined) {
       sent.answer(result);
     } else {
-      sent.fail(error ?? new RequestLostError(INVALID_ANSWER, true));
+      sent.fail(error?.answering(sent.method) ?? new RequestLostError(INVALID_ANSWER, true));
     }
     this.#givenUp?.answered(id);
   }
 
-  #hearNotification(method: string, params: JsonObject, relatedTo: RequestId | undefined): void {
+  #receiveNotification(method: string, params: JsonObject, relatedTo: RequestId | undefined): void {
     try {
-      if (method === 'notifications/progress') this.#hearProgress(params);
-      else if (method === 'notifications/cancelled') this.#hearCancelled(params);
+      if (method === 'notifications/progress') this.#receiveProgress(params);
+      else if (method === 'notifications/cancelled') this.#receiveCancelled(params);
       else this.onnotification?.(method, params, this.#originOf(relatedTo));
     } catch (error) {
-      this.onoddity?.(`${cutText(method, 100)} could not be dealt with: ${toError(error).message}`);
+      this.onoddity?.(`${cutText(method, 100)} could not be processed: ${toError(error).message}`);
     }
   }
 
-  /** Only what the transport says: what comes late would be taken for the next one's. */
+  /** Uses only what the transport says: a late notification would be attributed to the next request. */
   #originOf(relatedTo: RequestId | undefined): RequestOrigin | undefined {
     return relatedTo === undefined ? undefined : this.#sent.get(Number(relatedTo))?.origin;
   }
 
   /** The token is the id of the request. */
-  #hearProgress(params: JsonObject): void {
+  #receiveProgress(params: JsonObject): void {
     const told = toProgress(params);
-    if (told === undefined) return this.onoddity?.('Progress was told that is not valid.');
+    if (told === undefined) return this.onoddity?.('The server sent progress that is not valid.');
     this.#sent.get(Number(told.token))?.onProgress?.(told.progress);
   }
 
-  #hearCancelled(params: JsonObject): void {
+  #receiveCancelled(params: JsonObject): void {
     const cancelled = toCancelled(params);
-    if (cancelled === undefined) return this.onoddity?.('A cancellation came that is not valid.');
+    if (cancelled === undefined) return this.onoddity?.('The server sent a cancellation that is not valid.');
     if (cancelled.requestId !== undefined) this.#asked?.cancel(cancelled.requestId, cancelled.reason);
   }
 }
@@ -236,7 +233,7 @@ function withProgressToken(params: JsonObject, progressToken: number): JsonObjec
   return { ...params, _meta: meta === undefined ? { progressToken } : { ...meta, progressToken } };
 }
 
-/** `written` holds where the error does not say. */
+/** `written` applies if the error does not say. */
 function toLost(error: unknown, written: boolean): RequestLostError {
   if (error instanceof TransportError) return new RequestLostError(error.failure, error.written);
   return new RequestLostError({ code: 'connection-lost', message: toError(error).message }, written);

@@ -1,6 +1,6 @@
 /**
- * What can be asked of one server beside calls, by its own names. Keeps what subscriptions are on their way; those that
- * the server has said yes to are wishes.
+ * The requests to one server other than calls, by the server's own names. Keeps subscriptions without an answer; those
+ * that the server accepted are session preferences.
  */
 import type {
   CompleteResult,
@@ -8,41 +8,45 @@ import type {
   LoggingLevel,
   ReadResourceResult,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { CallRoute } from '../calls/call.js';
+import type { CallRoute } from '../calls/call-route.js';
 import { callProblem } from '../calls/call-problem.js';
-import { whenGivenUp } from '../caller-signal.js';
+import { RetryLoop } from '../calls/retry-loop.js';
+import { onAbort } from '../async/caller-signal.js';
 import type { JsonObject } from '../protocol/protocol-client.js';
 import {
-  makeRequest,
-  tellSession,
+  ServerRequest,
   type Answered,
+  type Asked,
   type RequestOptions,
   type RequestPorts,
-  type ServerRequest,
 } from './request.js';
-import { whyNotOffered } from './offers.js';
-import type { Wishes } from './wishes.js';
+import { whyUnsupported } from './offers.js';
+import type { SessionPreferences } from './session-preferences.js';
 
-/** What is completed: an argument of a prompt, or a variable of a resource template. */
+/** What to complete: an argument of a prompt, or a variable of a resource template. */
 export type CompletionRef =
   | { readonly type: 'ref/prompt'; readonly name: string }
   /** `uri` is the URI template. */
   | { readonly type: 'ref/resource'; readonly uri: string };
 
-/** The argument or variable, and what of its value there is so far. */
+/** The argument or variable, and the beginning of its value. */
 export interface CompletionArgument {
+  /** Name of the argument or variable. */
   readonly name: string;
+  /** The beginning of its value; may be empty. */
   readonly value: string;
 }
 
+/** Options of a request for completions. */
 export interface CompletionOptions extends RequestOptions {
-  /** Values of other arguments or variables, as far as they are known. */
+  /** Known values of other arguments or variables. Default: none. */
   readonly context?: Readonly<Record<string, string>>;
 }
 
+/** Proposals of a server for the value of an argument (MCP `completion/complete`). */
 export type Completion = CompleteResult['completion'];
 
-/** From the most to the least talkative (RFC 5424). */
+/** From the most to the least verbose (RFC 5424). */
 export const LOG_LEVELS: readonly LoggingLevel[] = [
   'debug',
   'info',
@@ -56,11 +60,9 @@ export const LOG_LEVELS: readonly LoggingLevel[] = [
 
 export interface ConnectionRequestPorts {
   readonly calls: RequestPorts;
-  readonly wishes: Wishes;
+  readonly wishes: SessionPreferences;
   readonly timeoutMs: () => number;
 }
-
-type Asked = Pick<ServerRequest, 'method' | 'params' | 'about' | 'flawOf'>;
 
 const AN_UNSUBSCRIBE = new Error('It was unsubscribed meanwhile.');
 
@@ -75,7 +77,7 @@ export class ConnectionRequests {
 
   async readResource(uri: string, options: RequestOptions = {}): Promise<ReadResourceResult> {
     const flawOf = listIn('contents');
-    const { answer } = await this.#ask(aboutUri('resources/read', uri, flawOf), options);
+    const { answer } = await this.#request(aboutUri('resources/read', uri, flawOf), options).run();
     return answer as ReadResourceResult;
   }
 
@@ -87,8 +89,8 @@ export class ConnectionRequests {
     requirePromptName(name);
     requireTexts(args, 'The arguments of a prompt');
     const params = { name, arguments: args };
-    const flawOf = listIn('messages');
-    const { answer } = await this.#ask({ method: 'prompts/get', params, about: name, flawOf }, options);
+    const asked = { method: 'prompts/get', params, about: name, flawOf: listIn('messages') } as const;
+    const { answer } = await this.#request(asked, options).run();
     return answer as GetPromptResult;
   }
 
@@ -108,50 +110,50 @@ export class ConnectionRequests {
       ...(context === undefined ? {} : { context: { arguments: context } }),
     };
     const asked = { method: 'completion/complete', params, about, flawOf: flawOfCompletion } as const;
-    const { answer } = await this.#ask(asked, options);
+    const { answer } = await this.#request(asked, options).run();
     return answer['completion'] as Completion;
   }
 
   /**
-   * Sends a request as it is and gives the whole answer, whatever it holds.
+   * Sends a request unchanged and returns the whole answer unchecked.
    *
    * @internal
    */
   async pass(
-    method: ServerRequest['method'],
+    method: Asked['method'],
     params: JsonObject,
     about: string,
     options: RequestOptions,
   ): Promise<JsonObject> {
-    const { answer } = await this.#ask({ method, params, about }, options);
+    const { answer } = await this.#request({ method, params, about }, options).run();
     return answer;
   }
 
-  /** Whether there is a subscription, or one is on its way. */
+  /** Whether there is a subscription, or a request for one. */
   isSubscribed(uri: string): boolean {
     return this.#subscribing?.has(uri) === true || this.ports.wishes.isSubscribed(this.route.server, uri);
   }
 
-  /** Whether there is a session now that takes a log level. */
+  /** Whether there is a session now that supports log levels. */
   get takesLogLevel(): boolean {
     const session = this.route.session();
-    return session !== undefined && whyNotOffered('logging/setLevel', session) === undefined;
+    return session !== undefined && whyUnsupported('logging/setLevel', session) === undefined;
   }
 
-  /** Asked for again it is sent again, and does not count twice. */
+  /** A repeated subscription is sent again, but does not count twice. */
   async subscribe(uri: string, options: RequestOptions = {}): Promise<void> {
     const asked = aboutUri('resources/subscribe', uri);
-    this.#check(options);
+    requireOptions(options);
     const { signal } = options;
     const withdrawal = new AbortController();
     const giveUp = { handleEvent: () => withdrawal.abort(signal?.reason) };
     if (signal?.aborted === true) giveUp.handleEvent();
-    const leave = signal && whenGivenUp(signal, giveUp);
+    const leave = signal && onAbort(signal, giveUp);
     const subscribing = (this.#subscribing ??= new Map<string, Set<AbortController>>());
     const others = subscribing.get(uri) ?? new Set();
     subscribing.set(uri, others.add(withdrawal));
     try {
-      const { session } = await this.#ask(asked, { ...options, signal: withdrawal.signal });
+      const { session } = await this.#request(asked, { ...options, signal: withdrawal.signal }).run();
       if (!withdrawal.signal.aborted) this.ports.wishes.subscribed(session, uri);
     } finally {
       leave?.();
@@ -160,47 +162,44 @@ export class ConnectionRequests {
     }
   }
 
-  /** The server is told where there is a session; a later one hears nothing of the subscription. */
+  /** Unsubscribes at the server if there is a session; later sessions are not subscribed. */
   async unsubscribe(uri: string, options: RequestOptions = {}): Promise<void> {
     const asked = aboutUri('resources/unsubscribe', uri);
-    this.#check(options);
+    requireOptions(options);
     this.ports.wishes.unsubscribe(this.route.server, uri);
     for (const each of this.#subscribing?.get(uri) ?? []) each.abort(AN_UNSUBSCRIBE);
     const session = this.route.session();
-    if (session !== undefined) {
-      await tellSession(this.ports.calls, this.route, session, this.#toRequest(asked, options));
-    }
+    if (session !== undefined) await this.#request(asked, options).runOver(session);
   }
 
   async setLogLevel(level: LoggingLevel, options: RequestOptions = {}): Promise<void> {
     requireLevel(level);
     const asked = { method: 'logging/setLevel', params: { level }, about: '' } as const;
-    const { session } = await this.#ask(asked, options);
+    const { session } = await this.#request(asked, options).run();
     this.ports.wishes.levelSet(session, level);
   }
 
-  async #ask(asked: Asked, options: RequestOptions): Promise<Answered> {
-    this.#check(options);
-    return makeRequest(this.ports.calls, this.route, this.#toRequest(asked, options));
-  }
-
-  #check(options: RequestOptions): void {
-    const problem = callProblem({}, options);
-    if (problem !== undefined) throw problem;
-  }
-
-  #toRequest(asked: Asked, options: RequestOptions): ServerRequest {
-    return { ...asked, timeoutMs: options.timeoutMs ?? this.ports.timeoutMs(), options };
+  #request(asked: Asked, options: RequestOptions): RetryLoop<Answered> {
+    requireOptions(options);
+    const { calls, timeoutMs } = this.ports;
+    const limitMs = options.timeoutMs ?? timeoutMs();
+    const request = new ServerRequest(calls, this.route.server, asked, options, limitMs);
+    return new RetryLoop(calls, this.route, request);
   }
 }
 
-/** Throws a `TypeError` for what is no level. */
+function requireOptions(options: RequestOptions): void {
+  const problem = callProblem({}, options);
+  if (problem !== undefined) throw problem;
+}
+
+/** Throws a `TypeError` if it is not a log level. */
 export function requireLevel(level: LoggingLevel): void {
   if (LOG_LEVELS.includes(level)) return;
   throw new TypeError(`The log level must be one of ${LOG_LEVELS.join(', ')}.`);
 }
 
-function aboutUri(method: Asked['method'], uri: string, flawOf?: ServerRequest['flawOf']): Asked {
+function aboutUri(method: Asked['method'], uri: string, flawOf?: Asked['flawOf']): Asked {
   requireUri(uri);
   return { method, params: { uri }, about: uri, ...(flawOf === undefined ? {} : { flawOf }) };
 }
@@ -213,7 +212,7 @@ export function requirePromptName(name: string): void {
   requireText(name, 'The name of a prompt');
 }
 
-/** Throws a `TypeError` for what can be no `CompletionRef`. */
+/** Throws a `TypeError` if it is not a `CompletionRef`. */
 export function requireRef(ref: CompletionRef): void {
   const { type, name, uri } = Object(ref) as Readonly<Record<string, unknown>>;
   if (type !== 'ref/prompt' && type !== 'ref/resource') {
@@ -225,18 +224,18 @@ export function requireRef(ref: CompletionRef): void {
 function requireArgument(argument: CompletionArgument): void {
   const { name, value } = Object(argument) as Readonly<Record<string, unknown>>;
   requireText(name, 'The name of the argument');
-  if (typeof value !== 'string') throw new TypeError('The value of the argument must be a text.');
+  if (typeof value !== 'string') throw new TypeError('The value of the argument must be a string.');
 }
 
 function requireText(value: unknown, what: string): void {
   if (typeof value === 'string' && value !== '') return;
-  throw new TypeError(`${what} must be a text that is not empty.`);
+  throw new TypeError(`${what} must be a string that is not empty.`);
 }
 
 function requireTexts(value: unknown, what: string): void {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (isRecord && Object.values(value).every((each) => typeof each === 'string')) return;
-  throw new TypeError(`${what} must be an object of texts.`);
+  throw new TypeError(`${what} must be an object of strings.`);
 }
 
 function listIn(field: string): (answer: JsonObject) => string | undefined {

@@ -1,7 +1,7 @@
-/** What a server must have declared before it is asked for something (MCP specification, "Lifecycle", capabilities). */
+/** The capability that a server must have declared for each request (MCP specification, "Lifecycle", capabilities). */
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import { NotOfferedError } from '../errors.js';
-import type { Session } from '../sessions.js';
+import { UnsupportedError } from '../errors.js';
+import type { Session } from '../sessions/sessions.js';
 
 export type RequestMethod =
   | 'resources/read'
@@ -20,9 +20,9 @@ const DECLARED: Readonly<Record<RequestMethod, (capabilities: ServerCapabilities
   'logging/setLevel': ({ logging }) => logging !== undefined,
 };
 
-/** The error of a request that the server of a session does not take; undefined where it does. */
-export function whyNotOffered(method: RequestMethod, session: Session): NotOfferedError | undefined {
+/** The error of a request that the server of a session does not support; undefined if it does. */
+export function whyUnsupported(method: RequestMethod, session: Session): UnsupportedError | undefined {
   if (DECLARED[method](session.capabilities)) return undefined;
   const { name } = session.key;
-  return new NotOfferedError(`'${name}' does not offer ${method}, so it was not sent.`, { server: name });
+  return new UnsupportedError(`'${name}' does not offer ${method}, so it was not sent.`, { server: name });
 }

@@ -1,21 +1,21 @@
 /**
- * What can be asked of a troupe beside calls: finds the server that is meant, by the lists, and asks it.
+ * The requests to a troupe other than calls: finds the server by the lists, and sends it the request.
  *
- * Whoever asks just after a start asks before the lists are read: what is not found is looked for again once they are.
+ * A request just after a start may come before the lists are read: if nothing is found, it searches again after that.
  */
+import { hasTag, type PublicState } from '../../machines/connection/connection.states.js';
 import type { GetPromptResult, LoggingLevel, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
-import { GivenUp, Patience, TimedOut } from '../calls/patience.js';
-import { fitsTemplate } from '../catalog/uri-template.js';
+import { Deadline, Aborted, TimedOut } from '../calls/deadline.js';
+import { fitsTemplate, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
 import type { CatalogPrompt } from '../catalog/prompt.js';
-import type { CatalogResource, CatalogResourceTemplate } from '../catalog/resource.js';
-import { nearestName } from '../config/near-miss.js';
-import { CallAbortedError, NotOfferedError } from '../errors.js';
+import { nearestName } from '../text/near-miss.js';
+import { CallAbortedError, NotFoundError } from '../errors.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
 import type { ServerStatus } from '../lifecycle/status.js';
-import { DEFAULT_CALL_TIMEOUT_MS } from '../options.js';
+import { DEFAULT_CALL_TIMEOUT_MS } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
-import { messageOf } from '../thrown.js';
-import { whoIsAway } from '../unknown-tool.js';
+import { messageOf } from '../text/error-message.js';
+import { whoIsAway } from './unknown-tool.js';
 import type { RequestOptions } from './request.js';
 import {
   requireLevel,
@@ -28,17 +28,18 @@ import {
   type CompletionRef,
   type ConnectionRequests,
 } from './connection-requests.js';
-import type { Wishes } from './wishes.js';
+import type { SessionPreferences } from './session-preferences.js';
 
-/** Which server is meant. */
-export interface OfServer {
+/** Selects the server. */
+export interface ServerScope {
   /** Name of the server. Default: the only one that lists it. */
   readonly server?: string;
 }
 
-export type ResourceOptions = RequestOptions & OfServer;
+/** Options of a request for a resource. */
+export type ResourceOptions = RequestOptions & ServerScope;
 
-/** What is seen of the lists. */
+/** The lists that are visible. */
 export interface SeenLists {
   readonly resources: readonly CatalogResource[];
   readonly resourceTemplates: readonly CatalogResourceTemplate[];
@@ -47,11 +48,10 @@ export interface SeenLists {
   prompt(name: string): CatalogPrompt | undefined;
 }
 
-/** A server that can be asked. */
+/** A server that accepts requests. */
 export interface AskedServer {
   readonly name: string;
-  /** It is ready, and its lists beside the tools are being read. */
-  readonly isListing: boolean;
+  readonly present: PublicState;
   readonly requests: ConnectionRequests;
 }
 
@@ -59,18 +59,18 @@ export interface TroupeRequestPorts {
   readonly clock: Clock;
   readonly lists: SeenLists;
   readonly servers: () => Iterable<AskedServer>;
-  /** Why nobody can be asked, now or any more. */
+  /** Why no request can be sent, now or ever again; undefined if it can. */
   readonly whyIdle: () => Error | undefined;
   /** As `Publisher.until`. */
   readonly until: (isTrue: () => boolean, signal?: AbortSignal) => Promise<void>;
   readonly publish: (event: LifecycleEventBody) => void;
-  readonly wishes: Wishes;
+  readonly wishes: SessionPreferences;
 }
 
 export class TroupeRequests {
   constructor(private readonly ports: TroupeRequestPorts) {}
 
-  /** The same among some of the servers. */
+  /** The same for some of the servers. */
   among(lists: SeenLists, sees: (server: string) => boolean): TroupeRequests {
     const servers = (): AskedServer[] => [...this.ports.servers()].filter(({ name }) => sees(name));
     return new TroupeRequests({ ...this.ports, lists, servers });
@@ -86,7 +86,7 @@ export class TroupeRequests {
     await asked.subscribe(uri, options);
   }
 
-  /** What nobody is subscribed to is no error. */
+  /** No error if there is no such subscription. */
   async unsubscribe(uri: string, { server, ...options }: ResourceOptions = {}): Promise<void> {
     const asked = server === undefined ? this.#subscribedTo(uri) : [this.#named(server)];
     await Promise.all(asked.map((requests) => requests.unsubscribe(uri, options)));
@@ -104,7 +104,7 @@ export class TroupeRequests {
   async complete(
     ref: CompletionRef,
     argument: CompletionArgument,
-    { server, ...options }: CompletionOptions & OfServer = {},
+    { server, ...options }: CompletionOptions & ServerScope = {},
   ): Promise<Completion> {
     requireRef(ref);
     if (ref.type === 'ref/prompt') {
@@ -116,8 +116,8 @@ export class TroupeRequests {
   }
 
   /**
-   * Without a server: for all of them, those that come later included. It is set at once where there is a session that
-   * takes it, and where one refuses, that is a diagnostic.
+   * Without a server: for all servers, later ones included. It is set at once in each session that supports it; if a
+   * server refuses, that is a diagnostic.
    */
   async setLogLevel(level: LoggingLevel, { server, ...options }: ResourceOptions = {}): Promise<void> {
     if (server !== undefined) return this.#named(server).setLogLevel(level, options);
@@ -129,7 +129,7 @@ export class TroupeRequests {
         requests.setLogLevel(level, options).catch((error: unknown) => {
           const why = messageOf(error);
           const message = `The log level '${level}' was not set: ${why}`;
-          this.ports.publish({ type: 'diagnostic', connection: name, kind: 'log-level', message });
+          this.ports.publish({ type: 'diagnostic', server: name, kind: 'log-level', message });
         }),
       ),
     );
@@ -141,7 +141,7 @@ export class TroupeRequests {
     if (found !== undefined) return found.requests;
     this.#requireOpen();
     const names = servers.map(({ name }) => name);
-    throw new NotOfferedError(`No server is called '${server}'.${didYouMean(server, names)}`, { server });
+    throw new NotFoundError(`No server is called '${server}'.${didYouMean(server, names)}`, { server });
   }
 
   #subscribedTo(uri: string): ConnectionRequests[] {
@@ -163,12 +163,12 @@ export class TroupeRequests {
     if (only === undefined) throw this.#unknownResource(uri);
     if (others.length === 0) return this.#named(only);
     const names = [only, ...others].map((name) => `'${name}'`).join(', ');
-    throw new NotOfferedError(
-      `Several servers offer the resource '${uri}': ${names}. Say with 'server' which of them is meant.`,
+    throw new NotFoundError(
+      `Several servers offer the resource '${uri}': ${names}. Name one of them with 'server'.`,
     );
   }
 
-  /** Those that list it, else those with a template that could mean it; undefined where none does. */
+  /** The servers that list it, else those with a matching template; undefined if there are none. */
   #serversListing(uri: string): readonly string[] | undefined {
     const { resources, resourceTemplates } = this.ports.lists;
     const exact = resources.filter((resource) => resource.uri === uri);
@@ -187,7 +187,7 @@ export class TroupeRequests {
       name,
       this.ports.lists.prompts.map((prompt) => prompt.name),
     );
-    throw new NotOfferedError(
+    throw new NotFoundError(
       `No server offers a prompt called '${name}'.${near}${whoIsAway(this.ports.lists.status)}`,
     );
   }
@@ -197,35 +197,36 @@ export class TroupeRequests {
     if (why !== undefined) throw why;
   }
 
-  #unknownResource(uri: string): NotOfferedError {
+  #unknownResource(uri: string): NotFoundError {
     this.#requireOpen();
     const near = didYouMean(
       uri,
       this.ports.lists.resources.map((resource) => resource.uri),
     );
-    return new NotOfferedError(
-      `No server lists the resource '${uri}', and no template fits it.${near} Name the server with 'server' to ask it all the same.${whoIsAway(this.ports.lists.status)}`,
+    return new NotFoundError(
+      `No server lists the resource '${uri}', and no template fits it.${near} To request it anyway, name the server with 'server'.${whoIsAway(this.ports.lists.status)}`,
     );
   }
 
-  /** Looks at once, and again when the lists of every server that is ready have been read, or patience is over. */
+  /** Looks at once, and again when the lists of every ready server are read or the deadline has passed. */
   async #found<T>(look: () => T | undefined, options: RequestOptions): Promise<T | undefined> {
-    const isListing = (): boolean => [...this.ports.servers()].some((server) => server.isListing);
+    const isListing = (): boolean =>
+      [...this.ports.servers()].some(({ present }) => hasTag(present, 'enriching'));
     const found = look();
     if (found !== undefined || !isListing()) return found;
     const { signal, timeoutMs = DEFAULT_CALL_TIMEOUT_MS, totalTimeoutMs = 0 } = options;
     const limits = { idleMs: timeoutMs, totalMs: totalTimeoutMs };
-    const patience = new Patience(this.ports.clock, limits, signal);
+    const deadline = new Deadline(this.ports.clock, limits, signal);
     try {
-      await this.ports.until(() => look() !== undefined || !isListing(), patience.signal);
+      await this.ports.until(() => look() !== undefined || !isListing(), deadline.signal);
     } catch (error) {
-      if (error instanceof GivenUp) {
+      if (error instanceof Aborted) {
         const message = 'The request was aborted before it was sent.';
         throw new CallAbortedError(message, { cause: signal?.reason });
       }
       if (!(error instanceof TimedOut)) throw error;
     } finally {
-      patience.end();
+      deadline.end();
     }
     return look();
   }

@@ -1,40 +1,51 @@
 /**
- * Approved tools as files that only the user can read: for each server the baseline, `HASH.json`, and beside it one
- * file for every tool that was approved later, `HASH.TOOL.json`.
+ * Accepted tools as files that only the user can read: for each server the baseline, `HASH.json`, and one file for each
+ * tool that was accepted later, `HASH.TOOL.json`.
  *
- * F1. A file is written whole or not at all. The baseline is made only where there is none, and no two tools share a
- *     file: processes that write at the same time lose nothing of each other, and need no lock for it.
- * F2. A baseline that cannot be understood is no baseline: it is told, and never taken for a server that was not seen
- *     before. The next approval moves it aside, and an empty one takes its place.
- * F3. A tool whose file cannot be understood counts as not approved, whatever the baseline says of it.
+ * F1. A file is written whole or not at all. The baseline is created only if there is none, and no two tools share a
+ *     file, so concurrent processes lose none of each other's acceptances and need no lock.
+ * F2. A baseline that cannot be parsed is reported, and the server never counts as new. The next acceptance moves the
+ *     file aside and puts an empty baseline in its place.
+ * F3. A tool whose file cannot be parsed counts as not accepted, whatever the baseline says.
  */
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isObject } from '../config/read-shape.js';
-import { makeFolder } from '../make-folder.js';
-import { moveAside } from '../move-aside.js';
-import { parseJson } from '../parse-json.js';
-import { readStored } from '../read-stored.js';
-import { userFolder } from '../user-folder.js';
-import { watchFolder } from '../watch-folder.js';
-import { createPrivately, writePrivately } from '../write-privately.js';
-import { toReviewed } from './fingerprint.js';
-import type { RememberedTool, ReviewedServer, ReviewStore } from './review-store.js';
+import { isObject } from '../config/entry/read-shape.js';
+import { makeFolder } from '../storage/make-folder.js';
+import { quarantineFile, readStored } from '../storage/stored-file.js';
+import { parseJson } from '../json/parse-json.js';
+import { userFolder } from '../storage/user-folder.js';
+import { watchFolder } from '../storage/watch-folder.js';
+import { createFileAtomic, writeFileAtomic } from '../storage/write-file-atomic.js';
+import { toReviewed } from '../catalog/tool-fingerprint.js';
+import type { RememberedTool, ReviewStore } from './review-store.js';
+import type { ReviewedServer } from '../catalog/catalogs.js';
 
+/** Options of `createFileReviewStore`. */
 export interface FileReviewStoreOptions {
   /**
-   * Where the files are; made when first needed, for the user alone. Default: `reviews` in Troupe's folder in the
-   * user's configuration, the one that the `troupe` command uses.
+   * Folder of the files; created when first needed, readable by the user alone. Default: `reviews` in
+   * Troupe's folder of the user's configuration, which the `troupe` command uses too.
    */
   readonly folder?: string;
 }
 
 const HASH = /^[0-9a-f]{64}$/;
-/** The names of files that count, with the hash of their server. */
+/** The names of the store's files, with the hash of the server. */
 const OURS = /^([0-9a-f]{64})(\.[0-9a-f]{64})?\.json$/;
 
-/** Approvals that outlive the process and are shared by all processes of the user, the `troupe` command included. */
+/**
+ * Keeps accepted tools in files that all processes of the user share, including the `troupe` command. Methods
+ * reject as `node:fs` does if the files cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { createFileReviewStore, createTroupe } from 'mcp-troupe';
+ *
+ * const troupe = createTroupe({ config: '.mcp.json', review: { mode: 'hold-changes', store: createFileReviewStore() } });
+ * ```
+ */
 export function createFileReviewStore(options: FileReviewStoreOptions = {}): ReviewStore {
   const place = async (): Promise<string> => options.folder ?? defaultFolder();
   const madeFolder = async (): Promise<string> => {
@@ -42,7 +53,7 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
     makeFolder(folder);
     return folder;
   };
-  /** What was written here last, by the name of its file. */
+  /** The content that this process wrote last, by name of the file. */
   const own = new Map<string, string>();
   const isOwn = async (folder: string, name: string): Promise<boolean> => {
     const text = own.get(name);
@@ -55,19 +66,19 @@ export function createFileReviewStore(options: FileReviewStoreOptions = {}): Rev
       const known = (await readBaseline(file)) ?? (await beginWith(file, server, first));
       return withLater(known, await readLater(folder, server));
     },
-    approve: async (server, tools) => {
+    accept: async (server, tools) => {
       const folder = await madeFolder();
       const file = join(folder, baselineName(server));
       const known = await readBaseline(file).catch((error: unknown) => setAside(file, error));
-      if (known === undefined) await createPrivately(file, toText(server, []));
+      if (known === undefined) await createFileAtomic(file, toText(server, []));
       for (const tool of tools) {
         const name = `${server.hash}.${suffixOf(tool)}`;
         const text = toText(server, [tool]);
         own.set(name, text);
-        await writePrivately(join(folder, name), text);
+        await writeFileAtomic(join(folder, name), text);
       }
     },
-    // Without a watch the approval is found at the next start.
+    // Without a watch, an acceptance is found at the next start.
     watch: (onChange) => {
       let isOver = false;
       const tell = async (folder: string, name: string, hash: string): Promise<void> => {
@@ -94,22 +105,22 @@ function baselineName({ hash }: ReviewedServer): string {
   return `${hash}.json`;
 }
 
-/** What its file is called beside the hash of the server. In UTF-8 all lone surrogates would look alike. */
+/** The part of the file name after the hash of the server. UTF-16, since in UTF-8 all lone surrogates look alike. */
 function suffixOf({ name }: RememberedTool): string {
   return `${createHash('sha256').update(name, 'utf16le').digest('hex')}.json`;
 }
 
-/** Another process may have been faster: then its list is the one. */
+/** If another process was faster, its list is the baseline. */
 async function beginWith(
   file: string,
   server: ReviewedServer,
   first: readonly RememberedTool[],
 ): Promise<readonly RememberedTool[]> {
-  if (await createPrivately(file, toText(server, first))) return first;
+  if (await createFileAtomic(file, toText(server, first))) return first;
   return (await readBaseline(file)) ?? [];
 }
 
-/** The name of the server is for whoever looks into the file. */
+/** The name of the server is for people who read the file. */
 function toText({ server }: ReviewedServer, tools: readonly RememberedTool[]): string {
   return `${JSON.stringify({ server, tools: tools.map(toRemembered) }, null, 2)}\n`;
 }
@@ -119,7 +130,7 @@ function toRemembered(tool: RememberedTool): RememberedTool {
   return { ...toReviewed(tool), ...(fingerprint === undefined ? {} : { fingerprint }) };
 }
 
-/** Undefined where there is none. Rejects where there is a file that is none. */
+/** Undefined if there is no file. Rejects if the file is not a baseline. */
 async function readBaseline(file: string): Promise<readonly RememberedTool[] | undefined> {
   const text = await readStored(file);
   if (text === undefined) return undefined;
@@ -130,13 +141,11 @@ async function readBaseline(file: string): Promise<readonly RememberedTool[] | u
 
 class BrokenBaseline extends Error {
   constructor(file: string) {
-    super(
-      `${file} cannot be understood, so it counts for nothing; approve the tools again, and it is kept aside`,
-    );
+    super(`${file} cannot be parsed and is ignored; accept the tools again, and it is moved aside`);
   }
 }
 
-/** The tools that were approved later, by the suffix of their file; null where it cannot be understood. */
+/** The tools that were accepted later, by the suffix of their file; null if a file cannot be parsed. */
 async function readLater(
   folder: string,
   { hash }: ReviewedServer,
@@ -152,16 +161,16 @@ async function readLater(
   return new Map(await Promise.all(entries));
 }
 
-/** What was approved later takes the place of the tool of its name. */
+/** Tools that were accepted later replace those of the same name. */
 function withLater(
   known: readonly RememberedTool[],
   later: ReadonlyMap<string, RememberedTool | null>,
 ): readonly RememberedTool[] {
   const stillCounts = known.filter((tool) => !later.has(suffixOf(tool)));
-  const approved = [...later].flatMap(([file, tool]) =>
+  const accepted = [...later].flatMap(([file, tool]) =>
     tool !== null && suffixOf(tool) === file ? tool : [],
   );
-  return [...stillCounts, ...approved];
+  return [...stillCounts, ...accepted];
 }
 
 function parseTools(text: string): readonly RememberedTool[] | undefined {
@@ -178,5 +187,5 @@ function isTool(value: unknown): value is RememberedTool {
 
 async function setAside(file: string, error: unknown): Promise<undefined> {
   if (!(error instanceof BrokenBaseline)) throw error;
-  await moveAside(file);
+  await quarantineFile(file);
 }

@@ -1,59 +1,62 @@
-/**
- * Where the tools that were approved are remembered: the port, and a store that lives as long as the process.
- */
-import type { ReviewedTool } from './fingerprint.js';
+/** Where accepted tools are kept: the port, and a store in memory. */
+import type { ReviewedServer } from '../catalog/catalogs.js';
+import type { ReviewedTool } from '../../machines/policy/review.js';
 
-/** Whose tools they are. */
-export interface ReviewedServer {
-  /** Its configured name. */
-  readonly server: string;
-  /** Hash (hex) of the name and of what is started or reached: another entry of the same name is another server. */
-  readonly hash: string;
-}
-
-/** A tool as it is remembered. */
+/** An accepted tool in the store. */
 export interface RememberedTool extends ReviewedTool {
-  /** Of the tool as its server had it, where that cannot be told from what is here: a secret of its entry was struck out. */
+  /**
+   * Fingerprint of the tool as the server had it. Present if a secret of the entry was removed, so that it
+   * cannot be computed from this record.
+   */
   readonly fingerprint?: string;
 }
 
 /**
- * What rejects, or takes longer than 10 s, leaves every tool of the server held, and is told as a `diagnostic`. Where
- * several processes share a store, none may take away what another one wrote.
+ * Stores accepted tools. If a method rejects or takes longer than 10 s, every tool of the server is held and
+ * a `diagnostic` is published. Processes that share a store must not remove each other's acceptances.
  */
 export interface ReviewStore {
   /**
-   * The tools of that server as they were approved last. Where nothing is known of it, those of `first` become that,
-   * at once and for whoever else asks: a list that could not be remembered must not be given back.
+   * The accepted tools of a server. If there are none yet, `first` becomes the baseline atomically, for every
+   * process. A list that could not be stored must not be returned.
    */
   baseline(
     server: ReviewedServer,
     first: readonly RememberedTool[],
   ): Promise<readonly RememberedTool[]> | readonly RememberedTool[];
-  /** From here on these are the approved ones of their names. The other tools stay as they are. */
-  approve(server: ReviewedServer, tools: readonly RememberedTool[]): Promise<void> | void;
+  /** Stores accepted tools. Other tools of the server stay as they are. */
+  accept(server: ReviewedServer, tools: readonly RememberedTool[]): Promise<void> | void;
   /**
-   * Tells of approvals that came from elsewhere, with the hash of their server; ends with the function it gives back.
-   * Without it they count for the next start.
+   * Calls `onChange` with the hash of a server when another process has changed its accepted tools, until the
+   * returned function is called. Without it, such an acceptance counts for the next start.
    */
   watch?(onChange: (hash: string) => void): () => void;
 }
 
-/** Approvals that are forgotten with the process. */
+/**
+ * Keeps accepted tools until the process ends.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryReviewStore, createTroupe } from 'mcp-troupe';
+ *
+ * const troupe = createTroupe({ config: '.mcp.json', review: { mode: 'hold-changes', store: createMemoryReviewStore() } });
+ * ```
+ */
 export function createMemoryReviewStore(): ReviewStore {
   return createOwnReviewStore().store;
 }
 
-/** Servers that are gone and may come back; of more, those that went first are forgotten. */
-const MOST_GONE = 1_000;
+/** Most removed servers that are remembered, since they may come back; the oldest are forgotten first. */
+const MAX_GONE = 1_000;
 
 export interface OwnReviewStore {
   readonly store: ReviewStore;
-  /** Nobody lists the tools of that server any more, unless it comes back. A store of the host's is not told. */
+  /** Called when a server is removed; it may come back. Undefined for a store of the host. */
   readonly gone?: ((server: ReviewedServer) => void) | undefined;
 }
 
-/** A store that does not grow with the servers that have come and gone. */
+/** A store whose size does not grow with removed servers. */
 export function createOwnReviewStore(): OwnReviewStore {
   const servers = new Map<string, readonly RememberedTool[]>();
   const gone = new Set<string>();
@@ -65,7 +68,7 @@ export function createOwnReviewStore(): OwnReviewStore {
         servers.set(hash, known);
         return [...known];
       },
-      approve: ({ hash }, tools) => {
+      accept: ({ hash }, tools) => {
         const now = new Map([...(servers.get(hash) ?? []), ...tools].map((tool) => [tool.name, tool]));
         servers.set(hash, [...now.values()]);
       },
@@ -74,7 +77,7 @@ export function createOwnReviewStore(): OwnReviewStore {
       gone.delete(hash);
       gone.add(hash);
       for (const oldest of gone) {
-        if (gone.size <= MOST_GONE) break;
+        if (gone.size <= MAX_GONE) break;
         gone.delete(oldest);
         servers.delete(oldest);
       }

@@ -1,64 +1,75 @@
 /**
- * The reviews of all servers: whose lists they judge, what is told of it, and who is kept from what.
+ * `src/review` compares the tools of a server with those that a person accepted, and holds back those that differ. This
+ * file holds the reviews of all servers: which lists they judge, what is published, and which tools are held.
  *
- * W1. What is held is decided by the chart of each server alone; the mode says what comes of it. With `report` nothing is
- *     kept from anybody, so that lists of an earlier run can wait for their verdict until everything is started.
- * W2. What a filter of the entry keeps away is judged, but nobody is bothered with it.
+ * W1. Only the chart of each server decides which tools are held; the mode decides what follows. With `report` no tool
+ *     is hidden, so cached lists can wait for their verdict until everything has started.
+ * W2. Tools that the entry's filter hides are judged, but nothing is published about them.
+ *
+ * Longer than 300 lines because it is the only object that the runtime asks about reviews; its methods are short.
  */
+import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { StateValue } from 'xstate';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ToolPrint } from '../../machines/policy/review.js';
-import type { ReviewEmitted } from '../../machines/review.machine.js';
-import { isAllowed, type ToolFilter } from '../catalog/filter.js';
-import { cutText } from '../cut-text.js';
-import { NotReadyError, UnknownToolError, type ToolHeldError } from '../errors.js';
-import type { LifecycleEventBody, OfConnection } from '../lifecycle/event.js';
+import type { ReviewEmitted } from '../../machines/review/review.machine.js';
+import { isAllowed, type ToolFilter } from '../config/entry/tool-filter.js';
+import { cutText } from '../text/cut-text.js';
+import { UnknownToolError, type ToolHeldError } from '../errors.js';
+import type { LifecycleEventBody, ConnectionScoped } from '../lifecycle/event.js';
 import type { Publisher } from '../lifecycle/publish.js';
-import type { ReviewMode } from '../options.js';
+import type { Lifetime } from '../lifecycle/lifetime.js';
+import type { ReviewMode } from './review-option.js';
 import type { Clock } from '../ports.js';
-import { doneWithin } from '../release.js';
-import type { Mask } from '../secrets.js';
-import { messageOf } from '../thrown.js';
-import { changedFields } from './fingerprint.js';
+import { settlesWithin } from '../async/settles-within.js';
+import type { Mask } from '../secrets/secrets.js';
+import { messageOf } from '../text/error-message.js';
+import { changedFields } from '../catalog/tool-fingerprint.js';
 import {
   heldError,
-  outdatedApproval,
+  outdatedAcceptance,
   whyHeld,
-  type ToolToApprove,
+  type ToolToAccept,
   type HeldDefinition,
 } from './held-tool.js';
-import type { OwnReviewStore, ReviewedServer } from './review-store.js';
+import type { OwnReviewStore } from './review-store.js';
+import type { ReviewedServer } from '../catalog/catalogs.js';
 import { ServerReview } from './server-review.js';
 
-/** A list can be other in as many places as it has tools; a person needs a few of them. */
-const MOST_TOLD = 10;
+/** Every tool of a list may differ; a few are enough for a person. */
+const MAX_REPORTED = 10;
 /** Longest time that a start waits for the lists of an earlier run to be judged. */
 const READY_LIMIT_MS = 1_000;
-/** Longest time that is given to what has to be kept when the troupe closes. */
+/** Longest time for storing acceptances when the troupe closes. */
 const CLOSE_LIMIT_MS = 2_000;
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-type Told = Extract<LifecycleEventBody, { type: 'tool.held' | 'tool.approved' | 'diagnostic' }>;
-/** Without the session that it is about. */
-type Unaddressed = Told extends infer T ? (T extends Told ? Omit<T, keyof OfConnection> : never) : never;
+type ReviewEventBody = Extract<LifecycleEventBody, { type: 'tool.held' | 'tool.accepted' | 'diagnostic' }>;
+/** The event without its session. */
+type Unaddressed = ReviewEventBody extends infer T
+  ? T extends ReviewEventBody
+    ? Omit<T, keyof ConnectionScoped>
+    : never
+  : never;
 
 export interface ReviewsPorts extends OwnReviewStore {
   readonly mode: ReviewMode;
   readonly clock: Clock;
   readonly publish: (event: LifecycleEventBody) => void;
   readonly mask: (server: string) => Mask;
-  /** Strikes out the secrets that cannot stand in a definition by chance. */
+  /** Masks only secrets that cannot appear in a definition by chance. */
   readonly echoMask: (server: string) => Mask;
-  /** Whose tools those of a configured server are; undefined where it is no server that can be reached. */
+  /** The review target of a configured server; undefined if its entry cannot be started or reached. */
   readonly target: (server: string) => ReviewedServer | undefined;
   readonly filter: (server: string) => ToolFilter;
   readonly generation: (server: string) => number;
-  /** Something may be held, or not any more, that was told by no event. */
+  readonly lifetime: Pick<Lifetime, 'isClosed' | 'hasStarted' | 'refuseClosed'>;
+  /** Called when the held tools may have changed without an event. */
   readonly changed: () => void;
 }
 
-/** A list of tools, and whose it is; that of the present entry where nobody said so. */
+/** A list of tools, and the server that it belongs to. Default: the target of the present entry. */
 interface Listed {
   readonly server: string;
   readonly of: ReviewedServer | undefined;
@@ -68,108 +79,110 @@ interface Listed {
 export class Reviews {
   readonly #ports: ReviewsPorts;
   readonly #servers = new Map<string, ServerReview>();
-  /** Lists that are not judged yet, the oldest first. */
+  /** Lists that wait for their judgment, the oldest first. */
   #waiting: Listed[] = [];
-  /** What the store gave to end its watch with; undefined before it was asked. */
+  /** The function that ends the store's watch; undefined before the watch was requested. */
   #watching: (() => void) | null | undefined;
-  #hasBegun = false;
-  #isClosed = false;
 
   constructor(ports: ReviewsPorts) {
     this.#ports = ports;
   }
 
-  /** A server has listed its tools, or has none any more. `of` is whose they are, where its entry may be another by now. */
+  /**
+   * A server has listed its tools, or its list was dropped. `of` is the target of the list, if the entry may have
+   * changed since.
+   */
   listed(server: string, tools: readonly Tool[], of?: ReviewedServer): void {
-    if (this.#ports.mode === 'off' || this.#isClosed) return;
+    const { mode, lifetime } = this.#ports;
+    if (mode === 'off' || lifetime.isClosed) return;
     this.#waiting.push({ server, of, tools });
-    if (this.#hasBegun || this.#holds) this.#judgeWaiting((each) => each.server === server);
+    if (lifetime.hasStarted || this.#holds) this.#judgeWaiting((each) => each.server === server);
   }
 
-  /** The connections are started: what came before is judged now, one list in each turn of the event loop. */
+  /** Call this when the connections are started: earlier lists are judged now, one in each turn of the event loop. */
   begin(): void {
-    this.#hasBegun = true;
     this.#judgeNext();
   }
 
-  /** Whose the tools are that the present entry of a server leads to. */
+  /** The review target of a server's present entry. */
   target(server: string): ReviewedServer | undefined {
     return this.#ports.target(server);
   }
 
-  /** Where the chart of a server's review stands; undefined before its first list, and where nothing is reviewed. */
+  /** The state of a server's review; undefined before its first list, and if it is not reviewed. */
   state(server: string): StateValue | undefined {
     return this.#servers.get(server)?.state;
   }
 
-  /** The tools of a server that are kept from everybody; the same set until it changes. */
+  /** Names of the hidden tools of a server; the same set until it changes. */
   heldBack(server: string): ReadonlySet<string> {
     return this.#holds ? (this.#servers.get(server)?.names ?? NOTHING) : NOTHING;
   }
 
-  /** What a person has to look at, of all servers. */
+  /** The held tools of all servers. */
   get held(): readonly HeldDefinition[] {
-    if (!this.#holds || this.#isClosed) return [];
+    if (!this.#holds || this.#ports.lifetime.isClosed) return [];
     return [...this.#servers.values()].flatMap(({ held }) => held).filter((each) => this.#isWanted(each));
   }
 
-  /** Why a tool must not be called; undefined where it may. */
+  /** Why a tool must not be called; undefined if it may be called. */
   whyHeld(server: string, tool: string): ToolHeldError | undefined {
     const held = this.#holds ? this.#servers.get(server)?.heldTool(tool) : undefined;
     return held && heldError(held, this.#ports.mask(server));
   }
 
-  /** Resolves when the last list of a server is judged; undefined where nobody has to wait for that. */
+  /** Resolves when the last list of a server is judged; undefined if there is nothing to wait for. */
   judged(server: string): Promise<void> | undefined {
     return this.#holds ? this.#servers.get(server)?.judged() : undefined;
   }
 
-  /** See `Review.approve`. */
-  async approve({ server, tool, fingerprint }: ToolToApprove): Promise<boolean> {
-    if (this.#isClosed) throw new NotReadyError('The troupe is closed.', { server });
+  /** See `Review.accept`. */
+  async accept(wanted: ToolToAccept): Promise<boolean> {
+    const { server, tool, fingerprint } = wanted;
     this.#judgeWaiting();
     const review = this.#servers.get(server);
     await review?.judged();
-    const keeping = review?.approve({ tool, fingerprint });
+    this.#ports.lifetime.refuseClosed(server);
+    if (review !== this.#servers.get(server)) return this.accept(wanted);
+    const keeping = review?.accept({ tool, fingerprint });
     if (keeping !== undefined) return keeping;
     const mask = this.#ports.mask(server);
     const held = review?.heldTool(tool);
-    if (held !== undefined) throw outdatedApproval(held, mask);
-    const told = mask(tool);
-    throw new UnknownToolError(told, `No tool called '${told}' of '${server}' is held back.`, { server });
+    if (held !== undefined) throw outdatedAcceptance(held, mask);
+    const masked = mask(tool);
+    throw new UnknownToolError(masked, `No tool called '${masked}' of '${server}' is held back.`, { server });
   }
 
-  /** See `Review.settled`. */
-  async settled(): Promise<void> {
+  /** See `Review.idle`. */
+  async idle(): Promise<void> {
     this.#judgeWaiting();
-    await Promise.all([...this.#servers.values()].map((review) => review.settled()));
+    await Promise.all([...this.#servers.values()].map((review) => review.idle()));
   }
 
-  /** A server was removed; what was approved of it stays in the store, for when it comes back. */
+  /** Forgets a removed server; its accepted tools stay in the store in case it comes back. */
   forget(server: string): void {
     this.#waiting = this.#waiting.filter((each) => each.server !== server);
     this.#servers.get(server)?.stop();
     this.#servers.delete(server);
   }
 
-  /** From here on what is removed is forgotten. */
+  /** From now on, removed servers are forgotten. */
   follow(publisher: Pick<Publisher, 'onevent'>): void {
     publisher.onevent((event) => {
-      if (event.type === 'connection.removed') this.forget(event.connection);
+      if (event.type === 'connection.removed') this.forget(event.server);
     });
   }
 
-  /** Resolves when every list that there is was judged; the store is given a second for it. */
+  /** Resolves when every present list was judged, or after a second. */
   async ready(): Promise<void> {
     const judging = [...this.#servers.keys()].flatMap((server) => this.judged(server) ?? []);
-    if (judging.length > 0) await doneWithin(this.#ports.clock, READY_LIMIT_MS, Promise.all(judging));
+    if (judging.length > 0) await settlesWithin(this.#ports.clock, READY_LIMIT_MS, Promise.all(judging));
   }
 
-  /** Resolves when what was approved is kept, or was given enough time for it. */
+  /** Resolves when acceptances are stored, or when the time for that is over. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     this.#endWatch();
-    await doneWithin(this.#ports.clock, CLOSE_LIMIT_MS, this.settled());
+    await settlesWithin(this.#ports.clock, CLOSE_LIMIT_MS, this.idle());
     for (const review of this.#servers.values()) review.stop();
   }
 
@@ -194,7 +207,7 @@ export class Reviews {
     for (const each of meant) this.#judge(each);
   }
 
-  /** Another entry of the same name begins anew. */
+  /** A different entry of the same name gets a new review. */
   #reviewOf(server: string, target: ReviewedServer | undefined): ServerReview | undefined {
     const before = this.#servers.get(server);
     if (target === undefined || before?.server.hash === target.hash) return before;
@@ -206,13 +219,13 @@ export class Reviews {
       gone,
       clock,
       mask: () => echoMask(server),
-      moved: (told) => this.#moved(review, told),
+      moved: (events) => this.#moved(review, events),
     });
     this.#servers.set(server, review);
     return review;
   }
 
-  /** Without it approvals from elsewhere count for the next start. */
+  /** Without a watch, acceptances of other processes count at the next start. */
   #watch(): (() => void) | null {
     try {
       const stop = this.#ports.store.watch?.((hash) => {
@@ -220,35 +233,35 @@ export class Reviews {
       });
       return typeof stop === 'function' ? stop : null;
     } catch (error) {
-      this.#tellWatch('could not be watched', error);
+      this.#reportWatchProblem('could not be watched', error);
       return null;
     }
   }
 
-  /** What the store gave to end its watch is the host's. */
+  /** The function that ends the watch may be the host's code and throw. */
   #endWatch(): void {
     try {
       this.#watching?.();
     } catch (error) {
-      this.#tellWatch('could not end its watch', error);
+      this.#reportWatchProblem('could not end its watch', error);
     }
   }
 
-  #tellWatch(what: string, error: unknown): void {
+  #reportWatchProblem(what: string, error: unknown): void {
     const why = messageOf(error);
-    const message = cutText(`The store of approved tools ${what}: ${why}`);
+    const message = cutText(`The store of accepted tools ${what}: ${why}`);
     this.#ports.publish({ type: 'diagnostic', kind: 'review-problem', message });
   }
 
-  #moved(review: ServerReview, told: readonly ReviewEmitted[]): void {
+  #moved(review: ServerReview, events: readonly ReviewEmitted[]): void {
     const { server } = review.server;
-    const held = new Set(told.flatMap((event) => (event.type === 'held' ? event.tool : [])));
+    const held = new Set(events.flatMap((event) => (event.type === 'held' ? event.tool : [])));
     const definitions = review.held.filter((each) => held.has(each.tool) && this.#isWanted(each));
-    if (this.#holds) this.#tellHeld(definitions);
+    if (this.#holds) this.#reportHeld(definitions);
     else this.#report(server, definitions);
-    for (const event of told) {
-      if (event.type === 'approved') this.#tellApproved(server, event);
-      if (event.type === 'troubled') this.#tellTrouble(server, event.message);
+    for (const event of events) {
+      if (event.type === 'accepted') this.#reportAccepted(server, event);
+      if (event.type === 'troubled') this.#reportTrouble(server, event.message);
     }
     if (this.#holds) this.#ports.changed();
   }
@@ -257,43 +270,47 @@ export class Reviews {
     return isAllowed(tool, this.#ports.filter(server));
   }
 
-  #tellHeld(held: readonly HeldDefinition[]): void {
-    for (const { server, tool: raw, reason, fingerprint, approved, listed } of held) {
+  #reportHeld(held: readonly HeldDefinition[]): void {
+    for (const { server, tool: raw, reason, fingerprint, accepted, listed } of held) {
       const tool = this.#ports.mask(server)(raw);
-      const fields = changedFields(approved, listed);
-      this.#tell(server, { type: 'tool.held', tool, reason, fields, fingerprint });
+      const fields = changedFields(accepted, listed);
+      this.#publish(server, { type: 'tool.held', tool, reason, fields, fingerprint });
     }
   }
 
   #report(server: string, held: readonly HeldDefinition[]): void {
     const mask = this.#ports.mask(server);
     const others = held.filter(({ reason }) => reason !== 'unknown');
-    for (const { tool: raw, reason, approved, listed } of others.slice(0, MOST_TOLD)) {
+    for (const { tool: raw, reason, accepted, listed } of others.slice(0, MAX_REPORTED)) {
       const tool = mask(raw);
-      const why = whyHeld(reason, changedFields(approved, listed));
+      const why = whyHeld(reason, changedFields(accepted, listed));
       this.#diagnose(server, 'tool-changed', `'${tool}' of '${server}': ${why}.`, tool);
     }
-    const untold = others.length - MOST_TOLD;
-    if (untold <= 0) return;
-    this.#diagnose(server, 'tool-changed', `${untold} more tools of '${server}' are other than approved.`);
+    const omitted = others.length - MAX_REPORTED;
+    if (omitted <= 0) return;
+    this.#diagnose(
+      server,
+      'tool-changed',
+      `${omitted} more tools of '${server}' differ from what was accepted.`,
+    );
   }
 
-  #tellApproved(server: string, { tool, fingerprint }: ToolPrint): void {
-    this.#tell(server, { type: 'tool.approved', tool: this.#ports.mask(server)(tool), fingerprint });
+  #reportAccepted(server: string, { tool, fingerprint }: ToolPrint): void {
+    this.#publish(server, { type: 'tool.accepted', tool: this.#ports.mask(server)(tool), fingerprint });
   }
 
-  #tellTrouble(server: string, why: string): void {
-    const told = this.#ports.mask(server)(why);
-    const message = `What was approved of the tools of '${server}' could not be read or kept: ${told}`;
+  #reportTrouble(server: string, why: string): void {
+    const reason = this.#ports.mask(server)(why);
+    const message = `The accepted tools of '${server}' could not be read or stored: ${reason}`;
     this.#diagnose(server, 'review-problem', message);
   }
 
-  #diagnose(server: string, kind: string, message: string, tool?: string): void {
+  #diagnose(server: string, kind: DiagnosticKind, message: string, tool?: string): void {
     const about = tool === undefined ? {} : { tool };
-    this.#tell(server, { type: 'diagnostic', kind, message: cutText(message), ...about });
+    this.#publish(server, { type: 'diagnostic', kind, message: cutText(message), ...about });
   }
 
-  #tell(server: string, event: Unaddressed): void {
-    this.#ports.publish({ ...event, connection: server, generation: this.#ports.generation(server) });
+  #publish(server: string, event: Unaddressed): void {
+    this.#ports.publish({ ...event, server, generation: this.#ports.generation(server) });
   }
 }

@@ -1,56 +1,58 @@
 /**
- * The review of one server: runs its chart, keeps the definitions behind the fingerprints, and asks the store.
+ * The review of one server: runs its chart, keeps the definitions of the fingerprints, and asks the store.
  *
- * V1. A tool that was not judged yet is held, and so is every tool once the chart has died of an error of ours.
- * V2. Whatever the store does, an answer comes: what takes too long has failed.
- * V3. A fingerprint is that of the tool as its server has it; what is kept and shown holds no secret of its entry.
- * V4. Between two events there is no actor, unless the store is being asked: what rests is a snapshot, and weighs little.
+ * V1. A tool is held until it was judged. If the chart has died of an internal error, every tool is held.
+ * V2. A question to the store always ends: it fails if it takes too long.
+ * V3. A fingerprint is computed from the tool as its server has it. Stored and shown definitions hold no secret of the
+ *     entry.
+ * V4. An actor exists only during an event and while the store is asked; at rest there is only a small snapshot.
  */
 import { createActor, type ActorRefFrom, type AnyActorRef, type SnapshotFrom, type StateValue } from 'xstate';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { hasPrint, heldOf, type ToolPrint } from '../../machines/policy/review.js';
+import { hasPrint, heldOf, type ToolPrint, type ReviewedTool } from '../../machines/policy/review.js';
 import {
   reviewMachine,
-  type KeepApprovalsInput,
-  type KeepApprovalsOutput,
+  type KeepAcceptedInput,
+  type KeepAcceptedOutput,
   type RecallBaselineInput,
   type RecallBaselineOutput,
   type ReviewEmitted,
   type ReviewEvent,
-} from '../../machines/review.machine.js';
+} from '../../machines/review/review.machine.js';
 import { verdict } from '../../machines/verdict.js';
-import { askReviewStore } from '../actors/ask-review-store.js';
-import { isObject } from '../config/read-shape.js';
+import { askReviewStore } from './ask-review-store.js';
+import { isObject } from '../config/entry/read-shape.js';
 import type { Clock } from '../ports.js';
-import { maskJson, NO_MASK, type Mask } from '../secrets.js';
-import { messageOf } from '../thrown.js';
-import { fingerprint, toReviewed, type ReviewedTool } from './fingerprint.js';
+import { maskJson, NO_MASK, type Mask } from '../secrets/secrets.js';
+import { messageOf } from '../text/error-message.js';
+import { fingerprint, toReviewed } from '../catalog/tool-fingerprint.js';
 import type { HeldDefinition } from './held-tool.js';
-import type { OwnReviewStore, RememberedTool, ReviewedServer } from './review-store.js';
+import type { OwnReviewStore, RememberedTool } from './review-store.js';
+import type { ReviewedServer } from '../catalog/catalogs.js';
 
 export interface ServerReviewPorts extends OwnReviewStore {
   readonly clock: Clock;
-  /** Strikes out the secrets of the entry, which a server may repeat: they are neither kept nor shown. */
+  /** Masks the secrets of the entry, which a server may repeat in a definition. */
   readonly mask: () => Mask;
-  /** What the chart has told, once for each step of it. Called when the chart is at rest. */
+  /** Called with the events that the chart emitted, once for each step, when the chart is at rest. */
   readonly moved: (told: readonly ReviewEmitted[]) => void;
 }
 
 type ReviewSystem = AnyActorRef['system'];
-/** What of a snapshot says where a chart stands. */
-type Standing = Pick<SnapshotFrom<typeof reviewMachine>, 'status' | 'value' | 'context'>;
+/** The part of a snapshot that describes the state of a chart. */
+type Standing = Pick<SnapshotFrom<typeof reviewMachine>, 'status' | 'value' | 'context' | 'tags'>;
 
 const NONE: ReadonlySet<string> = new Set();
 
 export class ServerReview {
-  /** One for all: a chart with its effects is larger than everything else that a connection has. */
+  /** Shared by all reviews: a chart with its effects takes more memory than everything else that a connection has. */
   static readonly #machine = reviewMachine.provide({
     actors: {
       recallBaseline: askReviewStore<RecallBaselineOutput, RecallBaselineInput>((system) => {
         const review = ServerReview.#of(system);
         return { clock: review.#ports.clock, ask: (input) => review.#recall(input) };
       }),
-      keepApprovals: askReviewStore<KeepApprovalsOutput, KeepApprovalsInput>((system) => {
+      keepAccepted: askReviewStore<KeepAcceptedOutput, KeepAcceptedInput>((system) => {
         const review = ServerReview.#of(system);
         return { clock: review.#ports.clock, ask: (input) => review.#keep(input) };
       }),
@@ -60,11 +62,11 @@ export class ServerReview {
 
   readonly server: ReviewedServer;
   readonly #ports: ServerReviewPorts;
-  /** The chart while it is at work. */
+  /** The running chart; undefined at rest. */
   #actor: ActorRefFrom<typeof reviewMachine> | undefined;
   #standing: Standing;
   #isStopped = false;
-  /** By fingerprint. */
+  /** Definitions by fingerprint. */
   readonly #definitions = new Map<string, Definition>();
   #waiting: readonly (() => void)[] = [];
   #tools: readonly Tool[] | undefined;
@@ -79,7 +81,7 @@ export class ServerReview {
     this.#standing = this.#actor.getSnapshot();
   }
 
-  /** Judges a list; the same list again asks the store again where it could not answer, or could not keep. */
+  /** Judges a list. For the same list, asks the store again only if it could not answer or store before. */
   listed(tools: readonly Tool[]): void {
     if (tools === this.#tools && this.#isDone) return;
     const { listed } = this.#standing.context;
@@ -89,24 +91,24 @@ export class ServerReview {
     this.#dropDefinitions();
   }
 
-  /** Where its chart stands. */
+  /** The state of its chart. */
   get state(): StateValue {
     return this.#standing.value;
   }
 
-  /** What is held, and judged so; the same list until it changes. */
+  /** The tools that were judged and held; the same list until it changes. */
   get held(): readonly HeldDefinition[] {
     this.#bringUpToDate();
     return this.#held;
   }
 
-  /** Names of the tools that are held, those that are not judged yet included; the same object until it changes. */
+  /** Names of all held tools, also of those that are not judged yet; the same object until it changes. */
   get names(): ReadonlySet<string> {
     this.#bringUpToDate();
     return this.#names;
   }
 
-  /** The tool of that name, where it is held, judged or not. */
+  /** The held tool of that name, judged or not; undefined if it is not held. */
   heldTool(name: string): HeldDefinition | undefined {
     if (!this.names.has(name)) return undefined;
     const judged = this.held.find(({ tool }) => tool === name);
@@ -115,30 +117,33 @@ export class ServerReview {
     const print = this.#print(tool);
     const { server } = this.server;
     const listed = this.#definition(print.fingerprint) ?? toReviewed(tool);
-    return { ...print, server, reason: 'unknown', listed, approved: undefined };
+    return { ...print, server, reason: 'unknown', listed, accepted: undefined };
   }
 
-  /** Whether it is kept in the end; undefined where it does not count: that very fingerprint is neither held nor approved. */
-  approve(print: ToolPrint): Promise<boolean> | undefined {
-    const event: ReviewEvent = { type: 'tool.approve', ...print };
+  /**
+   * Resolves to whether the acceptance was stored. Undefined if it is refused: that fingerprint is neither held nor
+   * accepted.
+   */
+  accept(print: ToolPrint): Promise<boolean> | undefined {
+    const event: ReviewEvent = { type: 'tool.accept', ...print };
     const answer = verdict(ServerReview.#machine.resolveState(this.#standing), event);
     if (answer === 'accepted') this.#send(event);
     const counts = answer === 'accepted' || answer === 'ignored';
-    return counts ? this.settled().then(() => !hasPrint(this.#standing.context.unkept, print)) : undefined;
+    return counts ? this.idle().then(() => !hasPrint(this.#standing.context.unkept, print)) : undefined;
   }
 
-  /** Something was approved elsewhere. */
+  /** Call this when another process has changed the accepted tools. */
   storeChanged(): void {
     this.#send({ type: 'store.changed' });
   }
 
   /** Resolves when the last list is judged. */
   judged(): Promise<void> {
-    return this.#until(() => this.#standing.value !== 'recalling');
+    return this.#until(() => !this.#standing.tags.has('recalling'));
   }
 
-  /** Resolves when nothing is read or kept any more. */
-  settled(): Promise<void> {
+  /** Resolves when nothing is being read or stored. */
+  idle(): Promise<void> {
     return this.#until(() => this.#isAtRest);
   }
 
@@ -150,14 +155,13 @@ export class ServerReview {
   }
 
   get #isAtRest(): boolean {
-    const { value } = this.#standing;
-    return value !== 'recalling' && value !== 'keeping';
+    return !this.#standing.tags.has('working');
   }
 
-  /** The list is judged, and nothing is to be kept any more: judging it again would find the same. */
+  /** Whether the list is judged and stored: judging it again would give the same result. */
   get #isDone(): boolean {
-    const { value, context } = this.#standing;
-    return typeof value === 'object' && 'judged' in value && context.unkept.length === 0;
+    const { tags, context } = this.#standing;
+    return tags.has('judged') && context.unkept.length === 0;
   }
 
   #send(event: ReviewEvent): void {
@@ -166,7 +170,7 @@ export class ServerReview {
     this.#actor.send(event);
   }
 
-  /** An actor that begins, or goes on from where the last one came to rest. */
+  /** Starts an actor, from the snapshot of the last one if there is one. */
   #wake(from?: Standing): ActorRefFrom<typeof reviewMachine> {
     const input = { server: this.server.server };
     const snapshot = from === undefined ? {} : { snapshot: ServerReview.#machine.resolveState(from) };
@@ -193,8 +197,8 @@ export class ServerReview {
   }
 
   #rest(): void {
-    const { status, value, context } = this.#standing;
-    this.#standing = { status, value, context };
+    const { status, value, context, tags } = this.#standing;
+    this.#standing = { status, value, context, tags };
     this.#actor?.stop();
     this.#actor = undefined;
   }
@@ -213,18 +217,18 @@ export class ServerReview {
 
   static #of(system: ReviewSystem): ServerReview {
     const review = ServerReview.#bySystem.get(system);
-    if (review === undefined) throw new Error('this actor system belongs to no review');
+    if (review === undefined) throw new Error('this actor system does not belong to a review');
     return review;
   }
 
   async #recall({ first }: RecallBaselineInput): Promise<RecallBaselineOutput> {
     const tools: unknown = await this.#ports.store.baseline(this.server, this.#definitionsOf(first));
-    if (!isToolList(tools)) throw new Error('the store gave something else than a list of tools');
-    return { approved: tools.map((tool) => this.#print(tool, tool.fingerprint)) };
+    if (!isToolList(tools)) throw new Error('the store returned something other than a list of tools');
+    return { accepted: tools.map((tool) => this.#print(tool, tool.fingerprint)) };
   }
 
-  async #keep({ prints }: KeepApprovalsInput): Promise<KeepApprovalsOutput> {
-    await this.#ports.store.approve(this.server, this.#definitionsOf(prints));
+  async #keep({ prints }: KeepAcceptedInput): Promise<KeepAcceptedOutput> {
+    await this.#ports.store.accept(this.server, this.#definitionsOf(prints));
     return { kept: prints };
   }
 
@@ -253,43 +257,43 @@ export class ServerReview {
     });
   }
 
-  /** Those that no list names any more. What is being read is on no list yet. */
+  /** Drops definitions that are on no list, except while a list is being read. */
   #dropDefinitions(): void {
-    if (this.#standing.value === 'recalling') return;
-    const { listed, approved, unkept } = this.#standing.context;
-    const named = new Set([...listed, ...(approved ?? []), ...unkept].map((print) => print.fingerprint));
+    if (this.#standing.tags.has('recalling')) return;
+    const { listed, accepted, unkept } = this.#standing.context;
+    const named = new Set([...listed, ...(accepted ?? []), ...unkept].map((print) => print.fingerprint));
     for (const each of this.#definitions.keys()) if (!named.has(each)) this.#definitions.delete(each);
   }
 
   #bringUpToDate(): void {
     const { status, context } = this.#standing;
-    const { listed, approved, held } = context;
-    const from = [status, this.#tools, listed, approved, held];
+    const { listed, accepted, held } = context;
+    const from = [status, this.#tools, listed, accepted, held];
     if (from.every((each, index) => each === this.#madeFrom[index])) return;
     this.#madeFrom = from;
     const { server } = this.server;
-    const before = new Map(approved?.map((print) => [print.tool, print.fingerprint]));
+    const before = new Map(accepted?.map((print) => [print.tool, print.fingerprint]));
     this.#held = held.flatMap((print) => {
       const now = this.#definition(print.fingerprint);
-      const approvedAs = this.#definition(before.get(print.tool) ?? '');
-      return now === undefined ? [] : { ...print, server, listed: now, approved: approvedAs };
+      const acceptedAs = this.#definition(before.get(print.tool) ?? '');
+      return now === undefined ? [] : { ...print, server, listed: now, accepted: acceptedAs };
     });
     const isDead = status === 'error';
     const names = isDead
       ? (this.#tools ?? []).map(({ name }) => name)
-      : heldOf(listed, approved).map(({ tool }) => tool);
+      : heldOf(listed, accepted).map(({ tool }) => tool);
     const isSame = names.length === this.#names.size && names.every((name) => this.#names.has(name));
     if (!isSame) this.#names = names.length === 0 ? NONE : new Set(names);
   }
 }
 
-/** The tool behind a fingerprint, and perhaps more of it than is reviewed. */
+/** The tool of a fingerprint; it may have more fields than are reviewed. */
 interface Definition {
   readonly print: ToolPrint;
   readonly tool: ReviewedTool;
 }
 
-/** The name stays: it is who the tool is. */
+/** Masks all fields except the name, which identifies the tool. */
 function withoutSecrets(tool: ReviewedTool, mask: Mask): ReviewedTool {
   return mask === NO_MASK ? tool : { ...maskJson(toReviewed(tool), mask), name: tool.name };
 }

@@ -1,12 +1,12 @@
 /**
  * Answers `elicitation/create` (MCP specification 2025-11-25, "Elicitation"), by a form or by an address.
  *
- * What a person typed may be anything: it is checked against the form, and no message repeats it.
+ * A person may type anything: the content is checked against the form, and no message repeats it.
  */
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject, type JsonObject as Json } from '../catalog/json-object.js';
+import { isJsonObject, type JsonObject as Json } from '../json/json-object.js';
 import type { JsonObject } from '../protocol/protocol-client.js';
-import type { SchemaValidator } from '../validation/schema-validator.js';
+import type { SchemaValidator } from '../schemas/schema-validator.js';
 import type { ElicitationHandler, ElicitationHandlers, ServerRequestContext } from './handlers.js';
 import { BadAnswer, BadRequest, type Responder, type Response } from './responder.js';
 
@@ -53,7 +53,7 @@ async function answerForm(
   return toResponse({ action, content: filled });
 }
 
-/** A field that is not there has the value that the server proposed for it. */
+/** A missing field gets the default that the server proposed. */
 function withDefaults(properties: Json, content: Json): Json {
   const proposed = Object.entries(properties).flatMap(([name, schema]): [string, unknown][] =>
     isJsonObject(schema) && schema['default'] !== undefined ? [[name, schema['default']]] : [],
@@ -73,7 +73,7 @@ function toFormRequest(params: JsonObject): ElicitRequestFormParams {
   return params as ElicitRequestFormParams;
 }
 
-/** Other schemes do things that nobody was asked about. */
+/** Other schemes may do things that the person was not asked about. */
 function toUrlRequest(params: JsonObject): ElicitRequestURLParams {
   const { message, url, elicitationId } = params;
   if (typeof message !== 'string') throw new BadRequest('message is not a string');

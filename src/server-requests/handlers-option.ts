@@ -1,5 +1,5 @@
-/** What is wrong with the option `handlers`, and with capabilities that nobody could honor. */
-import { isJsonObject } from '../catalog/json-object.js';
+/** Validates the option `handlers`, and refuses declared capabilities that no handler can serve. */
+import { isJsonObject } from '../json/json-object.js';
 import { isRoot } from './roots.js';
 
 interface OptionProblem {

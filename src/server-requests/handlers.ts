@@ -1,6 +1,7 @@
 /**
- * What a host may answer for its servers: where it works (roots), what a model says (sampling), what a person says
- * (elicitation). A capability is declared where there is a handler for it, and only there.
+ * The handlers with which a host answers its servers, and the capabilities that follow from them: where it works
+ * (roots), what a model says (sampling), what a person says (elicitation). A capability is declared only if there is a
+ * handler for it.
  */
 import type {
   CreateMessageRequestParams,
@@ -10,49 +11,52 @@ import type {
   ElicitRequestURLParams,
   ElicitResult,
   Root,
+  ClientCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { RequestOrigin } from '../protocol/protocol-client.js';
 
-/** What is known of a question beside its content. */
+/** What is known of a request of a server, besides its content. */
 export interface ServerRequestContext {
   /** Name of the server that asks. */
   readonly server: string;
   /** Number of the session within its connection. */
   readonly generation: number;
-  /** Aborts when the server takes the question back, and when its session ends. An answer is then sent nowhere. */
+  /** Aborts when the server cancels the request, and when its session ends. The answer is then dropped. */
   readonly signal: AbortSignal;
   /**
-   * What of ours made the server ask. Known where the server says so (the stream or the message it came on), and where
-   * only one request can have been the cause: one that was given up (aborted, timed out) and never answered counts for ten
-   * minutes, since the server may be at it still. Undefined otherwise: never a guess.
+   * The request of the host that made the server ask. Known if the stream or message that it came on says so, or if
+   * only one request can be the cause. A request that was given up (aborted, timed out) and not answered counts for ten
+   * minutes, since the server may still work on it. Otherwise undefined: never a guess.
    */
   readonly origin: RequestOrigin | undefined;
 }
 
-/** Roots are `file://` addresses. A function is asked for each request of a server. */
+/** Roots are `file://` addresses. A function is called for each request of a server. */
 export type RootsHandler =
   readonly Root[] | ((about: ServerRequestContext) => readonly Root[] | Promise<readonly Root[]>);
 
-/** Has a model answer. `refused` says no to the server, as a person may. */
+/** Lets a model answer. `refused` tells the server that the person or the host declined. */
 export type SamplingHandler = (
   request: CreateMessageRequestParams,
   about: ServerRequestContext,
 ) => Promise<SamplingAnswer>;
 
+/** The message of the model, or `refused` if the person or the host declines. */
 export type SamplingAnswer = CreateMessageResult | CreateMessageResultWithTools | 'refused';
 
-/** A handler, and what it can do. */
+/** A handler, and what it supports. */
 export interface SamplingOptions {
+  /** Samples a message from the host's model. */
   readonly createMessage: SamplingHandler;
-  /** It obeys `tools` and `toolChoice`; a server that sends them otherwise is refused. Default false. */
+  /** True if it obeys `tools` and `toolChoice`; otherwise requests with these are refused. Default false. */
   readonly tools?: boolean;
-  /** It obeys `includeContext`. Default false. */
+  /** True if it obeys `includeContext`. Default false. */
   readonly context?: boolean;
 }
 
 /**
- * Shows a form to a person. Answers that lack a field get the default that the server wrote for it; an answer that does
- * not fit the form is not sent.
+ * Shows a form to a person. A missing field gets the server's default; an answer that does not fit the form is not
+ * sent.
  */
 export type FormHandler = (
   request: ElicitRequestFormParams,
@@ -60,34 +64,72 @@ export type FormHandler = (
 ) => ElicitResult | Promise<ElicitResult>;
 
 /**
- * Asks a person whether to open an address, with its host in plain sight, and opens it. `accept` says that the person
- * agreed, not that what is behind the address is done: an `elicitation.completed` event may tell that.
+ * Asks a person whether to open an address, with its host in plain sight, and opens it. `accept` means that the person
+ * agreed, not that the interaction at the address is complete; an `elicitation.completed` event may report that.
  */
 export type UrlHandler = (
   request: ElicitRequestURLParams,
   about: ServerRequestContext,
 ) => ElicitResult | Promise<ElicitResult>;
 
-/** Which kinds of questions to a person there is a handler for. */
+/** A handler for each kind of question to a person. */
 export interface ElicitationHandlers {
+  /** Asks a person to fill in a form. Absent: forms are not supported. */
   readonly form?: FormHandler;
+  /** Asks a person to open an address. Absent: URL elicitations are not supported. */
   readonly url?: UrlHandler;
 }
 
-/** One function for both kinds tells them apart by `mode`. */
+/** One function for both kinds; `mode` says which one it is. */
 export type ElicitationHandler = (
   request: ElicitRequestFormParams | ElicitRequestURLParams,
   about: ServerRequestContext,
 ) => ElicitResult | Promise<ElicitResult>;
 
 /**
- * Answers to what servers ask. While a sampling or an elicitation is answered, no clock of a call over that session goes
- * on. A handler that throws is told as a `diagnostic`, and the server gets an error without its message.
+ * Answers to requests of servers. While a person or a model answers, timeouts of calls over that session stand still.
+ * If a handler throws, a `diagnostic` is published, and the server gets an error without its message.
  */
 export interface ServerRequestHandlers {
-  /** Where the host works. Call `rootsChanged()` where that changes. */
+  /** The folders in which the host works. Call `rootsChanged()` when they change. */
   readonly roots?: RootsHandler;
-  /** A function alone obeys neither tools nor context. */
+  /** A function alone does not obey tools or context. */
   readonly sampling?: SamplingHandler | SamplingOptions;
+  /** Asks a person. A function alone handles forms and addresses. */
   readonly elicitation?: ElicitationHandler | ElicitationHandlers;
+}
+
+/** The capabilities to declare in a handshake. A field of `given` adds to what its handler implies. */
+export function clientCapabilities(
+  { roots, sampling, elicitation }: ServerRequestHandlers = {},
+  given: ClientCapabilities = {},
+): ClientCapabilities {
+  return {
+    ...given,
+    ...(roots !== undefined && { roots: { listChanged: true, ...given.roots } }),
+    ...(sampling !== undefined && { sampling: { ...samplingModes(sampling), ...given.sampling } }),
+    ...(elicitation !== undefined && {
+      elicitation: { ...elicitationModes(elicitation), ...given.elicitation },
+    }),
+  };
+}
+
+function samplingModes(
+  sampling: NonNullable<ServerRequestHandlers['sampling']>,
+): NonNullable<ClientCapabilities['sampling']> {
+  if (typeof sampling === 'function') return {};
+  return {
+    ...(sampling.tools === true && { tools: {} }),
+    ...(sampling.context === true && { context: {} }),
+  };
+}
+
+function elicitationModes(
+  elicitation: NonNullable<ServerRequestHandlers['elicitation']>,
+): NonNullable<ClientCapabilities['elicitation']> {
+  if (typeof elicitation === 'function') return { form: {}, url: {} };
+  return {
+    ...(elicitation.form !== undefined && { form: {} }),
+    ...(elicitation.url !== undefined && { url: {} }),
+  };
 }

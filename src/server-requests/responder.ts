@@ -1,26 +1,29 @@
-/** What answers one kind of request of a server, and how it says that it cannot. */
+/** A responder answers one kind of request of a server. */
 import type { Cause, JsonObject, RpcError } from '../protocol/protocol-client.js';
 import type { ServerRequestContext } from './handlers.js';
 
 export interface Response {
-  /** Somebody said no. */
+  /** Whether the person or the host declined. */
   readonly isRefused: boolean;
-  /** What the server gets. */
+  /** The answer to the server. */
   readonly answer: JsonObject | RpcError;
 }
 
 export interface Responder {
-  /** A person or a model is asked: nobody knows how long that takes, and clocks stop meanwhile. */
+  /** Whether a person or a model is asked: that takes an unknown time, so timeouts stand still. */
   readonly isQuestion: boolean;
   /**
-   * `causes` are of every request of ours that may have made the server ask. Rejects with a `BadRequest`, a `BadAnswer`,
-   * or with what the handler of the host threw.
+   * `causes` belong to the requests of ours that may have made the server ask. Rejects with a `BadRequest`, a
+   * `BadAnswer`, or with the error of the host's handler.
    */
   respond(params: JsonObject, about: ServerRequestContext, causes: readonly Cause[]): Promise<Response>;
 }
 
-/** The server asked for something that cannot be. The message is for the server. */
+/** The request of the server is invalid. The message is for the server. */
 export class BadRequest extends Error {}
 
-/** The handler of the host gave an answer that cannot be sent. The message is for the host, and holds no value of it. */
+/**
+ * The handler of the host gave an answer that cannot be sent. The message is for the host, and holds no value of the
+ * answer.
+ */
 export class BadAnswer extends Error {}

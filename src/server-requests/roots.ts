@@ -1,5 +1,5 @@
 /** Answers `roots/list` (MCP specification, "Roots"). */
-import { isJsonObject } from '../catalog/json-object.js';
+import { isJsonObject } from '../json/json-object.js';
 import type { RootsHandler } from './handlers.js';
 import { BadAnswer, type Responder } from './responder.js';
 
@@ -15,7 +15,7 @@ export function answerRoots(handler: RootsHandler): Responder {
   };
 }
 
-/** The specification knows no other roots. */
+/** A root with a `file://` address; the specification allows no others. */
 export function isRoot(root: unknown): boolean {
   if (!isJsonObject(root)) return false;
   const { uri, name } = root;

@@ -1,11 +1,11 @@
 /** Answers `sampling/createMessage` (MCP specification 2025-11-25, "Sampling"). */
 import type { CreateMessageRequestParams } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject } from '../catalog/json-object.js';
+import { isJsonObject } from '../json/json-object.js';
 import { RpcError, type JsonObject } from '../protocol/protocol-client.js';
 import type { SamplingHandler, SamplingOptions } from './handlers.js';
 import { BadAnswer, BadRequest, type Responder } from './responder.js';
 
-/** The code that the specification shows for a person's no. */
+/** The code that the specification shows for a refusal by a person. */
 const REFUSED = -1;
 
 export function answerSampling(handler: SamplingHandler | SamplingOptions): Responder {

@@ -1,15 +1,16 @@
 /**
- * Answers what servers ask of their client, by the handlers of the host.
+ * `src/server-requests` answers the requests of servers to their client with the handlers of the host. This file routes
+ * them and bounds them.
  *
- * Q1. Each request has one answer, and is told as one `server.request` when that is known; nothing of its content is.
- * Q2. A handler that throws, answers wrongly or never answers harms nobody: the server gets an error, or the request
- *     ends with its session or with the server's own cancellation.
- * Q3. While a person or a model is asked, the clocks of the calls over that session stand still; but not of those that
- *     are made to answer.
- * Q4. A server has a bounded number of requests in work.
+ * Q1. Each request gets one answer and is published as one `server.request`, without its content.
+ * Q2. If a handler throws or answers wrongly, the server gets an error. If it never answers, the request ends with its
+ *     session or with the server's cancellation.
+ * Q3. While a person or a model is asked, the timeouts of the calls over that session stand still, except for calls
+ *     that are part of the answer.
+ * Q4. The number of unanswered requests of a server is bounded.
  */
-import { answering } from '../answering.js';
-import { cutText } from '../cut-text.js';
+import { answering } from '../sessions/question-clocks.js';
+import { cutText } from '../text/cut-text.js';
 import type { LifecycleEventBody, ServerRequestOutcome } from '../lifecycle/event.js';
 import type { Clock } from '../ports.js';
 import {
@@ -20,32 +21,32 @@ import {
   type Asked,
   type JsonObject,
 } from '../protocol/protocol-client.js';
-import type { Mask } from '../secrets.js';
-import type { Session } from '../sessions.js';
-import { messageOf } from '../thrown.js';
-import { abortable } from '../transports/http/abortable.js';
-import { SchemaValidator } from '../validation/schema-validator.js';
+import type { Mask } from '../secrets/secrets.js';
+import type { Session } from '../sessions/sessions.js';
+import { messageOf } from '../text/error-message.js';
+import { abortable } from '../async/abortable.js';
+import { SchemaValidator } from '../schemas/schema-validator.js';
 import { answerElicitation } from './elicitation.js';
 import type { ServerRequestHandlers } from './handlers.js';
 import { BadAnswer, BadRequest, type Responder } from './responder.js';
 import { answerRoots } from './roots.js';
 import { answerSampling } from './sampling.js';
 
-/** A person answers one question at a time; many are a server's mistake. */
-const MOST_AT_ONCE = 32;
-const MOST_CHARACTERS_OF_A_METHOD = 100;
+/** A person answers one question at a time; many at once are an error of the server. */
+const MAX_AT_ONCE = 32;
+const MAX_CHARACTERS_OF_A_METHOD = 100;
 
-/** What answers, by method. */
+/** The responder of each method. */
 export type Responders = ReadonlyMap<string, Responder>;
 
 export interface ServerRequestPorts {
   readonly clock: Clock;
   readonly publish: (event: LifecycleEventBody) => void;
-  /** Strikes out the secrets of a server's entry. */
+  /** Masks the secrets of a server's entry. */
   readonly mask: (server: string) => Mask;
 }
 
-/** How a request ended, and what its server is told. */
+/** How a request ended, and the answer to the server. */
 interface Outcome {
   readonly outcome: ServerRequestOutcome;
   readonly answer: JsonObject | RpcError;
@@ -61,18 +62,18 @@ export class ServerRequests {
     this.#responders = responders;
   }
 
-  /** Rejects with an `RpcError`, which is the answer then. */
+  /** Rejects with an `RpcError` if that is the answer. */
   async answer(session: Session, method: string, params: JsonObject, asked: Asked): Promise<JsonObject> {
     const { clock, publish, mask } = this.#ports;
-    const { name: connection, generation } = session.key;
+    const { name: server, generation } = session.key;
     const startedAt = clock.now();
     const { outcome, answer } = await this.#outcome(session, method, params, asked);
     const call = asked.origin?.call;
     publish({
       type: 'server.request',
-      connection,
+      server,
       generation,
-      method: cutText(mask(connection)(method), MOST_CHARACTERS_OF_A_METHOD),
+      method: cutText(mask(server)(method), MAX_CHARACTERS_OF_A_METHOD),
       ...(call === undefined ? {} : { call }),
       outcome,
       durationMs: Math.max(0, clock.now() - startedAt),
@@ -85,7 +86,7 @@ export class ServerRequests {
     const responder = this.#responders(session.key.name).get(method);
     if (responder === undefined) return rejected(METHOD_NOT_FOUND, 'Method not found');
     const inWork = this.#inWork.get(session) ?? 0;
-    if (inWork >= MOST_AT_ONCE) return rejected(INTERNAL_ERROR, 'Too many requests at once');
+    if (inWork >= MAX_AT_ONCE) return rejected(INTERNAL_ERROR, 'Too many requests at once');
     this.#inWork.set(session, inWork + 1);
     if (responder.isQuestion) session.beginQuestion();
     try {
@@ -113,22 +114,22 @@ export class ServerRequests {
     } catch (error) {
       if (signal.aborted) return { outcome: 'cancelled', answer: cannot('Request cancelled') };
       if (error instanceof BadRequest) return rejected(INVALID_PARAMS, `Invalid params: ${error.message}`);
-      this.#tellFault(session, method, error);
+      this.#reportFault(session, method, error);
       return { outcome: 'failed', answer: cannot('The client could not answer this request') };
     }
   }
 
-  #tellFault({ key }: Session, method: string, error: unknown): void {
+  #reportFault({ key }: Session, method: string, error: unknown): void {
     const { publish, mask } = this.#ports;
     const said = messageOf(error);
     const what = error instanceof BadAnswer ? 'gave an answer that was not sent:' : 'threw:';
     const message = cutText(mask(key.name)(`The handler of '${method}' ${what} ${said}`));
-    const about = { connection: key.name, generation: key.generation };
+    const about = { server: key.name, generation: key.generation };
     publish({ type: 'diagnostic', ...about, kind: 'server-request-failed', message });
   }
 }
 
-/** The handlers of a host, by the methods that they answer. */
+/** The responders for the handlers of a host. */
 export function toResponders({ roots, sampling, elicitation }: ServerRequestHandlers): Responders {
   const responders = new Map<string, Responder>();
   if (roots !== undefined) responders.set('roots/list', answerRoots(roots));
@@ -140,7 +141,7 @@ export function toResponders({ roots, sampling, elicitation }: ServerRequestHand
   return responders;
 }
 
-/** Nothing else can be sent, and the server would wait for it. */
+/** Only JSON can be sent; the server would wait for an answer that cannot. */
 function requireJson(answer: JsonObject | RpcError): void {
   try {
     JSON.stringify(answer);
@@ -149,11 +150,17 @@ function requireJson(answer: JsonObject | RpcError): void {
   }
 }
 
-/** The host was not asked. */
+/** Refused without asking the host. */
 function rejected(code: number, message: string): Outcome {
   return { outcome: 'rejected', answer: new RpcError(code, message, undefined) };
 }
 
 function cannot(message: string): RpcError {
   return new RpcError(INTERNAL_ERROR, message, undefined);
+}
+
+/** Sends a notification to sessions. Failures are ignored: the session has ended. */
+export async function notifySessions(sessions: readonly Session[], method: string): Promise<void> {
+  const tell = async ({ client }: Session): Promise<void> => client?.notify(method);
+  await Promise.allSettled(sessions.map(tell));
 }

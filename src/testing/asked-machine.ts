@@ -1,8 +1,8 @@
 /**
- * A machine that is asked what would become of an event, and never run: nothing is invoked, sent, emitted or timed.
+ * Computes what a machine would do with an event, without running it: nothing is invoked, sent, emitted or timed.
  *
- * XState's own `transition` does the same, but neither tells which transitions were taken nor bears a machine that sends
- * to its parent. All contact with what XState does not promise is here; a test walks what it says through real actors.
+ * XState's own `transition` does the same, but does not report which transitions were taken, and fails for a machine that
+ * sends to its parent. Only this file uses internals of XState; a test compares its answers with real actors.
  */
 import {
   createActor,
@@ -17,13 +17,13 @@ import {
 
 export interface Answer {
   readonly snapshot: AnyMachineSnapshot;
-  /** In the order in which they would be taken, those without an event included. */
+  /** The transitions in the order in which they would be taken, including those without an event. */
   readonly taken: readonly AnyTransitionDefinition[];
 }
 
 const nothing = fromTransition((state: null) => state, null);
 
-export class AskedMachine {
+export class PureMachine {
   readonly #machine: AnyStateMachine;
   readonly #scope: AnyActorScope;
   #present: AnyMachineSnapshot | undefined;
@@ -40,7 +40,7 @@ export class AskedMachine {
     this.#scope = scopeOf(self);
   }
 
-  /** Throws where the machine cannot start with that. */
+  /** Throws if the machine cannot start with that input. */
   begin(input: unknown): Answer {
     this.#present = undefined;
     this.#taken = [];
@@ -57,14 +57,14 @@ export class AskedMachine {
   }
 }
 
-/** Where a system keeps its actors by their `systemId`; not in its types. */
+/** The part of an actor system that keeps actors by their `systemId`; it is not in XState's types. */
 interface Registry {
   get(systemId: string): AnyActorRef | undefined;
   _set(systemId: string, actor: AnyActorRef): void;
   _unregister(actor: AnyActorRef): void;
 }
 
-/** No actor is ever stopped here, so one of the same `systemId` takes its place. */
+/** No actor is ever stopped here, so an actor replaces the former one with the same `systemId`. */
 function replaceNamesakes(system: AnyActorRef['system']): void {
   const registry = system as unknown as Registry;
   const set = registry._set.bind(registry);

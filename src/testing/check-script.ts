@@ -1,11 +1,11 @@
 /**
- * Refuses a script that no server can follow, before one tries: a misspelled fault would be one that never comes.
+ * Refuses a script that no server can follow, before a server tries: a misspelled fault would never happen.
  *
- * Does not judge what the server says. Results, tools and messages may be as wrong as a test likes.
+ * Does not judge what the server sends. Results, tools and messages may be as wrong as a test needs.
  */
-import { fieldName } from '../config/problem.js';
-import { isObject, kindOf, readShape, type Report } from '../config/read-shape.js';
-import type { Schema } from '../config/schema.js';
+import { fieldName } from '../config/entry/problem.js';
+import { isObject, kindOf, readShape, type Report } from '../config/entry/read-shape.js';
+import type { Schema } from '../config/entry/schema.js';
 import type { ScriptedOrder } from './scripted-program.js';
 import type { Answer, Misbehavior, ServerScript } from './server-script.js';
 

@@ -1,43 +1,45 @@
 /**
- * The connection chart, with everything that can happen to it, ready for `edgePaths`: so that a host can walk every
- * transition of a connection through its own window, log or service.
+ * The connection chart with every event that can happen to it, ready for `edgePaths`: a host can walk every transition of
+ * a connection through its own window, log or service.
  *
- * Time stands still in it: every `at` is `MODEL_START`, or `LONG_AFTER` it where a rule asks how long ago something was.
+ * Time stands still in the model: every `at` is `MODEL_START`, or `LONG_AFTER` later if a rule depends on elapsed time.
  */
+import { crashFailure } from '../../machines/connection/connection.crash.js';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import type {
   ConnectionContext,
   ConnectionEvent,
   ConnectionInput,
-  PreparedSession,
   ServerIdentity,
-  TransportKind,
-} from '../../machines/connection.events.js';
-import { connectionMachine } from '../../machines/connection.machine.js';
-import { classify, type Failure, type FailureCode, type Verdict } from '../../machines/policy/failure.js';
+} from '../../machines/connection/connection.events.js';
+import { connectionMachine } from '../../machines/connection/connection.machine.js';
+import type { Failure, FailureCode, Verdict } from '../../machines/policy/failure.js';
 import { DEFAULT_POLICY, type ConnectionPolicy } from '../../machines/policy/policy.js';
 import { doneEvent, errorEvent, type EdgeOptions } from './edge-paths.js';
 
 /** The time of everything that happens in the model, in milliseconds since the epoch. */
 export const MODEL_START = 1_000_000;
 
-/** So much later a call may cause another try, and a storm of changes has lasted too long. */
-export const LONG_AFTER = 600_000;
+/** Milliseconds after which a call may start another attempt, and a burst of changes has lasted too long. */
+export const PAST_ALL_TIMERS_MS = 600_000;
 
-/** Few attempts and few losses, so that the shortest ways to their limits are short. */
+/** Few attempts and sign-ins, so that the paths to their limits are short. Losses have no limit, or a limit of 0. */
 const MODEL_POLICY: ConnectionPolicy = {
   ...DEFAULT_POLICY,
   maxAttempts: 2,
   backoff: { kind: 'fixed', delaysMs: [1_000] },
-  intensity: { restarts: 2, periodMs: 30_000 },
+  intensity: { restarts: 0, periodMs: 30_000 },
+  signIns: { restarts: 1, periodMs: 60_000 },
 };
 
+/** Options of `edgePaths` for the connection chart, together with the chart. */
 export interface ConnectionModel extends EdgeOptions {
+  /** The connection chart. */
   readonly machine: typeof connectionMachine;
   readonly inputs: readonly unknown[];
   readonly events: (snapshot: AnyMachineSnapshot) => readonly EventObject[];
   readonly key: (snapshot: AnyMachineSnapshot) => string;
-  readonly limit: number;
+  readonly maxSnapshots: number;
 }
 
 const SERVER: ServerIdentity = {
@@ -56,23 +58,37 @@ const CODES: Readonly<Record<Verdict, FailureCode>> = {
   permanent: 'command-not-found',
 };
 
-/** To be given to `edgePaths(model.machine, model)`. The connection is called `files`. */
+/**
+ * The connection chart with inputs and events that reach every transition, for `edgePaths(model.machine,
+ * model)`. The connection is called `files`.
+ *
+ * @example
+ * ```ts
+ * import { connectionModel, edgePaths } from 'mcp-troupe/testing';
+ *
+ * const model = connectionModel();
+ * console.log(edgePaths(model.machine, model).missing);
+ * ```
+ */
 export function connectionModel(): ConnectionModel {
   return {
     machine: connectionMachine,
     inputs: [
       start({ transport: 'stdio' }),
       start({ transport: 'stdio', wanted: false }),
+      start({ transport: 'stdio', crash: crashFailure('on purpose', 0), isAttempted: true }),
       start({ transport: 'http' }),
       start({ transport: 'http', online: false }),
+      start({ policy: { ...MODEL_POLICY, intensity: { restarts: 1, periodMs: 30_000 } } }),
+      start({ crash: { ...failureOf('permanent', 'session'), code: 'internal' } }),
       start({
         transport: 'http',
         policy: { ...MODEL_POLICY, exhausted: { callAfterMs: 30_000, remoteEveryMs: 0 } },
       }),
     ],
-    events: (snapshot) => [...endsOf(snapshot), ...timersOf(snapshot), ...toldTo(snapshot)],
+    events: (snapshot) => [...endsOf(snapshot), ...timersOf(snapshot), ...eventsTo(snapshot)],
     key: keyOf,
-    limit: 20_000,
+    maxSnapshots: 20_000,
   };
 }
 
@@ -86,28 +102,24 @@ function start(more: Partial<ConnectionInput>): ConnectionInput {
     online: true,
     wanted: true,
     cached: false,
+    crash: null,
+    isAttempted: false,
     ...more,
   };
 }
 
 const contextOf = (snapshot: AnyMachineSnapshot): ConnectionContext => snapshot.context as ConnectionContext;
 
-/** What the guards of the chart ask for. */
+/** A failure for each outcome that the guards of the chart distinguish. */
 function keyOf(snapshot: AnyMachineSnapshot): string {
   const context = contextOf(snapshot);
-  const { transport, attempt, online, released, intent, wanted, unasked, failure, losses, listChangedAt } =
-    context;
+  const { transport, attempt, online, wanted, unasked, signIns, policy } = context;
+  const { failure, next, retiring, tools, extras } = context;
   return JSON.stringify([
     snapshot.value,
-    [transport, attempt, online, released, intent, wanted, unasked, losses.length],
-    [
-      listChangedAt === null,
-      context.extras.dueSince === null,
-      context.next === null,
-      context.retiring === null,
-    ],
-    [failure === null ? null : classify(failure), failure?.code === 'not-released'],
-    context.policy.exhausted.remoteEveryMs,
+    [transport, attempt, online, wanted, unasked, signIns.length],
+    [failure, next, retiring, tools.dueSince, extras.dueSince].map((field) => field === null),
+    [policy.exhausted.remoteEveryMs, policy.intensity.restarts],
   ]);
 }
 
@@ -115,7 +127,7 @@ function failureOf(verdict: Verdict, phase: Failure['phase']): Failure {
   return { code: CODES[verdict], message: `A sample of '${verdict}'.`, phase, at: MODEL_START };
 }
 
-/** Both ends of everything that runs, with every outcome that makes a difference. */
+/** The end of every running effect, with each outcome that makes a difference. */
 function endsOf(snapshot: AnyMachineSnapshot): EventObject[] {
   return snapshot._nodes
     .flatMap((node) => node.invoke)
@@ -130,58 +142,51 @@ function endsOf(snapshot: AnyMachineSnapshot): EventObject[] {
 function outputsOf(slot: string, { transport, next }: ConnectionContext): object[] {
   switch (slot) {
     case 'resolveConfig':
-      return [{ kind: 'resolved', hash: 'config-1' }, { kind: 'untrusted' }, { kind: 'dormant' }];
+      return [{ kind: 'resolved' }, { kind: 'untrusted' }, { kind: 'dormant' }];
     case 'openTransport':
-      return [{ transport, pid: transport === 'stdio' ? 4_711 : null, url: null }];
+      return [
+        { transport: next?.transport ?? transport, pid: transport === 'stdio' ? 4_711 : null, url: null },
+      ];
     case 'handshake':
       return [{ server: SERVER }];
-    case 'listTools':
-      return [{ hash: 'catalog-1', tools: 3 }];
     case 'enrichCatalog':
       return [{ resources: 0, resourceTemplates: 0, prompts: 0 }];
-    case 'prepareSession':
-      return [{ kind: 'prepared', ...prepared(next?.transport ?? transport) }, { kind: 'untrusted' }];
+    case 'adoptTools':
+      return [{ hash: 'catalog-1', tools: 3 }];
     default:
       return [{}];
   }
 }
 
-function prepared(transport: TransportKind): PreparedSession {
-  return {
-    configHash: 'config-2',
-    transport,
-    pid: null,
-    url: null,
-    server: SERVER,
-    catalogHash: 'catalog-2',
-    tools: 3,
-    timings: { configuringMs: 0, queuedMs: 0, launchingMs: 0, handshakingMs: 0, listingMs: 0 },
-  };
-}
-
 function failuresOf(slot: string): Failure[] {
-  const release = { ...failureOf('permanent', 'release'), code: 'not-released' as const };
   switch (slot) {
+    case 'resolveConfig':
+      return [
+        failureOf('retry', 'configure'),
+        failureOf('authorize', 'configure'),
+        failureOf('permanent', 'configure'),
+      ];
     case 'openTransport':
     case 'handshake':
-    case 'listTools':
+    case 'readTools':
+    case 'adoptTools':
       return [
         failureOf('retry', 'launch'),
         failureOf('authorize', 'launch'),
         failureOf('permanent', 'launch'),
       ];
+    case 'authorize':
+      return [failureOf('retry', 'handshake'), failureOf('permanent', 'handshake')];
     case 'probe':
       return [
         failureOf('retry', 'session'),
         failureOf('authorize', 'session'),
         failureOf('permanent', 'session'),
       ];
-    case 'prepareSession':
-      return [failureOf('retry', 'launch'), failureOf('authorize', 'launch')];
     case 'releaseSession':
     case 'closeSession':
     case 'killSession':
-      return [release];
+      return [{ ...failureOf('permanent', 'release'), code: 'not-released' }];
     default:
       return [failureOf('retry', 'list')];
   }
@@ -191,17 +196,17 @@ function timersOf(snapshot: AnyMachineSnapshot): EventObject[] {
   return snapshot._nodes.flatMap((node) => node.after.map(({ eventType }) => ({ type: String(eventType) })));
 }
 
-/** Commands and facts; those of a watched session where there is one. */
-function toldTo(snapshot: AnyMachineSnapshot): ConnectionEvent[] {
+/** Commands and facts, including the facts of a watched session if there is one. */
+function eventsTo(snapshot: AnyMachineSnapshot): ConnectionEvent[] {
   const { generation, policy } = contextOf(snapshot);
-  const told: ConnectionEvent[] = [
+  const always: ConnectionEvent[] = [
     { type: 'connection.start' },
     { type: 'connection.stop', reason: 'stop' },
     { type: 'connection.retry' },
     { type: 'connection.restart' },
     { type: 'connection.refresh' },
-    { type: 'connection.reload', transport: 'http', policy },
-    { type: 'connection.reload', transport: 'stdio', policy },
+    { type: 'connection.reload', transport: 'http', policy, wanted: false },
+    { type: 'connection.reload', transport: 'stdio', policy, wanted: true },
     { type: 'trust.granted' },
     { type: 'trust.denied' },
     { type: 'slot.granted' },
@@ -209,20 +214,26 @@ function toldTo(snapshot: AnyMachineSnapshot): ConnectionEvent[] {
     { type: 'network.offline' },
     { type: 'clock.jumped' },
     { type: 'policy.changed', policy },
-    { type: 'call.waiting', at: MODEL_START + LONG_AFTER },
+    { type: 'call.waiting', at: MODEL_START + PAST_ALL_TIMERS_MS },
   ];
-  if (!snapshot.matches('ready')) return told;
+  if (!snapshot.hasTag('usable')) return always;
   return [
-    ...told,
+    ...always,
     ...(['retry', 'authorize', 'permanent'] as const).map((verdict) => ({
       type: 'session.lost' as const,
       generation,
       failure: failureOf(verdict, 'session'),
     })),
+    ...[1, policy.maxUnreachable].map((count) => ({
+      type: 'session.unreachable' as const,
+      generation,
+      count,
+      failure: failureOf('retry', 'session'),
+    })),
     { type: 'session.stable', generation },
     { type: 'session.idle', generation },
     { type: 'session.quiet', generation },
-    ...[MODEL_START, MODEL_START + LONG_AFTER].flatMap((at): ConnectionEvent[] => [
+    ...[MODEL_START, MODEL_START + PAST_ALL_TIMERS_MS].flatMap((at): ConnectionEvent[] => [
       { type: 'catalog.listChanged', generation, at },
       { type: 'catalog.extrasChanged', generation, at, list: 'resources' },
     ]),

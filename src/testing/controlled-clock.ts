@@ -1,28 +1,31 @@
 /**
- * A clock that stands still until a test moves it: the `clock` of a troupe, or whatever else has `now`, `setTimeout` and
- * `clearTimeout`.
+ * A clock that stands still until a test moves it: the `clock` of a troupe, or of any code that uses `now`, `setTimeout`
+ * and `clearTimeout`.
  *
- * It never jumps over anything: `advance` goes from one due timer to the next, and lets what follows from each happen
- * before it goes on. Only what the system itself does, such as a child process, does not stand still with it.
+ * It skips nothing: `advance` goes from one due timer to the next, and lets the consequences of each happen before it goes
+ * on. The system itself, such as a child process, does not stand still with it.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../ports.js';
 
-/** Time in the hands of a test. All values are milliseconds. */
+/** A clock that a test moves by hand. All values are milliseconds. */
 export interface ControlledClock extends Clock {
-  /** Delays of the timers that are set now, in the order of setting. */
+  /** Delays of the timers set now, in the order in which they were set. */
   readonly pending: readonly number[];
   /**
-   * Moves time on and fires what is due, one by one in order; what follows from each happens before the next. A second
-   * call begins where the first one ends. Rejects with a `RangeError` for a time that cannot pass.
+   * Moves the time on and fires due timers one by one, in order. The consequences of each come before the
+   * next. A second call starts where the first one ends.
+   *
+   * @throws `RangeError` for a negative or infinite time.
    */
   advance(ms: number): Promise<void>;
   /**
-   * The machine sleeps: the time is another one, and what every timer has left to wait is the same. Throws a `RangeError`
-   * for a time that cannot pass.
+   * Simulates a sleeping computer: the time jumps, and the remaining delay of every timer stays the same.
+   *
+   * @throws `RangeError` for a negative or infinite time.
    */
   sleep(ms: number): void;
-  /** Resolves when a timer of this delay is set, at once if one is. */
+  /** Resolves once a timer with this delay is set, at once if there is one. */
   whenSet(ms: number): Promise<void>;
 }
 
@@ -32,7 +35,24 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** It shows `start`, in milliseconds since the epoch. Default 1,000,000. Throws a `RangeError` for what is no time. */
+/**
+ * Makes a clock that a test moves by hand.
+ *
+ * @param start The first time, milliseconds since the epoch. Default 1,000,000.
+ *
+ * @throws `RangeError` if `start` is not a finite number.
+ *
+ * @example
+ * ```ts
+ * import { createTroupe } from 'mcp-troupe';
+ * import { createControlledClock } from 'mcp-troupe/testing';
+ *
+ * const clock = createControlledClock();
+ * await using troupe = createTroupe({ config: '.mcp.json', clock });
+ * void troupe.start();
+ * await clock.advance(30_000);
+ * ```
+ */
 export function createControlledClock(start = 1_000_000): ControlledClock {
   if (!Number.isFinite(start)) throw new RangeError(`A clock shows a number, found ${String(start)}.`);
   const timers = new Set<Timer>();
@@ -93,5 +113,5 @@ export function createControlledClock(start = 1_000_000): ControlledClock {
 
 function checkTime(ms: number): void {
   if (Number.isFinite(ms) && ms >= 0) return;
-  throw new RangeError(`Time passes by a number of milliseconds, none or more; found ${String(ms)}.`);
+  throw new RangeError(`Expected a finite number of milliseconds, 0 or more; found ${String(ms)}.`);
 }

@@ -1,12 +1,13 @@
 /**
  * Paths through a machine, one for each of its transitions: the shortest list of events after which that transition is
- * taken. A driver then walks them through whatever the machine describes: a host's own actors, its window, its service.
+ * taken. A driver then walks them through the system that the machine describes: a host's own actors, its window, its
+ * service.
  *
- * Owns the search and the walk; does not own how an event is made to happen, which is the driver's.
+ * Owns the search and the walk. The driver makes the events happen.
  *
- * 1. The machine is only asked, never run: nothing is invoked, no timer is set. So effects end, and timers fire, as
- *    events like any other (`xstate.done.actor.ID`, `xstate.error.actor.ID`, `xstate.after.DELAY.STATE`).
- * 2. A chart cannot be its own judge: what a walk compares is the state, and a driver adds what has to hold besides.
+ * 1. The machine never runs: nothing is invoked, no timer is set. So the end of an effect and a timer are ordinary events
+ *    (`xstate.done.actor.ID`, `xstate.error.actor.ID`, `xstate.after.DELAY.STATE`).
+ * 2. A chart cannot judge itself: a walk compares only the state, and a driver checks everything else.
  */
 import type {
   AnyMachineSnapshot,
@@ -16,50 +17,58 @@ import type {
   EventObject,
   StateValue,
 } from 'xstate';
-import { canonicalJson } from '../canonical-json.js';
-import { transitionId } from '../inspection/chart-model.js';
-import { messageOf } from '../thrown.js';
-import { AskedMachine, type Answer } from './asked-machine.js';
+import { canonicalJson } from '../json/canonical-json.js';
+import { transitionId } from '../charts/chart-model.js';
+import { messageOf } from '../text/error-message.js';
+import { PureMachine, type Answer } from './asked-machine.js';
 
+/** Options of `edgePaths`. */
 export interface EdgeOptions {
-  /** What the machine is started with; one start for each. Default: one, without input. */
+  /** Inputs of the machine; the search starts once with each. Default: one start without input. */
   readonly inputs?: readonly unknown[];
-  /** What can happen now. Default: `possibleEvents`, every event of the chart without anything in it. */
+  /**
+   * Events that can occur in a snapshot. Default: `possibleEvents`, every event of the chart without data.
+   */
   readonly events?: (snapshot: AnyMachineSnapshot) => readonly EventObject[];
   /**
-   * What of a snapshot makes it another one; the less it takes, the quicker the search. Default: the state alone, so a
-   * chart whose guards ask for its context needs one that takes what they ask for.
+   * Identifies a snapshot; snapshots with the same key count as one. The less it includes, the faster the
+   * search. Default: the state alone. If guards read the context, the key must include what they read.
    */
   readonly key?: (snapshot: AnyMachineSnapshot) => string;
-  /** Most snapshots that are looked at. Default 5,000. */
-  readonly limit?: number;
+  /** Maximum number of snapshots to visit. Default 5,000. */
+  readonly maxSnapshots?: number;
 }
 
 /** Events that lead from a start of the machine over one of its transitions. */
 export interface EdgePath {
-  /** Names the transition: its state, event and branch. */
+  /** Name of the transition: its state, event and branch. */
   readonly edge: string;
   /** For a person and the title of a test. */
   readonly title: string;
-  /** What the machine was started with. */
+  /** Input of the machine. */
   readonly input: unknown;
   /** The state that it starts in. */
   readonly start: StateValue;
-  /** In order; the last one takes the transition, where none is needed the start. Each with the state that follows. */
+  /**
+   * Events of the path in order, each with the state that follows. The last one takes the transition; empty
+   * if the start takes it.
+   */
   readonly steps: readonly { readonly event: EventObject; readonly state: StateValue }[];
 }
 
+/** The result of `edgePaths`. */
 export interface EdgeSearch {
+  /** One path for each transition that was reached. */
   readonly paths: readonly EdgePath[];
-  /** Names of the transitions that no path was found for: not reachable by these events, or the limit was too low. */
+  /** Names of the transitions without a path: these events do not reach them, or the limit was too low. */
   readonly missing: readonly string[];
 }
 
 /** What walks a path. */
 export interface EdgeDriver {
-  /** Makes it happen, and resolves when everything that follows from it has happened. */
+  /** Makes the event happen; resolves once all its consequences have happened. */
   perform(event: EventObject): Promise<void> | void;
-  /** The state that the system under test is in, as the machine would say it. */
+  /** The present state of the system under test, as a state value of the machine. */
   state(): StateValue;
 }
 
@@ -71,16 +80,26 @@ interface Visit {
 }
 
 /**
- * Finds for every transition of the machine the shortest way over it, breadth first from every start. Throws a
- * `TypeError` for what is no machine, and an `Error` where a guard or an action does, as it does for an event or an input
- * that lacks what it reads.
+ * Finds the shortest path over every transition of a machine, breadth first from every start.
+ *
+ * @throws `TypeError` if `machine` is not an XState machine.
+ * @throws `Error` if a guard or an action throws, for instance because an event or an input lacks a field.
+ *
+ * @example
+ * ```ts
+ * import { connectionModel, edgePaths } from 'mcp-troupe/testing';
+ *
+ * const model = connectionModel();
+ * const { paths, missing } = edgePaths(model.machine, model);
+ * console.log(paths.map(({ title }) => title), missing);
+ * ```
  */
 export function edgePaths(machine: AnyStateMachine, options: EdgeOptions = {}): EdgeSearch {
-  const { inputs = [undefined], events = possibleEvents, limit = 5_000 } = options;
+  const { inputs = [undefined], events = possibleEvents, maxSnapshots = 5_000 } = options;
   const { key = (snapshot) => canonicalJson(stateOf(snapshot)) } = options;
   if (!isMachine(machine))
     throw new TypeError('edgePaths takes an XState machine, as createMachine makes it.');
-  const asked = new AskedMachine(machine);
+  const asked = new PureMachine(machine);
   const left = new Set(transitionsOf(machine.root).map(transitionId));
   const paths: EdgePath[] = [];
   const seen = new Set<string>();
@@ -103,7 +122,7 @@ export function edgePaths(machine: AnyStateMachine, options: EdgeOptions = {}): 
   }
 
   for (const [at, { snapshot, steps, ...from }] of queue.entries()) {
-    if (at >= limit || left.size === 0) break;
+    if (at >= maxSnapshots || left.size === 0) break;
     if (snapshot.status !== 'active') continue;
     for (const event of events(snapshot)) {
       const { snapshot: next, taken } = answered(asked, snapshot, event);
@@ -113,7 +132,27 @@ export function edgePaths(machine: AnyStateMachine, options: EdgeOptions = {}): 
   return { paths, missing: [...left] };
 }
 
-/** Performs the steps one by one. Throws where a state, that of the start included, is not the one the machine says. */
+/**
+ * Performs the steps of a path one by one and compares the state after each.
+ *
+ * @throws `Error` if the state at the start or after a step differs from the path.
+ *
+ * @example
+ * ```ts
+ * import { createActor, createMachine } from 'xstate';
+ * import { edgePaths, walkEdgePath } from 'mcp-troupe/testing';
+ *
+ * const press = (target: string) => ({ on: { press: target } });
+ * const lamp = createMachine({ initial: 'off', states: { off: press('on'), on: press('off') } });
+ * for (const path of edgePaths(lamp).paths) {
+ *   const actor = createActor(lamp).start();
+ *   await walkEdgePath(path, {
+ *     perform: (event) => actor.send(event),
+ *     state: () => actor.getSnapshot().value,
+ *   });
+ * }
+ * ```
+ */
 export async function walkEdgePath(path: EdgePath, driver: EdgeDriver): Promise<void> {
   const compare = (when: string, state: StateValue): void => {
     const found = driver.state();
@@ -129,9 +168,18 @@ export async function walkEdgePath(path: EdgePath, driver: EdgeDriver): Promise<
 }
 
 /**
- * Everything the chart has a transition for now: the events of the active states by their type alone, both ends of
- * every running actor, and every timer. A wildcard stands for the word `anything`: `mouse.*` is tried by
+ * Every event for which the chart has a transition now: events of the active states without data, the end and
+ * the failure of each running actor, and each delay. For a wildcard such as `mouse.*`, it gives
  * `mouse.anything`.
+ *
+ * @example
+ * ```ts
+ * import { createActor, createMachine } from 'xstate';
+ * import { possibleEvents } from 'mcp-troupe/testing';
+ *
+ * const lamp = createMachine({ initial: 'off', states: { off: { on: { press: 'on' } }, on: {} } });
+ * console.log(possibleEvents(createActor(lamp).getSnapshot()));
+ * ```
  */
 export function possibleEvents(snapshot: AnyMachineSnapshot): EventObject[] {
   const types = new Set(snapshot._nodes.flatMap((node) => node.ownEvents.map(String)));
@@ -140,15 +188,33 @@ export function possibleEvents(snapshot: AnyMachineSnapshot): EventObject[] {
     .map((type) => ({ type: type.replace('*', 'anything') }));
 }
 
-/** What a machine tells itself when the children of a state have come to their end: nobody else can. */
+/** Events that a machine raises itself when the children of a state have ended. Nothing else can send them. */
 const RAISED_BY_ITSELF = 'xstate.done.state.';
 
-/** An invoked or spawned actor has ended well. */
+/**
+ * The event of an invoked or spawned actor that has completed.
+ *
+ * @example
+ * ```ts
+ * import { doneEvent } from 'mcp-troupe/testing';
+ *
+ * const event = doneEvent('handshake', { startedAt: 0, at: 10 });
+ * ```
+ */
 export function doneEvent(actorId: string, output: unknown): EventObject {
   return { type: `xstate.done.actor.${actorId}`, actorId, output } as EventObject;
 }
 
-/** It has failed. */
+/**
+ * The event of an invoked or spawned actor that has failed.
+ *
+ * @example
+ * ```ts
+ * import { errorEvent } from 'mcp-troupe/testing';
+ *
+ * const event = errorEvent('handshake', new Error('refused'));
+ * ```
+ */
 export function errorEvent(actorId: string, error: unknown): EventObject {
   return { type: `xstate.error.actor.${actorId}`, actorId, error } as EventObject;
 }
@@ -162,21 +228,21 @@ function isMachine(machine: unknown): machine is AnyStateMachine {
   return typeof machine === 'object' && machine !== null && 'root' in machine;
 }
 
-function begun(asked: AskedMachine, input: unknown): Answer {
+function begun(asked: PureMachine, input: unknown): Answer {
   try {
     return asked.begin(input);
   } catch (cause) {
-    const message = `The machine does not start: ${reasonOf(cause)} What it reads belongs into \`inputs\`.`;
+    const message = `The machine does not start: ${reasonOf(cause)} Put everything that it reads into \`inputs\`.`;
     throw new Error(message, { cause });
   }
 }
 
-function answered(asked: AskedMachine, snapshot: AnyMachineSnapshot, event: EventObject): Answer {
+function answered(asked: PureMachine, snapshot: AnyMachineSnapshot, event: EventObject): Answer {
   try {
     return asked.ask(snapshot, event);
   } catch (cause) {
     const where = JSON.stringify(stateOf(snapshot));
-    const message = `The machine does not bear '${event.type}' in ${where}: ${reasonOf(cause)} What it reads of an event belongs into \`events\`.`;
+    const message = `The machine fails at '${event.type}' in ${where}: ${reasonOf(cause)} Put everything that it reads of an event into \`events\`.`;
     throw new Error(message, { cause });
   }
 }
@@ -186,7 +252,7 @@ function reasonOf(cause: unknown): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Declared as `any`. */
+/** XState declares the value as `any`. */
 function stateOf({ value }: AnyMachineSnapshot): StateValue {
   return value as StateValue;
 }

@@ -1,30 +1,40 @@
 /**
- * A session transport that does what a test says and remembers what was asked of it. Nothing is behind it unless a
- * `peer` is given: then whatever is sent reaches that server, and its answers come back.
+ * A session transport that a test controls, and that records every operation. With a `peer`, its messages reach that
+ * server, and the answers come back; without one, nothing answers.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type {
-  RawFailure,
-  SessionTransport,
-  TransportKind,
-  TransportNotice,
-} from '../transports/session-transport.js';
+import type { SessionTransport, TransportKind, TransportNotice } from '../transports/session-transport.js';
+import type { RawFailure } from '../failures/transport-error.js';
 
 /** What an operation of the transport waits for; undefined: nothing. */
 export type Wait = (() => Promise<void>) | undefined;
 
+/**
+ * Options of `createFakeTransport`. Each of `start`, `send`, `close` and `kill` runs before the operation
+ * completes, and may wait or reject.
+ */
 export interface FakeTransportOptions {
+  /** Kind that the transport reports. Default `in-process`. */
   readonly kind?: TransportKind;
-  readonly peer?: { connect(transport: Transport): Promise<void> };
-  /** Each may wait or reject; a `close` or `kill` that waits for ever is a session that cannot be proven gone. */
+  /** Server that answers, such as a `ScriptedServer`. Default: nobody answers. */
+  readonly peer?: {
+    /** Called at `start` with the server's end of the transport. */
+    connect(transport: Transport): Promise<void>;
+  };
+  /** Runs during `start`, which rejects if it does. */
   readonly start?: Wait;
+  /** Runs during each `send`, which rejects if it does. */
   readonly send?: Wait;
+  /** Runs during `close`. One that never resolves simulates a session that cannot be proven gone. */
   readonly close?: Wait;
+  /** Runs during `kill`. One that never resolves simulates a session that cannot be proven gone. */
   readonly kill?: Wait;
 }
 
+/** A transport without a server: it records what it is asked, and the test simulates the server's side. */
 export class FakeTransport implements SessionTransport {
+  /** The kind from the options. Default `in-process`. */
   readonly kind: TransportKind;
   readonly pid = 4_242;
   ended: RawFailure | undefined;
@@ -32,13 +42,17 @@ export class FakeTransport implements SessionTransport {
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: Transport['onmessage'];
   onstderr?: ((line: string) => void) | undefined;
+  /** Called for each simulated notice. */
   onnotice?: ((notice: TransportNotice) => void) | undefined;
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
   onactivity?: (() => void) | undefined;
-  ondoubt?: (() => void) | undefined;
+  onunreachable?: SessionTransport['onunreachable'];
+  onsuspect?: (() => void) | undefined;
+  /** Every message that was sent, in order. */
   readonly sent: JSONRPCMessage[] = [];
-  /** What was asked, in order. */
+  /** Every call of `start`, `close` and `kill`, in order. */
   readonly asked: ('start' | 'close' | 'kill')[] = [];
+  /** Lines of simulated stderr, oldest first. */
   readonly stderr: string[] = [];
   readonly #options: FakeTransportOptions;
   #isOver = false;
@@ -49,7 +63,7 @@ export class FakeTransport implements SessionTransport {
     this.kind = options.kind ?? 'in-process';
   }
 
-  /** Started, and neither ended nor closed. */
+  /** True after `start`, until it ends or is closed. */
   get isOpen(): boolean {
     return this.asked.includes('start') && !this.#isOver;
   }
@@ -85,28 +99,31 @@ export class FakeTransport implements SessionTransport {
     return this.stderr;
   }
 
+  /** Delivers a message from the server, valid or not. */
   simulateMessage(message: unknown): void {
     this.onactivity?.();
     this.onmessage?.(message as never);
   }
 
-  /** The server's side is over. */
+  /** Ends the session from the server's side. */
   simulateEnd(failure: RawFailure = { code: 'process-exited', message: 'It exited.' }): void {
     if (this.#isOver) return;
     this.ended = failure;
     this.#finish();
   }
 
+  /** Delivers a line of the server's stderr. */
   simulateStderr(line: string): void {
     this.stderr.push(line);
     this.onstderr?.(line);
   }
 
+  /** Delivers a notice of the transport. */
   simulateNotice(notice: TransportNotice): void {
     this.onnotice?.(notice);
   }
 
-  /** One request will not be answered, though the session goes on. */
+  /** Reports that one request will not be answered, although the session goes on. */
   simulateLost(
     id: RequestId,
     failure: RawFailure = { code: 'connection-lost', message: 'The stream was cut.' },
@@ -114,11 +131,12 @@ export class FakeTransport implements SessionTransport {
     this.onlost?.(id, failure);
   }
 
-  /** Something broke that says nothing for sure. */
+  /** Reports a fault that does not prove the session lost. */
   simulateDoubt(): void {
-    this.ondoubt?.();
+    this.onsuspect?.();
   }
 
+  /** Reports a sign of life from the server. */
   simulateActivity(): void {
     this.onactivity?.();
   }
@@ -144,7 +162,19 @@ export class FakeTransport implements SessionTransport {
   }
 }
 
-/** A transport for a client of the SDK, or for whatever else speaks through one, with a test at the other end. */
+/**
+ * Makes a transport without a server, for a client of the MCP SDK or anything else that uses a transport.
+ *
+ * @example
+ * ```ts
+ * import { createFakeTransport } from 'mcp-troupe/testing';
+ *
+ * const transport = createFakeTransport();
+ * await transport.start();
+ * transport.simulateMessage({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+ * transport.simulateEnd();
+ * ```
+ */
 export function createFakeTransport(options: FakeTransportOptions = {}): FakeTransport {
   return new FakeTransport(options);
 }

@@ -1,6 +1,6 @@
 /**
- * The testing kit of Troupe: misbehaving servers, time in the hands of a test, and paths over every transition of a
- * chart, for those who test a host. Bound to no test runner.
+ * The testing kit for hosts: misbehaving servers, a clock that a test moves, and paths over every transition of a chart.
+ * Works with any test runner.
  */
 export {
   createScriptedServer,
@@ -38,7 +38,7 @@ export { expectNoLeaks, trackLeaks } from './leaks.js';
 export type { LeakCheckOptions, LeakTracker } from './leaks.js';
 export { doneEvent, edgePaths, errorEvent, possibleEvents, walkEdgePath } from './edge-paths.js';
 export type { EdgeDriver, EdgeOptions, EdgePath, EdgeSearch } from './edge-paths.js';
-export { connectionModel, LONG_AFTER, MODEL_START } from './connection-model.js';
+export { connectionModel, PAST_ALL_TIMERS_MS, MODEL_START } from './connection-model.js';
 export type { ConnectionModel } from './connection-model.js';
 export type {
   BackoffOptions,
@@ -55,12 +55,16 @@ export type {
   ProcessExit,
 } from '../../machines/policy/failure.js';
 export type { RetryCalls } from '../../machines/policy/call-safety.js';
-export type { InProcessServerConfig, PolicyOverrides, ServerSettings } from '../options.js';
+export type {
+  InProcessServerConfig,
+  PolicyOverrides,
+  ServerSettings,
+} from '../config/entry/server-config.js';
 export type { Clock } from '../ports.js';
 export type {
   MessageContext,
-  RawFailure,
   SessionTransport,
   TransportKind,
   TransportNotice,
 } from '../transports/session-transport.js';
+export type { RawFailure } from '../failures/transport-error.js';

@@ -1,9 +1,8 @@
 /**
  * A clock that jumps to its next timer as soon as nothing else is left to do, so that hours pass in a moment.
  *
- * For a process in which everything else happens at once, as with servers of the process itself: real work that takes
- * real time, such as another process, would be jumped over. The modules that are loaded when they are first needed are
- * loaded before the first jump.
+ * It is for processes in which everything else happens at once, for instance with in-process servers: work that takes real
+ * time, such as another process, would be jumped over. Modules that load on demand are loaded before the first jump.
  */
 import type { Clock } from '../ports.js';
 
@@ -14,24 +13,24 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** Turns of the event loop in which nothing came up. */
+/** The clock jumps after this many turns of the event loop without anything to do. */
 const IDLE_TURNS = 5;
-/** A jump of that length may have been a limit on something that takes its time: it gets some. */
+/** A timer this long may be a limit on work that takes real time, so the clock waits `PATIENCE_MS` before it jumps. */
 const LONG_JUMP_MS = 5_000;
 const PATIENCE_MS = 20;
-/** How often it does, for timers of one delay, where nothing comes of it: then it is no limit, but something that recurs. */
-const MOST_IN_VAIN = 10;
+/** After this many waits in vain for timers of one delay, they count as recurring and not as limits. */
+const MAX_IN_VAIN = 10;
 
 export class JumpingClock implements Clock {
   readonly #timers = new Set<Timer>();
-  /** How often it was waited in vain for something to happen before a timer, by its delay. */
+  /** Number of waits in vain, by the delay of the timer. */
   readonly #inVain = new Map<number, number>();
   readonly #isReady = loadAll();
   #now: number;
   #count = 0;
   #isPumping = false;
 
-  /** Begins at that time, milliseconds since the epoch. */
+  /** Starts at that time, milliseconds since the epoch. */
   constructor(now = 1_700_000_000_000) {
     this.#now = now;
   }
@@ -60,7 +59,7 @@ export class JumpingClock implements Clock {
       const next = [...this.#timers].toSorted((a, b) => a.at - b.at || a.order - b.order)[0];
       if (next === undefined) continue;
       const inVain = this.#inVain.get(next.ms) ?? 0;
-      const mayBeLimit = next.at - this.#now >= LONG_JUMP_MS && inVain < MOST_IN_VAIN;
+      const mayBeLimit = next.at - this.#now >= LONG_JUMP_MS && inVain < MAX_IN_VAIN;
       if (mayBeLimit) await patience();
       const isStillNext = this.#timers.has(next) && [...this.#timers].every(({ at }) => at >= next.at);
       if (!isStillNext) continue;
@@ -83,9 +82,9 @@ function patience(): Promise<void> {
 
 async function loadAll(): Promise<void> {
   await Promise.all([
-    import('../config/load.js'),
+    import('../servers/load-config.js'),
     import('../protocol/session-client.js'),
     import('../transports/in-process.js'),
-    import('../validation/json-schema.js'),
+    import('../schemas/json-schema.js'),
   ]);
 }

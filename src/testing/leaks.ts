@@ -1,55 +1,69 @@
 /**
- * Finds what was left behind since a moment: a living process, a socket, a timer, a file descriptor, or a listener on
- * `process`.
+ * Finds resources that were left behind since a moment: a living process, a socket, a timer, a file descriptor, or a
+ * listener on `process`.
  *
- * A process counts as left behind when it descends from this one, when a process started here led its group, or when
- * its environment carries the mark that is handed down. The mark is an `LC_` variable, because those pass the short
- * allow-list of every server's environment: so it also finds the orphan of an orphan. Zombies are dead.
+ * A process counts as left behind if it descends from this one, if a process started here led its group, or if its
+ * environment carries the inherited mark. The mark is an `LC_` variable, because these pass the short allow-list of every
+ * server's environment: so it also finds the orphan of an orphan. Zombies are dead.
  *
- * What only needs a moment to end gets one; timers that are `unref`ed are not seen. What has no name of its own, such as a
- * timer, is counted, so that one that ends may hide one that is left; `expectNoLeaks` tells timers apart.
+ * Resources that are about to end get a moment; timers that are `unref`ed are not seen. Resources without a name, such as
+ * timers, are counted, so one that ends may hide one that is left; `expectNoLeaks` distinguishes timers.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
-import { cutText } from '../cut-text.js';
+import { cutText } from '../text/cut-text.js';
 import { descendantsOf, readProcesses } from '../transports/stdio/process-table.js';
-import { RunTimers } from './run-timers.js';
+import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 
+/** Compares the resources of this process with those at the start of the tracking. */
 export interface LeakTracker {
-  /** What is there now and was not there before, in words; what is about to end gets its time first. */
+  /** Resources that exist now and did not exist before, in words. Waits for those that are about to end. */
   whatIsLeft(): Promise<readonly string[]>;
-  /** Rejects with that list where it is not empty. */
+  /**
+   * Does nothing if no resource is left.
+   *
+   * @throws `Error` that lists what is left.
+   */
   expectNone(): Promise<void>;
-  /** Watches no longer; to be called where nobody asked. */
+  /** Ends the tracking. Call it if neither of the other methods was called. */
   stop(): void;
 }
 
+/** Options of `expectNoLeaks` and `trackLeaks`. */
 export interface LeakCheckOptions {
-  /** How long what is about to end may take. Default 3,000 ms. */
+  /** Maximum wait for resources that are about to end, in milliseconds. Default 3,000. */
   readonly settleMs?: number;
 }
 
 const MARK_NAME = 'LC_TROUPE_LEAK_MARK';
 const MARK = `${process.pid}-${Date.now()}`;
 const POLL_MS = 20;
-/** Of a command. */
-const MOST_CHARACTERS = 200;
+/** Longest command in a message. */
+const MAX_CHARACTERS = 200;
 /** Turns of the event loop and the reading of a directory, not things a test can leave behind. */
 const PASSING_RESOURCES = new Set(['Immediate', 'FSReqCallback', 'FSReqPromise']);
-/** Of the event loop itself, which opens them with its first stream, watcher and file, and keeps them. */
+/** The event loop opens these with its first stream, watcher and file, and keeps them. */
 const LASTING_DESCRIPTORS = new Set(['/dev/null', 'anon_inode:inotify', 'anon_inode:[io_uring]']);
 const TIMER = 'active resource: Timeout';
 
 /**
- * Runs something, and rejects where it leaves anything behind; gives what it gave. What it throws comes first. Rejects with
- * a `TypeError` for what is no function.
+ * Runs a function and gives its result, after checking that it left no process, timer, socket or file behind.
  *
- *     await expectNoLeaks(async () => {
- *       await using troupe = createTroupe({ config: '.mcp.json' });
- *       await troupe.start();
- *     });
+ * @throws `Error` that lists what is left. An error of the function itself takes precedence.
+ * @throws `TypeError` if `run` is not a function.
+ *
+ * @example
+ * ```ts
+ * import { createTroupe } from 'mcp-troupe';
+ * import { expectNoLeaks } from 'mcp-troupe/testing';
+ *
+ * await expectNoLeaks(async () => {
+ *   await using troupe = createTroupe({ config: '.mcp.json' });
+ *   await troupe.start();
+ * });
+ * ```
  */
 export async function expectNoLeaks<T>(
   run: () => Promise<T> | T,
@@ -68,12 +82,26 @@ export async function expectNoLeaks<T>(
   }
 }
 
-/** Remembers what there is now; `expectNone` compares. */
+/**
+ * Remembers the resources of this process, to compare them later.
+ *
+ * @example
+ * ```ts
+ * import { createTroupe } from 'mcp-troupe';
+ * import { trackLeaks } from 'mcp-troupe/testing';
+ *
+ * const tracker = trackLeaks();
+ * const troupe = createTroupe({ config: '.mcp.json' });
+ * await troupe.start();
+ * await troupe.close();
+ * await tracker.expectNone();
+ * ```
+ */
 export function trackLeaks(options: LeakCheckOptions = {}): LeakTracker {
   return track(options, () => 0);
 }
 
-/** At least so many timers as `timersLeft` tells are there that were not before. */
+/** If `timersLeft` gives a number, at least that many new timers are left. */
 function track({ settleMs = 3_000 }: LeakCheckOptions, timersLeft: () => number): LeakTracker {
   const spawned: ChildProcess[] = [];
   const onSpawn = (message: unknown): void => {
@@ -114,12 +142,12 @@ function track({ settleMs = 3_000 }: LeakCheckOptions, timersLeft: () => number)
   };
 }
 
-/** The runtime opens them when they are first needed, and keeps them. */
+/** Node opens these at the first access, and keeps them. */
 function openStdio(): readonly unknown[] {
   return [process.stdout, process.stderr];
 }
 
-/** Everything that could be left behind, as words; the same words twice are two things. */
+/** Every resource that could be left behind, in words; the same words twice are two resources. */
 function whatThereIs(groups: readonly number[]): string[] {
   return [...processes(groups), ...resources(), ...fileDescriptors(), ...listeners()];
 }
@@ -143,19 +171,19 @@ function processes(groups: readonly number[]): string[] {
     .map(({ pid }) => `process ${pid}: ${commandOf(pid)}`);
 }
 
-/** On one line: a command may be a whole program. */
+/** The command on one line, cut: it may contain a whole program. */
 function commandOf(pid: number): string {
   return cutText(
     readProc(pid, 'cmdline')
       .replaceAll(/[\0\s]+/g, ' ')
       .trim(),
-    MOST_CHARACTERS,
+    MAX_CHARACTERS,
   );
 }
 
 const isMarked = (pid: number): boolean => readProc(pid, 'environ').includes(`${MARK_NAME}=${MARK}`);
 
-/** Empty for a process that has ended or belongs to somebody else. */
+/** Empty for a process that has ended or belongs to another user. */
 function readProc(pid: number, file: 'cmdline' | 'environ'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
@@ -182,7 +210,7 @@ function fileDescriptors(): string[] {
   }
 }
 
-/** The descriptor that lists the directory is closed again by the time it is looked at. */
+/** The descriptor that listed the directory is closed by then, so it has no target. */
 function targetOf(fd: string): string[] {
   try {
     return [readlinkSync(`/proc/self/fd/${fd}`)];
@@ -197,4 +225,41 @@ function listeners(): string[] {
     .flatMap((name) =>
       Array.from({ length: process.listenerCount(name) }, () => `listener on process: ${String(name)}`),
     );
+}
+
+/**
+ * The timers that are set during one piece of work.
+ *
+ * Node only counts its timers, so a timer that is left is hidden by another one that ends in the meantime, and a test runner
+ * always has some. The asynchronous context shows which timers belong to the work: a timer set from another context, for
+ * instance by an older listener, is not seen here.
+ */
+class RunTimers {
+  readonly #context = new AsyncLocalStorage<RunTimers>();
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  readonly #hook = createHook({
+    init: (id, type, _, resource) => {
+      if (type === 'Timeout' && this.#context.getStore() === this)
+        this.#timers.set(id, resource as NodeJS.Timeout);
+    },
+    destroy: (id) => {
+      this.#timers.delete(id);
+    },
+  });
+
+  /** Runs the work and watches its timers, until `stop`. */
+  watch<T>(run: () => T): T {
+    this.#hook.enable();
+    return this.#context.run(this, run);
+  }
+
+  /** Number of timers that are neither over nor `unref`ed; one that has ended counts until the next turn of the event loop. */
+  get left(): number {
+    return [...this.#timers.values()].filter((timer) => timer.hasRef()).length;
+  }
+
+  stop(): void {
+    this.#hook.disable();
+    this.#context.disable();
+  }
 }

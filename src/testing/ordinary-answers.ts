@@ -1,15 +1,36 @@
-/** What a scripted server says where its script says nothing: what a small, well-behaved server would. */
+/** The answers of a scripted server if its script has none: the ones of a small, well-behaved server. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
 import type { Params, ServerScript } from './server-script.js';
 
-/** A tool with that name, and whatever else it needs. */
+/**
+ * A tool with that name. The other fields have defaults.
+ *
+ * @example
+ * ```ts
+ * import { createScriptedServer, tool } from 'mcp-troupe/testing';
+ *
+ * const server = createScriptedServer({ tools: [tool('read', { annotations: { readOnlyHint: true } })] });
+ * ```
+ */
 export function tool(name: string, more: Partial<Tool> = {}): Tool {
   return { name, description: `does ${name}`, inputSchema: { type: 'object' }, ...more };
 }
 
-/** The result of a call that is one text. */
-export function text(value: string): { content: { type: 'text'; text: string }[] } {
+/**
+ * A tool result that holds one text.
+ *
+ * @example
+ * ```ts
+ * import { createScriptedServer, text } from 'mcp-troupe/testing';
+ *
+ * const server = createScriptedServer({ on: { 'tools/call': { result: text('done') } } });
+ * ```
+ */
+export function text(value: string): {
+  /** One block with the text. */
+  content: { type: 'text'; text: string }[];
+} {
   return { content: [{ type: 'text', text: value }] };
 }
 

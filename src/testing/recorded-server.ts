@@ -1,20 +1,20 @@
 /**
- * A server that does what one did while it was recorded, in the same order and after the same times: an incident as a
- * fixture. The `server` of an in-process entry.
+ * A server that repeats what a recorded server did, in the same order and after the same times: an incident as a fixture.
+ * It is the `server` of an in-process entry.
  *
- * It refuses sessions, answers, falls silent and ends sessions as the log tells. Where messages were recorded
- * (`bodies`), it answers with them; where not, it has as many tools, resources and prompts as there were, of no use.
- * It has no process and no address, so what became of those is told as it was recorded, as the reason of the end: an exit
- * code, an expired session. Who has to sign in is not asked to: that session is only lost.
+ * It refuses sessions, answers, falls silent and ends sessions as the log says. If messages were recorded (`bodies`), it
+ * answers with them; otherwise it has the same number of tools, resources and prompts, without a function.
+ * It has no process and no address, so their ends are given as the recorded reason: an exit code, an expired session. It
+ * asks for no sign-in: such a session is only lost.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Failure } from '../../machines/policy/failure.js';
-import { LogParser } from '../event-log/read-log.js';
-import type { LogEntry } from '../event-log/entry.js';
-import type { InProcessServerConfig } from '../options.js';
+import { LogParser } from '../event-log/format/read-log.js';
+import type { LogEntry } from '../event-log/format/entry.js';
+import type { InProcessServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import { METHOD_NOT_FOUND } from '../protocol/protocol-client.js';
-import { TransportError } from '../transports/session-transport.js';
+import { TransportError } from '../failures/transport-error.js';
 import { JumpingClock } from './jumping-clock.js';
 import { tool } from './ordinary-answers.js';
 import {
@@ -27,35 +27,60 @@ import {
 import { RpcFault, ScriptedServer, SILENCE } from './scripted-server.js';
 import type { Handler, Params } from './server-script.js';
 
+/** Options of `createRecordedServer`. */
 export interface RecordedServerOptions {
-  /** On which the recorded times pass. Default: one of its own that jumps, so that nobody waits; see `clock`. */
+  /**
+   * Clock of the recorded times. Default: a clock of its own that jumps from event to event, so that no test
+   * waits; see `clock`.
+   */
   readonly clock?: Clock;
 }
 
+/** An in-memory server that repeats a recorded connection. Made by `createRecordedServer`. */
 export interface RecordedServer {
+  /** Begins the next recorded session over the transport. */
   connect(transport: Transport): Promise<void>;
-  /** Whoever uses the server has to be on the same time: `createTroupe({ clock: server.clock, … })`. */
+  /**
+   * Clock of the recorded times. The troupe must use the same one: `createTroupe({ clock: server.clock, …
+   * })`.
+   */
   readonly clock: Clock;
   /**
-   * An entry for it with the policy that the recorded connection had, but that it is never stopped for being idle: the
-   * calls that kept it in use are not played.
+   * Entry for `createTroupe` with the policy of the recorded connection. It is never stopped for being idle,
+   * since the recorded calls are not repeated.
    */
   readonly config: InProcessServerConfig;
   /**
-   * The states that it went through, until its host gave a command, it gave up, a person had to sign in, or entries were
-   * left out.
+   * States of the recorded connection until the host sent a command, the connection gave up, a person had to
+   * sign in, or the log has a gap.
    */
   readonly states: readonly string[];
-  /** Sessions that were recorded, and how many of them have been played. */
+  /** Number of recorded sessions. */
   readonly sessions: number;
+  /** Number of sessions played so far. */
   readonly played: number;
 }
 
 /**
- * Plays the connection of that name. Throws where the log cannot be read to its end, a cut last line aside, and where it
- * tells of no such connection; a `TypeError` for what is no log or no name.
+ * Makes an in-memory server that repeats one connection of a recorded log.
  *
- * @param log The text of a log.
+ * @param log The log, as text or bytes.
+ *
+ * @param name Name of the connection in the log.
+ *
+ * @throws `TypeError` if the log or the name has the wrong type.
+ * @throws `Error` if the log cannot be read to its end (apart from a last line that is cut off), or holds no
+ * such connection.
+ *
+ * @example
+ * ```ts
+ * import { readFile } from 'node:fs/promises';
+ * import { createTroupe } from 'mcp-troupe';
+ * import { createRecordedServer } from 'mcp-troupe/testing';
+ *
+ * const server = createRecordedServer(await readFile('troupe.log'), 'files');
+ * await using troupe = createTroupe({ clock: server.clock, servers: { files: server.config } });
+ * ```
  */
 export function createRecordedServer(
   log: string | Uint8Array,
@@ -66,11 +91,11 @@ export function createRecordedServer(
   return new Player(recordedConnection(entriesOf(log), name), options.clock ?? new JumpingClock());
 }
 
-/** Every other method that a recorded session may have been asked. */
+/** The other methods that a recorded session may have answered. */
 const USUAL_METHODS = ['initialize', 'ping', 'tools/list', 'tools/call', 'resources/list', 'prompts/list'];
 const TEMPLATES = 'resources/templates/list';
 
-/** The end of a session in this process can be told why. */
+/** The end of an in-process session can have a reason. */
 interface Closable {
   close(why?: Failure): Promise<void>;
 }
@@ -78,9 +103,9 @@ interface Closable {
 class Player implements RecordedServer {
   readonly #recorded: RecordedConnection;
   readonly #server: ScriptedServer;
-  /** What carries the present session. */
+  /** The transport of the present session. */
   #client: Closable | undefined;
-  /** What has been used up of each session. */
+  /** The answers of each session that are used up. */
   readonly #used = new Map<RecordedSession, Set<object>>();
 
   constructor(
@@ -164,7 +189,7 @@ class Player implements RecordedServer {
     return plainAnswer(session, method, params, failing.value);
   }
 
-  /** What the log tells of that question, where it does. */
+  /** The recorded outcome of such a request; undefined if the log has none. */
   #planned(session: RecordedSession, method: string): RecordedOutcome<unknown> | undefined {
     if (method === 'initialize') return session.handshake;
     if (method === 'tools/list')
@@ -190,7 +215,7 @@ class Player implements RecordedServer {
     return SILENCE;
   }
 
-  /** The first that fits and was not taken yet. */
+  /** The first item that fits and is not used up. */
   #take<T extends object>(
     session: RecordedSession,
     from: readonly T[],
@@ -214,12 +239,12 @@ function isSignIn({ code }: Failure): boolean {
   return code === 'auth-required';
 }
 
-/** The rest fell silent. */
+/** The server of any other failure fell silent. */
 function endsSession({ code }: Failure): boolean {
   return !['handshake-timeout', 'list-timeout', 'launch-timeout', 'unresponsive'].includes(code);
 }
 
-/** Arguments were masked when they were written down, so the name of what is asked for has to do. */
+/** Arguments are masked in the log, so only the name of the requested thing is compared. */
 function isTo(answer: RecordedAnswer, method: string, params: Params): boolean {
   const recorded = (answer.params ?? {}) as Params;
   const isSame = (name: string): boolean => recorded[name] === params[name];

@@ -1,33 +1,33 @@
 /**
- * What a server did, session by session, as the event log of its connection tells it. Lengths of time are from the
- * begin of a session, or from a request to its answer.
+ * What a server did, session by session, read from the event log of its connection. Durations begin with the session, or
+ * with the request of an answer.
  */
-import { connectionName, isMachineAddress } from '../event-log/address.js';
+import { connectionName, isMachineAddress } from '../actor-system/actor-path.js';
 import {
   isObject,
   type CauseEntry,
   type LogEntry,
   type NoteEntry,
   type SnapshotEntry,
-} from '../event-log/entry.js';
-import { stateText } from '../event-log/divergence.js';
-import { isCommand } from '../actors/door.js';
+} from '../event-log/format/entry.js';
+import { isCommand } from '../actor-system/event-filter.js';
 import type { ConnectionPolicy } from '../../machines/policy/policy.js';
-import type { ServerIdentity } from '../../machines/connection.events.js';
+import type { ServerIdentity } from '../../machines/connection/connection.events.js';
 import { toFailure, type Failure } from '../../machines/policy/failure.js';
-import { SteadyTime } from '../event-log/steady-time.js';
-import { statePath, type StatePath } from '../lifecycle/state-path.js';
+import { MonotonicTime } from '../event-log/format/monotonic-time.js';
+import { publicState } from '../../machines/connection/public-state.js';
+import { hasTag, type PublicState } from '../../machines/connection/connection.states.js';
 
-/** What came of one thing that the server was asked. */
+/** The outcome of one request to the server. */
 export type RecordedOutcome<T> =
   { readonly afterMs: number; readonly value: T } | { readonly afterMs: number; readonly failure: Failure };
 
-/** A request whose message was recorded, and what came of it. */
+/** A request whose message was recorded, and its outcome. */
 export interface RecordedAnswer {
   readonly method: string;
   readonly params: unknown;
   afterMs: number;
-  /** The answer as it came, its id left out; null where none came. */
+  /** The answer without its id; null if none came. */
   reply: Readonly<Record<string, unknown>> | null;
 }
 
@@ -35,12 +35,12 @@ export interface RecordedSession {
   readonly generation: number;
   opened: RecordedOutcome<null>;
   handshake?: RecordedOutcome<ServerIdentity>;
-  /** Numbers of tools, list by list. */
+  /** The number of tools in each list. */
   readonly tools: RecordedOutcome<number>[];
   readonly probes: RecordedOutcome<null>[];
-  /** How many resources, templates and prompts there were. */
+  /** The numbers of resources, templates and prompts. */
   extras: Readonly<Record<string, number>>;
-  /** After how long the list of tools was told to have changed. */
+  /** Times after which the list of tools was announced to have changed. */
   readonly changes: number[];
   lost?: { readonly afterMs: number; readonly failure: Failure };
   readonly answers: RecordedAnswer[];
@@ -51,19 +51,19 @@ export interface RecordedConnection {
   readonly policy: ConnectionPolicy | undefined;
   readonly sessions: readonly RecordedSession[];
   /**
-   * The top-level states it went through until the host, or the end of the log, ended that, it gave up, a person had to
-   * sign in, or entries were left out; from the first `configuring` on, with which a connection begins. That it gave up
-   * is left out where attempts before the log had a part in it.
+   * The top-level states of the connection, from its first `configuring` until the host sent a command, the connection
+   * gave up, a person had to sign in, or the log ended or has a gap. The last `failed` is omitted if attempts before the
+   * log contributed to it.
    */
   readonly states: readonly string[];
 }
 
-/** Throws where the log tells nothing of a connection of that name. */
+/** Throws if the log has no connection of that name. */
 export function recordedConnection(entries: readonly LogEntry[], name: string): RecordedConnection {
   const reader = new Reader(name);
   for (const entry of entries) reader.take(entry);
   reader.finish();
-  if (reader.isUnknown) throw new Error(`The log tells of no connection '${name}'.`);
+  if (reader.isUnknown) throw new Error(`The log has no connection '${name}'.`);
   const { policy, sessions, states } = reader;
   return { name, policy, sessions, states };
 }
@@ -74,22 +74,25 @@ class Reader {
   policy: ConnectionPolicy | undefined;
   isUnknown = true;
   #generation = 0;
-  /** Number of the latest attempt to open a session that is known; undefined where the log begins after some. */
+  /** Number of the latest known attempt to open a session; undefined if the log begins after an attempt. */
   #opening: number | undefined;
-  /** What stands before that is of a session whose begin was not recorded. */
+  /** False while the entries belong to a session whose beginning was not recorded. */
   #isBegun = false;
-  /** Attempts and losses before the log began count towards giving up; they do not where it is played. */
+  /** There were attempts or losses before the log, which count towards giving up. They cannot be replayed. */
   #hasPast = false;
   #isEnded = false;
-  /** Entries were left out: what follows is of sessions of which nobody knows how they came to be. */
+  /** The log has a gap: the beginning of every later session is unknown. */
   #isCut = false;
   /** When the session, or the attempt at one, began. */
   #openedAt = 0;
   #lastAt = 0;
-  readonly #time = new SteadyTime();
-  /** When the entry that is taken happened. */
+  readonly #time = new MonotonicTime();
+  /** Time of the present entry. */
   #at = 0;
   readonly #sent = new Map<string, { readonly at: number; readonly answer: RecordedAnswer }>();
+
+  /** How long the tools that are about to be adopted took to read. */
+  #readAfterMs = 0;
 
   constructor(private readonly name: string) {}
 
@@ -103,11 +106,11 @@ class Reader {
 
   #snapshot({ to, state, context }: SnapshotEntry): void {
     if (!this.#isOwn(to)) return;
-    const path = statePath(state);
+    const path = publicState(state);
     if (this.isUnknown) this.#hasPast = context['attempt'] !== 0;
     if (path.state === 'configuring') this.#enter(path);
     this.#begin(context);
-    const isOpening = stateText(state) === 'launching.opening';
+    const isOpening = hasTag(path, 'opening');
     this.#generation = Number(context['issued'] ?? context['generation'] ?? 0) - (isOpening ? 1 : 0);
     this.#opening = undefined;
   }
@@ -127,10 +130,10 @@ class Reader {
         this.#begin(event['input']);
       }
     const state = this.#isOwn(entry.to) ? entry.state : this.#movedTo(entry);
-    // What the host asked for is not the server's doing, nor is what follows from it.
+    // A command of the host and its consequences are not the server's doing.
     if (this.#isOwn(entry.to) && entry.kind === 'send' && isCommand(entry.event.type)) this.#end();
-    if (state !== undefined) this.#enter(statePath(state));
-    if (this.#isOwn(entry.to)) this.#hear(entry);
+    if (state !== undefined) this.#enter(publicState(state));
+    if (this.#isOwn(entry.to)) this.#receive(entry);
   }
 
   #movedTo({ moved = {} }: CauseEntry): CauseEntry['state'] | undefined {
@@ -138,21 +141,22 @@ class Reader {
     return own === undefined ? undefined : moved[own];
   }
 
-  #enter({ state, substate }: StatePath): void {
+  #enter(present: PublicState): void {
+    const { state } = present;
     if (state === 'shuttingDown' || state === 'stopped') this.#end();
     if (state === 'failed' && this.#hasPast) this.#end();
-    // No server brings about what follows: a sign-in, or a try for a call or on the slow clock of a remote server.
-    if (substate === 'authorizing' || this.states.at(-1) === 'failed') this.#end();
+    // The server does not cause what follows: a sign-in, or an attempt for a call or by the slow timer of a remote server.
+    if (hasTag(present, 'authorizing') || this.states.at(-1) === 'failed') this.#end();
     this.#isBegun ||= state === 'configuring';
     if (this.#isBegun && !this.#isEnded && this.states.at(-1) !== state) this.states.push(state);
   }
 
-  /** What nothing was recorded of before cannot end. */
+  /** Has no effect before the recorded beginning. */
   #end(): void {
     this.#isEnded ||= this.#isBegun;
   }
 
-  #hear(entry: CauseEntry): void {
+  #receive(entry: CauseEntry): void {
     const { event, from = '' } = entry;
     if (event.type === 'session.lost') this.#lose(event['failure']);
     else if (event.type === 'catalog.listChanged') this.#now?.changes.push(this.#at - this.#openedAt);
@@ -174,16 +178,21 @@ class Reader {
     } else if (session === undefined) return;
     else if (slot === 'handshake')
       session.handshake = outcome((output) => output['server'] as ServerIdentity);
-    else if (slot === 'listTools' || slot === 'refreshTools')
-      session.tools.push(outcome((output) => Number(output['tools'] ?? 0)));
-    else if (slot === 'probe' || slot === 'probeAgain') {
+    else if (slot === 'readTools' || slot === 'refreshTools') {
+      const read = outcome(() => null);
+      if ('failure' in read) session.tools.push(read);
+      this.#readAfterMs = read.afterMs;
+    } else if (slot === 'adoptTools' || slot === 'adoptRefreshed') {
+      const adopted = outcome((output) => Number(output['tools'] ?? 0));
+      session.tools.push({ ...adopted, afterMs: this.#readAfterMs });
+    } else if (slot === 'probe' || slot === 'probeAgain') {
       session.probes.push(outcome(() => null));
-      if (state !== undefined && statePath(state).state !== 'ready') this.#lose(event['error']);
+      if (state !== undefined && publicState(state).state !== 'ready') this.#lose(event['error']);
     } else if (slot === 'enrichCatalog' && isObject(event['output']))
       session.extras = countsIn(event['output']);
   }
 
-  /** An attempt that was given up settles nothing, and has a generation all the same. */
+  /** An abandoned attempt settles nothing, but has a generation. */
   #count(opening: number): void {
     this.#generation += opening - (this.#opening ?? opening - 1);
     this.#opening = opening;
@@ -208,7 +217,7 @@ class Reader {
   #note({ note }: NoteEntry): void {
     if (note.type === 'gap') this.#isCut = this.#isBegun;
     if (note.type === 'gap.notes') for (const key of [...this.#sent.keys()]) this.#forget(key);
-    if (note.type !== 'wire' || note['connection'] !== this.name) return;
+    if (note.type !== 'wire' || note['server'] !== this.name) return;
     const { body, direction, id } = note;
     const key = `${String(note['generation'])} ${String(id)}`;
     if (body === null && direction === 'received' && note['ms'] !== undefined) return this.#forget(key);
@@ -225,17 +234,17 @@ class Reader {
     Object.assign(asked.answer, { afterMs: this.#at - asked.at, reply });
   }
 
-  /** The answer came and was not written down, or may have come: it is as if no messages were recorded. */
+  /** The answer was not recorded, or it is unknown whether it came: then the request counts as not recorded. */
   #forget(key: string): void {
     const asked = this.#sent.get(key);
     this.#sent.delete(key);
     this.#early = this.#early.filter(({ answer }) => answer !== asked?.answer);
   }
 
-  /** The messages of a session come before the entry that tells that it is open. */
+  /** Messages of a session that came before the entry that opens it. */
   #early: { readonly generation: number; readonly answer: RecordedAnswer }[] = [];
 
-  /** To be called at the end. One of the same name that came after another counts its generations anew. */
+  /** Must be called at the end. A later connection of the same name counts its generations from 1. */
   finish(): void {
     for (const { generation, answer } of this.#early)
       this.sessions.findLast((session) => session.generation === generation)?.answers.push(answer);
@@ -250,7 +259,7 @@ class Reader {
 
 interface Effect {
   readonly slot: string;
-  /** The how manieth in that slot it is. */
+  /** Its number among the actors of that slot. */
   readonly number: number;
 }
 

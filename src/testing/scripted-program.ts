@@ -1,44 +1,58 @@
-/** A scripted server as a child process: its entry for a troupe, and a way to tell it what to do while it runs. */
+/** A scripted server as a child process: its entry for a troupe, and a way to give it orders while it runs. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fieldName, type Path } from '../config/problem.js';
+import { fieldName, type Path } from '../config/entry/problem.js';
 import { inPackage } from '../package.js';
 import { checkOrder, checkScript } from './check-script.js';
 import { toArgument } from './script-argument.js';
 import type { Misbehavior, ServerScript } from './server-script.js';
 
-/** The entry of a troupe that starts it. */
+/** A server entry for `createTroupe` that starts the program. */
 export interface ProgramEntry {
+  /** Path of Node. */
   readonly command: string;
+  /** The script file and its arguments. */
   readonly args: readonly string[];
 }
 
-/** What a program does at once when it is told to, in this order. */
+/** Orders to a program, which it follows at once and in this order. */
 export interface ScriptedOrder extends Omit<Misbehavior, 'afterMs' | 'fault'> {
-  /** The process ends. Default: none. For silence, see `script`. */
+  /** Ends the process. Default: nothing. For silence, see `script`. */
   readonly fault?: 'crash';
-  /** From here on this is its script. */
+  /** Replaces the script. */
   readonly script?: ServerScript;
-  /** Other tools, told by `notifications/tools/list_changed`. */
+  /** Replaces the tools; `notifications/tools/list_changed` announces them. */
   readonly tools?: NonNullable<ServerScript['tools']>;
-  /** Any message, right or wrong. */
+  /** Sends any message, valid or not. */
   readonly send?: unknown;
 }
 
+/** Options of `scriptedProgram` and `controlProgram`. */
 export interface ScriptedProgramOptions {
-  /** The Node that runs it. Default: this one. */
+  /** Path of the Node that runs it. Default: the Node of this process. */
   readonly node?: string;
-  /** The built `scripted-server-main.js`. Default: the package's own. */
+  /** Path of the built `scripted-server-main.js`. Default: the one in this package. */
   readonly main?: string;
 }
 
 /**
- * The entry of a child process that follows the script: `createTroupe({ servers: { files: scriptedProgram({ … }) } })`.
- * Throws a `TypeError` where the script makes no sense, or holds a function, which no other process could run, and a
- * `RangeError` where it is too long for a command line (128 KiB).
+ * An entry for `createTroupe` that starts a child process which follows the script.
+ *
+ * @throws `TypeError` if the script makes no sense, or holds a function, which cannot be sent to another
+ * process.
+ * @throws `RangeError` if the script is too long for a command line (128 KiB).
+ *
+ * @example
+ * ```ts
+ * import { createTroupe } from 'mcp-troupe';
+ * import { scriptedProgram } from 'mcp-troupe/testing';
+ *
+ * const files = scriptedProgram({ start: { fault: 'crash', exitCode: 3 } });
+ * await using troupe = createTroupe({ servers: { files } });
+ * ```
  */
 export function scriptedProgram(
   script: ServerScript = {},
@@ -48,20 +62,41 @@ export function scriptedProgram(
   return { command: options.node ?? process.execPath, args: [mainOf(options), toArgument(asJson(script))] };
 }
 
-/** A program that takes orders. */
+/** A scripted server in a process of its own that takes orders from the test. */
 export interface ControlledProgram {
+  /** Entry for `createTroupe` that starts the program. */
   readonly config: ProgramEntry;
-  /** Whether a process of it listens now. */
+  /** Whether a process of the program listens for orders. */
   readonly isRunning: boolean;
-  /** Resolves when a process of it listens; the present one counts. */
+  /** Resolves once a process of the program listens for orders, at once if one does. */
   whenRunning(): Promise<void>;
-  /** Tells the process that was started last. Throws where none listens, and a `TypeError` for an order that makes no sense. */
+  /**
+   * Sends an order to the process that was started last.
+   *
+   * @throws `Error` if no process is running.
+   * @throws `TypeError` for an order that makes no sense.
+   */
   tell(order: ScriptedOrder): void;
-  /** Ends the channel; the process is the troupe's to end. */
+  /** Closes the channel. The troupe that started the process ends it. */
   close(): Promise<void>;
 }
 
-/** As `scriptedProgram`, with a local socket over which every process of it takes orders. */
+/**
+ * Like `scriptedProgram`, with a local socket over which every process of the program takes orders.
+ *
+ * @throws What `scriptedProgram` throws.
+ *
+ * @example
+ * ```ts
+ * import { createTroupe } from 'mcp-troupe';
+ * import { controlProgram } from 'mcp-troupe/testing';
+ *
+ * const program = await controlProgram();
+ * await using troupe = createTroupe({ servers: { files: program.config } });
+ * await troupe.start();
+ * program.tell({ fault: 'crash' });
+ * ```
+ */
 export async function controlProgram(
   script: ServerScript = {},
   options: ScriptedProgramOptions = {},
@@ -137,11 +172,11 @@ function asJson(value: object): string {
   const place = functionIn(value, []);
   if (place === undefined) return JSON.stringify(value);
   throw new TypeError(
-    `A script for a child process cannot hold a function, but '${fieldName(place)}' is one: say it as an answer.`,
+    `A script for a child process cannot hold a function, but '${fieldName(place)}' is one: use an answer instead.`,
   );
 }
 
-/** Where the first function is. */
+/** The path to the first function in a script. */
 function functionIn(value: unknown, path: Path): Path | undefined {
   if (typeof value === 'function') return path;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -1,13 +1,67 @@
 /**
  * A scripted server as a program: `node scripted-server-main.js SCRIPT [CONTROL]`. `SCRIPT` is a server script as JSON, or
- * the path of a file that holds one; `CONTROL` is the path of a socket from which it takes orders, one JSON a line.
+ * the path of a file that holds one; `CONTROL` is the path of a socket from which it takes orders, one JSON text a line.
  */
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fromArgument } from './script-argument.js';
-import { createScriptedServer, type ScriptedServer } from './scripted-server.js';
+import { createScriptedServer, type ScriptedServer, type ScriptedBody } from './scripted-server.js';
 import type { ScriptedOrder } from './scripted-program.js';
-import { StdioBody } from './stdio-body.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+
+const A_LONG_TIME_MS = 3_600_000;
+
+/** Carries a scripted server on the stdin and stdout of this process. The process ends when its stdin ends. */
+class StdioBody implements ScriptedBody {
+  onclose?: () => void;
+  onmessage?: NonNullable<Transport['onmessage']>;
+  onerror?: (error: Error) => void;
+  #hold: NodeJS.Timeout | undefined;
+
+  /** Only SIGKILL, or an order to crash, ends the process. */
+  beStubborn(): void {
+    process.on('SIGTERM', () => {});
+    this.#hold = setInterval(() => {}, A_LONG_TIME_MS);
+  }
+
+  async start(): Promise<void> {
+    const lines = createInterface({ input: process.stdin });
+    lines.on('line', (line) => this.#read(line));
+    lines.on('close', () => void this.close());
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    process.stdout.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async close(): Promise<void> {
+    process.stdin.destroy();
+    this.onclose?.();
+  }
+
+  crash(exitCode: number): void {
+    clearInterval(this.#hold);
+    process.exitCode = exitCode;
+    void this.close();
+  }
+
+  garble(garbage: string): void {
+    process.stdout.write(`${garbage}\n`);
+  }
+
+  complain(line: string): void {
+    process.stderr.write(`${line}\n`);
+  }
+
+  #read(line: string): void {
+    try {
+      this.onmessage?.(JSON.parse(line) as JSONRPCMessage);
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
+  }
+}
 
 const [script = '{}', control] = process.argv.slice(2);
 const body = new StdioBody();
@@ -31,7 +85,7 @@ async function serve(one: ScriptedServer): Promise<void> {
   await one.connect(body);
 }
 
-/** Whoever gave the orders is gone when the socket closes; the client may still be there. */
+/** When the socket closes, the process goes on: the client may still be there. */
 function takeOrders(one: ScriptedServer, path: string): void {
   const socket = connect(path);
   socket.on('error', () => {});

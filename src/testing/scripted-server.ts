@@ -2,17 +2,17 @@
  * An MCP server that follows a script, faults included: in this process as the `server` of an in-process entry, or as a
  * child process (`scriptedProgram`).
  *
- * One object serves every session of a connection. What it answers can be changed at any time; what it has received is
- * kept in order. It speaks JSON-RPC by itself, so that it can also misbehave.
+ * One object serves every session of a connection. Its answers can be changed at any time; the messages it has received are
+ * kept in order. It implements JSON-RPC itself, so that it can also misbehave.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { systemClock, type Clock } from '../ports.js';
 import { INTERNAL_ERROR } from '../protocol/protocol-client.js';
-import { messageOf } from '../thrown.js';
-import { Timers } from '../timers.js';
+import { messageOf } from '../text/error-message.js';
+import { Timers } from '../async/timers.js';
 import { checkScript } from './check-script.js';
-import { ClientRequests } from './client-requests.js';
+import { ClientRequests } from './scripted-client-requests.js';
 import { ordinaryAnswer, text } from './ordinary-answers.js';
 import type { Answer, Exchange, Handler, Params, Received, ServerScript } from './server-script.js';
 
@@ -25,15 +25,26 @@ export const silent: Handler = () => SILENCE;
 /** A JSON-RPC error as an answer. */
 export class RpcFault extends Error {
   constructor(
+    /** JSON-RPC error code, such as -32602. */
     readonly code: number,
     message: string,
+    /** Further data of the error; undefined if there is none. */
     readonly data?: unknown,
   ) {
     super(message);
   }
 }
 
-/** For a method that is answered with an error. */
+/**
+ * A handler that answers with a JSON-RPC error.
+ *
+ * @example
+ * ```ts
+ * import { createScriptedServer, refuse } from 'mcp-troupe/testing';
+ *
+ * const server = createScriptedServer({ on: { 'resources/list': refuse(-32601, 'Method not found') } });
+ * ```
+ */
 export function refuse(code: number, message = 'refused', data?: unknown): Handler {
   return () => {
     throw new RpcFault(code, message, data);
@@ -42,26 +53,27 @@ export function refuse(code: number, message = 'refused', data?: unknown): Handl
 
 /** What carries a scripted server: any transport of the SDK. Faults that need more than messages are its own to offer. */
 export interface ScriptedBody extends Transport {
-  /** The process ends, with that exit code. Default: the transport is closed. */
+  /** Ends the process with that exit code. Default: the transport is closed. */
   crash?(exitCode: number): void;
-  /** Bytes that are no message. Default: a message that is none. */
+  /** Sends bytes that are no message. Default: an invalid message. */
   garble?(garbage: string): void;
-  /** A line on stderr. Default: nobody hears it. */
+  /** Writes a line to stderr. Default: the line is lost. */
   complain?(line: string): void;
 }
 
 interface Session {
   readonly number: number;
   readonly body: ScriptedBody;
-  /** Its waits, which end with it: what waits then, waits for ever and holds nothing. */
+  /** The waits of the session. At its end they are cleared: they never settle, and hold nothing. */
   readonly timers: Timers;
   readonly asks: ClientRequests;
 }
 
+/** An in-memory MCP server that follows a script and may misbehave. Made by `createScriptedServer`. */
 export class ScriptedServer {
-  /** Every request and notification, in the order of arrival. */
+  /** Every request and notification, in order of arrival. */
   readonly received: Received[] = [];
-  /** Every answer to a request of this server, in the order of arrival. */
+  /** Every answer to a request of this server, in order of arrival. */
   readonly answers: JSONRPCMessage[] = [];
   #script: ServerScript;
   readonly #clock: Clock;
@@ -78,27 +90,27 @@ export class ScriptedServer {
     this.#clock = clock;
   }
 
+  /** The present script. Set it to change what the server does from then on. */
   get script(): ServerScript {
     return this.#script;
   }
 
-  /** Throws a `TypeError` for one that makes no sense, and goes on with the present one. */
   set script(script: ServerScript) {
     checkScript(script);
     this.#script = script;
   }
 
-  /** How often a session was begun. */
+  /** Number of sessions begun so far. */
   get sessions(): number {
     return this.#sessions;
   }
 
-  /** Whether a session is open now. */
+  /** Whether a session is open. */
   get isConnected(): boolean {
     return this.#present !== undefined;
   }
 
-  /** Begins a session. Rejects where the script says so. */
+  /** Begins a session. Rejects if the script says so. */
   async connect(transport: Transport): Promise<void> {
     const body: ScriptedBody = transport;
     this.#sessions += 1;
@@ -106,7 +118,7 @@ export class ScriptedServer {
     const asks = new ClientRequests((message) => void body.send(message).catch(() => {}));
     const session: Session = { number: this.#sessions, body, timers, asks };
     let isOver = false;
-    transport.onmessage = (message) => this.#hear(session, message);
+    transport.onmessage = (message) => this.#receive(session, message);
     transport.onclose = () => {
       isOver = true;
       timers.clearAll();
@@ -124,45 +136,59 @@ export class ScriptedServer {
     await transport.start();
   }
 
-  /** Ends the present session from this side, as a crash would. */
+  /** Ends the present session from the server's side, as a crash would. */
   async die(): Promise<void> {
     await this.#present?.body.close();
   }
 
-  /** Other tools from here on, told by `notifications/tools/list_changed`. */
+  /** Replaces the tools and sends `notifications/tools/list_changed`. */
   changeTools(tools: NonNullable<ServerScript['tools']>): void {
     const { pages: _, ...script } = this.script;
     this.script = { ...script, tools };
     this.notify('notifications/tools/list_changed');
   }
 
+  /** Sends a notification. Does nothing if no session is open. */
   notify(method: string, params: Params = {}): void {
     this.send({ jsonrpc: '2.0', method, params });
   }
 
-  /** Sends any message, right or wrong. */
+  /** Sends any message, valid or not. Does nothing if no session is open. */
   send(message: unknown): void {
     void this.#present?.body.send(message as JSONRPCMessage).catch(() => {});
   }
 
-  /** Asks the client; gives its result. Rejects where it answers with an error, and where the session ends before. */
+  /**
+   * Sends a request to the client and gives its result.
+   *
+   * @throws `Error` if no session is open, if the client answers with an error, or if the session ends before
+   * the answer.
+   *
+   * @example
+   * ```ts
+   * import { createScriptedServer } from 'mcp-troupe/testing';
+   *
+   * const server = createScriptedServer();
+   * const roots = await server.ask('roots/list');
+   * ```
+   */
   async ask(method: string, params: Params = {}): Promise<unknown> {
     if (this.#present === undefined) throw new Error('No session is open.');
     return this.#present.asks.ask(method, params);
   }
 
-  /** What was received of one method. */
+  /** Messages received with that method, in order of arrival. */
   of(method: string): Received[] {
     return this.received.filter((message) => message.method === method);
   }
 
-  /** Resolves when that many messages of a method have arrived. */
+  /** Resolves with message number `count` of a method, once it has arrived. */
   async whenReceived(method: string, count = 1): Promise<Received> {
     await this.when(() => this.of(method).length >= count);
     return this.of(method)[count - 1] as Received;
   }
 
-  /** Resolves when it is so; looked at whenever something arrives or a session ends. */
+  /** Resolves once the condition is true. It is checked when a message arrives and when a session ends. */
   async when(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
@@ -172,7 +198,7 @@ export class ScriptedServer {
     this.#waiting.clear();
   }
 
-  #hear(session: Session, message: JSONRPCMessage): void {
+  #receive(session: Session, message: JSONRPCMessage): void {
     if ('method' in message) {
       const { method, params = {} } = message;
       const id = 'id' in message ? message.id : undefined;
@@ -205,7 +231,7 @@ export class ScriptedServer {
     return this.#follow(session, scripted, () => ordinaryAnswer(this.script, method, params), exchange);
   }
 
-  /** Of a list the next one, and the last one for ever. */
+  /** The scripted answer: the next one of a list, or its last one. */
   #scripted(method: string): Handler | Answer | undefined {
     const entry = this.script.on?.[method];
     if (!isList(entry)) return entry;
@@ -232,7 +258,7 @@ export class ScriptedServer {
     return answer.ask === undefined ? ordinary() : text(JSON.stringify(reply));
   }
 
-  /** Whether nothing more is to come. */
+  /** Performs the faults. Resolves to whether no answer follows. */
   async #faultsOf(
     session: Session,
     { afterMs = 0, stderr, garbage, fault, exitCode = 1 }: Answer,
@@ -249,7 +275,7 @@ function isList<T extends object>(entry: T | readonly T[] | undefined): entry is
   return Array.isArray(entry);
 }
 
-/** Whatever a handler throws: the codes of Node's own errors are words, and not for a client. */
+/** The JSON-RPC error for anything that a handler throws. The codes of Node's errors are words, which JSON-RPC does not allow. */
 function errorOf(thrown: unknown): Params {
   const { code, message = messageOf(thrown), data } = Object(thrown) as Partial<RpcFault>;
   return {
@@ -283,14 +309,28 @@ async function crash(body: ScriptedBody, exitCode: number): Promise<void> {
   else await body.close();
 }
 
+/** Options of `createScriptedServer`. */
 export interface ScriptedServerOptions {
-  /** What `afterMs` goes by. Default: the system's. */
+  /** Clock that measures `afterMs`. Default: the system's. */
   readonly clock?: Clock;
 }
 
 /**
- * A server of this process that follows the script: `{ type: 'in-process', server: createScriptedServer({ … }) }`. The
- * script may be replaced at any time. Throws a `TypeError` for one that makes no sense.
+ * Makes an in-memory server that follows a script. The script may be replaced at any time.
+ *
+ * @throws `TypeError` for a script that makes no sense.
+ *
+ * @example
+ * ```ts
+ * import { createTroupe } from 'mcp-troupe';
+ * import { createScriptedServer, text, tool } from 'mcp-troupe/testing';
+ *
+ * const server = createScriptedServer({
+ *   tools: [tool('read')],
+ *   on: { 'tools/call': [{ error: { code: -32603, message: 'busy' } }, { result: text('done') }] },
+ * });
+ * await using troupe = createTroupe({ servers: { files: { type: 'in-process', server } } });
+ * ```
  */
 export function createScriptedServer(
   script: ServerScript = {},

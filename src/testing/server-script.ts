@@ -1,14 +1,16 @@
-/** What a scripted server is told to do. Without functions in it, a script is plain JSON and can drive a child process. */
+/** The script of a scripted server. Without functions, it is plain JSON and can drive a child process. */
 import type { RequestId, Tool } from '@modelcontextprotocol/sdk/types.js';
 
+/** Params of a JSON-RPC message. */
 export type Params = Readonly<Record<string, unknown>>;
 
-/** What a handler may do beside answering. */
+/** What a handler can use besides its return value. */
 export interface Exchange {
+  /** JSON-RPC id of the request. */
   readonly id: RequestId;
   /** Number of the session, from 1. */
   readonly session: number;
-  /** Tells the client how far it is, where it asked for that. */
+  /** Sends a progress notification, if the client asked for progress. */
   progress(progress: number, total?: number): void;
 }
 
@@ -22,48 +24,62 @@ export type Handler = (params: Params, exchange: Exchange) => unknown;
 export interface Misbehavior {
   /** Milliseconds, before all that follows here. Default 0. */
   readonly afterMs?: number;
-  /** A line on stderr; in this process nobody hears it. */
+  /** A line on stderr. An in-memory server has none. */
   readonly stderr?: string;
-  /** Bytes that are no message; in this process, a message that is none. */
+  /** Bytes that are no message. An in-memory server sends an invalid message instead. */
   readonly garbage?: string;
   /** `silent`: there is never an answer. `crash`: the session, or the process, ends. Default: none. */
   readonly fault?: 'silent' | 'crash';
-  /** Of a process that crashes. Default 1. */
+  /** Exit code of a process that crashes. Default 1. */
   readonly exitCode?: number;
 }
 
-/** One answer. Without `result` and `error` it is the ordinary one, or what the client said to `ask`. */
+/** One answer. Without `result` and `error` it is the ordinary one, or the client's answer to `ask`. */
 export interface Answer extends Misbehavior {
+  /** Result of the request. Default: the ordinary one. */
   readonly result?: unknown;
-  /** A JSON-RPC error instead. */
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
-  /** So many notifications of progress before anything else, where the client asked for them. Default 0. */
+  /** A JSON-RPC error instead of a result. */
+  readonly error?: {
+    /** JSON-RPC error code, such as -32602. */
+    readonly code: number;
+    /** Text of the error. */
+    readonly message: string;
+    /** Further data of the error. Default: none. */
+    readonly data?: unknown;
+  };
+  /** Number of progress notifications before the answer, if the client asked for progress. Default 0. */
   readonly progress?: number;
-  /** The client is asked first, such as for `roots/list` or `sampling/createMessage`. */
-  readonly ask?: { readonly method: string; readonly params?: Params };
-  /** The server's tools from here on, told by `notifications/tools/list_changed`. */
+  /** A request to the client before the answer, such as `roots/list` or `sampling/createMessage`. */
+  readonly ask?: {
+    /** Method of the request. */
+    readonly method: string;
+    /** Params of the request. Default: `{}`. */
+    readonly params?: Params;
+  };
+  /** Tools from this answer on; `notifications/tools/list_changed` announces them. */
   readonly tools?: readonly Tool[];
 }
 
+/** What a scripted server offers and how it answers. Every field is optional. */
 export interface ServerScript {
   /** Default: one tool, `echo`. */
   readonly tools?: readonly Tool[];
-  /** The tools in pages; the cursor is the number of the next page. Instead of `tools`. */
+  /** The tools in pages, instead of `tools`. The cursor is the number of the next page. */
   readonly pages?: readonly (readonly Tool[])[];
-  /** Answered in `initialize`. Default: the version that was asked for. */
+  /** Version in the answer to `initialize`. Default: the version of the request. */
   readonly protocolVersion?: string;
-  /** Default: tools whose list may change. */
+  /** Capabilities in the answer to `initialize`. Default: tools with `listChanged`. */
   readonly capabilities?: Params;
-  /** What it does as soon as it runs. */
+  /** Misbehavior at the start of each session. Default: none. */
   readonly start?: Misbehavior;
-  /** A process that neither the end of its stdin nor SIGTERM ends. Default false. */
+  /** True for a process that survives the end of its stdin and SIGTERM. Default false. */
   readonly stubborn?: boolean;
   /**
-   * By method, instead of the ordinary answer: one for every request, or a list of which each request takes the next one
-   * and the last one is for all that follow. `{}` is the ordinary answer.
+   * Answers by method, instead of the ordinary ones. Each request takes the next answer of a list; the last
+   * one is used from then on. `{}` is the ordinary answer.
    */
   readonly on?: Readonly<Record<string, Handler | Answer | readonly (Handler | Answer)[]>>;
-  /** Runs before a session is accepted; may wait or throw. */
+  /** Called before a session is accepted, with its number. May wait or throw. */
   readonly beforeConnect?: (session: number) => Promise<void> | void;
 }
 
@@ -71,8 +87,10 @@ export interface ServerScript {
 export interface Received {
   /** Number of the session, from 1. */
   readonly session: number;
+  /** Method of the request or notification. */
   readonly method: string;
+  /** Params of the message; `{}` if it has none. */
   readonly params: Params;
-  /** Undefined for a notification. */
+  /** JSON-RPC id of a request; undefined for a notification. */
   readonly id: RequestId | undefined;
 }

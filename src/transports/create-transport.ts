@@ -1,7 +1,27 @@
-/** The transport an expanded entry asks for. Each kind loads when first needed. */
-import type { CreateTransport, TransportTerms } from './transport-terms.js';
-import type { HttpServerConfig, StdioServerConfig } from '../options.js';
+/**
+ * Creates the transport that an expanded entry asks for. Each kind loads when it is first needed.
+ *
+ * The folder `transports` carries messages to and from a server, and ends what it started. It does not know what the
+ * messages mean: that is `protocol`.
+ */
+import type { HttpServerConfig, StdioServerConfig, ServerConfig } from '../config/entry/server-config.js';
 import type { SessionTransport } from './session-transport.js';
+import type { StopPolicy } from '../../machines/policy/policy.js';
+import type { Clock } from '../ports.js';
+import type { Mask } from '../secrets/secrets.js';
+import type { HttpAuth } from './http/session-requests.js';
+
+/** What every transport gets beside its entry. */
+export interface TransportTerms {
+  readonly stop: StopPolicy;
+  readonly clock: Clock;
+  /** Strikes secrets out of the text of the server. */
+  readonly mask: Mask;
+  /** The source of a remote server's tokens. Default: none. */
+  readonly auth?: HttpAuth | undefined;
+}
+
+export type CreateTransport = (config: ServerConfig, terms: TransportTerms) => Promise<SessionTransport>;
 
 export const createTransport: CreateTransport = async (config, terms) => {
   if ('command' in config) return createStdio(config, terms);
@@ -29,8 +49,8 @@ async function createHttp(
   { stop, clock, auth }: TransportTerms,
 ): Promise<SessionTransport> {
   const options = { url: config.url, headers: config.headers ?? {}, stop, clock, auth };
-  if (config.type === 'sse') return (await import('./sse.js')).createSseTransport(options);
+  if (config.type === 'sse') return (await import('./http/sse.js')).createSseTransport(options);
   if (config.type === 'http')
-    return (await import('./streamable-http.js')).createStreamableHttpTransport(options);
+    return (await import('./http/streamable-http.js')).createStreamableHttpTransport(options);
   return (await import('./http/http-fallback.js')).createHttpTransport(options);
 }

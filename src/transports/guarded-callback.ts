@@ -1,8 +1,8 @@
 /**
- * Runs a callback of whoever listens to a transport. What it throws is told to `onerror` and goes no further; where that
- * throws as well, there is nobody left to tell.
+ * Runs a callback of a transport's owner. `onerror` gets an error that it throws. If `onerror` throws as well, that error is
+ * dropped.
  */
-import { toError } from '../thrown.js';
+import { toError } from '../text/error-message.js';
 
 export function runGuarded(
   transport: { readonly onerror?: ((error: Error) => void) | undefined },

@@ -1,19 +1,19 @@
 /**
- * A server of this very process, connected in memory: two linked ends, one for the client and one for the server.
+ * A server in this process, connected in memory: two linked ends, one for the client and one for the server.
  *
- * Messages are handed over by reference, not copied: a copy would cost more than the rest of a call, and the protocol
- * layers on both sides read messages without changing them.
+ * Messages are passed by reference, not copied: a copy would cost more than the rest of a call, and the protocol layers on
+ * both sides read messages without changing them.
  *
  * P1. Each message arrives in a microtask of its own, in the order of sending, and never inside the sender's `send()`.
- * P2. When either end closes, both are over, once each, after the messages that were sent before.
+ * P2. When one end closes, both end, once each, after the messages that were sent before.
  * P3. What a receiver throws goes to its own `onerror` and never reaches the sender.
  */
 import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { messageOf } from '../thrown.js';
+import { messageOf } from '../text/error-message.js';
 import { runGuarded } from './guarded-callback.js';
-import { TransportError } from './session-transport.js';
-import type { MessageContext, RawFailure, SessionTransport } from './session-transport.js';
+import { TransportError, type RawFailure } from '../failures/transport-error.js';
+import type { MessageContext, SessionTransport } from './session-transport.js';
 
 /** Recognized by shape: a `Server` or `McpServer` of either major version of the SDK has it. */
 export interface InProcessServer {
@@ -24,7 +24,7 @@ export function createInProcessTransport(server: InProcessServer): SessionTransp
   return new InProcessTransport(server);
 }
 
-/** A message, and which request of the receiver the sender says it belongs to. */
+/** A message, and the request of the receiver that it belongs to, as the sender says. */
 interface Delivery {
   readonly message: JSONRPCMessage;
   readonly context: MessageContext | undefined;
@@ -35,7 +35,7 @@ const CLOSED: RawFailure = {
   message: 'The in-process server closed the session.',
 };
 
-/** What waits for it has a microtask of its own, for less than `queueMicrotask` takes. */
+/** `NOW.then(fn)` runs `fn` in a microtask of its own, and costs less than `queueMicrotask`. */
 const NOW = Promise.resolve();
 
 class LinkedEnd implements Transport {
@@ -51,7 +51,7 @@ class LinkedEnd implements Transport {
     peer.#peer = this;
   }
 
-  /** Messages that came before are handed over now. */
+  /** Delivers the messages that arrived before. */
   async start(): Promise<void> {
     this.#isStarted = true;
     for (const delivery of this.#early) this.#deliverSoon(delivery);
@@ -65,7 +65,7 @@ class LinkedEnd implements Transport {
     else this.#peer.#early.push({ message, context });
   }
 
-  /** `why` is what the other end is told of it. Default: that the session was closed. */
+  /** `why` is the reason that the other end gets. Default: the session was closed. */
   async close(why?: RawFailure): Promise<void> {
     const peer = this.#peer;
     if (peer === undefined) return;
@@ -78,7 +78,7 @@ class LinkedEnd implements Transport {
     this.onmessage?.(message, context);
   }
 
-  /** `byPeer` is why the other end has closed it; undefined where this one has. */
+  /** `byPeer` is why the other end has closed the link; undefined if this one has. */
   protected finish(_byPeer: RawFailure | undefined): void {
     this.onclose?.();
   }

@@ -1,22 +1,22 @@
-/** Telling JSON-RPC messages apart by shape alone; the protocol client checks their content. */
+/** Recognizes JSON-RPC messages by shape alone; the protocol client checks their content. */
 import type {
   JSONRPCErrorResponse,
   JSONRPCMessage,
   JSONRPCRequest,
   JSONRPCResultResponse,
 } from '@modelcontextprotocol/sdk/types.js';
-import { parseJson } from '../parse-json.js';
+import { parseJson } from '../json/parse-json.js';
 
 export type JsonRpcAnswer = JSONRPCResultResponse | JSONRPCErrorResponse;
 
-/** Most messages in one batch (MCP 2025-03-26). Each costs far more than its bytes; we send none to be answered so. */
+/** Most messages in one batch (MCP 2025-03-26). Each costs far more than its bytes, and Troupe sends no batches. */
 const MAX_BATCH = 1_000;
 
 function isMessage(value: unknown): value is JSONRPCMessage {
   return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 }
 
-/** The message, or those of a batch. Undefined for anything else, such as a batch that is empty, too long or not pure. */
+/** The message, or the messages of a batch. Undefined for anything else, such as an empty, too long or mixed batch. */
 export function messagesIn(value: unknown): readonly JSONRPCMessage[] | undefined {
   if (isMessage(value)) return [value];
   const isBatch =
@@ -24,12 +24,12 @@ export function messagesIn(value: unknown): readonly JSONRPCMessage[] | undefine
   return isBatch ? value : undefined;
 }
 
-/** As `messagesIn`; undefined for a text that is no JSON, too. */
+/** As `messagesIn`, for a text. Undefined if it is not JSON. */
 export function parseMessages(text: string): readonly JSONRPCMessage[] | undefined {
   return messagesIn(parseJson(text));
 }
 
-/** Requests that only look. */
+/** Requests that only read. */
 const LOOKING: ReadonlySet<string> = new Set([
   'ping',
   'tools/list',
@@ -38,7 +38,7 @@ const LOOKING: ReadonlySet<string> = new Set([
   'prompts/list',
 ]);
 
-/** Whether it is the same to a server to take this twice: it knows an answer by its id, and a notification asks for nothing. */
+/** Whether a server may get this message twice without harm: answers are matched by id, and notifications need no answer. */
 export function mayComeTwice(message: JSONRPCMessage): boolean {
   return !isRequest(message) || LOOKING.has(message.method);
 }

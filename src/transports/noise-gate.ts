@@ -1,9 +1,9 @@
 /**
- * Lets a burst of noise, that is of anything that came instead of a message, through as one report.
+ * Turns a burst of noise into one report. Noise is anything that comes instead of a message.
  *
  * N1. The first piece opens a window; at its end there is one report with the count and the first piece.
- * N2. While noise goes on the window doubles, up to a minute, so a server that logs to stdout for ever is told of
- *     about once a minute. A quiet window closes the gate.
+ * N2. While noise goes on the window doubles, up to a minute, so a server that logs to stdout for ever causes about one
+ *     report a minute. A quiet window closes the gate.
  */
 import type { Clock } from '../ports.js';
 
@@ -14,7 +14,7 @@ export interface NoiseBurst {
 }
 
 const FIRST_WINDOW_MS = 1_000;
-const LONGEST_WINDOW_MS = 60_000;
+const MAX_WINDOW_MS = 60_000;
 
 export class NoiseGate {
   readonly #clock: Clock;
@@ -30,19 +30,19 @@ export class NoiseGate {
     this.#report = report;
   }
 
-  /** @param piece Held until it is reported; leave it out where nobody is to see it. */
-  hear(piece = ''): void {
+  /** @param piece Kept until it is reported; omit it if nobody may see it. */
+  add(piece = ''): void {
     if (this.#count === 0) this.#sample = piece;
     this.#count += 1;
     if (this.#timer === undefined) this.#open();
   }
 
-  /** Reports at once what has been heard, and closes the gate. */
+  /** Reports the burst so far at once, and closes the gate. */
   flush(): void {
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#windowMs = FIRST_WINDOW_MS;
-    this.#tell();
+    this.#emit();
   }
 
   #open(): void {
@@ -52,13 +52,13 @@ export class NoiseGate {
         this.#windowMs = FIRST_WINDOW_MS;
         return;
       }
-      this.#windowMs = Math.min(2 * this.#windowMs, LONGEST_WINDOW_MS);
+      this.#windowMs = Math.min(2 * this.#windowMs, MAX_WINDOW_MS);
       this.#open();
-      this.#tell();
+      this.#emit();
     }, this.#windowMs);
   }
 
-  #tell(): void {
+  #emit(): void {
     if (this.#count === 0) return;
     const burst = { count: this.#count, sample: this.#sample };
     this.#count = 0;

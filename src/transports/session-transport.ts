@@ -1,5 +1,5 @@
 /**
- * The port between the runtime and whatever carries JSON-RPC messages to one server.
+ * The port between the runtime and the transport that carries JSON-RPC messages to one server.
  *
  * A session transport is the SDK's `Transport` plus what supervision needs: it says how it ended, and it can prove
  * that nothing of it is left.
@@ -11,67 +11,65 @@
  * T4. A message passed to `send()` is either handed to the wire (`written`) or known not to be: a rejection of
  *     `send()` carries `TransportError.written`.
  */
+import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Failure } from '../../machines/policy/failure.js';
+import type { RawFailure } from '../failures/transport-error.js';
 
-/** A failure before the runtime has put it in its place: phase and time are added by whoever reports it. */
-export type RawFailure = Omit<Failure, 'phase' | 'at'>;
-
-/** The way every transport fails: a record for the machines, wrapped so that it can be thrown. */
-export class TransportError extends Error {
-  override readonly name = 'TransportError';
-  readonly failure: RawFailure;
-  /** For a failed `send`: whether the server may have acted on the message. */
-  readonly written: boolean;
-
-  constructor(failure: RawFailure, options: { readonly written?: boolean; readonly cause?: unknown } = {}) {
-    super(failure.message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.failure = failure;
-    this.written = options.written ?? false;
-  }
-}
-
-/** Something worth telling that ended nothing: noise on stdout, a refused GET stream, a failed DELETE. */
+/** An oddity that did not end the session: noise on stdout, a refused GET stream, a failed DELETE. */
 export interface TransportNotice {
-  /** Stable kebab-case word, for instance `stdout-noise`. */
-  readonly kind: string;
+  /** What kind of oddity it is. */
+  readonly kind: DiagnosticKind;
+  /** What happened, in one sentence for people. */
   readonly message: string;
 }
 
+/**
+ * How a server is reached: a child process, streamable HTTP, the older HTTP with SSE, or an object of this
+ * process.
+ */
 export type TransportKind = 'stdio' | 'http' | 'sse' | 'in-process';
 
 /** What is known of a message beside its content. */
 export interface MessageContext extends MessageExtraInfo {
-  /** The request of ours in whose course it came, where that is sure. */
+  /** The request of Troupe during which it came, if known. */
   readonly relatedRequestId?: RequestId;
 }
 
+/** A transport of the MCP SDK that also reports how and why a session ends. */
 export interface SessionTransport extends Transport {
+  /** How the server is reached. */
   readonly kind: TransportKind;
   onmessage?: (<T extends JSONRPCMessage>(message: T, context?: MessageContext) => void) | undefined;
-  /** Process id of the server, where there is one. */
+  /** Process id of the server; undefined if it has no process. */
   readonly pid?: number | undefined;
-  /** Address of the server without credentials or query, where there is one. */
+  /** Address of the server without credentials and query; undefined if it has none. */
   readonly url?: string | undefined;
-  /** Why the session is over; undefined while it is not. A close asked for by us leaves it undefined. */
+  /** Why the session is over; undefined while it is open, and after a close that Troupe requested. */
   readonly ended: RawFailure | undefined;
-  /** The last lines of the server's stderr, oldest first; empty where there is none. */
+  /** The last lines of the server's stderr, oldest first; empty if it has none. */
   stderrTail(): readonly string[];
-  /** Graceful end within the limits given at construction. See T3. */
+  /** What a process wrote to stdout before any message, oldest first. */
+  stdoutTail?(): readonly string[];
+  /** Ends the session gracefully, within the limits given at construction. */
   close(): Promise<void>;
-  /** Immediate end. May be called during `close()` and hurries it. See T3. */
+  /** Ends the session immediately. May be called during `close()` to speed it up. */
   kill(): Promise<void>;
-  /** Lines of the server's stderr as they come (already bounded in length). */
+  /** Called for each line of the server's stderr. Long lines are cut. */
   onstderr?: ((line: string) => void) | undefined;
+  /** Called for an oddity that did not end the session. */
   onnotice?: ((notice: TransportNotice) => void) | undefined;
   /**
    * The request with this id can no longer be answered by this session; its outcome is unknown. At most once per
    * request, never after `onclose`, and never for a request whose `send()` was rejected.
    */
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
-  /** Called for every message or byte of life from the server, for idle and liveness tracking. */
+  /** Called for every message and sign of life from the server. */
   onactivity?: (() => void) | undefined;
-  /** Something broke that says nothing for sure: whether the server is still there is worth asking. */
-  ondoubt?: (() => void) | undefined;
+  /**
+   * Called after `count` exchanges in a row have failed to reach the server, once the last one has settled.
+   */
+  onunreachable?: ((count: number, failure: RawFailure) => void) | undefined;
+  /** Called for a fault that does not prove the session lost. The server should be pinged. */
+  onsuspect?: (() => void) | undefined;
 }

@@ -1,7 +1,7 @@
 /** The page of an authorization server that asks a person: agree or refuse. */
 import type { ServerResponse } from 'node:http';
-import type { Bent } from '../auth/authorization-server.js';
-import type { Seen } from '../transports/http/test-server.js';
+import type { Bent } from '../support/authorization-server.js';
+import type { Seen } from '../support/http-server.js';
 
 /** Puts the page before the authorization; agreeing goes on as without it. */
 export function asking(): Bent {

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMemoryTokenStore, type TokenStore } from '../../src/auth/token-store.js';
+import { createMemoryTokenStore, type TokenStore } from '../../src/auth/stores/token-store.js';
 import { AuthRequiredError } from '../../src/errors.js';
-import { useAuthorizationServers, type AuthorizationServer } from '../auth/authorization-server.js';
-import { bounded, useSigningTroupes, within } from '../auth/signing-troupes.js';
-import { runTroupe, TroupeProcess } from '../cli/e2e/troupe-process.js';
+import { useAuthorizationServers, type AuthorizationServer } from '../support/authorization-server.js';
+import { bounded, useSigningTroupes, within } from '../support/signing-troupes.js';
+import { runTroupe, TroupeProcess } from '../support/troupe-process.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { click, useBrowser, visit, type Seen } from './browser.js';
@@ -55,7 +55,7 @@ describe('a person who signs in with a browser', () => {
 
     const page = await click(window, 'Agree');
     expect(page.status).toBe(200);
-    expect(page.text).toBe('You are signed in. This window can be closed.');
+    expect(page.text).toBe('You are signed in. You can close this window.');
     expectClosingPage(page);
     await ready();
     expect(troupe.status[0]).toMatchObject({ state: 'ready', authUrl: null, error: null });
@@ -74,10 +74,7 @@ describe('a person who signs in with a browser', () => {
     const window = await browser.window();
     await visit(window, await asked());
     const page = await click(window, 'Refuse');
-    expect([page.status, page.text]).toEqual([
-      400,
-      'The sign-in failed. The program that asked for it says why.',
-    ]);
+    expect([page.status, page.text]).toEqual([400, 'The sign-in failed. See the program that requested it.']);
     expectClosingPage(page);
     const { failure } = await bounded(events.when('connection.failed'));
     expect(failure).toMatchObject({
@@ -105,12 +102,13 @@ describe('a person who signs in with a browser', () => {
     wrong.searchParams.set('state', '"><script>document.title="taken"</script>');
     const window = await browser.window();
     const page = await visit(window, wrong.href);
-    expect([page.status, page.text]).toEqual([
-      400,
-      'This is not the answer to a sign-in that is waiting here.',
-    ]);
+    expect([page.status, page.text]).toEqual([400, 'No sign-in is waiting for this answer.']);
     expectClosingPage(page);
-    expect(troupe.status[0]).toMatchObject({ state: 'handshaking', substate: 'authorizing', authUrl });
+    expect(troupe.status[0]).toMatchObject({
+      state: 'configuring',
+      substate: 'authorizing.signingIn',
+      authUrl,
+    });
     expect(port.to('POST /token')).toEqual([]);
 
     await visit(window, authUrl);
@@ -161,7 +159,7 @@ describe('troupe login', () => {
     const window = await browser.window();
     await visit(window, /^http:\S+authorize\S+$/m.exec(login.stderr)?.[0] ?? '');
     const page = await click(window, 'Agree');
-    expect(page.text).toBe('You are signed in. This window can be closed.');
+    expect(page.text).toBe('You are signed in. You can close this window.');
     expectClosingPage(page);
     expect(await login.finished()).toMatchObject({ code: 0, stdout: 'port: signed in, 1 tool\n' });
     const told = `${login.stdout}${login.stderr}`;

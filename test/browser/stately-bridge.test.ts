@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'puppeteer-core';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { build } from 'vite';
-import { createTroupe, type Troupe } from '../../src/troupe.js';
+import { createTroupe, type Troupe } from '../../src/runtime/troupe.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useInotify } from '../support/inotify.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -87,7 +87,7 @@ describe("the bridge to Stately's inspector", () => {
     await troupe.connection('files')?.stop();
     await expect.poll(async () => (await shownBy(page)).states['$/files#1'], LIMIT).toContain('stopped');
     expect(await page.$eval('p', (line) => line.textContent)).toBe(
-      `What happens here is sent to http://127.0.0.1:${port}.`,
+      `Events are sent to http://127.0.0.1:${port}.`,
     );
 
     const frame = page.frames().find((one) => one !== page.mainFrame());
@@ -97,7 +97,7 @@ describe("the bridge to Stately's inspector", () => {
       .toContain('manager');
     expect(errors).toEqual([]);
     await troupe.close();
-    await expect.poll(() => page.$eval('p', (line) => line.textContent), LIMIT).toMatch(/^It has ended/);
+    await expect.poll(() => page.$eval('p', (line) => line.textContent), LIMIT).toMatch(/has ended/);
   });
 
   it('hands nothing to a page that it was not told of.', async () => {

@@ -7,16 +7,17 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { HTTPRequest } from 'puppeteer-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PageFiles } from '../../src/inspection/page-files.js';
+import { PageFiles } from '../../src/inspector/page-files.js';
+import { INSPECTION_PROTOCOL } from '../../src/inspector/page-protocol.js';
 import { tool } from '../../src/testing/ordinary-answers.js';
 import { ScriptedServer } from '../../src/testing/scripted-server.js';
-import { renderQuestion } from '../../src/cli/trust-question.js';
-import { createTroupe, type Troupe } from '../../src/troupe.js';
+import { renderQuestion } from '../../src/cli/output/trust-question.js';
+import { createTroupe, type Troupe } from '../../src/runtime/troupe.js';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { createMemoryTokenStore } from '../../src/auth/token-store.js';
-import { useAuthorizationServers } from '../auth/authorization-server.js';
-import { useSigningTroupes } from '../auth/signing-troupes.js';
+import { createMemoryTokenStore } from '../../src/auth/stores/token-store.js';
+import { useAuthorizationServers } from '../support/authorization-server.js';
+import { useSigningTroupes } from '../support/signing-troupes.js';
 import { asking } from './consent-page.js';
 import { expectAccessible, useVisualizer } from './use-visualizer.js';
 import { expectActive, expectText, type Visualizer } from './visualizer-page.js';
@@ -35,7 +36,7 @@ const LONG = `${'a'.repeat(300)}; rm -r here; ${'b'.repeat(300)}`;
 const REAL = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
 );
-const FLAPPING = new URL('../replay/corpus/flaps-forever.jsonl', import.meta.url);
+const FLAPPING = new URL('../property/replay/corpus/flaps-forever.jsonl', import.meta.url);
 
 let folder: string;
 let troupe: Troupe;
@@ -102,7 +103,9 @@ async function live(): Promise<Visualizer> {
   await expectText(page, '.fleet-row', (text) => text.startsWith('search') && text.includes('ready'));
   // Then it needs nothing more of the server but what happens.
   await page.page.waitForFunction(
-    `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/share.html'))`,
+    `performance.getEntriesByType('resource').filter(
+      ({ initiatorType, name }) => initiatorType === 'fetch' && name.includes('/assets/'),
+    ).length === 4`,
   );
   return page;
 }
@@ -113,7 +116,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'connection.retry': 'Retry',
   'connection.restart': 'Restart',
   'connection.refresh': 'Refresh',
-  'trust.granted': 'Approve',
+  'trust.granted': 'Trust',
   'trust.denied': 'Deny',
 };
 
@@ -179,7 +182,7 @@ describe('the page beside a running troupe', () => {
     await page.page.locator('.command ::-p-text(Stop)').click();
     await expectText(page, '.fleet-row', (text) => text.startsWith('files') && text.includes('stopped'));
     await expectText(page, '.note.good', (text) => text.includes('connection.stop is accepted'));
-    expect(troupe.status.find(({ name }) => name === 'files')?.state).toBe('stopped');
+    expect(troupe.status.find(({ server }) => server === 'files')?.state).toBe('stopped');
     expect(await expectOffered(page, 'files')).toEqual(['Start']);
     await page.page.focus('.command:not(:disabled)');
     await page.page.keyboard.press('Enter');
@@ -194,7 +197,7 @@ describe('the page beside a running troupe', () => {
     }
     await breakSearch();
     await page.select('search');
-    await expectText(page, '.side .state-badge', (text) => text.startsWith('reconnecting'));
+    await expectText(page, '.side .state-badge', (text) => /^(reconnecting|retrying)/.test(text));
     expect(await expectOffered(page, 'search')).toEqual(['Stop', 'Retry', 'Restart']);
   });
 
@@ -220,16 +223,16 @@ describe('the page beside a running troupe', () => {
     expect(await page.text('.question')).toContain(
       String.raw`arguments: --of-theirs "two words" \u{202e}txt.`,
     );
-    expect(await page.text('.question')).toContain('answers by itself: ${input:where} = over-there');
+    expect(await page.text('.question')).toContain('proposes the answers: ${input:where} = over-there');
     await page.page.locator('.note summary ::-p-text(Not shortened)').click();
     await page.page.locator('.note summary ::-p-text(args)').click();
     await expectText(page, '.note .json-leaf', (text) => text.includes(LONG));
     expect(await page.texts('.note .json-leaf')).toContain(String.raw`2: "\u{202e}txt."`);
-    expect(await expectOffered(page, 'theirs')).toEqual(expect.arrayContaining(['Approve', 'Deny']));
-    await expectAccessible(page, 'approval');
-    await page.page.locator('.command ::-p-text(Approve)').click();
+    expect(await expectOffered(page, 'theirs')).toEqual(expect.arrayContaining(['Trust', 'Deny']));
+    await expectAccessible(page, 'trust');
+    await page.page.locator('.command ::-p-text(Trust)').click();
     await expectText(page, '.note.bad', (text) => text.includes('command-not-found'));
-    expect(await expectOffered(page, 'theirs')).not.toContain('Approve');
+    expect(await expectOffered(page, 'theirs')).not.toContain('Trust');
     await page.select('others');
     await page.page.locator('.command ::-p-text(Deny)').click();
     await expectText(
@@ -318,14 +321,14 @@ describe('the page beside a running troupe', () => {
     const page = await live();
     await page.select('search');
     await breakSearch();
-    await expectText(page, '.side .state-badge', (text) => text.startsWith('reconnecting'));
+    await expectText(page, '.side .state-badge', (text) => /^(reconnecting|retrying)/.test(text));
     await page.scrubTo(0);
     await expectText(page, '.when', (text) => text.startsWith('Past'));
     await expectText(page, '.side .state-badge', (text) => text.startsWith('ready'));
     expect(await page.offered()).toEqual([]);
     await page.click('Back to live', 'button');
     await expectText(page, '.when', (text) => text === 'Live');
-    await expectText(page, '.side .state-badge', (text) => text.startsWith('reconnecting'));
+    await expectText(page, '.side .state-badge', (text) => /^(reconnecting|retrying)/.test(text));
   });
 
   it('writes itself and the log into one file that opens from the disk, and that can do so again.', async () => {
@@ -577,7 +580,7 @@ describe('a page that is not understood, or hears nothing', () => {
   const address = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/#key`;
   const hello = {
     kind: 'hello',
-    protocol: 1,
+    protocol: INSPECTION_PROTOCOL,
     package: { name: 'x', version: '9' },
     mode: 'live',
     title: 'x',
@@ -592,7 +595,7 @@ describe('a page that is not understood, or hears nothing', () => {
     await expectText(
       page,
       '.nothing p',
-      (text) => text.includes('version 99') && text.includes('this page 1'),
+      (text) => text.includes('version 99') && text.includes(`this page ${INSPECTION_PROTOCOL}`),
     );
     await expectAccessible(page, 'mismatch');
   });
@@ -622,7 +625,7 @@ describe('a page that is not understood, or hears nothing', () => {
     logs = (response) => {
       log = response;
       response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-      response.write('{"troupeLog":1');
+      response.write('{"troupeLog":2');
     };
     const page = await visualizer.open(address());
     await expectText(page, 'h2', (text) => text === 'Reading the log…');

@@ -15,8 +15,6 @@ export class Visualizer {
   readonly complaints: string[] = [];
   /** Addresses elsewhere that were asked for. */
   readonly foreign: string[] = [];
-  /** Names of the files that were asked for here. */
-  readonly asked: string[] = [];
 
   constructor(
     readonly page: Page,
@@ -33,7 +31,6 @@ export class Visualizer {
       const asked = new URL(request.url());
       const isHere = asked.origin === new URL(url).origin || ['data:', 'blob:'].includes(asked.protocol);
       if (!isHere && asked.href !== url) this.foreign.push(request.url());
-      else this.asked.push(asked.pathname);
     });
     await page.setViewport({ width, height });
     await page.emulateMediaFeatures([
@@ -107,9 +104,10 @@ export async function expectText(
   visualizer: Visualizer,
   selector: string,
   fits: (text: string) => boolean,
+  limitMs = LIMIT_MS,
 ): Promise<void> {
   let seen: readonly string[] = [];
-  const end = Date.now() + LIMIT_MS;
+  const end = Date.now() + limitMs;
   while (Date.now() < end) {
     seen = await visualizer.texts(selector);
     if (seen.some(fits)) return;

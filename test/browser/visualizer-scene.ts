@@ -2,8 +2,8 @@
  * A fleet in which something of everything happens, on a clock that stands still, and the log of it: what the pictures
  * show and what the page is tested with.
  */
-import { createTroupe, type Troupe } from '../../src/troupe.js';
-import type { LogSink } from '../../src/event-log/log-sink.js';
+import { createTroupe, type Troupe } from '../../src/runtime/troupe.js';
+import type { LogSink } from '../../src/event-log/record/log-sink.js';
 import { createControlledClock, type ControlledClock } from '../../src/testing/controlled-clock.js';
 import { tool } from '../../src/testing/ordinary-answers.js';
 import { RpcFault, ScriptedServer } from '../../src/testing/scripted-server.js';

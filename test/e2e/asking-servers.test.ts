@@ -134,7 +134,7 @@ describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
     expect(opened).toEqual([page]);
     const refused = troupe.callTool(name, { url: page, message: 'Sign in', errorPath: true });
     await expect(refused).rejects.toMatchObject({
-      code: 'SERVER_ERROR',
+      code: 'JSON_RPC_ERROR',
       rpcCode: -32042,
       data: { elicitations: [{ mode: 'url', url: expect.stringContaining('https://') }] },
     });
@@ -143,7 +143,7 @@ describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
   it('gets arguments that fit, and gives structured content that does', async () => {
     await using troupe = await start();
     const odd: string[] = [];
-    troupe.diagnostics$.subscribe((event) => odd.push(event.type === 'diagnostic' ? event.kind : ''));
+    troupe.diagnostics$.subscribe(({ kind }) => odd.push(kind));
     const name = 'mcp__s__get-structured-content';
     await expect(troupe.callTool(name, { location: 'Atlantis' })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENTS',

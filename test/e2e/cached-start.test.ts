@@ -16,7 +16,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 
 const COUNT = 50;
 const LIMIT_MS = 90_000;
-const SMALL_SERVER = fileURLToPath(new URL('../bench/small-server.mjs', import.meta.url));
+const SMALL_SERVER = fileURLToPath(new URL('../../tools/bench/small-server.mjs', import.meta.url));
 
 /** Says that it was started, and answers once the file that silences it is gone. */
 const SERVER = `
@@ -96,7 +96,7 @@ describe('fifty programs that have run before', () => {
       await expect(troupe.callTool('mcp__s9__tool_3', { text: 'hello' })).resolves.toEqual({
         content: [{ type: 'text', text: '{"text":"hello"}' }],
       });
-      expect(troupe.status.filter(({ pid }) => pid !== null).map(({ name }) => name)).toEqual(['s9']);
+      expect(troupe.status.filter(({ pid }) => pid !== null).map(({ server }) => server)).toEqual(['s9']);
     },
     LIMIT_MS,
   );

@@ -11,7 +11,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.js';
-import { serveHttp, type HttpService } from '../../src/gateway/serve-http.js';
+import { serveHttp, type HttpService } from '../../src/gateway/http/serve-http.js';
 import { useLeakCheck } from '../support/leak-check.js';
 
 // A client's own pool closes its idle sockets after some seconds.
@@ -28,7 +28,7 @@ const WAIT = { timeout: 30_000, interval: 200 };
 /** Starts in no time: what is proven over stdio is between the client and the gateway. */
 const addQuick = (cwd: string): string[] => [
   '--add',
-  `quick=${process.execPath} ${relative(cwd, 'test/cli/e2e/quick-server.mjs')}`,
+  `quick=${process.execPath} ${relative(cwd, 'test/support/quick-server.mjs')}`,
 ];
 const QUICK_ECHO = 'mcp__quick__echo';
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
 }, LIMIT_MS);
 
 afterAll(async () => {
-  await service.close({ drainMs: 0 });
+  await service.close({ gracePeriodMs: 0 });
   await gateway.close();
 });
 

@@ -1,9 +1,9 @@
-/** What `test/bench/gateway-load.mjs` does for a minute and a hundred clients, small. */
+/** What `tools/bench/gateway-load.mjs` does for a minute and a hundred clients, small. */
 import { expect, it } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.js';
-import { serveHttp } from '../../src/gateway/serve-http.js';
+import { serveHttp } from '../../src/gateway/http/serve-http.js';
 import { livingProcesses } from '../../src/transports/stdio/process-table.js';
-import { loadSessions } from '../bench/load-sessions.mjs';
+import { loadSessions } from '../../tools/bench/load-sessions.mjs';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
 
@@ -23,7 +23,7 @@ it(
     const others = children();
     const entries = Array.from({ length: SERVERS }, (_, i) => [
       `s${i}`,
-      { command: process.execPath, args: ['test/bench/small-server.mjs'] },
+      { command: process.execPath, args: ['tools/bench/small-server.mjs'] },
     ]);
     const gateway = createGateway({ servers: Object.fromEntries(entries) });
     const service = await serveHttp(gateway);
@@ -35,7 +35,7 @@ it(
     expect(calls).toBeGreaterThanOrEqual(200);
     expect(service.sessions).toBe(0);
     await expect.poll(children, { timeout: 20_000 }).toBe(before);
-    await service.close({ drainMs: 0 });
+    await service.close({ gracePeriodMs: 0 });
     await gateway.close();
     await expect.poll(children, { timeout: 20_000 }).toBe(others);
   },

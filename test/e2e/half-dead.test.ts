@@ -1,6 +1,6 @@
 /**
  * Servers that are neither alive nor dead, as a host sees them: what becomes of a call, that the connection comes back,
- * and that nothing of the old process is left. What single transports do is held in `test/transports/stdio`.
+ * and that nothing of the old process is left. What single transports do is held in `test/unit/transports/stdio`.
  */
 import { filter, firstValueFrom } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -215,7 +215,7 @@ describe('a half-dead server', () => {
     expect(text.length).toBe(50 * 1_024 * 1_024);
     expect(beside).toMatch(/^\d+$/);
     await expect(call(troupe, 'large', { megabytes: 70 })).rejects.toMatchObject({
-      code: 'SERVER_ERROR',
+      code: 'JSON_RPC_ERROR',
       message: expect.stringContaining('the limit is 67,108,864'),
     });
     expect(await call(troupe, 'pid')).toBe(beside);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { StdioServerConfig } from '../../src/index.js';
 import { ownMark } from '../../src/transports/stdio/owner-mark.js';
 import { useLeakCheck } from '../support/leak-check.js';
-import { isLiving, usePlants } from '../transports/stdio/guarded-processes.js';
+import { isLiving, usePlants } from '../support/guarded-processes.js';
 import { useHosts, type Deed, type HostProcess } from './host-process.js';
 
 useLeakCheck();
@@ -16,7 +16,7 @@ const plant = usePlants();
 const TEST_LIMIT_MS = 60_000;
 const GONE_WITHIN_MS = 2_000;
 
-const KIT = fileURLToPath(new URL('../faults/kit/faulty-stdio.mjs', import.meta.url));
+const KIT = fileURLToPath(new URL('../../tools/faults/kit/faulty-stdio.mjs', import.meta.url));
 const BUILT = new URL('../../dist/src/transports/stdio/', import.meta.url).href;
 
 /** Runs its arguments as `npx` does: a program that waits for another one with the same pipes. */
@@ -145,7 +145,7 @@ describe('the guard of a host', { timeout: TEST_LIMIT_MS }, () => {
 
   it('does not keep a host running', async () => {
     const { stdout } = await run(
-      `import { startGuard } from '${BUILT}guard-process.js'; console.log(startGuard(undefined, console.error).pid)`,
+      `import { startGuard } from '${BUILT}guard.js'; console.log(startGuard(undefined, console.error).pid)`,
     );
     expect(stdout).toMatch(/^\d+\n$/);
     await expect.poll(() => isLiving(Number(stdout)), { timeout: 5_000 }).toBe(false);
@@ -156,7 +156,7 @@ describe('a host that has no file descriptor left', () => {
   it('has no guard, hears why, and goes on', async () => {
     const { stdout } = await run(`
       import { openSync } from 'node:fs';
-      import { startGuard } from '${BUILT}guard-process.js';
+      import { startGuard } from '${BUILT}guard.js';
       try { for (;;) openSync('/dev/null'); } catch {}
       const guard = startGuard(undefined, ({ code }) => console.log(code, guard));`);
     expect(stdout).toBe('EMFILE undefined\n');

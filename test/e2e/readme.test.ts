@@ -1,6 +1,6 @@
-/** The program in the README, as it stands there, in a folder of its own. */
+/** The programs and commands in the README, as they stand there, in a folder of their own. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,21 +13,38 @@ useLeakCheck();
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FILESYSTEM = join(ROOT, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js');
 
-it('runs as it is printed, and ends by itself', async () => {
-  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-  const program = /```ts\n(.*?)```/s.exec(readme)?.[1];
-  expect(program).toContain("from 'mcp-troupe'");
+const COMMAND = join(ROOT, 'dist/bundle/src/cli/main.js');
+const run = promisify(execFile);
+
+/** An empty project in which these packages are installed. */
+async function makeFolder(packages: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-readme-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'node_modules'));
-  await symlink(ROOT, join(folder, 'node_modules/mcp-troupe'));
+  for (const name of packages) {
+    const target = name === 'mcp-troupe' ? ROOT : join(ROOT, 'node_modules', name);
+    await symlink(target, join(folder, 'node_modules', name));
+  }
+  return folder;
+}
+
+it('The first program of the README runs as it is printed and ends by itself', async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const program = /```ts\n(.*?)```/s.exec(readme)?.[1];
+  expect(program).toContain("from 'mcp-troupe'");
+  const folder = await makeFolder(['mcp-troupe']);
   await writeFile(join(folder, 'README.md'), 'Hello from the file.');
-  const entry = { command: process.execPath, args: [FILESYSTEM, '.'] };
-  await writeFile(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { filesystem: entry } }));
+  const shown = JSON.parse(/```json\n(.*?)```/s.exec(readme)?.[1] ?? '') as {
+    readonly mcpServers: { readonly filesystem: unknown };
+  };
+  const fetched = { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] };
+  expect(shown.mcpServers).toEqual({ filesystem: fetched });
+  const installed = { command: process.execPath, args: [FILESYSTEM, '.'] };
+  await writeFile(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { filesystem: installed } }));
   const told = 'console.log(JSON.stringify({ report, names: tools.map(({ name }) => name), result }));';
   await writeFile(join(folder, 'program.mjs'), `${program}\n${told}\n`);
 
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['program.mjs'], { cwd: folder });
+  const { stdout, stderr } = await run(process.execPath, ['program.mjs'], { cwd: folder });
 
   const { report, names, result } = JSON.parse(stdout) as {
     report: { ready: string[] };
@@ -38,4 +55,56 @@ it('runs as it is printed, and ends by itself', async () => {
   expect(names).toContain('mcp__filesystem__read_text_file');
   expect(result.content).toEqual([{ type: 'text', text: 'Hello from the file.' }]);
   expect(stderr.split('\n')).toContain('connection.ready');
+});
+
+it('The agent snippet of the README runs with a scripted model', async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const [, snippet] = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text = '']) => text);
+  expect(snippet).toContain("from 'mcp-troupe/ai-sdk'");
+  const folder = await makeFolder(['mcp-troupe', 'ai', '@modelcontextprotocol']);
+  await cp(join(ROOT, 'docs/examples/agent-loop'), join(folder, 'agent-loop'), { recursive: true });
+  const before = `
+    import { createTroupe } from 'mcp-troupe';
+    import { model } from './agent-loop/scripted/ai-sdk.mjs';
+    import { everything } from './agent-loop/servers.mjs';
+    const troupe = createTroupe({ servers: { everything } });
+    await troupe.start();
+    const prompt = 'What is 2 + 3?';`;
+  const after = 'console.log(text); await troupe.close();';
+  await writeFile(join(folder, 'program.mjs'), `${before}\n${snippet}\n${after}\n`);
+
+  const { stdout } = await run(process.execPath, ['program.mjs'], { cwd: folder });
+
+  expect(stdout).toContain('It is 5');
+});
+
+it('The commands of the README work one after the other', async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
+  const lines = [...readme.matchAll(/^npx troupe ([^#\n]+)/gm)].map(([, line = '']) =>
+    line.trim().split(' '),
+  );
+  const [home, folder] = [await makeFolder([]), await makeFolder([])];
+  await writeFile(join(folder, 'README.md'), 'Hello from the file.');
+  const filesystem = { command: process.execPath, args: [FILESYSTEM, '.'] };
+  await writeFile(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { filesystem } }));
+  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+  // What stays until it is stopped is only asked for its help; nobody is here to say yes.
+  const withEnd = ([name = '', ...rest]: readonly string[]): readonly string[] =>
+    ['up', 'serve'].includes(name)
+      ? [name, '--help']
+      : [name, ...rest, ...(name === 'trust' ? ['--yes'] : [])];
+
+  const printed: string[] = [];
+  for (const line of lines) {
+    const { stdout } = await run(process.execPath, [COMMAND, ...withEnd(line)], { cwd: folder, env });
+    printed.push(stdout);
+  }
+
+  expect(printed).toEqual([
+    expect.stringContaining('Usage: troupe up'),
+    expect.stringContaining('filesystem: trusted'),
+    expect.stringContaining('1 of 1 ready'),
+    expect.stringContaining('Hello from the file.'),
+    expect.stringContaining('Usage: troupe serve'),
+  ]);
 });

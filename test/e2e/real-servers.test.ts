@@ -59,7 +59,7 @@ describe('server-everything over every transport', () => {
       expect(steps).toEqual([1, 2, 3, 4]);
     }
     expect(
-      troupe.status.map(({ name, transport, resourceCount }) => [name, transport, resourceCount > 0]),
+      troupe.status.map(({ server, transport, resourceCount }) => [server, transport, resourceCount > 0]),
     ).toEqual([
       ['pipe', 'stdio', true],
       ['http', 'http', true],
@@ -103,7 +103,7 @@ describe('other real servers', () => {
     const report = await troupe.start();
 
     expect(report.ready.toSorted()).toEqual(['filesystem', 'memory', 'sequential-thinking']);
-    expect(report.failed).toMatchObject([{ name: 'missing', failure: { code: 'command-not-found' } }]);
+    expect(report.failed).toMatchObject([{ server: 'missing', failure: { code: 'command-not-found' } }]);
     const read = await troupe.callTool('mcp__filesystem__read_text_file', { path: 'LICENSE' });
     expect(JSON.stringify(read.content)).toContain('MIT License');
   });

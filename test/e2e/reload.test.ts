@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createTroupe, type Troupe } from '../../src/index.js';
-import { faulty, useTeam } from '../cli/e2e/team.js';
-import { TroupeProcess } from '../cli/e2e/troupe-process.js';
+import { faulty, useTeam } from '../support/team.js';
+import { TroupeProcess } from '../support/troupe-process.js';
 import { recordEvents } from '../support/event-record.js';
 import { useInotify } from '../support/inotify.js';
 import { useLeakCheck } from '../support/leak-check.js';
@@ -38,7 +38,7 @@ const talker = (token: string) => ({
 });
 
 function pids(troupe: Troupe): Record<string, number | null> {
-  return Object.fromEntries(troupe.status.map(({ name, pid }) => [name, pid]));
+  return Object.fromEntries(troupe.status.map(({ server, pid }) => [server, pid]));
 }
 
 function isAlive(pid: number | null | undefined): boolean {
@@ -62,7 +62,7 @@ describe('a reload of real servers', () => {
     team().write('reload.json', {
       arrives: faulty('plain'),
       changes: faulty('other-echo'),
-      stays: { ...faulty('plain'), callTimeout: 9_000 },
+      stays: { ...faulty('plain'), callTimeoutMs: 9_000 },
     });
     await expect(troupe.reload()).resolves.toMatchObject({
       added: ['arrives'],
@@ -98,10 +98,7 @@ describe('a reload of real servers', () => {
     await using troupe = createTroupe({ config, watch: true });
     await troupe.start();
     const [pid] = Object.values(pids(troupe));
-    const added = recordEvents(troupe.events$).next(
-      'connection.ready',
-      ({ connection }) => connection === 'b',
-    );
+    const added = recordEvents(troupe.events$).next('connection.ready', ({ server }) => server === 'b');
     team().write('watched.json', { a: faulty('plain'), b: faulty('plain') });
     await added;
     expect(pids(troupe)).toMatchObject({ a: pid });

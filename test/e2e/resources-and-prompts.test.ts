@@ -49,7 +49,7 @@ describe('server-everything', () => {
     expect(troupe.prompt('mcp__all__args-prompt')?.arguments?.map(({ name }) => name)).toContain('city');
     const prompt = await troupe.getPrompt('mcp__all__args-prompt', { city: 'Lima' });
     expect(JSON.stringify(prompt.messages)).toContain('Lima');
-    await expect(troupe.getPrompt('mcp__all__args-prompt')).rejects.toMatchObject({ code: 'SERVER_ERROR' });
+    await expect(troupe.getPrompt('mcp__all__args-prompt')).rejects.toMatchObject({ code: 'JSON_RPC_ERROR' });
   });
 
   it('completes variables of templates and arguments of prompts, by what is known already', async () => {
@@ -73,7 +73,7 @@ describe('server-everything', () => {
     await troupe.setLogLevel('debug');
     const first = next(troupe, isUpdate);
     await troupe.callTool('mcp__all__toggle-subscriber-updates');
-    expect(await first).toMatchObject({ connection: 'all', generation: 1, uri });
+    expect(await first).toMatchObject({ server: 'all', generation: 1, uri });
 
     const back = next(troupe, (event) => event.type === 'connection.ready');
     const restored = next(
@@ -135,7 +135,7 @@ describe('server-memory and server-filesystem', () => {
         files.setLogLevel('debug'),
         files.subscribe('file:///x'),
       ]) {
-        await expect(asked).rejects.toMatchObject({ code: 'NOT_OFFERED', server: 'files' });
+        await expect(asked).rejects.toMatchObject({ code: 'UNSUPPORTED', server: 'files' });
       }
     } finally {
       await rm(folder, { recursive: true });

@@ -6,7 +6,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 
 useLeakCheck();
 
-const SMALL_SERVER = fileURLToPath(new URL('../bench/small-server.mjs', import.meta.url));
+const SMALL_SERVER = fileURLToPath(new URL('../../tools/bench/small-server.mjs', import.meta.url));
 
 it('gets forty servers ready while ten that come first stay silent, and closes all fifty', async () => {
   const entry = (...flags: string[]): ServerConfig => ({
@@ -27,7 +27,7 @@ it('gets forty servers ready while ten that come first stay silent, and closes a
   const started = troupe.start();
   await fortyReady;
 
-  const states = new Map(troupe.status.map(({ name, state }) => [name, state]));
+  const states = new Map(troupe.status.map(({ server, state }) => [server, state]));
   const of = (kind: string) =>
     [...states].filter(([name]) => name.startsWith(kind)).map(([, state]) => state);
   expect(of('good')).toEqual(Array.from({ length: 40 }, () => 'ready'));

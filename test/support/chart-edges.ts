@@ -2,7 +2,7 @@
  * Which transitions of a chart were taken: every branch of every event, `always`, `after`, done and error, by name.
  */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition, InspectionEvent } from 'xstate';
-import { transitionId } from '../../src/inspection/chart-model.js';
+import { transitionId } from '../../src/charts/chart-model.js';
 
 function nodesOf(node: AnyStateNode): AnyStateNode[] {
   return [node, ...Object.values(node.states).flatMap(nodesOf)];

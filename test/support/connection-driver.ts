@@ -14,13 +14,21 @@ import type {
   ConnectionInput,
   ConnectionOutput,
   ExtraList,
-} from '../../machines/connection.events.js';
-import { connectionMachine } from '../../machines/connection.machine.js';
+  WatchSessionEvent,
+} from '../../machines/connection/connection.events.js';
+import { connectionMachine } from '../../machines/connection/connection.machine.js';
 import type { Failure, FailurePhase, Verdict } from '../../machines/policy/failure.js';
 import { DEFAULT_POLICY, type ConnectionPolicy } from '../../machines/policy/policy.js';
 import { verdict, type TransitionVerdict } from '../../machines/verdict.js';
 import { createControlledClock } from './controlled-clock.js';
-import { HeldEffects, type HeldEffect, type OutputOf, type Slot } from './held-effects.js';
+import {
+  HeldEffects,
+  type EndedEffect,
+  type HeldEffect,
+  type OutputOf,
+  type Slot,
+  type Whose,
+} from './held-effects.js';
 import { sampleFailure } from './sample-failures.js';
 
 export const NAME = 'files';
@@ -40,10 +48,10 @@ const PHASES: Readonly<Record<Slot, FailurePhase>> = {
   resolveConfig: 'configure',
   openTransport: 'launch',
   handshake: 'handshake',
-  listTools: 'list',
+  readTools: 'list',
+  adoptTools: 'list',
   enrichCatalog: 'list',
   authorize: 'handshake',
-  prepareSession: 'launch',
   retireSession: 'release',
   probe: 'session',
   releaseSession: 'release',
@@ -52,12 +60,13 @@ const PHASES: Readonly<Record<Slot, FailurePhase>> = {
   killSession: 'release',
 };
 
-/** What has to settle until a connection is ready, in order. */
+/** The effects that must settle until a connection is ready and has listed everything, in order. */
 export const FIRST_LIFE = [
   'resolveConfig',
   'openTransport',
   'handshake',
-  'listTools',
+  'readTools',
+  'adoptTools',
   'enrichCatalog',
 ] as const;
 
@@ -76,16 +85,35 @@ const parent = setup({
 
 type Snapshot = SnapshotFrom<typeof connectionMachine>;
 
-/** The active states of a snapshot as one word: `reconnecting.releasing`, `ready.resting+current`. */
+/** The public name of a state: `starting` only groups the states of an attempt. */
+export function publicName(path: string): string {
+  return path.replace(/^starting\./, '');
+}
+
+/** The active states of a snapshot, each by its public name: `ready.catalog.stale`. */
+export function leavesOf(value: unknown): string[] {
+  const leaves = (inner: unknown): string[] =>
+    typeof inner === 'string'
+      ? [inner]
+      : Object.entries(inner as Record<string, unknown>).flatMap(([key, below]) =>
+          leaves(below).map((leaf) => `${key}.${leaf}`),
+        );
+  return leaves(value).map(publicName);
+}
+
+/** Regions that are left out of a path while they are at rest. */
+const AT_REST = ['none'];
+
+/**
+ * The active states of a snapshot as one word: `reconnecting.releasing`, `ready.resting+current+preparing.opening`,
+ * `shuttingDown.draining+ending`.
+ */
 export function pathOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  const below = Object.entries(value as Record<string, unknown>);
-  const [[key, inner] = ['', '']] = below;
-  if (key === 'ready') {
-    const regions = Object.values(inner as Record<string, string>);
-    return `ready.${regions.filter((region) => region !== 'none').join('+')}`;
-  }
-  return `${key}.${pathOf(inner)}`;
+  const [first = '', ...others] = leavesOf(value);
+  if (others.length === 0) return first;
+  const [top = ''] = first.split('.');
+  const regions = [first, ...others].map((leaf) => leaf.split('.').slice(2).join('.'));
+  return `${top}.${regions.filter((region) => !AT_REST.includes(region)).join('+')}`;
 }
 
 export class ConnectionDriver {
@@ -112,6 +140,8 @@ export class ConnectionDriver {
         online: true,
         wanted: true,
         cached: false,
+        crash: null,
+        isAttempted: false,
         ...input,
       },
       inspect: (event) => {
@@ -154,9 +184,14 @@ export class ConnectionDriver {
     return this.#effects.started;
   }
 
-  /** Slots of the effects that have succeeded, in order. */
-  get settled(): readonly Slot[] {
-    return this.#effects.settled;
+  /** Every effect that has ended, in order. */
+  get ended(): readonly EndedEffect[] {
+    return this.#effects.ended;
+  }
+
+  /** What the watches of its sessions were sent, in order. */
+  get watched(): readonly WatchSessionEvent[] {
+    return this.#effects.watched;
   }
 
   /** Slots of the effects that run now, sorted. */
@@ -169,19 +204,26 @@ export class ConnectionDriver {
     return this.started.findLast((effect) => effect.slot === slot)?.input;
   }
 
-  /** Lets an effect succeed; `output` replaces any part of the usual one. */
-  async settle<S extends Slot>(slot: S, output: Partial<OutputOf<S>> = {}): Promise<void> {
-    this.#effects.succeed(NAME, slot, output);
+  /** Lets an effect succeed; `output` replaces any part of the usual one. A server is reached as its entry says. */
+  async settle<S extends Slot>(slot: S, output: Partial<OutputOf<S>> = {}, whose?: Whose): Promise<void> {
+    const { next, transport } = this.context;
+    const reached = slot === 'openTransport' ? { transport: next?.transport ?? transport } : {};
+    this.#effects.succeed(NAME, slot, { ...reached, ...output }, whose);
     await turn();
   }
 
-  async fail(slot: Slot, failure: Verdict | Failure | Error, details: Partial<Failure> = {}): Promise<void> {
+  async fail(
+    slot: Slot,
+    failure: Verdict | Failure | Error,
+    details: Partial<Failure> = {},
+    whose?: Whose,
+  ): Promise<void> {
     const isVerdict = typeof failure === 'string';
-    this.#effects.fail(NAME, slot, isVerdict ? this.failure(failure, PHASES[slot], details) : failure);
+    this.#effects.fail(NAME, slot, isVerdict ? this.failure(failure, PHASES[slot], details) : failure, whose);
     await turn();
   }
 
-  /** Sends a command and tells what the door would have said. */
+  /** Sends a command; returns the verdict on it. */
   async command(command: ConnectionCommand | ConnectionCommand['type']): Promise<TransitionVerdict> {
     const event = typeof command === 'string' ? this.#usualCommand(command) : command;
     const answer = verdict(this.snapshot, event);
@@ -190,7 +232,7 @@ export class ConnectionDriver {
     return answer;
   }
 
-  /** Sends a fact, as the session's watcher where there is one and it is of the session, and tells what came of it. */
+  /** Sends a fact, through the session's watcher if it is about the session; returns the verdict on it. */
   async fact(fact: ConnectionFact): Promise<TransitionVerdict> {
     const answer = verdict(this.snapshot, fact);
     const isWatched = 'generation' in fact && this.running().includes('watchSession');
@@ -206,6 +248,16 @@ export class ConnectionDriver {
       type: 'session.lost',
       generation: this.context.generation,
       failure: this.failure(how, 'session', details),
+    });
+  }
+
+  /** Exchanges in a row did not reach the server. */
+  async unreachable(count: number, how: Verdict = 'retry'): Promise<TransitionVerdict> {
+    return this.fact({
+      type: 'session.unreachable',
+      generation: this.context.generation,
+      count,
+      failure: this.failure(how, 'session'),
     });
   }
 
@@ -240,14 +292,12 @@ export class ConnectionDriver {
     return sampleFailure(how, phase, this.clock.now(), details);
   }
 
-  /** Settles what stands between the present state and `ready`, or the moment at which `until` runs. */
+  /** Settles every effect up to a quiet `ready`, or up to `until`, which keeps running. */
   async bringUp(until?: Slot): Promise<void> {
     for (const slot of FIRST_LIFE) {
       if (this.path === 'launching.waitingForSlot') await this.fact({ type: 'slot.granted' });
       if (slot === until) return;
-      if (this.running().includes(slot)) {
-        await this.settle(slot, slot === 'openTransport' ? { transport: this.context.transport } : {});
-      }
+      if (this.running().includes(slot)) await this.settle(slot);
     }
   }
 
@@ -261,6 +311,6 @@ export class ConnectionDriver {
   #usualCommand(type: ConnectionCommand['type']): ConnectionCommand {
     if (type === 'connection.stop') return { type, reason: 'stop' };
     if (type !== 'connection.reload') return { type };
-    return { type, transport: this.context.transport, policy: this.#policy };
+    return { type, transport: this.context.transport, policy: this.#policy, wanted: false };
   }
 }

@@ -38,7 +38,7 @@ export function recordEvents(events$: Observable<LifecycleEvent>): EventRecord {
     of,
     states: (connection) =>
       of('connection.state')
-        .filter((event) => event.connection === connection && event.from !== event.to)
+        .filter((event) => event.server === connection && event.from !== event.to)
         .map(({ to }) => to),
     next,
     when: async (type, fits = () => true) => of(type).find(fits) ?? next(type, fits),

@@ -1,9 +1,5 @@
-/**
- * The `server` of an in-process entry whose transports a test makes. A test file that uses it replaces the factory:
- *
- *     vi.mock('../../src/transports/create-transport.js', async () => (await import('…/fake-server.js')).fakeTransports);
- */
-import type { ServerConfig, ServerSettings } from '../../src/options.js';
+/** The `server` of an in-process entry whose transports a test makes: what `makeTroupe` makes can reach it. */
+import type { ServerConfig, ServerSettings } from '../../src/config/entry/server-config.js';
 import { FakeTransport, type FakeTransportOptions } from './fake-transport.js';
 import { ScriptedServer, type Script } from './scripted-server.js';
 
@@ -36,7 +32,7 @@ export class FakeServer {
   }
 
   connect(): Promise<void> {
-    return Promise.reject(new Error('This test forgot to replace the factory of transports.'));
+    return Promise.reject(new Error('A fake server is reached by what `makeTroupe` makes.'));
   }
 
   async createTransport(): Promise<FakeTransport> {
@@ -67,11 +63,17 @@ export function fakeRemote({ command }: FakeServer, settings: ServerSettings = {
   return { type: 'http', url: `http://fake.example/${command}`, ...settings };
 }
 
-/** Stands in for the module that makes transports. */
+/** The fake server that an entry names. */
+export function fakeServerOf(config: ServerConfig): FakeServer | undefined {
+  const server = serverOf(config);
+  return server instanceof FakeServer ? server : undefined;
+}
+
+/** Stands in for the module that makes transports, where only fake servers are reached. */
 export const fakeTransports = {
   async createTransport(config: ServerConfig): Promise<FakeTransport> {
-    const server = serverOf(config);
-    if (server instanceof FakeServer) return server.createTransport();
+    const server = fakeServerOf(config);
+    if (server !== undefined) return server.createTransport();
     throw new Error('Only fake servers can be reached in this test.');
   },
 };

@@ -4,33 +4,33 @@
  */
 import { fromCallback, fromPromise } from 'xstate';
 import type {
+  AdoptToolsOutput,
   BoundedSessionInput,
   ConnectionEvent,
   EnrichCatalogInput,
   EnrichCatalogOutput,
   HandshakeOutput,
-  ListToolsOutput,
+  OpenTransportInput,
   OpenTransportOutput,
-  PrepareSessionInput,
-  PrepareSessionOutput,
   ResolveConfigInput,
   ResolveConfigOutput,
   RetireSessionInput,
   SessionKey,
   Settled,
+  WatchSessionEvent,
   WatchSessionInput,
-} from '../../machines/connection.events.js';
-import { connectionMachine } from '../../machines/connection.machine.js';
+} from '../../machines/connection/connection.events.js';
+import { connectionMachine } from '../../machines/connection/connection.machine.js';
 import type { Failure } from '../../machines/policy/failure.js';
 
 interface Outputs {
   resolveConfig: ResolveConfigOutput;
   openTransport: OpenTransportOutput;
   handshake: HandshakeOutput;
-  listTools: ListToolsOutput;
+  readTools: Settled;
+  adoptTools: AdoptToolsOutput;
   enrichCatalog: EnrichCatalogOutput;
   authorize: Settled;
-  prepareSession: PrepareSessionOutput;
   retireSession: Settled;
   probe: Settled;
   releaseSession: Settled;
@@ -47,7 +47,7 @@ type Untimed<T> = T extends Settled ? Omit<T, keyof Settled> : never;
 export type OutputOf<S extends Slot> = Untimed<Outputs[S]>;
 
 const USUAL: { readonly [S in Slot]: OutputOf<S> } = {
-  resolveConfig: { kind: 'resolved', hash: 'config-1' },
+  resolveConfig: { kind: 'resolved' },
   openTransport: { transport: 'stdio', pid: 4711, url: null },
   handshake: {
     server: {
@@ -57,25 +57,10 @@ const USUAL: { readonly [S in Slot]: OutputOf<S> } = {
       instructions: null,
     },
   },
-  listTools: { hash: 'catalog-1', tools: 3 },
+  readTools: {},
+  adoptTools: { hash: 'catalog-1', tools: 3 },
   enrichCatalog: { resources: 2, resourceTemplates: 1, prompts: 4 },
   authorize: {},
-  prepareSession: {
-    kind: 'prepared',
-    configHash: 'config-2',
-    transport: 'http',
-    pid: null,
-    url: null,
-    server: {
-      info: { name: 'successor', version: '2.0.0' },
-      capabilities: { tools: { listChanged: true } },
-      protocolVersion: '2025-11-25',
-      instructions: null,
-    },
-    catalogHash: 'catalog-2',
-    tools: 5,
-    timings: { configuringMs: 1, queuedMs: 0, launchingMs: 2, handshakingMs: 3, listingMs: 4 },
-  },
   retireSession: {},
   probe: {},
   releaseSession: {},
@@ -91,13 +76,21 @@ export interface HeldEffect {
     | ResolveConfigInput
     | SessionKey
     | BoundedSessionInput
+    | OpenTransportInput
     | EnrichCatalogInput
-    | PrepareSessionInput
     | RetireSessionInput
     | WatchSessionInput;
 }
 
+/** Whose effect it is, if one slot runs for two sessions at once: the session in use or its successor. */
+export type Whose = 'current' | 'successor';
+
+export interface EndedEffect extends HeldEffect {
+  readonly how: 'succeeded' | 'failed';
+}
+
 interface Running extends HeldEffect {
+  readonly startedAt: number;
   readonly succeed: (output: object) => void;
   readonly fail: (failure: unknown) => void;
   readonly tell: (fact: ConnectionEvent) => void;
@@ -106,12 +99,14 @@ interface Running extends HeldEffect {
 export class HeldEffects {
   /** Everything that was ever started, in order. */
   readonly started: HeldEffect[] = [];
-  /** Slots of those that have succeeded, in order. */
-  readonly settled: Slot[] = [];
+  /** Those that have ended, in order. */
+  readonly ended: EndedEffect[] = [];
+  /** What the watches of sessions were sent, in order. */
+  readonly watched: WatchSessionEvent[] = [];
   readonly machine: typeof connectionMachine;
   readonly #running = new Set<Running>();
 
-  /** `began` is told of every effect that is started. */
+  /** `began` is called with every effect that is started. */
   constructor(
     private readonly now: () => number,
     private readonly began: (effect: HeldEffect) => void = () => {},
@@ -119,12 +114,12 @@ export class HeldEffects {
     this.machine = connectionMachine.provide({
       actors: {
         resolveConfig: this.#hold<ResolveConfigOutput, ResolveConfigInput>('resolveConfig'),
-        openTransport: this.#hold<OpenTransportOutput, BoundedSessionInput>('openTransport'),
+        openTransport: this.#hold<OpenTransportOutput, OpenTransportInput>('openTransport'),
         handshake: this.#hold<HandshakeOutput, BoundedSessionInput>('handshake'),
-        listTools: this.#hold<ListToolsOutput, BoundedSessionInput>('listTools'),
+        readTools: this.#hold<Settled, BoundedSessionInput>('readTools'),
+        adoptTools: this.#hold<AdoptToolsOutput, SessionKey>('adoptTools'),
         enrichCatalog: this.#hold<EnrichCatalogOutput, EnrichCatalogInput>('enrichCatalog'),
         authorize: this.#hold<Settled, SessionKey>('authorize'),
-        prepareSession: this.#hold<PrepareSessionOutput, PrepareSessionInput>('prepareSession'),
         retireSession: this.#hold<Settled, RetireSessionInput>('retireSession'),
         probe: this.#hold<Settled, BoundedSessionInput>('probe'),
         watchSession: this.#watch(),
@@ -143,15 +138,14 @@ export class HeldEffects {
       .toSorted();
   }
 
-  succeed<S extends Slot>(name: string, slot: S, output: Partial<OutputOf<S>>): void {
-    const at = this.now();
-    this.#end(name, slot).succeed({ ...USUAL[slot], ...output, startedAt: at, at });
-    this.settled.push(slot);
+  succeed<S extends Slot>(name: string, slot: S, output: Partial<OutputOf<S>>, whose?: Whose): void {
+    const effect = this.#end(name, slot, 'succeeded', whose);
+    effect.succeed({ ...USUAL[slot], ...output, startedAt: effect.startedAt, at: this.now() });
   }
 
   /** The failure may be anything, as in an effect with a bug. */
-  fail(name: string, slot: Slot, failure: Failure | Error): void {
-    this.#end(name, slot).fail(failure);
+  fail(name: string, slot: Slot, failure: Failure | Error, whose?: Whose): void {
+    this.#end(name, slot, 'failed', whose).fail(failure);
   }
 
   /** Speaks as the watcher of the present session. */
@@ -163,19 +157,25 @@ export class HeldEffects {
     return [...this.#running].filter(({ input }) => input.name === name);
   }
 
-  #find(name: string, slot: HeldEffect['slot']): Running {
-    const found = this.#of(name).find((effect) => effect.slot === slot);
+  /** Of two in the same slot, the effect of the successor has the higher generation. */
+  #find(name: string, slot: HeldEffect['slot'], whose: Whose = 'current'): Running {
+    const found = this.#of(name)
+      .filter((effect) => effect.slot === slot)
+      .toSorted((a, b) => generationOf(a) - generationOf(b))
+      .at(whose === 'current' ? 0 : -1);
     if (found !== undefined) return found;
     throw new Error(`'${slot}' of '${name}' is not running; what runs is: ${this.running(name).join(', ')}`);
   }
 
-  #end(name: string, slot: Slot): Running {
-    const effect = this.#find(name, slot);
+  #end(name: string, slot: Slot, how: EndedEffect['how'], whose?: Whose): Running {
+    const effect = this.#find(name, slot, whose);
     this.#running.delete(effect);
+    this.ended.push({ slot, input: effect.input, how });
     return effect;
   }
 
-  #begin(effect: Running): () => void {
+  #begin(begun: Omit<Running, 'startedAt'>): () => void {
+    const effect = { ...begun, startedAt: this.now() };
     const started = { slot: effect.slot, input: effect.input };
     this.started.push(started);
     this.#running.add(effect);
@@ -195,8 +195,13 @@ export class HeldEffects {
   }
 
   #watch() {
-    return fromCallback<ConnectionEvent, WatchSessionInput>(({ input, sendBack }) =>
-      this.#begin({ slot: 'watchSession', input, succeed: () => {}, fail: () => {}, tell: sendBack }),
-    );
+    return fromCallback<WatchSessionEvent, WatchSessionInput>(({ input, sendBack, receive }) => {
+      receive((event) => this.watched.push(event));
+      return this.#begin({ slot: 'watchSession', input, succeed: () => {}, fail: () => {}, tell: sendBack });
+    });
   }
+}
+
+export function generationOf({ input }: HeldEffect): number {
+  return 'generation' in input ? input.generation : 0;
 }

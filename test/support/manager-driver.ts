@@ -6,28 +6,25 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { createActor, type ActorRefFrom, type InspectionEvent } from 'xstate';
+import type { ConnectionCommand, ConnectionContext } from '../../machines/connection/connection.events.js';
+import type { connectionMachine } from '../../machines/connection/connection.machine.js';
 import type {
-  ConnectionCommand,
-  ConnectionContext,
-  ConnectionInput,
-} from '../../machines/connection.events.js';
-import type { connectionMachine } from '../../machines/connection.machine.js';
-import {
-  managerMachine,
-  type ChildSpec,
-  type ManagerContext,
-  type ManagerEmitted,
-  type ManagerEvent,
-  type ManagerInput,
-} from '../../machines/manager.machine.js';
+  ChildSpec,
+  ManagerContext,
+  ManagerEmitted,
+  ManagerEvent,
+  ManagerInput,
+} from '../../machines/manager/manager.events.js';
+import { managerMachine } from '../../machines/manager/manager.machine.js';
 import type { FailurePhase, Verdict } from '../../machines/policy/failure.js';
 import { verdict, type TransitionVerdict } from '../../machines/verdict.js';
+import { withConnectionDoor } from '../../src/actor-system/event-filter.js';
 import { FIRST_LIFE, pathOf, PLAIN_POLICY } from './connection-driver.js';
 import { createControlledClock } from './controlled-clock.js';
 import { HeldEffects, type OutputOf, type Slot } from './held-effects.js';
 import { sampleFailure } from './sample-failures.js';
 
-export function childSpec(name: string, input: Partial<ConnectionInput> = {}): ChildSpec {
+export function childSpec(name: string, input: Partial<ChildSpec['input']> = {}): ChildSpec {
   return {
     source: 'a test',
     input: {
@@ -58,7 +55,9 @@ export class ManagerDriver {
   readonly #manager: ActorRefFrom<typeof managerMachine>;
 
   constructor({ inspect, ...input }: ManagerDriverOptions = {}) {
-    const machine = managerMachine.provide({ actors: { connection: this.#effects.machine } });
+    const machine = managerMachine.provide({
+      actors: { connection: withConnectionDoor(this.#effects.machine, () => {}) },
+    });
     this.#manager = createActor(machine, {
       clock: this.clock,
       input: {
@@ -76,16 +75,24 @@ export class ManagerDriver {
       this.emitted.push(event);
       this.story.push('name' in event ? `${event.type} ${event.name}` : event.type);
       if (event.type === 'added') this.#follow(event.name);
+      if (event.type === 'crashed' && event.isReplaced) this.#follow(event.name);
     });
     this.#manager.start();
   }
 
-  /** The path of the state. */
+  /** The path of the phase. */
   get path(): string {
-    return pathOf(this.#manager.getSnapshot().value);
+    const { phase } = this.#manager.getSnapshot().value;
+    return typeof phase === 'string' ? phase : Object.entries(phase).flat().join('.');
   }
 
-  /** The public state. */
+  /** Where the regions beside the phase stand. */
+  get regions(): { readonly starts: string; readonly budget: string; readonly network: string } {
+    const { starts, budget, network } = this.#manager.getSnapshot().value;
+    return { starts, budget, network };
+  }
+
+  /** The phase. */
   get state(): string {
     return this.path.split('.')[0] ?? '';
   }
@@ -96,6 +103,10 @@ export class ManagerDriver {
 
   get snapshot(): object {
     return this.#manager.getSnapshot();
+  }
+
+  get tags(): string[] {
+    return [...this.#manager.getSnapshot().tags].toSorted();
   }
 
   get context(): ManagerContext {
@@ -139,6 +150,7 @@ export class ManagerDriver {
   }
 
   async start(...specs: (string | ChildSpec)[]): Promise<void> {
+    await this.send({ type: 'manager.open' });
     await this.send({
       type: 'manager.start',
       specs: specs.map((spec) => (typeof spec === 'string' ? childSpec(spec) : spec)),

@@ -1,11 +1,15 @@
 /** Troupes for tests: on a clock that stands still, with a record of their events, and closed after each test. */
 import { afterEach, beforeAll, expect } from 'vitest';
 import type { Observable } from 'rxjs';
-import type { ConnectionState } from '../../src/lifecycle/event.js';
-import type { ServerConfig, ServerSettings, TroupeOptions } from '../../src/options.js';
-import { createTroupe, type Troupe } from '../../src/troupe.js';
+import type { ConnectionState } from '../../machines/connection/connection.states.js';
+import type { TroupeOptions } from '../../src/options.js';
+import type { ServerConfig, ServerSettings } from '../../src/config/entry/server-config.js';
+import { checkOptions } from '../../src/runtime/check-options.js';
+import { createTransport, type CreateTransport } from '../../src/transports/create-transport.js';
+import { Troupe } from '../../src/runtime/troupe.js';
 import { createControlledClock, type ControlledClock } from './controlled-clock.js';
 import { recordEvents, type EventRecord } from './event-record.js';
+import { fakeServerOf } from './fake-server.js';
 import type { ScriptedServer } from './scripted-server.js';
 
 export interface TestTroupe {
@@ -18,17 +22,27 @@ export function inProcess(server: ScriptedServer, settings: ServerSettings = {})
   return { type: 'in-process', server, ...settings };
 }
 
+const transports: CreateTransport = async (config, terms) =>
+  fakeServerOf(config)?.createTransport() ?? createTransport(config, terms);
+
+/** As `createTroupe`, and reaches fake servers besides. */
+export function makeTroupe(options: TroupeOptions): Troupe {
+  checkOptions(options);
+  return new Troupe(options, { createTransport: transports });
+}
+
 /** `make` builds a troupe that is closed after the test; the test fails when that needs more time than it may. */
 export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
   const made: TestTroupe[] = [];
   // Loaded beforehand, so that no test waits for a file while its clock stands still.
   beforeAll(() =>
     Promise.all([
-      import('../../src/config/load.js'),
-      import('../../src/event-log/make-recorder.js'),
+      import('../../src/actors/configuration-effects.js'),
+      import('../../src/servers/load-config.js'),
+      import('../../src/event-log/record/make-recorder.js'),
       import('../../src/protocol/session-client.js'),
       import('../../src/transports/in-process.js'),
-      import('../../src/validation/json-schema.js'),
+      import('../../src/schemas/json-schema.js'),
     ]),
   );
   afterEach(async () => {
@@ -37,7 +51,7 @@ export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
   return {
     make(options = {}) {
       const clock = createControlledClock();
-      const troupe = createTroupe({ clock, seed: 1, ...options });
+      const troupe = makeTroupe({ clock, seed: 1, ...options });
       const test = { troupe, clock, events: recordEvents(troupe.events$) };
       made.push(test);
       return test;

@@ -1,28 +1,21 @@
-/** A bound for what a program is to do. */
+/** A time limit for a program. */
 import type { ChildProcess } from 'node:child_process';
+import { inTime } from './time-limit.js';
 
 export interface Limit {
   readonly limitMs: number;
-  /** Killed where it is late. */
+  /** Killed if it is late. */
   readonly child: ChildProcess;
-  /** What is waited for, as it ends the sentence "15000 ms were over before ...". */
+  /** The end of the sentence "15000 ms were over before ...". */
   readonly what: string;
-  /** What the program has written, for whoever reads of the failure. */
+  /** What the program has written, for the error. */
   readonly output: () => string;
 }
 
-/** Rejects, and kills the program, where the wait takes longer than its limit in milliseconds. */
-export async function withinLimit<T>(wait: Promise<T>, { limitMs, child, what, output }: Limit): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      reject(new Error(`${limitMs} ms were over before ${what}.\n${output()}`));
-    }, limitMs);
+/** Rejects, and kills the program, if the wait takes longer than its limit in milliseconds. */
+export function withinLimit<T>(wait: Promise<T>, { limitMs, child, what, output }: Limit): Promise<T> {
+  return inTime(wait, limitMs, () => {
+    child.kill('SIGKILL');
+    return new Error(`${limitMs} ms were over before ${what}.\n${output()}`);
   });
-  try {
-    return await Promise.race([wait, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

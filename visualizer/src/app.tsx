@@ -1,12 +1,12 @@
 /** The frame around the views, and the keys that work in all of them. */
-import { useEffect, useRef } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks';
 import type { BookSummary } from './log/desk-messages.js';
 import { isOfBrowser } from './parts/browser-keys.js';
-import { Guarded } from './parts/guarded.js';
-import { useWindowThatFollows } from './state/follow-moment.js';
+import { Nothing } from './parts/nothing.js';
 import { stepBy } from './state/moves.js';
 import { isPast, positionOf, VIEWS, type Page, type View } from './state/page.js';
-import { MomentProvider, usePage, useTheater, useTimes } from './state/theater.js';
+import { MomentProvider, useMoment, usePage, useTheater, useTimes } from './state/theater.js';
 import { count } from './state/times.js';
 import { ChartView } from './views/chart-view.js';
 import { DetailsView } from './views/details-view.js';
@@ -57,7 +57,7 @@ function Stage({ page }: { page: Page }) {
   const before = useRef(view);
   useWindowThatFollows();
   useEffect(() => {
-    // Where somebody was is gone with the view that was left.
+    // The focus was in the view that was left.
     if (before.current !== view && document.activeElement === document.body) panel.current?.focus();
     before.current = view;
   }, [view]);
@@ -105,9 +105,7 @@ function Banners({ page }: { page: Page }) {
       {link.kind === 'lost' && source.kind === 'live' && (
         <p class="banner warn" role="alert">
           <strong>{link.mayReturn ? 'Disconnected.' : 'The troupe has ended.'}</strong> {link.why}{' '}
-          {link.mayReturn
-            ? 'It is tried again; what you see is the last that came.'
-            : 'You can still look around.'}
+          {link.mayReturn ? 'Reconnecting; you see the last known state.' : 'You can still look around.'}
         </p>
       )}
       {link.kind === 'silent' && (
@@ -123,7 +121,7 @@ function Banners({ page }: { page: Page }) {
         </p>
       )}
       {book !== undefined && book.problem !== null && <ProblemBanner book={book} problem={book.problem} />}
-      {book?.hasOtherCharts === true && book.problem?.isNewer !== true && (
+      {book?.hasOtherCharts === true && (
         <p class="banner warn">
           <strong>Recorded with other charts.</strong> {book.writtenBy} had other machines than this page:
           states are as they were recorded, contexts between snapshots may differ.
@@ -146,19 +144,20 @@ function Banners({ page }: { page: Page }) {
   );
 }
 
-/** Why a log is not read further, and what there is of it. */
+/** Why the rest of a log is not read, and how much was read. */
 function ProblemBanner({
   book: { writtenBy },
-  problem: { isNewer, message },
+  problem: { code, message },
 }: {
   book: BookSummary;
   problem: NonNullable<BookSummary['problem']>;
 }) {
-  const [title, advice] = isNewer
-    ? ['This log is from a newer version.', 'Open it with the version that wrote it.']
-    : writtenBy === null
-      ? ['This is no event log.', '']
-      : ['The log ends early.', 'Everything before that line is shown.'];
+  const [title, advice] =
+    code === 'older' || code === 'newer'
+      ? [`This log is from ${code === 'older' ? 'an older' : 'a newer'} version.`, '']
+      : writtenBy === null
+        ? ['This is not an event log.', '']
+        : ['The log ends early.', 'Everything before that line is shown.'];
   return (
     <p class="banner bad" role="alert">
       <strong>{title}</strong> {message} {advice}
@@ -173,7 +172,7 @@ function Tabs() {
   useEffect(() => {
     list.current?.querySelector(`#tab-${view}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [view]);
-  /** By so many of those that are there on a screen of this size. */
+  /** Moves by this many of the tabs that exist on a screen of this size. */
   function go(by: number): void {
     const tabs = [...(list.current?.querySelectorAll<HTMLElement>('[role=tab]') ?? [])].filter(
       ({ offsetParent }) => offsetParent !== null,
@@ -214,10 +213,10 @@ function Tabs() {
   );
 }
 
-/** Inputs in which nobody types. */
+/** Inputs that take no text. */
 const WORDLESS: ReadonlySet<string> = new Set(['checkbox', 'range']);
 
-/** Keys that work everywhere but where somebody types. */
+/** Keys that work everywhere except while somebody types. */
 function useKeys(): void {
   const { state } = useTheater();
   useEffect(() => {
@@ -260,4 +259,36 @@ function useDrop(): void {
     );
     return () => listening.abort();
   }, [open]);
+}
+
+/**
+ * Shows a message in place of content that cannot be drawn, such as a log that differs from what the page expects. The rest
+ * of the page stays. Tries again when `what` changes.
+ */
+function Guarded({ what, children }: { what: string; children: ComponentChildren }) {
+  const [error, again] = useErrorBoundary() as [unknown, () => void];
+  useEffect(again, [what]);
+  if (error === undefined) return <>{children}</>;
+  return (
+    <Nothing title="This cannot be shown">
+      There is something in it that this page does not expect. Everything else can be looked at.
+    </Nothing>
+  );
+}
+
+/** Moves the time window of the timeline along with the moment, in whichever view the moment changes. */
+function useWindowThatFollows(): void {
+  const { state } = useTheater();
+  const { cursor, book } = usePage();
+  const moment = useMoment();
+  // Until the log answers, the moment is still the previous one.
+  const at = moment !== undefined && moment.position === cursor ? moment.at : undefined;
+  useLayoutEffect(() => {
+    const { window } = state.page;
+    if (window === null || book === undefined || at === undefined) return;
+    if (window.from <= at && at <= window.to) return;
+    const span = window.to - window.from;
+    const from = Math.max(book.firstAt, Math.min(book.lastAt - span, at - span / 2));
+    state.change({ window: { from, to: from + span } });
+  }, [at]);
 }

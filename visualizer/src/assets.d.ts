@@ -1,8 +1,4 @@
-declare module '*?worker' {
-  const StartedWorker: new () => Worker;
-  export default StartedWorker;
-}
-declare module '*?url' {
+declare module '*?worker&url' {
   const address: string;
   export default address;
 }

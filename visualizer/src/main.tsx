@@ -1,6 +1,6 @@
-/** Puts the page together: the log's worker, the layout's worker, the state, and what news does to it. */
+/** Starts the page: the worker of the log, the worker of the layout, the state, and the effect of news on it. */
 import { render } from 'preact';
-import { INSPECTION_PROTOCOL, type Hello } from '../../src/inspection/protocol.js';
+import { INSPECTION_PROTOCOL, type Hello } from '../../src/inspector/page-protocol.js';
 import { App } from './app.js';
 import { Layouts } from './chart/layouts.js';
 import type { BookSummary, News } from './log/desk-messages.js';
@@ -10,27 +10,27 @@ import { accessOf, Runtime } from './state/runtime.js';
 import { TheaterProvider } from './state/theater.js';
 import { followTheme } from './state/theme.js';
 import { LogClient } from './worker/log-client.js';
-import { startElkWorker, startLogWorker } from './worker/start-workers.js';
+import { startWorker } from './worker/start-workers.js';
 
 const state = new PageState();
-const log = new LogClient(startLogWorker(), hear);
-const layouts = new Layouts(startElkWorker);
+const log = new LogClient(startWorker('log'), hear);
+const layouts = new Layouts(() => startWorker('elk'));
 const access = accessOf(window.location);
-/** Of a troupe that was lost and is there again, before it has told its log. */
+/** The hello of a troupe that reconnected, before its log arrives. */
 let back: Hello | undefined;
 
 function hear(news: News): void {
   switch (news.news) {
     case 'charts': {
-      // Those of a running troupe are its own.
+      // The charts of a running troupe take precedence.
       state.change({ charts: { ...news.charts, ...state.page.hello?.charts } });
-      // The one that is looked at most is there before somebody looks.
+      // Lays out the chart that is viewed most in advance.
       const { connection } = news.charts;
       if (connection !== undefined) layouts.prepare(connection.hash, connection.model);
       break;
     }
     case 'hello':
-      // What is shown stays until there is something to show instead, and so does whatever somebody is doing in it.
+      // The present content stays until there is new content, and so does whatever the person is doing in it.
       if (isBack(news.hello)) back = news.hello;
       else greet(news.hello);
       break;
@@ -40,7 +40,7 @@ function hear(news: News): void {
       show(news.book);
       break;
     case 'status':
-      state.change({ statuses: new Map(news.rows.map((row) => [row.name, row])) });
+      state.change({ statuses: new Map(news.rows.map((row) => [row.server, row])) });
       break;
     case 'progress':
       state.change({ link: { kind: 'reading', share: news.share } });
@@ -61,7 +61,7 @@ function hear(news: News): void {
   }
 }
 
-/** Positions count from the first entry that is kept; what was looked at stays, unless it is gone. */
+/** Positions count from the first kept entry. The viewed position stays, unless it was dropped. */
 function show(book: BookSummary): void {
   const { page } = state;
   const gone = book.leftOut - (page.book?.leftOut ?? book.leftOut);
@@ -80,7 +80,7 @@ function isBack({ protocol, mode }: Hello): boolean {
   return protocol === INSPECTION_PROTOCOL && mode === 'live' && source.kind === 'live' && book !== undefined;
 }
 
-/** A page that comes back to its troupe keeps what was chosen. */
+/** After a reconnect, the page keeps the person's choices. */
 function greet(hello: Hello): void {
   const { protocol, charts, mode, title, at } = hello;
   if (protocol !== INSPECTION_PROTOCOL) {
@@ -114,7 +114,7 @@ const enclosed = takeEnclosedLog();
 followTheme();
 if (enclosed !== undefined) open(enclosed, 'shared log');
 else {
-  // An address that differs in its key alone, as after a restart, is no other page to a browser.
+  // For a browser, an address that differs only in its key, as after a restart, is the same page.
   window.addEventListener('hashchange', () => window.location.reload());
   if (access !== undefined) {
     state.change({ link: { kind: 'connecting' } });

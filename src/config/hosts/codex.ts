@@ -1,5 +1,5 @@
 /** Codex: `[mcp_servers.NAME]` of `config.toml`. */
-import { isObject } from '../read-shape.js';
+import { isObject } from '../entry/read-shape.js';
 import {
   fromSeconds,
   isAbsent,
@@ -26,10 +26,10 @@ export const translateCodex: Translate = (entry) => {
       ...made,
       headers: [headers, isAbsent(entry['http_headers']) ? 'env_http_headers' : 'http_headers'],
       inheritEnv: [namesOf(entry['env_vars']), 'env_vars'],
-      timeout: isAbsent(seconds)
+      startTimeoutMs: isAbsent(seconds)
         ? [ms ?? undefined, 'startup_timeout_ms']
         : [fromSeconds(seconds), 'startup_timeout_sec'],
-      callTimeout: [fromSeconds(entry['tool_timeout_sec'] ?? undefined), 'tool_timeout_sec'],
+      callTimeoutMs: [fromSeconds(entry['tool_timeout_sec'] ?? undefined), 'tool_timeout_sec'],
     },
     origins: { ...origins, 'headers.Authorization': ['bearer_token_env_var'] },
     known: KNOWN,

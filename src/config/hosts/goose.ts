@@ -1,6 +1,6 @@
-/** Goose: `extensions` of `config.yaml`. Only those that are MCP servers of their own can be started by somebody else. */
-import { isEmptyCollection } from '../choose-transport.js';
-import { printable } from '../problem.js';
+/** Goose: `extensions` of `config.yaml`. Other hosts can only start those that are MCP servers. */
+import { printable } from '../entry/problem.js';
+import { isEmptyCollection } from '../entry/read-shape.js';
 import {
   foreign,
   fromSeconds,
@@ -22,8 +22,8 @@ export const translateGoose: Translate = (entry) => {
     renamed: { cmd: 'command', uri: 'url' },
     made: {
       env: [joined(keyReferences(keys), envs), isAbsent(envs) ? 'env_keys' : 'envs'],
-      callTimeout: [fromSeconds(timeout ?? undefined), 'timeout'],
-      // An empty list says nothing there.
+      callTimeoutMs: [fromSeconds(timeout ?? undefined), 'timeout'],
+      // An empty list has no effect there.
       tools: [isAbsent(tools) || isEmptyCollection(tools) ? undefined : tools, 'available_tools'],
     },
     known: [
@@ -39,7 +39,7 @@ export const translateGoose: Translate = (entry) => {
   });
 };
 
-/** Goose keeps these values in a store of its own, or takes them from the environment, as is done here. */
+/** Goose keeps these values in its own store, or takes them from the environment, as Troupe does. */
 function keyReferences(keys: unknown): unknown {
   if (!Array.isArray(keys) || keys.some((key) => typeof key === 'object')) return keys;
   return Object.fromEntries(keys.map((key: unknown) => [String(key), reference(String(key))]));

@@ -1,15 +1,15 @@
 /** opencode: `mcp` of `opencode.json`. Its references are `{env:NAME}`; a missing variable is empty there. */
-import { isObject } from '../read-shape.js';
-import type { RawEntry } from '../entry-fields.js';
+import { isObject } from '../entry/read-shape.js';
+import type { RawEntry } from '../entry/spelling.js';
 import { foreign, isAbsent, reference, translate, type Translate } from './translation.js';
 
 export const translateOpencode: Translate = (entry) => {
   if (isAbsent(entry['command']) && isAbsent(entry['url']) && isAbsent(entry['type'])) {
-    return foreign('it only switches a server that is defined elsewhere');
+    return foreign('it only enables or disables a server that is defined elsewhere');
   }
-  if (/\{file:/.test(JSON.stringify(entry))) return foreign("'{file:…}' is replaced by opencode alone");
+  if (/\{file:/.test(JSON.stringify(entry))) return foreign("'{file:…}' is expanded only by opencode");
   const texts = withReferences(entry) as RawEntry;
-  // `remote` stands for streamable HTTP with a fall back to SSE there, which is what no type means here.
+  // `remote` is streamable HTTP with a fallback to SSE there, which is the meaning of no type here.
   return translate(texts, { known: texts['type'] === 'remote' ? ['oauth', 'type'] : ['oauth'] });
 };
 

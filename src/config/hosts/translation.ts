@@ -1,19 +1,19 @@
 /**
- * How an entry that another host wrote is put into Troupe's words. Pure; what comes out is validated like any other
- * entry, so that a translation may hand on a wrong value as it is.
+ * Translates an entry from another host's form to Troupe's. Pure. The result is validated like any other entry, so a
+ * translation may pass on a wrong value unchanged.
  */
-import type { RawEntry } from '../entry-fields.js';
-import { fieldName, type Path } from '../problem.js';
-import { isObject } from '../read-shape.js';
-import { ENTRY_SCHEMA } from '../schema.js';
+import type { RawEntry } from '../entry/spelling.js';
+import { fieldName, type Path } from '../entry/problem.js';
+import { isObject } from '../entry/read-shape.js';
+import { ENTRY_SCHEMA } from '../entry/entry-fields.js';
 
 export interface Translation {
   readonly entry: RawEntry;
-  /** Where a field of `entry` stood, if it was called something else there; keys are written as `fieldName` does. */
+  /** The original place of a field of `entry`, if it had another name; keys are written as in `fieldName`. */
   readonly origins: Readonly<Record<string, Path>>;
-  /** Fields that mean something to the other host and nothing here. */
+  /** Fields that have a meaning for the other host and none here. */
   readonly unused: readonly string[];
-  /** Fields that the other host knows and that count here. */
+  /** Fields that the other host knows and that apply here. */
   readonly words: readonly string[];
   /** Why only the other host can run it. */
   readonly foreign?: string;
@@ -24,21 +24,21 @@ export type Translate = (entry: RawEntry) => Translation;
 interface Rules {
   /** Their name of a field, and ours. */
   readonly renamed?: Readonly<Record<string, string>>;
-  /** Ours, with what it comes to and where that stood; undefined where there is nothing to say. */
+  /** Our field, with its value and the place that it came from; undefined if there is no value. */
   readonly made?: Readonly<Record<string, readonly [value: unknown, ...origin: string[]]>>;
-  /** Where parts of what was made stood. */
+  /** The places that parts of `made` came from. */
   readonly origins?: Readonly<Record<string, Path>>;
-  /** Fields that are used up by `made`, or of no importance for a connection. */
+  /** Fields that `made` uses up, or that do not matter for a connection. */
   readonly known?: readonly string[];
-  /** Of the fields that mean nothing here, those worth telling; the others stay in the entry. Default: all. */
-  readonly tells?: (field: string) => boolean;
+  /** Which fields without a meaning here are reported; the others stay in the entry. Default: all. */
+  readonly reports?: (field: string) => boolean;
 }
 
-/** A field of this name would lend its own fields to the entry. */
+/** A field with this name would lend its own fields to the entry. */
 const PROTOTYPE = '__proto__';
 
 export function translate(entry: RawEntry, rules: Rules): Translation {
-  const { renamed = {}, made = {}, known = [], tells = () => true } = rules;
+  const { renamed = {}, made = {}, known = [], reports = () => true } = rules;
   const usedUp = new Set([...known, ...Object.values(made).flatMap(([, origin]) => origin ?? [])]);
   const fields: Record<string, unknown> = {};
   const origins: Record<string, Path> = { ...rules.origins };
@@ -50,7 +50,7 @@ export function translate(entry: RawEntry, rules: Rules): Translation {
       origins[ours] = [name];
     } else if (usedUp.has(name)) {
       continue;
-    } else if (name !== PROTOTYPE && (Object.hasOwn(ENTRY_SCHEMA.properties, name) || !tells(name))) {
+    } else if (name !== PROTOTYPE && (Object.hasOwn(ENTRY_SCHEMA.properties, name) || !reports(name))) {
       fields[name] = value;
     } else {
       unused.push(name);
@@ -64,7 +64,7 @@ export function translate(entry: RawEntry, rules: Rules): Translation {
   return { entry: fields, origins, unused, words: [...Object.keys(renamed), ...usedUp] };
 }
 
-/** An entry that cannot be started by anybody else. */
+/** An entry that only the other host can start. */
 export function foreign(why: string): Translation {
   return { entry: {}, origins: {}, unused: [], words: [], foreign: why };
 }
@@ -73,7 +73,7 @@ export function reference(variable: string): string {
   return `\${${variable}}`;
 }
 
-/** Milliseconds; what is no number is handed on, for the validation to tell. */
+/** Converts to milliseconds. A value that is not a number is passed on, for the validation to report. */
 export function fromSeconds(value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value * 1_000) : value;
 }
@@ -90,7 +90,7 @@ export function toolLists(entry: RawEntry, allowField: string, denyField: string
   } as const;
 }
 
-/** The origin of a place in a translated entry. */
+/** The original place of a place in a translated entry. */
 export function originOf(path: Path, origins: Translation['origins']): Path {
   for (let length = path.length; length > 0; length--) {
     const name = fieldName(path.slice(0, length));
@@ -100,7 +100,10 @@ export function originOf(path: Path, origins: Translation['origins']): Path {
   return path;
 }
 
-/** One object of all that are there; the first that is no object instead, for the validation to tell. */
+/**
+ * One object from all that are given. If one of them is not an object, returns the first such value, for the validation
+ * to report.
+ */
 export function joined(...parts: readonly unknown[]): unknown {
   const present = parts.filter((part) => !isAbsent(part));
   if (present.length === 0) return undefined;

@@ -1,5 +1,5 @@
-/** Zed: `context_servers` of `settings.json`; the command may be an object, as it was in older versions. */
-import { isObject } from '../read-shape.js';
+/** Zed: `context_servers` of `settings.json`; in older versions the command may be an object. */
+import { isObject } from '../entry/read-shape.js';
 import { foreign, isAbsent, joined, translate, type Translate, type Translation } from './translation.js';
 
 export const translateZed: Translate = (entry) => {

@@ -1,18 +1,18 @@
 /**
- * The event stream that answers one POST. Where the server gave event ids, a stream that broke off is resumed with GET
- * and `Last-Event-ID` (MCP 2025-11-25, "Resumability and redelivery").
+ * The event stream that answers one POST. If the server gave event ids, a stream that broke off is resumed with GET and
+ * `Last-Event-ID` (MCP 2025-11-25, "Resumability and redelivery").
  *
- * A1. Settles once: resolved when the answer has come, rejected with the reason why it cannot come any more.
- * A2. Resuming is bounded: after 5 tries in a row that led no further than the last event, the answer counts as lost.
- * A3. Whatever the server asks for, a try comes no sooner than 100 ms after the stream before it. That grows by 1.5, up
- *     to 5 s, with each one that brought no message: a server may move on without one, and close again (MCP 2025-11-25,
- *     "Sending Messages to the Server").
+ * A1. Settles once: resolves when the answer has come, rejects with the reason why it can no longer come.
+ * A2. Resuming is bounded: after 5 tries in a row without a new event, the answer counts as lost.
+ * A3. Whatever the server asks for, a try comes no sooner than 100 ms after the stream before it. That pause grows by 1.5,
+ *     up to 5 s, with each try that brought no message: a server may send an event without one, and close again (MCP
+ *     2025-11-25, "Sending Messages to the Server").
  */
 import type { Clock } from '../../ports.js';
-import { TransportError } from '../session-transport.js';
-import { pause } from './abortable.js';
+import { TransportError } from '../../failures/transport-error.js';
+import { pause } from '../../async/abortable.js';
 import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
-import type { HttpReply } from './exchange.js';
+import type { HttpReply } from './http-exchange.js';
 import { growingPause } from './listening-stream.js';
 import type { SessionRequests } from './session-requests.js';
 
@@ -43,7 +43,7 @@ export async function readAnswer(
   let lastEventId: string | undefined;
   let retryMs: number | undefined;
   let cause: unknown;
-  /** Tries since the stream last led further, and since it last brought a message in doing so. */
+  /** Tries since the last new event, and since the last new event with a message. */
   let fruitless = 0;
   let empty = 0;
   let hasBrought = false;
@@ -77,7 +77,7 @@ export async function readAnswer(
   };
 
   for (;;) {
-    // A server may tell all of it again each time: it leads further where it ends at another event than it began.
+    // A server may repeat the whole stream each time: there is progress if the stream ends at another event than it began.
     const before = lastEventId;
     hasBrought = false;
     if (reply !== undefined) await read(reply.body);
@@ -96,7 +96,7 @@ export async function readAnswer(
   }
 }
 
-/** The first try comes when the server wants it; fruitless ones after it are spaced out further. */
+/** The first try comes when the server wants it; the pauses grow after tries without success. */
 function pauseBefore(fruitless: number, retryMs: number | undefined): number {
   if (retryMs === undefined) return growingPause(fruitless);
   return fruitless === 0 ? retryMs : Math.max(retryMs, growingPause(fruitless - 1));
@@ -106,7 +106,7 @@ function floorOfPause(empty: number): number {
   return Math.min(FLOOR_MS * FLOOR_FACTOR ** empty, HIGHEST_FLOOR_MS);
 }
 
-/** Undefined where a later try may succeed. */
+/** Undefined if a later try may succeed. */
 async function resume(
   port: AnswerPort,
   lastEventId: string,

@@ -1,15 +1,15 @@
-/** Reading a body as text: the whole of it, or its start. A byte order mark is left out. */
+/** Reads a body as text, wholly or from its start. A byte order mark is omitted. */
 import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import type { Clock } from '../../ports.js';
-import { TransportError } from '../session-transport.js';
+import { TransportError } from '../../failures/transport-error.js';
 
 /** The body has more bytes than the limit. */
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
 
-/** Rejects with `BodyTooLarge`, or with whatever cut the body. */
+/** Rejects with `BodyTooLarge`, or with the error that cut the body. */
 export async function readText(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -28,11 +28,11 @@ export async function readText(
 
 export interface BodyStart {
   readonly text: string;
-  /** There is no more of it. */
+  /** The text is the whole body. */
   readonly isWhole: boolean;
 }
 
-/** What of a body comes within both limits; the rest is given up. Rejects only where the request was aborted. */
+/** The part of a body that arrives within both limits; the rest is not read. Rejects only if the request was aborted. */
 export async function readStart(
   body: AsyncIterable<Uint8Array>,
   limits: { readonly maxBytes: number; readonly maxMs: number; readonly clock: Clock },
@@ -61,13 +61,13 @@ export async function readStart(
   return { text: textOf(chunks), isWhole };
 }
 
-/** A stream can be ended while the next chunk is waited for; the iterator of one cannot. */
+/** A stream can be ended during the wait for its next chunk; an iterator cannot. */
 function toReadable(body: AsyncIterable<Uint8Array>): Readable {
   if (body instanceof Readable) return body;
   return body instanceof ReadableStream ? Readable.fromWeb(body) : Readable.from(body);
 }
 
-/** Whether a body was ended by its request's signal: by its reason, or by the error that stands for none. */
+/** Whether a body was ended by the signal of its request: with the signal's reason, or with the default `AbortError`. */
 function isAbort(error: unknown): boolean {
   return error instanceof TransportError || (error instanceof Error && error.name === 'AbortError');
 }

@@ -1,26 +1,26 @@
 /**
- * Reading server-sent events from the body of a reply (HTML section 9.2, "Server-sent events").
+ * Reads server-sent events from the body of a reply (HTML section 9.2, "Server-sent events").
  *
- * E1. Work and memory are linear in what comes, however it is chunked and whatever it holds.
- * E2. An event above the limit is left out as a whole and told once, without waiting for its end; the next one is
- *     read as usual.
+ * E1. Work and memory are linear in the size of the body, however it is split into chunks and whatever it holds.
+ * E2. An event above the limit is skipped as a whole and reported once, without waiting for its end; the next one is read
+ *     as usual.
  */
-import { LineFramer } from '../line-framer.js';
-import type { HttpReply } from './exchange.js';
+import { LineFramer } from '../../text/line-framer.js';
+import type { HttpReply } from './http-exchange.js';
 import { mediaType } from './http-refusal.js';
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** Others say nothing of the kind: `none` is often sent to keep a proxy from encoding a stream. */
+/** Other values do not encode anything: `none` is often sent to keep a proxy from encoding a stream. */
 const ENCODED = /\b(?:gzip|deflate|br|zstd|compress)\b/i;
 
-/** Whether the body can be read as one. No encoding was asked for. */
+/** Whether the body is an event stream that can be read. No encoding was requested. */
 export function isEventStream(reply: HttpReply): boolean {
   return mediaType(reply) === EVENT_STREAM && !ENCODED.test(reply.header('content-encoding') ?? '');
 }
 
 export interface ServerSentEvent {
-  /** The id that this very event carries; empty where it takes the last one back. */
+  /** The id that this event carries; empty if it resets the last one. */
   readonly id: string | undefined;
   readonly event: string | undefined;
   readonly data: string;
@@ -30,18 +30,18 @@ export interface EventReader {
   /** Characters one event may have, and bytes one line of it. */
   readonly maxSize: number;
   onEvent(event: ServerSentEvent): void;
-  /** The pause in milliseconds that the server wants before a client comes back. */
+  /** The pause that the server wants before a client reconnects, in milliseconds. */
   onRetry(ms: number): void;
-  /** A message came, or more of a long one. Anything else may come from whatever keeps the stream open. */
+  /** A message came, or more of a long one. Anything else may only keep the stream open. */
   onWord(): void;
-  /** An event passed the limit. It is left out, and reading goes on unless this throws. */
+  /** An event exceeds the limit. It is skipped, and reading goes on unless this throws. */
   onOversize(): void;
 }
 
-/** An id goes back in a header, and none can carry this. NUL is ruled out by the standard. */
+/** An id is sent back in a header, which cannot carry these characters. The standard excludes NUL. */
 const UNSENDABLE = /\p{Cc}/u;
 const BYTE_ORDER_MARK = 0xfeff;
-/** What is longer is no comment and nothing else that only keeps a stream open. */
+/** Anything longer is not a comment, or anything else that only keeps a stream open. */
 const LONG_BYTES = 4_096;
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;
@@ -49,36 +49,37 @@ const LINE_FEED = 0x0a;
 /**
  * Resolves when the stream has ended; rejects when it is cut, or with what a callback threw.
  *
- * Events of one chunk are told apart by a microtask: a protocol client that handles notifications a microtask later
- * would otherwise see a result before the progress that came ahead of it.
+ * A microtask separates the events of one chunk: a protocol client that handles notifications a microtask later would
+ * otherwise see a result before the progress that came ahead of it.
  */
 export async function readEvents(body: AsyncIterable<Uint8Array>, reader: EventReader): Promise<void> {
   const parser = new EventParser(reader.maxSize);
   for await (const chunk of body) {
-    const told = parser.feed(chunk);
+    const reports = parser.feed(chunk);
     if (parser.hasSaid) reader.onWord();
-    for (const tell of told) {
-      tell(reader);
+    for (const report of reports) {
+      report(reader);
       await Promise.resolve();
     }
   }
 }
 
 /**
- * Whether an event carries a JSON-RPC message: the default type, and not the event that only brings an id. Such a one is
- * empty (MCP 2025-11-25, "Streamable HTTP"); servers built on the SDK repeat it as `{}` when a stream is resumed.
+ * Whether an event carries a JSON-RPC message: it has the default type, and does not only bring an id. An event that only
+ * brings an id is empty (MCP 2025-11-25, "Streamable HTTP"); servers built on the SDK repeat it as `{}` when a stream is
+ * resumed.
  */
 export function carriesMessage(event: ServerSentEvent): boolean {
   return (event.event === undefined || event.event === 'message') && event.data !== '' && event.data !== '{}';
 }
 
-/** What a chunk has brought, to be told in order. */
-type Tell = (reader: EventReader) => void;
+/** Reports one thing that a chunk has brought. Reports are made in order. */
+type Report = (reader: EventReader) => void;
 
 class EventParser {
   readonly #maxSize: number;
   readonly #lines: LineFramer;
-  #told: Tell[] = [];
+  #reports: Report[] = [];
   #isFirstLine = true;
   #endedInReturn = false;
   /** Characters of the event that has not ended yet, with everything that belongs to it. */
@@ -100,13 +101,13 @@ class EventParser {
     return this.#hasSaid || this.#size + this.#lines.unfinished > LONG_BYTES;
   }
 
-  feed(chunk: Uint8Array): readonly Tell[] {
+  feed(chunk: Uint8Array): readonly Report[] {
     this.#hasSaid = false;
     this.#lines.push(this.#withLineFeeds(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)));
     if (this.#lines.unfinished > this.#maxSize) this.#overflow();
-    const told = this.#told;
-    this.#told = [];
-    return told;
+    const reports = this.#reports;
+    this.#reports = [];
+    return reports;
   }
 
   /** A line ends with CR, LF or both; after this, with LF alone. */
@@ -145,7 +146,8 @@ class EventParser {
     if (field === 'data') this.#data.push(value);
     if (field === 'event') this.#event = value === '' ? undefined : value;
     if (field === 'id' && !UNSENDABLE.test(value)) this.#id = value;
-    if (field === 'retry' && /^\d+$/.test(value)) this.#told.push((reader) => reader.onRetry(Number(value)));
+    if (field === 'retry' && /^\d+$/.test(value))
+      this.#reports.push((reader) => reader.onRetry(Number(value)));
   }
 
   #overflow(): void {
@@ -153,14 +155,14 @@ class EventParser {
     this.#data = [];
     if (this.#isOversize) return;
     this.#isOversize = true;
-    this.#told.push((reader) => reader.onOversize());
+    this.#reports.push((reader) => reader.onOversize());
   }
 
   #dispatch(): void {
     if (!this.#isOversize && (this.#data.length > 0 || this.#id !== undefined)) {
       const event = { id: this.#id, event: this.#event, data: this.#data.join('\n') };
       this.#hasSaid ||= carriesMessage(event);
-      this.#told.push((reader) => reader.onEvent(event));
+      this.#reports.push((reader) => reader.onEvent(event));
     }
     this.#size = 0;
     this.#isOversize = false;

@@ -1,11 +1,10 @@
 /**
- * HTTP through a `fetch` that the host supplies, for instance one that goes through a proxy. Its sockets belong to the
- * host; all that can be promised here is that every request is aborted.
+ * HTTP through a `fetch` that the host supplies, for instance one that uses a proxy. Its sockets belong to the host, so
+ * this can only promise that every request is aborted.
  */
-import { errorCode, NetworkError } from './exchange.js';
-import type { HttpExchange } from './exchange.js';
+import { errorCode, NetworkError, type HttpExchange } from './http-exchange.js';
 
-/** Codes that mean that there never was a connection. What is not here counts as one that was lost. */
+/** Codes that mean that there was no connection. Any other code counts as a lost connection. */
 const NOT_CONNECTED =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOST|ENET|UND_ERR_CONNECT|CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 
@@ -13,14 +12,14 @@ export function createFetchExchange(fetch: typeof globalThis.fetch): HttpExchang
   return {
     send: async ({ url, method, headers, body, signal, onconnect }) => {
       signal.throwIfAborted();
-      // From here on, nobody says how far it gets.
+      // From here on, nothing reports how far the request gets.
       onconnect?.();
       try {
         const init = { method, headers: { ...headers }, signal, redirect: 'manual' as const };
         const response = await fetch(url, body === undefined ? init : { ...init, body });
         return {
           status: response.status,
-          // A body that comes through `fetch` has been decoded.
+          // `fetch` has decoded the body.
           header: (name) =>
             name === 'content-encoding' ? undefined : (response.headers.get(name) ?? undefined),
           body: response.body ?? nothing(),

@@ -1,18 +1,18 @@
 /**
- * Streamable HTTP, or the older HTTP+SSE where the server refuses the first message as only an older one does
- * (MCP 2025-11-25, "Backwards compatibility"): for addresses configured without a type.
+ * For addresses configured without a type: streamable HTTP, or the older HTTP+SSE if the server refuses the first message
+ * as an older server does (MCP 2025-11-25, "Backwards compatibility").
  *
  * F1. The choice is made once, by the reply to `initialize`.
- * F2. Of the two transports only the one in use is heard; the other is released before `initialize` is sent again.
+ * F2. Only the transport in use is listened to; the other is released before `initialize` is sent again.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { createSseTransport } from '../sse.js';
-import { createStreamableHttpTransport } from '../streamable-http.js';
-import { TransportError } from '../session-transport.js';
-import type { RawFailure, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
+import { createSseTransport } from './sse.js';
+import { createStreamableHttpTransport } from './streamable-http.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
+import type { SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import type { HttpTransportOptions } from './http-session.js';
 
-/** Time to name an address on the stream of the older transport: an older server does so as soon as it is open. */
+/** Time for the older transport to name an address: an older server does so as soon as its stream is open. */
 const OLDER_NAMING_MS = 10_000;
 /** Statuses below 500 that an HTTP+SSE server does not give for lack of streamable HTTP. */
 const SAYS_SOMETHING_ELSE = new Set([401, 402, 403, 407, 408, 409, 413, 421, 425, 426, 429, 451]);
@@ -28,17 +28,18 @@ class HttpTransport implements SessionTransport {
   onnotice?: ((notice: TransportNotice) => void) | undefined;
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
   onactivity?: (() => void) | undefined;
-  ondoubt?: (() => void) | undefined;
+  onunreachable?: SessionTransport['onunreachable'];
+  onsuspect?: (() => void) | undefined;
 
   readonly #options: HttpTransportOptions;
   #inner: SessionTransport;
-  /** The transport that was given up; it may still be on its way out. */
+  /** The transport that was given up; it may still be closing. */
   #former: SessionTransport | undefined;
   #isDecided = false;
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
-    this.#inner = this.#heard(createStreamableHttpTransport(options));
+    this.#inner = this.#attach(createStreamableHttpTransport(options));
   }
 
   get kind(): TransportKind {
@@ -91,9 +92,9 @@ class HttpTransport implements SessionTransport {
   }
 
   async #fallBack(refused: TransportError): Promise<void> {
-    // A transport that is being killed has nothing else to say.
+    // A transport that is being killed reports nothing else.
     this.#former = Object.assign(this.#inner, { onclose: undefined });
-    this.#inner = this.#heard(createSseTransport(this.#options, OLDER_NAMING_MS));
+    this.#inner = this.#attach(createSseTransport(this.#options, OLDER_NAMING_MS));
     await this.#former.kill();
     try {
       await this.#inner.start();
@@ -102,7 +103,7 @@ class HttpTransport implements SessionTransport {
     }
   }
 
-  #heard(transport: SessionTransport): SessionTransport {
+  #attach(transport: SessionTransport): SessionTransport {
     const callbacks: Callbacks = {
       onclose: () => this.onclose?.(),
       onerror: (error) => this.onerror?.(error),
@@ -110,7 +111,8 @@ class HttpTransport implements SessionTransport {
       onnotice: (notice) => this.onnotice?.(notice),
       onlost: (id, failure) => this.onlost?.(id, failure),
       onactivity: () => this.onactivity?.(),
-      ondoubt: () => this.ondoubt?.(),
+      onunreachable: (count, failure) => this.onunreachable?.(count, failure),
+      onsuspect: () => this.onsuspect?.(),
     };
     return Object.assign(transport, callbacks);
   }
@@ -118,7 +120,7 @@ class HttpTransport implements SessionTransport {
 
 type Callbacks = Pick<
   SessionTransport,
-  'onclose' | 'onerror' | 'onmessage' | 'onnotice' | 'onlost' | 'onactivity' | 'ondoubt'
+  'onclose' | 'onerror' | 'onmessage' | 'onnotice' | 'onlost' | 'onactivity' | 'onunreachable' | 'onsuspect'
 >;
 
 function isFallbackReason({ code, http }: RawFailure): boolean {
@@ -126,8 +128,12 @@ function isFallbackReason({ code, http }: RawFailure): boolean {
   return http.status >= 400 && http.status < 500 && !SAYS_SOMETHING_ELSE.has(http.status);
 }
 
-/** Refused twice, the first refusal is the one to show; what else hinders the older transport counts by itself. */
+/**
+ * Refused twice, the first refusal is the one to show; what else hinders the older transport counts by itself. A server
+ * that answered with a JSON-RPC error speaks the newer one, so the older says nothing about it.
+ */
 function bothRefused(refused: TransportError, older: TransportError): TransportError {
+  if (refused.failure.rpcCode !== undefined) return refused;
   if (older.failure.code !== 'http-status' && older.failure.code !== 'http-not-mcp') return older;
   const message = `${refused.failure.message}. The older SSE transport did not work either: ${older.failure.message}`;
   return new TransportError({ ...refused.failure, message }, { written: false, cause: older });

@@ -1,53 +1,48 @@
 /**
  * Why a request got no usable answer, as a failure: a status that refuses, a body that is not MCP, a network error.
  *
- * Owns the wording and the cleaning of what servers say. Which failure ends a session is for the transports to decide.
+ * Owns the wording, and the cleaning of text from servers. The transports decide which failure ends a session.
  *
  * N1. Status and headers are known at once: a body that does not end delays a refusal by 1 s at most.
- * N2. What carries the id of the request shows that the server has read it, so nothing in it leads to a repetition; only
- *     404, with plain words about the session, says the contrary. Whatever the words, 404 ends a session (MCP 2025-11-25,
- *     "Session Management").
+ * N2. A body with the id of the request shows that the server has read it, so the request is not repeated; the exception is
+ *     404 with plain words about the session. Whatever the words, 404 ends a session (MCP 2025-11-25, "Session
+ *     Management").
  */
 import { STATUS_CODES } from 'node:http';
 import type { JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { LONGEST_DELAY_MS } from '../../../machines/policy/backoff.js';
+import { MAX_DELAY_MS } from '../../../machines/policy/backoff.js';
 import type { HttpRefusal } from '../../../machines/policy/failure.js';
 import type { Clock } from '../../ports.js';
-import { TransportError } from '../session-transport.js';
-import type { RawFailure } from '../session-transport.js';
-import type { HttpAddress } from './address.js';
-import { isWithinOrigin, shownUrl } from './address.js';
-import { readStart } from './body-text.js';
-import type { BodyStart } from './body-text.js';
-import type { HttpReply, NetworkError } from './exchange.js';
-import { connectHint, replyHint } from './network-hint.js';
-import { isAnswer, parseMessages } from '../json-rpc.js';
-import type { JsonRpcAnswer } from '../json-rpc.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
+import { type HttpAddress, isWithinOrigin, shownUrl } from './server-address.js';
+import { readStart, type BodyStart } from './body-text.js';
+import type { HttpReply, NetworkError } from './http-exchange.js';
+import { isAnswer, parseMessages, type JsonRpcAnswer } from '../json-rpc.js';
 
 /** Longest start of a body that a failure holds (`HttpRefusal.bodyStart`). */
 const BODY_START_CHARS = 500;
-/** Characters of a body that are cleaned to be shown. */
+/** Characters of a body that are cleaned for display. */
 const CLEANED_CHARS = 4_096;
-/** The share of it that goes into the message. */
+/** Characters of a body in the message. */
 const MESSAGE_CHARS = 200;
 /** Bytes read of the body of a refusal: it may be the answer to the request. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 const BODY_LIMIT_MS = 1_000;
 
-/** How servers say with 400, instead of the 404 of the specification, that they do not know a session. */
+/** How servers report an unknown session with 400 instead of the 404 of the specification. */
 const FORGOTTEN = /\bsession|not initialized/i;
-/** The same as the message of an error that carries the id of a request. A tool may speak of sessions of its own there. */
+/** The same in the message of an error that carries the id of a request. There, a tool may speak of its own sessions. */
 const NO_SESSION =
   /^(?:bad request: |not found: )?(?:(?:no valid|(?:invalid|expired|unknown|missing)(?: or (?:invalid|expired|unknown|missing))?) (?:mcp[- ])?session\b|(?:mcp[- ])?session (?:id )?(?:not found|expired|does not exist|(?:has been )?terminated)|server not initialized)/i;
 const INVALID_REQUEST = -32_600;
 /** No such method, wrong parameters, no such resource (MCP 2025-11-25, "Resources"). */
 const OF_REQUEST: ReadonlySet<number> = new Set([-32_601, -32_602, -32_002]);
-/** How a gateway says that it gets nothing from the server behind it (RFC 9110 section 15.6; Cloudflare has its own). */
+/** Statuses of a gateway that gets no answer from the server behind it (RFC 9110 section 15.6; Cloudflare has its own). */
 const OF_GATEWAY: readonly (readonly [first: number, last: number])[] = [
   [502, 504],
   [520, 530],
 ];
-/** What stands for bytes that are no text. */
+/** Stands for bytes that are not text. */
 const NOT_UTF8 = '\ufffd';
 
 interface SaidError {
@@ -55,7 +50,7 @@ interface SaidError {
   readonly message: string;
 }
 
-/** A refusal with a JSON-RPC answer in its body: to which request, `seenByRequest` tells. */
+/** A refusal with a JSON-RPC answer in its body. `seenByRequest` decides which request it answers. */
 class AnsweringRefusal extends TransportError {
   constructor(
     readonly answer: JsonRpcAnswer,
@@ -65,7 +60,7 @@ class AnsweringRefusal extends TransportError {
   }
 }
 
-/** What a failure is to that request: its answer, or the error to throw. */
+/** What a failure means for that request: its answer, or the error to throw. */
 export function seenByRequest(
   error: unknown,
   { id, method }: Pick<JSONRPCRequest, 'id' | 'method'>,
@@ -81,27 +76,27 @@ export function seenByRequest(
   return { error: written ? new TransportError(failure, { written, cause: error }) : error };
 }
 
-/** Some servers give a number back as a text. What is neither is none of ours. */
+/** Some servers return a number as text. Troupe sends no other ids. */
 function isSameId(said: unknown, id: RequestId): boolean {
   return (typeof said === 'string' || typeof said === 'number') && String(said) === String(id);
 }
 
 /**
- * Whether an error is about the session. With 404 it is, but where the request itself was the matter. With 400, a tool
- * may speak of sessions of its own.
+ * Whether an error is about the session. With 404 it is, unless its code blames the request. With 400, a tool may speak of
+ * its own sessions.
  */
 function isOfSession(said: SaidError, status: number, method: string): boolean {
   if (status === 404) return !OF_REQUEST.has(said.code) || FORGOTTEN.test(said.message);
   return method === 'tools/call' ? saysNoSession(said) : FORGOTTEN.test(said.message);
 }
 
-/** The code has to be one of the server itself: a tool that finds no session of its own has others. */
+/** The code must be one of the server itself: a tool that does not find a session of its own uses others. */
 function saysNoSession({ code, message }: SaidError): boolean {
   const isOfServer = code === INVALID_REQUEST || (code >= -32_099 && code <= -32_000);
   return isOfServer && NO_SESSION.test(message);
 }
 
-/** Undefined where there is none, or one that is not valid. */
+/** Undefined if there is none, or it is not valid. */
 function errorIn(answer: JsonRpcAnswer): SaidError | undefined {
   const error: unknown = 'error' in answer ? answer.error : undefined;
   if (typeof error !== 'object' || error === null) return undefined;
@@ -109,12 +104,12 @@ function errorIn(answer: JsonRpcAnswer): SaidError | undefined {
   return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined;
 }
 
-/** Whether that may be said in the place of a server that is gone: no sign of life of it. */
+/** Whether a gateway may send this status for a server that is gone. It is then no sign of life. */
 export function isOfGateway(status: number): boolean {
   return OF_GATEWAY.some(([first, last]) => status >= first && status <= last);
 }
 
-/** Whether the server may be gone, which is a reason to ask. No failed ping is: whoever pings asks again anyway. */
+/** Whether the server may be gone, which is a reason to ping it. A failed ping is not: it is repeated anyway. */
 export function leavesDoubt({ code, http }: RawFailure, method?: string): boolean {
   if (method === 'ping') return false;
   return code === 'connection-lost' || (http !== undefined && isOfGateway(http.status));
@@ -133,13 +128,15 @@ export async function refusal(
     readonly clock: Clock;
     readonly secrets: readonly string[];
     readonly inSession: boolean;
-    /** Other credentials would do. */
+    /** Other credentials would help. */
     readonly needsSignIn: boolean;
-    /** It is a redirect that is followed as long as there are not too many. */
+    /** A person can be asked for them. */
+    readonly canSignIn: boolean;
+    /** It is a redirect of a kind that is followed, up to a limit. */
     readonly isFollowed: boolean;
   },
 ): Promise<TransportError> {
-  const { address, clock, secrets, inSession, needsSignIn, isFollowed } = context;
+  const { address, clock, secrets, inSession, needsSignIn, canSignIn, isFollowed } = context;
   const body = await startOfBody(reply, clock);
   const http = describe(reply, shown(body.text, reply, secrets), secrets, clock);
   const name = `${http.status} ${STATUS_CODES[http.status] ?? ''}`.trim();
@@ -148,11 +145,12 @@ export async function refusal(
   if (needsSignIn) {
     const message = `${address.shown} asks for authorization (HTTP ${name})${said}`;
     const hint = 'Sign in, or correct the credentials of this server.';
-    return new TransportError({ code: 'auth-required', message, http, hint }, { written: false });
+    const failure: RawFailure = { code: 'auth-required', message, http, hint };
+    return new TransportError(canSignIn ? failure : { ...failure, canSignIn }, { written: false });
   }
   const answer = answerIn(body);
   const error = answer === undefined ? undefined : errorIn(answer);
-  // Of a JSON text without its end nobody can tell what it answers, and what has not begun may be one.
+  // It is unknown what a JSON text without its end answers, and a body that has not begun may be JSON.
   const isUnclear = !body.isWhole && /^\s*(?:[[{]|$)/.test(body.text);
   // Below 500 the server says that it did not take the message; a gateway's 5xx may come after it did.
   const options = { written: http.status >= 500 || isUnclear };
@@ -222,18 +220,18 @@ export function notReached(error: NetworkError, address: HttpAddress): Transport
   return new TransportError(failure, { written: error.connected, cause: error });
 }
 
-/** As much as a message holds; the mark also tells the redactor where a secret may have been cut. */
+/** The part for a message. The mark also shows the redactor where a secret may have been cut. */
 function startOf(text: string): string {
   return text.length <= MESSAGE_CHARS ? text : `${text.slice(0, MESSAGE_CHARS)}…`;
 }
 
-/** Where a redirect points, if that is an address at all. */
+/** The target of a redirect; undefined if it is not a valid address. */
 export function redirectTarget(reply: HttpReply, from: URL): URL | undefined {
   const location = reply.status >= 300 && reply.status < 400 ? reply.header('location') : undefined;
   return location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
 }
 
-/** Text fit for a message: no control characters, nothing secret. */
+/** Text without control characters and secrets, for a message. */
 export function clean(text: string, secrets: readonly string[]): string {
   let result = text;
   for (const secret of secrets) result = result.replaceAll(secret, '***');
@@ -255,21 +253,27 @@ function describe(reply: HttpReply, text: string, secrets: readonly string[], cl
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\s*\d+\s*$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_DELAY_MS);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_DELAY_MS);
 }
 
 function startOfBody(reply: HttpReply, clock: Clock): Promise<BodyStart> {
-  return readStart(reply.body, { maxBytes: MOST_BYTES, maxMs: BODY_LIMIT_MS, clock });
+  return readStart(reply.body, { maxBytes: MAX_BYTES, maxMs: BODY_LIMIT_MS, clock });
 }
 
 /** The start of a body for people to read. */
 function shown(body: string, reply: HttpReply, secrets: readonly string[]): string {
   const encoding = reply.header('content-encoding');
   const text =
-    encoding !== undefined && body.includes(NOT_UTF8)
-      ? `a body in the content encoding '${encoding}', which was not asked for`
-      : body;
-  return clean(text.slice(0, CLEANED_CHARS), secrets);
+    encoding !== undefined && body.includes(NOT_UTF8) ? `a body in the content encoding '${encoding}'` : body;
+  return clean(withoutTags(text.slice(0, CLEANED_CHARS)), secrets);
+}
+
+/** The text of a page; anything else is left as it is. */
+function withoutTags(text: string): string {
+  if (!/^\s*<(?:!doctype html|html|head|body)\b/i.test(text)) return text;
+  return text
+    .replace(/<!--.*?(?:-->|$)|<(script|style)\b.*?(?:<\/\1\s*>|$)/gis, ' ')
+    .replace(/<[^>]*(?:>|$)/g, ' ');
 }
 
 /** The first answer in the body of a refusal. */
@@ -289,4 +293,37 @@ function hintFor(reply: HttpReply, address: HttpAddress, target: URL | undefined
     return { hint: 'Headers are never sent to another origin. If the new address is right, configure it.' };
   }
   return reply.status === 404 ? { hint: "Check the path of 'url'." } : {};
+}
+
+type Hint = Pick<RawFailure, 'hint'>;
+
+/** What helps if no connection could be made, by the code of the network error. */
+function connectHint(code: string): Hint {
+  if (code === 'ECONNREFUSED') return { hint: 'Nothing listens there. Is the server running?' };
+  if (code === 'ENOTFOUND') return { hint: 'The host name is unknown. Check its spelling and the network.' };
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return { hint: "The certificate is for another name. Check the host in 'url'." };
+  if (/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/.test(code)) {
+    return {
+      hint: 'The certificate is not valid at this time. Renew it, or correct the clock of this machine.',
+    };
+  }
+  if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
+    return {
+      hint: 'The certificate is not trusted. NODE_EXTRA_CA_CERTS can name a file with the certificate of its issuer.',
+    };
+  }
+  if (/^(EPROTO|ERR_SSL)/.test(code))
+    return { hint: "The server may not speak TLS there: try 'http:' in 'url'." };
+  return {};
+}
+
+/** What helps if there was a connection. */
+function replyHint(code: string): Hint {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return {
+      hint: 'The headers of the reply are too long; --max-http-header-size of Node raises the limit.',
+    };
+  }
+  return code.startsWith('HPE_') ? { hint: "The reply is not valid HTTP. Check the port in 'url'." } : {};
 }

@@ -1,32 +1,32 @@
 /**
- * What the two HTTP transports have in common: the life of a session, and handing messages and notices on.
+ * What the two HTTP transports have in common: the life of a session, and passing on messages and notices.
  *
  * Owns the exchange (sockets), the abort controllers of everything in flight, and the one end of the session. Does not
  * know how messages travel: subclasses do.
  *
- * S1. Whatever runs for the session holds a controller from `track()`; an end aborts them all with its reason.
+ * S1. All work for the session holds a controller from `track()`; an end aborts them all with its reason.
  * S2. The session ends once: by `end()` (the server's side is over, `ended` is set) or by `close()` and `kill()`.
- * S3. `onclose` comes after the sockets are gone and after every pending `send()` was told why.
+ * S3. `onclose` comes after the sockets are gone and every pending `send()` was rejected with the reason.
  * S4. A callback of the host that throws changes nothing here.
  * S5. A server that is silent, asks without end or sends nonsense costs a bounded number of sockets and notices: one
- *     socket for each request that is waited for, and some seconds longer; 64 each for notifications and for answers.
+ *     socket for each pending request, and for some seconds after it; 64 each for notifications and for answers.
  */
+import type { DiagnosticKind } from '../../diagnostic-kind.js';
 import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';
-import { TransportError } from '../session-transport.js';
-import type { RawFailure, SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
+import type { SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
 import { NoiseGate } from '../noise-gate.js';
-import { parseAddress, shownText } from './address.js';
-import type { HttpExchange, HttpReply } from './exchange.js';
+import { parseAddress, shownText } from './server-address.js';
+import type { HttpExchange, HttpReply } from './http-exchange.js';
 import { createFetchExchange } from './fetch-exchange.js';
 import { createKeepAliveExchange } from './keep-alive-exchange.js';
-import { PostTurns } from './post-turns.js';
-import { SessionRequests } from './session-requests.js';
-import type { HttpAuth } from './session-requests.js';
+import { SendQueue } from './send-queue.js';
+import { SessionRequests, type HttpAuth } from './session-requests.js';
 
 export interface HttpTransportOptions {
   /** Address of the MCP endpoint, `http:` or `https:`. User name and password in it are sent as basic credentials. */
@@ -47,9 +47,9 @@ export interface HttpTransportOptions {
 type Post = (signal: AbortSignal) => Promise<HttpReply>;
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** What needs no answer, and gets no reply within this many milliseconds, is given up for others to have their turn. */
+/** A message that needs no answer and gets no reply within this time is given up, so that others get their turn. */
 const POST_LIMIT_MS = 10_000;
-/** Time for the news of a cancellation to arrive ahead of the end of the request's own exchange. */
+/** Time for a cancellation to arrive before the exchange of the cancelled request ends. */
 const CANCELLATION_MS = 2_000;
 const CANCELLED = new TransportError(
   { code: 'connection-lost', message: 'The request was cancelled.' },
@@ -64,7 +64,8 @@ export abstract class HttpSession implements SessionTransport {
   onmessage?: SessionTransport['onmessage'];
   onnotice?: ((notice: TransportNotice) => void) | undefined;
   onactivity?: (() => void) | undefined;
-  ondoubt?: (() => void) | undefined;
+  onunreachable?: SessionTransport['onunreachable'];
+  onsuspect?: (() => void) | undefined;
 
   protected readonly clock: Clock;
   protected readonly maxMessageBytes: number;
@@ -72,8 +73,8 @@ export abstract class HttpSession implements SessionTransport {
   readonly #exchange: HttpExchange;
   readonly #running = new Set<AbortController>();
   readonly #farewell = new AbortController();
-  readonly #answers = new PostTurns();
-  readonly #notifications = new PostTurns();
+  readonly #answers = new SendQueue();
+  readonly #notifications = new SendQueue();
   readonly #badMessages: NoiseGate;
   #requests: SessionRequests | undefined;
   #phase: 'new' | 'open' | 'over' = 'new';
@@ -97,7 +98,7 @@ export abstract class HttpSession implements SessionTransport {
 
   abstract start(): Promise<void>;
   abstract send(message: JSONRPCMessage): Promise<void>;
-  /** Nobody waits for the answer to this request any more: ends its exchange, if that still runs. */
+  /** The answer to this request is no longer awaited: ends its exchange, if it still runs. */
   protected abstract letGo(id: RequestId, reason: TransportError): void;
 
   get ended(): RawFailure | undefined {
@@ -153,7 +154,7 @@ export abstract class HttpSession implements SessionTransport {
     this.#phase = 'open';
   }
 
-  /** First step of every `send()`: the body to post. Throws a `TransportError` where it cannot be sent. */
+  /** First step of every `send()`: the body to post. Throws a `TransportError` if the message cannot be sent. */
   protected serialize(message: JSONRPCMessage): string {
     if (this.#phase !== 'open') throw this.notOpen();
     try {
@@ -197,7 +198,7 @@ export abstract class HttpSession implements SessionTransport {
     await this.#released;
   }
 
-  /** Posts what gets no answer. Resolves when the server has taken it. */
+  /** Posts a message that gets no answer. Resolves when the server has accepted it. */
   protected async post(message: JSONRPCMessage, body: string, send: Post): Promise<void> {
     const turns = isAnswer(message) ? this.#answers : this.#notifications;
     const posted = turns.take(body, (onTaken) => this.#postInTime(send, onTaken));
@@ -212,7 +213,7 @@ export abstract class HttpSession implements SessionTransport {
     }
   }
 
-  /** Settles within its limits, and not before the socket is free. */
+  /** Settles within its limit, and not before the socket is free. */
   async #postInTime(send: Post, onTaken: () => void): Promise<void> {
     if (!this.isOpen) throw this.notOpen();
     const controller = this.track();
@@ -231,11 +232,11 @@ export abstract class HttpSession implements SessionTransport {
     }
   }
 
-  /** Delivers the messages in a text from the server, which came in the course of a request of ours or of none. */
+  /** Delivers the messages in a text from the server. `during` is the request that it came in answer to, if any. */
   protected receive(text: string, during?: RequestId): void {
     if (!this.isOpen) return;
     const messages = parseMessages(text);
-    if (messages === undefined) this.#badMessages.hear();
+    if (messages === undefined) this.#badMessages.add();
     else for (const message of messages) this.deliver(message, during);
   }
 
@@ -244,14 +245,14 @@ export abstract class HttpSession implements SessionTransport {
     if (this.#phase === 'open') this.tell(() => this.onmessage?.(message, context));
   }
 
-  protected notice(kind: string, message: string): void {
+  protected notice(kind: DiagnosticKind, message: string): void {
     this.tell(() => this.onnotice?.({ kind, message }));
   }
 
-  /** A message came to the server, and nothing from it. */
+  /** The server has received a message. It has sent nothing. */
   protected reached(): void {}
 
-  /** The server has said something. */
+  /** The server has sent something. */
   protected alive(): void {
     if (this.onactivity !== undefined) this.tell(this.onactivity);
   }

@@ -1,18 +1,24 @@
 /**
- * HTTP through `node:http` and `node:https` with agents of its own: half the cost of the global `fetch`, and sockets
- * whose end can be awaited.
+ * HTTP through `node:http` and `node:https` with its own agents: half the cost of the global `fetch`, and the end of its
+ * sockets can be awaited.
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Clock } from '../../ports.js';
-import { errorCode, NetworkError } from './exchange.js';
-import type { HttpExchange, HttpReply, HttpRequest } from './exchange.js';
+import { decodedBody } from './content-coding.js';
+import {
+  errorCode,
+  NetworkError,
+  type HttpExchange,
+  type HttpReply,
+  type HttpRequest,
+} from './http-exchange.js';
 
-/** Below the 5 s after which many servers drop an idle socket, so that no request is sent into a closing one. */
+/** Less than the 5 s after which many servers drop an idle socket, so that no request is sent on a closing one. */
 const IDLE_SOCKET_MS = 4_000;
-/** What a socket is worth: more bytes than this, or more time, are not spent on a body that nobody reads. */
+/** Limits for skipping the rest of a body: beyond them, closing the socket is cheaper. */
 const DISCARDED_BYTES = 64 * 1024;
 const DISCARD_LIMIT_MS = 2_500;
 
@@ -38,7 +44,7 @@ export function createKeepAliveExchange(clock: Clock): HttpExchange {
   };
 }
 
-/** No timer goes on while the machine sleeps, and the server has closed its end by then. */
+/** Timers stop while the machine sleeps, and the server has closed its end by then. */
 function endStale(agent: http.Agent, idleMs: (socket: Socket) => number): void {
   for (const socket of freeOf(agent)) if (idleMs(socket) >= IDLE_SOCKET_MS) socket.destroy();
 }
@@ -66,7 +72,7 @@ function send(
     try {
       outgoing = open(url, { method, headers, agent });
     } catch (error) {
-      // A token or an id that no header can carry.
+      // The token or id contains characters that a header cannot carry.
       return reject(new NetworkError(errorCode(error), connected, error));
     }
 
@@ -74,7 +80,7 @@ function send(
     signal.addEventListener('abort', abort, { once: true });
     outgoing.once('close', () => {
       signal.removeEventListener('abort', abort);
-      // Whatever ended it without a word of its own; without effect where it has settled.
+      // It ended without an error event. This has no effect if the request has settled.
       reject(new NetworkError('closed', connected, undefined, outgoing.reusedSocket));
     });
 
@@ -93,7 +99,7 @@ function send(
       incoming = response;
       resolve(toReply(response, clock));
     });
-    // Nobody asked for another protocol. The socket is no longer the agent's, so its end is awaited here.
+    // Another protocol was not requested. The agent no longer owns the socket, so its end is awaited here.
     outgoing.once('upgrade', (response, socket) => {
       const reply = { ...toReply(response, clock), body: nothing(), discard: async () => {} };
       resolve(new Promise((done) => socket.once('close', () => done(reply))));
@@ -104,13 +110,15 @@ function send(
 }
 
 function toReply(response: http.IncomingMessage, clock: Clock): HttpReply {
+  const decoded = decodedBody(response, response.headers['content-encoding']);
   return {
     status: response.statusCode ?? 0,
     header: (name) => {
+      if (name === 'content-encoding' && decoded !== undefined) return undefined;
       const value = response.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     },
-    body: response,
+    body: decoded ?? response,
     discard: () => discard(response, clock),
   };
 }

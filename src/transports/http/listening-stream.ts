@@ -1,25 +1,25 @@
 /**
- * The stream on which a streamable HTTP server sends what answers no request (MCP 2025-11-25, "Listening for messages
- * from the server"): opened with GET, opened again when it ends, given up where the server does not offer it.
+ * The stream on which a streamable HTTP server sends its own messages (MCP 2025-11-25, "Listening for messages from the
+ * server"): opened with GET, reopened when it ends, given up if the server does not offer it.
  *
- * L1. Pauses before opening again grow from 1 s by 1.5 up to 30 s, and start anew only after a stream that lived 5 s.
- * L2. What the server asks for with `retry:` or `Retry-After` lengthens a pause, never shortens it.
+ * L1. Pauses before reopening grow from 1 s by 1.5 up to 30 s, and start again only after a stream that lived 5 s.
+ * L2. `retry:` and `Retry-After` of the server lengthen a pause, never shorten it.
  * L3. A refusal of the first GET says that there is no such stream; the refusal of a later one may mean that the
  *     session is gone.
- * L4. The stream is optional. That it breaks says nothing about the session, however often and however early it does; it is
- *     told on as a reason to ask. Only that no connection could be made counts against the server.
+ * L4. The stream is optional. If it breaks, however often and however early, that says nothing about the session; it is
+ *     reported as a reason to ping. Only a failure to connect counts against the server.
  */
 import type { Clock } from '../../ports.js';
-import { TransportError } from '../session-transport.js';
-import type { RawFailure, TransportNotice } from '../session-transport.js';
-import { pause } from './abortable.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
+import type { TransportNotice } from '../session-transport.js';
+import { pause } from '../../async/abortable.js';
 import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
 import { leavesDoubt } from './http-refusal.js';
 import type { SessionRequests } from './session-requests.js';
 
 const FIRST_PAUSE_MS = 1_000;
 const PAUSE_FACTOR = 1.5;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 /** A stream that ends sooner does not count as one that worked. */
 const WORKING_STREAM_MS = 5_000;
 
@@ -30,7 +30,7 @@ export interface ListeningPort {
   onData(data: string): void;
   onWord(): void;
   onNotice(notice: TransportNotice): void;
-  /** It broke off, or a connection did on which it was asked for; or a gateway refused it. */
+  /** The stream, or the connection that requested it, broke off; or a gateway refused it. */
   onBroken(): void;
   /** No connection could be made. */
   onUnreachable(error: TransportError): void;
@@ -38,7 +38,7 @@ export interface ListeningPort {
   onSessionGone(failure: RawFailure): void;
 }
 
-/** Resolves when it will try no more; rejects with the reason of the signal. */
+/** Resolves when it gives up; rejects with the reason of the signal. */
 export async function listen(port: ListeningPort, signal: AbortSignal): Promise<void> {
   let hadStream = false;
   let lastEventId: string | undefined;
@@ -63,7 +63,7 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
       });
     } catch (error) {
       signal.throwIfAborted();
-      // What cuts the body comes as it is.
+      // An error that cuts the body is not a `TransportError`.
       const isRefused = error instanceof TransportError;
       if (!isRefused || leavesDoubt(error.failure)) port.onBroken();
       if (isRefused) {
@@ -72,7 +72,7 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
           inSession: port.requests.sessionId !== undefined,
           resuming: lastEventId !== undefined,
         });
-        // A server may hold the reply back until its first message: a broken wait for it was a stream, too.
+        // A server may delay the reply until its first message, so a broken wait for the reply was a stream, too.
         if (error.failure.code === 'connection-lost') hadStream = true;
         if (next === 'session-gone') return port.onSessionGone(asExpired(error.failure));
         if (next === 'give-up') return port.onNotice(givenUp(error.failure));
@@ -87,7 +87,7 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
 }
 
 export function growingPause(step: number): number {
-  return Math.min(FIRST_PAUSE_MS * PAUSE_FACTOR ** step, LONGEST_PAUSE_MS);
+  return Math.min(FIRST_PAUSE_MS * PAUSE_FACTOR ** step, MAX_PAUSE_MS);
 }
 
 export type AfterRefusal = 'retry' | 'unreachable' | 'give-up' | 'forget-event' | 'session-gone';
@@ -97,11 +97,11 @@ export interface SoFar {
   readonly hadStream: boolean;
   /** The server has given a session id. */
   readonly inSession: boolean;
-  /** The GET asked for what came after an event. */
+  /** The GET asked for the events after the last one. */
   readonly resuming: boolean;
 }
 
-/** What a GET without a stream means. */
+/** What to do after a GET that gave no stream. */
 export function afterRefusal(failure: RawFailure, soFar: SoFar): AfterRefusal {
   if (failure.code === 'address-refused') return 'unreachable';
   if (failure.code === 'connection-lost') return 'retry';
@@ -110,7 +110,7 @@ export function afterRefusal(failure: RawFailure, soFar: SoFar): AfterRefusal {
   if (!soFar.hadStream) return 'give-up';
   // 409: the server has not yet noticed that the former stream is over.
   if (status === 409) return 'retry';
-  // 400 is what many servers say to a session they do not know, but also to an event id.
+  // Many servers answer 400 to an unknown session, but also to an unknown event id.
   if (status === 400 && soFar.resuming) return 'forget-event';
   return soFar.inSession && (status === 400 || status === 404) ? 'session-gone' : 'give-up';
 }
@@ -128,5 +128,5 @@ function givenUp({ code, http }: RawFailure): TransportNotice {
 }
 
 function tooLarge(limit: number): TransportNotice {
-  return { kind: 'message-too-large', message: `A message above the limit of ${limit} bytes was left out.` };
+  return { kind: 'message-too-large', message: `Skipped a message above the limit of ${limit} bytes.` };
 }

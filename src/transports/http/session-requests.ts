@@ -6,19 +6,18 @@
  *
  * R1. No header leaves the origin of the address.
  * R2. A 401 leads to at most one refresh and one repeat of the request; requests refused at the same time share the
- *     refresh. A 403 for want of scope leads to at most one repeat, and 307 and 308 to one at the place they name.
- *     These say that the server has not taken the message. Nothing else is repeated, but what cannot act twice: once, on a
- *     new socket, where the one it went out on had carried others and broke before a reply.
- * R3. The first message may be redirected in any way that keeps the method; the session is then where it was taken.
- * R4. Configured headers never replace those of the session, and the token replaces a configured `authorization`.
+ *     refresh. A 403 for lack of scope leads to at most one repeat, and 307 and 308 to one at the address they name.
+ *     These replies say that the server has not accepted the message. Otherwise, only a request that cannot act twice is
+ *     repeated: once, on a new socket, if its socket had carried others and broke before a reply.
+ * R3. The first message may be redirected in any way that keeps the method; the session is then at the address that
+ *     accepted it.
+ * R4. Configured headers never replace headers of the session, and the token replaces a configured `authorization`.
  */
 import type { Clock } from '../../ports.js';
-import { TransportError } from '../session-transport.js';
-import { abortable } from './abortable.js';
-import type { HttpAddress } from './address.js';
-import { isWithinOrigin } from './address.js';
-import { NetworkError } from './exchange.js';
-import type { HttpExchange, HttpReply, HttpRequest } from './exchange.js';
+import { TransportError } from '../../failures/transport-error.js';
+import { abortable } from '../../async/abortable.js';
+import { type HttpAddress, isWithinOrigin } from './server-address.js';
+import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
 import { isOfGateway, notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
 
 /** What a transport needs from a credential store or an OAuth flow. */
@@ -26,8 +25,8 @@ export interface HttpAuth {
   /** The bearer token to send; undefined for none. Asked before every request. */
   token(): Promise<string | undefined>;
   /**
-   * Called after a 401, once however many requests were refused; `token` is the one they had. True: `token()` has a new
-   * one, the requests are repeated. False: a person is needed, the requests fail with `auth-required`.
+   * Called after a 401, once for all requests refused at the same time; `token` is the one they had. True: `token()` has a
+   * new one, and the requests are repeated. False: a person is needed, and the requests fail with `auth-required`.
    */
   refresh(
     refused: { readonly status: number; readonly wwwAuthenticate: string | undefined },
@@ -40,8 +39,8 @@ export interface HttpAuth {
 }
 
 /**
- * What comes of a 403. `renewed`: there is another token, the request is repeated. `sign-in`: a person is needed, it
- * fails with `auth-required`. `hopeless`: it fails as it is.
+ * What follows a 403. `renewed`: there is another token, and the request is repeated. `sign-in`: a person is needed, and
+ * the request fails with `auth-required`. `hopeless`: the request fails with the 403.
  */
 export type StepUp = 'renewed' | 'sign-in' | 'hopeless';
 
@@ -52,15 +51,15 @@ export interface SessionRequest {
   readonly accept?: string;
   readonly body?: string;
   readonly lastEventId?: string | undefined;
-  /** To take it twice is the same to the server as to take it once. */
+  /** The server may get it twice without harm. */
   readonly mayComeTwice?: boolean;
   readonly signal: AbortSignal;
 }
 
 const MAX_REDIRECTS = 5;
-/** They ask for the same request at another place (RFC 9110 sections 15.4.8 and 15.4.9). */
+/** These ask for the same request at another address (RFC 9110 sections 15.4.8 and 15.4.9). */
 const REPEATING = new Set([307, 308]);
-/** The same where a client so chooses (RFC 9110 section 15.4); the message may have been taken nevertheless. */
+/** The same, if a client so chooses (RFC 9110 section 15.4); the server may have accepted the message all the same. */
 const MOVING = new Set([301, 302]);
 
 export class SessionRequests {
@@ -69,16 +68,16 @@ export class SessionRequests {
   sessionId: string | undefined;
   /** Sent as `MCP-Protocol-Version` once it is negotiated. */
   protocolVersion: string | undefined;
-  /** Called for every reply that comes from the server itself; `isWord`: it says more than that the message came. */
+  /** Called for every reply of the server itself; `isWord`: it says more than that the message arrived. */
   onreply: ((isWord: boolean) => void) | undefined;
 
   readonly #exchange: HttpExchange;
   readonly #clock: Clock;
   readonly #auth: HttpAuth | undefined;
   #token: string | undefined;
-  /** Where the first message was taken. */
+  /** The address that accepted the first message. */
   #home: URL | undefined;
-  /** A server closes sockets without saying so: no request is risked on one that has been used. */
+  /** This server closes sockets silently, so requests no longer use a socket that was used before. */
   #closesSockets = false;
   #refreshing: Promise<boolean> | undefined;
 
@@ -119,12 +118,13 @@ export class SessionRequests {
       secrets: this.#secrets(),
       inSession,
       needsSignIn,
+      canSignIn: this.#auth !== undefined,
       isFollowed: this.#redirected(reply, this.address.url, request.method) !== undefined,
     });
     throw leavesOpen(reply.status) ? new TransportError(error.failure, { written: true }) : error;
   }
 
-  /** The error for a 2xx reply that is not MCP. `text` is its body where that has been read. */
+  /** The error for a 2xx reply that is not MCP. `text` is its body, if it was read. */
   notMcp(reply: HttpReply, text?: string): Promise<TransportError> {
     return notMcp(reply, { address: this.address, clock: this.#clock, secrets: this.#secrets(), text });
   }
@@ -154,7 +154,7 @@ export class SessionRequests {
         error instanceof TransportError && error.cause instanceof NetworkError && error.cause.reused;
       if (!isStale || !mayComeTwice) throw error;
       const reply = await this.#reachOnce({ ...request, fresh: true }).catch((again: unknown) => {
-        // The server has gone together with the socket: that the request broke tells more.
+        // The server is gone as well; the error of the first request says more.
         throw isUnreached(again) ? error : again;
       });
       this.#closesSockets = true;
@@ -201,7 +201,7 @@ export class SessionRequests {
     return this.#token;
   }
 
-  /** Whether another token than `refused` is at hand now. */
+  /** Whether there is another token than `refused` now. */
   async #renewed(refused: string | undefined, reply: HttpReply, signal: AbortSignal): Promise<boolean> {
     const auth = this.#auth;
     if (auth === undefined) return false;
@@ -211,7 +211,7 @@ export class SessionRequests {
     return this.#asked(this.#refreshing, signal);
   }
 
-  /** Only messages are worth a sign-in: a server may offer no more than that to a token of little scope. */
+  /** Only messages lead to a sign-in: a server may offer nothing else to a token with little scope. */
   async #stepUp(
     { method, signal }: SessionRequest,
     reply: HttpReply,
@@ -242,7 +242,7 @@ function isSuccess({ status }: HttpReply): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Any other status says no more than that the message came: it was taken, or something broke over it. */
+/** Any other status only says that the message arrived: it was accepted, or something failed because of it. */
 function isRefusal({ status }: HttpReply): boolean {
   return status >= 300 && status < 500;
 }
@@ -251,12 +251,12 @@ function isUnreached(error: unknown): boolean {
   return error instanceof TransportError && error.failure.code === 'address-refused';
 }
 
-/** Whether a server may have acted on a message and points elsewhere nevertheless, for instance to what came of it. */
+/** Whether a server may have acted on a message although it redirects, for instance to the result. */
 function leavesOpen(status: number): boolean {
   return status >= 300 && status < 400 && !REPEATING.has(status);
 }
 
-/** What ended a request ahead of the time at which it would have been sent. */
+/** What ended a request before it was sent. */
 function unsent(reason: unknown): unknown {
   return reason instanceof TransportError
     ? new TransportError(reason.failure, { written: false, cause: reason })

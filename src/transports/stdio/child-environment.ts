@@ -1,14 +1,14 @@
 /**
- * Decides which environment a server gets. Pure: the host's environment is passed in, nothing is read or spawned.
+ * Decides which environment a server gets. Pure: the host's environment is an argument, and nothing is read or spawned.
  *
- * The list is short on purpose: a host's variables are where its secrets are. It holds who and where the user is,
- * how text and time look, how the network is reached, and which certificates are trusted. The proxy variables may
- * carry credentials; without them a server behind a proxy cannot start at all.
+ * The list is short on purpose: a host's variables hold its secrets. It has the variables for the user and their folders,
+ * language and time zone, the network, and trusted certificates. The proxy variables may contain credentials; without them
+ * a server behind a proxy cannot start at all.
  */
 
 export type HostEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Which gateways of the command have started this process, by what each of them serves. */
+/** The `troupe serve` gateways above this process, each named by what it serves. */
 export const SERVE_CHAIN_VARIABLE = 'TROUPE_SERVE_CHAIN';
 
 const EVERYWHERE = [
@@ -46,7 +46,7 @@ const POSIX = [
   'XDG_STATE_HOME',
 ];
 
-/** `PATHEXT` and `COMSPEC` are how a `.cmd` shim such as `npx` is found and run. */
+/** `PATHEXT` and `COMSPEC` are needed to find and run a `.cmd` shim such as `npx`. */
 const WINDOWS = [
   'APPDATA',
   'COMSPEC',
@@ -70,9 +70,9 @@ const WINDOWS = [
  * The complete environment of a child process.
  *
  * @param host The host's environment. A value that starts with `()` is an exported shell function and is never
- *   handed on.
+ *   passed on.
  * @param entryEnv The entry's own variables; they win.
- * @param inheritEnv `true` hands on all of the host's variables, a list those names besides the allow-list.
+ * @param inheritEnv `true` passes on all variables of the host, a list these names besides the allow-list.
  *   Default: the allow-list only (`LC_*` included).
  * @param platform Windows compares names without regard to case.
  */

@@ -1,20 +1,21 @@
 /**
- * Decides when a session that was not closed by us is over, and why.
+ * Decides when a session that Troupe did not close is over, and why.
  *
- * The end of a process shows itself in up to three ways, in any order: it exits, its stdout ends, its stdin breaks.
- * The exit is the best cause, so the other two wait a moment for it; and a process that has exited is given the time
- * to be read to the end. Tells once.
+ * The end of a process shows in up to three ways, in any order: it exits, its stdout ends, its stdin breaks. The exit is
+ * the best cause, so the other two wait a moment for it. After an exit, the output is read to its end first. Reports once.
  */
 import type { ProcessExit } from '../../../machines/policy/failure.js';
 import type { Clock } from '../../ports.js';
-import { afterPendingReads } from './pending-reads.js';
+import type { RawFailure } from '../../failures/transport-error.js';
+import { reportsError } from '../../failures/error-line.js';
+import { causeHint, outputOf, quoted } from '../../failures/output.js';
 
 export type EndCause =
   | { readonly kind: 'exited'; readonly exit: ProcessExit }
   | { readonly kind: 'stdout-closed' }
   | { readonly kind: 'stdin-broken' };
 
-/** How long a closed pipe waits for the exit that mostly follows. */
+/** How long a closed pipe waits for the exit that usually follows. */
 const EXIT_GRACE_MS = 250;
 
 export class EndWatch {
@@ -42,9 +43,9 @@ export class EndWatch {
     });
   }
 
-  /** From here on the end is ours. An exit that has been seen but not told yet is told now. */
+  /** From now on Troupe ends the session. An exit that was seen but not reported yet is reported now. */
   stop(): void {
-    if (this.#cause?.kind === 'exited') this.#tell();
+    if (this.#cause?.kind === 'exited') this.#emit();
     this.#cancelWait();
     this.#over = true;
   }
@@ -53,12 +54,79 @@ export class EndWatch {
     if (this.#over) return;
     this.#cancelWait();
     this.#cause = cause;
-    this.#cancelWait = wait(() => this.#tell());
+    this.#cancelWait = wait(() => this.#emit());
   }
 
-  #tell(): void {
+  #emit(): void {
     if (this.#over || this.#cause === undefined) return;
     this.#over = true;
     this.#onEnd(this.#cause);
   }
+}
+
+const TURNS = 2;
+
+/**
+ * Calls `fn` when what was already in the kernel's pipes has been read; the returned function cancels that.
+ *
+ * The output of a process is in the pipe by the time its end is reported, and has been read a whole turn of the event
+ * loop later (a socket buffer is smaller than what one turn reads). So this waits for the last output of a process
+ * without a timer and without a guess, and a grandchild that goes on writing cannot prolong it.
+ */
+export function afterPendingReads(fn: () => void): () => void {
+  let turns = 0;
+  const turn = (): void => {
+    if (turns === TURNS) return fn();
+    turns += 1;
+    handle = setImmediate(turn);
+  };
+  let handle = setImmediate(turn);
+  return () => clearImmediate(handle);
+}
+
+/** Signals that come from outside. The output of the program says nothing about them. */
+const FROM_OUTSIDE: Readonly<Record<string, string>> = {
+  SIGKILL: 'Something killed it from outside, often because memory ran out.',
+  SIGTERM: 'Something ended it from outside.',
+};
+
+/**
+ * The cause of an end as a failure. Pure.
+ *
+ * @param stdout - The lines there, if the server has sent no message.
+ */
+export function endFailure(
+  cause: EndCause,
+  stderr: readonly string[],
+  stdout: readonly string[] = [],
+): RawFailure {
+  const hint =
+    cause.kind === 'exited' && cause.exit.signal !== null
+      ? killedHint(cause.exit.signal, stderr)
+      : causeHint(stderr, stdout);
+  return {
+    ...described(cause),
+    ...(hint === undefined ? {} : { hint }),
+    ...outputOf(stderr, stdout),
+  };
+}
+
+function killedHint(signal: string, stderr: readonly string[]): string | undefined {
+  const line = stderr.findLast(reportsError);
+  return FROM_OUTSIDE[signal] ?? (line === undefined ? undefined : quoted(line, stderr, 'stderr'));
+}
+
+function described(cause: EndCause): RawFailure {
+  switch (cause.kind) {
+    case 'exited':
+      return { code: 'process-exited', message: `The server ${howItEnded(cause.exit)}.`, exit: cause.exit };
+    case 'stdout-closed':
+      return { code: 'stdout-closed', message: 'The server closed its stdout but is still running.' };
+    case 'stdin-broken':
+      return { code: 'connection-lost', message: 'The server closed its stdin but is still running.' };
+  }
+}
+
+function howItEnded({ code, signal }: ProcessExit): string {
+  return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
 }

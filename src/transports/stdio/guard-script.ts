@@ -1,20 +1,20 @@
 /**
- * What the guard does, as a script for any POSIX shell (dash, busybox, bash): `sh -c SCRIPT NAME MARK [PROC]`.
+ * The script of the guard, for any POSIX shell (dash, busybox, bash): `sh -c SCRIPT NAME MARK [PROC]`.
  *
- * It reads lines from its stdin, `+ GROUP` and `- GROUP`, and when that ends, because the host is gone, it ends every
+ * It reads the lines `+ GROUP` and `- GROUP` from its stdin. When its stdin ends, because the host is gone, it ends every
  * process that belongs to a group on its list, carries the mark in its environment (Linux), or descends from such a
  * process: SIGTERM, 0.4 s later SIGKILL.
  *
- * K1. A line is obeyed only if it is whole and its number a plain one above 1, of nine digits at most: nothing else
- *     can become a target.
- * K2. Descendants are looked up before a signal is sent, while their parents still live; who was found once is found
- *     again, by number and start time, when his parent is dead.
- * K3. A group on the list whose number now belongs to a process with another start time is somebody else's.
- * K4. It needs no `ps` where there is a `/proc`; no numbers of processes are taken from text that a process can choose.
+ * K1. A line counts only if it is whole and its number is a plain one above 1, of nine digits at most: nothing else can
+ *     become a target.
+ * K2. Descendants are looked up before a signal is sent, while their parents still live; a process that was found once is
+ *     found again, by number and start time, after its parent has died.
+ * K3. A group is skipped if its number now belongs to a process with another start time.
+ * K4. It needs no `ps` if there is a `/proc`. It takes no process numbers from text that a process can choose.
  * K5. Signals that reach a whole session or service do not end it: only SIGKILL does.
  *
- * MARK may be empty. PROC is where the process table is, `/proc` if not given; where it is not, `ps` is asked, and
- * neither marks nor start times are known.
+ * MARK may be empty. PROC is the folder of the process table, `/proc` by default. If it does not exist, `ps` is used, and
+ * marks and start times are unknown.
  */
 export const GUARD_SCRIPT = `# A guard of mcp-troupe: ends the MCP servers of a host that has died.
 trap '' HUP INT QUIT PIPE TERM

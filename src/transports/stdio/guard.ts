@@ -2,36 +2,38 @@
  * The end of the servers when the host cannot end them: killed, crashed, or ended by a signal that it does not handle.
  *
  * One small process for all troupes of this host (see `guard-script.ts`) holds a pipe from it and knows the process
- * groups of its servers. When the pipe breaks, it ends them. The host behaves as if there was no guard: nothing
- * listens to its signals or errors, and its event loop is not kept alive.
+ * groups of its servers. When the pipe breaks, it ends them. The host behaves as without a guard: nothing listens to its
+ * signals or errors, and its event loop is not kept alive.
  *
- * D1. The guard runs before the first server is spawned and is told of each in the same turn. It is gone when nobody
- *     needs it any more.
- * D2. A group is taken from its list when it is proven gone, so that its number is never used for somebody else.
- * D3. A guard that died is replaced at the next spawn and told every group there is. A host that died without one
- *     leaves marked servers (`owner-mark.ts`), which the first spawn of the next host ends (`sweep.ts`).
- * D4. Without a guard (no `sh`) servers run all the same; that is told once.
+ * D1. The guard runs before the first server is spawned, and gets each group in the same turn. It ends when it is no longer
+ *     needed.
+ * D2. A group is removed from its list when it is proven gone, since its number may then be reused.
+ * D3. A guard that died is replaced at the next spawn, and gets every group again. A host that died without a guard leaves
+ *     marked servers (`owner-mark.ts`), which the first spawn of the next host ends (`sweep.ts`).
+ * D4. Without a guard (no `sh`) servers run all the same; that is reported once.
  *
- * Not covered: Windows, where the guard does nothing; elsewhere than on Linux, helpers that have left the group and
- * lost their parent before the host died, and the sweep.
+ * Not covered: Windows, where the guard does nothing. On other systems than Linux, also helpers that have left the group
+ * and lost their parent before the host died, and the sweep.
  */
 import type { TransportNotice } from '../session-transport.js';
-import { endMarked, startGuard, type GuardProcess, type StartGuard } from './guard-process.js';
 import { isOfDeadHost, ownMark } from './owner-mark.js';
 import { sweep } from './sweep.js';
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { GUARD_SCRIPT } from './guard-script.js';
 
-/** What one server has of the guard. */
-export interface GuardPlace {
-  /** From here on this process group ends with the host. */
+/** The place of one server with the guard. */
+export interface GuardLocation {
+  /** From now on this process group ends with the host. */
   cover(group: number): void;
-  /** Nothing of the server is left. Resolves when a guard that nobody needs any more is gone. Idempotent. */
+  /** Nothing of the server is left. Resolves when the guard is gone, if it is no longer needed. Idempotent. */
   leave(): Promise<void>;
 }
 
 type Tell = (notice: TransportNotice) => void;
 
-/** Must be called before the server is spawned. `tell` hears that there is no guard, if it is the first to. */
-export function guardServer(tell: Tell): GuardPlace {
+/** Must be called before the server is spawned. The first `tell` is called if there is no guard. */
+export function guardServer(tell: Tell): GuardLocation {
   if (process.platform === 'win32') return NOWHERE;
   if (!hasSwept) void sweep(isOfDeadHost, endMarked);
   hasSwept = true;
@@ -48,7 +50,7 @@ export class Guard {
     this.#start = start;
   }
 
-  enter(tell: Tell): GuardPlace {
+  enter(tell: Tell): GuardLocation {
     const place: { group?: number } = {};
     let left: Promise<void> | undefined;
     this.#places.add(place);
@@ -66,7 +68,7 @@ export class Guard {
   }
 
   #launch(tell: Tell): GuardProcess | undefined {
-    const child = this.#start((error) => this.#tellFailure(error, tell));
+    const child = this.#start((error) => this.#reportFailure(error, tell));
     child?.once('exit', () => {
       if (this.#process === child) this.#process = undefined;
     });
@@ -74,13 +76,13 @@ export class Guard {
     return child;
   }
 
-  /** Its end shows itself at a write before it is reported. */
+  /** A write to a dead guard fails before its end is reported. */
   #replace(dead: GuardProcess, tell: Tell): void {
     if (this.#process === dead) this.#process = undefined;
     this.#process ??= this.#launch(tell);
   }
 
-  #tellFailure(error: unknown, tell: Tell): void {
+  #reportFailure(error: unknown, tell: Tell): void {
     if (this.#hasToldFailure) return;
     this.#hasToldFailure = true;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
@@ -96,7 +98,7 @@ export class Guard {
     if (this.#places.size === 0) await this.#end();
   }
 
-  /** By SIGKILL: a guard without a list has nothing to lose, and this reaches it in any state. */
+  /** Uses SIGKILL: a guard without a list has nothing to lose, and this reaches it in any state. */
   async #end(): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;
@@ -109,6 +111,58 @@ export class Guard {
   }
 }
 
-const NOWHERE: GuardPlace = { cover: () => {}, leave: () => Promise.resolve() };
+const NOWHERE: GuardLocation = { cover: () => {}, leave: () => Promise.resolve() };
 const guard = new Guard((onFailure) => startGuard(ownMark(), onFailure));
 let hasSwept = false;
+
+/** A guard that runs until its `stdin` is closed. That pipe is closed on exec: no server can inherit it. */
+export interface GuardProcess extends ChildProcess {
+  readonly stdin: Socket;
+}
+
+/** @param onFailure Called with the reason if undefined is returned, at once or a moment later. */
+type StartGuard = (onFailure: (error: unknown) => void) => GuardProcess | undefined;
+
+export function startGuard(
+  mark: string | undefined,
+  onFailure: (error: unknown) => void,
+): GuardProcess | undefined {
+  try {
+    const child = run('troupe-guard', mark, 'pipe');
+    const hasStarted = child.pid !== undefined;
+    // A later error is from a `kill`: the closed pipe ends the guard all the same.
+    child.on('error', hasStarted ? ignore : onFailure);
+    child.stdin?.on('error', ignore);
+    if (hasStarted) (child.stdin as Socket).unref();
+    else child.stdin?.destroy();
+    return hasStarted ? (child as GuardProcess) : undefined;
+  } catch (error) {
+    onFailure(error);
+    return undefined;
+  }
+}
+
+/** Ends every process that carries the mark, and its descendants. It takes a second. */
+export function endMarked(mark: string): void {
+  run('troupe-sweep', mark, 'ignore').on('error', ignore);
+}
+
+/**
+ * Starts the shell that runs the guard's script. It has its own session, which no terminal reaches, holds no directory, gets
+ * only the search path of the host's variables, and does not keep the host running.
+ */
+function run(name: string, mark: string | undefined, stdin: 'pipe' | 'ignore'): ChildProcess {
+  const child = spawn('sh', ['-c', GUARD_SCRIPT, name, mark ?? ''], {
+    cwd: '/',
+    env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+    stdio: [stdin, 'ignore', 'ignore'],
+    detached: true,
+  });
+  child.unref();
+  return child;
+}
+
+/** Each use of the guard checks whether it lives. */
+function ignore(): void {
+  return;
+}

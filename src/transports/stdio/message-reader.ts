@@ -1,13 +1,13 @@
 /**
  * Turns the bytes of a server's stdout into JSON-RPC messages.
  *
- * One `JSON.parse` a line and a cheap look at the shape: the protocol client validates what it uses. What is no
+ * One `JSON.parse` a line and a cheap check of the shape: the protocol client validates what it uses. A line that is not
  * JSON-RPC is noise, never an error.
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { messagesIn } from '../json-rpc.js';
-import { LineFramer } from '../line-framer.js';
-import { parseJson } from '../../parse-json.js';
+import { LineFramer } from '../../text/line-framer.js';
+import { parseJson } from '../../json/parse-json.js';
 import { answeredId } from './oversize-id.js';
 
 export interface MessageSink {
@@ -15,7 +15,7 @@ export interface MessageSink {
   message(message: JSONRPCMessage): void;
   /** A line that is not JSON-RPC, as it came. Must not throw. */
   noise(line: string): void;
-  /** A line beyond the limit, and the request it would have answered where that could be told. Must not throw. */
+  /** A line beyond the limit, and the request that it would have answered, if known. Must not throw. */
   tooLarge(bytes: number, id: RequestId | undefined): void;
 }
 
@@ -52,7 +52,7 @@ export class MessageReader {
   }
 }
 
-/** Undefined for what is no JSON object or array. The look at the first character spares an exception per banner line. */
+/** Undefined for anything but a JSON object or array. The check of the first character avoids an exception per banner line. */
 function parse(line: string): unknown {
   return /^\s*[{[]/.test(line) ? parseJson(line) : undefined;
 }

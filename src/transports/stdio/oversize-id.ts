@@ -1,8 +1,8 @@
 /**
- * Finds the id of a JSON-RPC response of which only the first and last bytes are known. Pure.
+ * Finds the id of a JSON-RPC response from its first and last bytes. Pure.
  *
- * Servers write the id on either side of the result. Only members of the outermost object are looked at: those
- * before the first composite value, and those between the last one and the closing brace.
+ * Servers write the id before or after the result. Only members of the outermost object count: the ones before the first
+ * composite value, and the ones between the last composite value and the closing brace.
  */
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 
@@ -17,7 +17,7 @@ function idAmong(members: string | undefined): RequestId | undefined {
   return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }
 
-/** The id of the request that this line answers; undefined for a request, a batch, or what is no JSON-RPC at all. */
+/** The id of the request that this line answers; undefined for a request, a batch, or anything but JSON-RPC. */
 export function answeredId(line: { readonly head: string; readonly tail: string }): RequestId | undefined {
   const head = RESPONSE_HEAD.exec(line.head);
   if (head === null) return undefined;

@@ -1,10 +1,9 @@
 /**
- * The mark that every server carries in its environment, and hands on to whatever it starts: whose process it is.
+ * The mark that every server carries in its environment and passes on to its children: it names their owner.
  *
- * It names the host by process namespace, number and start time, which together belong to one process only for as
- * long as the machine runs, and ends in a random token, so that nobody carries it by accident. Where marks cannot be
- * read back there are none: that takes Linux's `/proc`. A process that shall outlive the host can be started without
- * the variable.
+ * It names the host by process namespace, number and start time, which together identify one process as long as the
+ * machine runs, and ends in a random token, so that no process carries it by accident. There are marks only if they can be
+ * read back, which needs Linux's `/proc`. A process that is to outlive the host can be started without the variable.
  */
 import { randomBytes } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
@@ -22,7 +21,7 @@ const MARK = /^(\d+)-(\d+)-(\d+)-[\da-f]{32}$/;
 
 let own: string | false | undefined;
 
-/** The mark of this process; the same at every call. Undefined where marks cannot be read back. */
+/** The mark of this process; the same at every call. Undefined if marks cannot be read back. */
 export function ownMark(): string | undefined {
   own ??= makeMark() ?? false;
   return own === false ? undefined : own;
@@ -35,7 +34,7 @@ function makeMark(): string | undefined {
   return `${namespace}-${process.pid}-${start}-${randomBytes(16).toString('hex')}`;
 }
 
-/** Whether this is the mark of a host that is proven dead. Of another namespace's numbers nothing can be proven. */
+/** Whether this is the mark of a host that is proven dead. Nothing can be proven about numbers of another namespace. */
 export function isOfDeadHost(mark: string): boolean {
   const owner = parseMark(mark);
   return owner !== undefined && owner.namespace === processNamespace() && isDead(owner);
@@ -47,7 +46,7 @@ function parseMark(mark: string): Owner | undefined {
   return { namespace, pid: Number(pid), start };
 }
 
-/** The kernel is asked last: it also knows processes that `/proc` hides from us. */
+/** The kernel is asked last: it also knows processes that `/proc` hides. */
 function isDead({ pid, start }: Owner): boolean {
   const stat = statOf(pid);
   return stat === undefined ? !isKnown(pid) : !stat.isLiving || stat.start !== start;

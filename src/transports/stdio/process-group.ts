@@ -1,12 +1,12 @@
 /**
  * The process tree of a server that leads its own process group (POSIX).
  *
- * G1. A signal goes to the whole group, and to the descendants that have left it (`setsid`), as far as they could
- *     be found: whoever left and has lost its parent before the first look is out of reach.
- * G2. While the leader runs nobody else is looked at; after it the kernel is asked first, the process table last.
- * G3. Once found empty, the group is never signalled again: its number may belong to somebody else.
+ * G1. A signal goes to the whole group, and to descendants that have left it (`setsid`), if they were found: a process that
+ *     left the group and lost its parent before the first look is out of reach.
+ * G2. While the leader runs, no other process is checked; after its end the kernel is asked first, the process table last.
+ * G3. Once found empty, the group is never signalled again: its number may be reused.
  */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { descendantsOf, isKnown, livingProcesses } from './process-table.js';
 import type { ProcessTree } from './stop-ladder.js';
 
@@ -56,11 +56,42 @@ export class ProcessGroup implements ProcessTree {
   }
 }
 
-/** A target that has just ended, or belongs to another user, is no failure: the next look tells who is left. */
+/** A target that has just ended, or belongs to another user, is not a failure: the next check finds what is left. */
 function send(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch {
     return;
+  }
+}
+
+/**
+ * The process tree of a server on Windows, which has no process groups and no SIGTERM: the first rung that is reached ends
+ * the tree by force. If the leader has ended by itself, the remaining processes cannot be found.
+ */
+export class WindowsProcessTree implements ProcessTree {
+  readonly #leader: Pick<ChildProcess, 'exitCode'>;
+  readonly #pid: number;
+
+  constructor(leader: Pick<ChildProcess, 'exitCode'>, pid: number) {
+    this.#leader = leader;
+    this.#pid = pid;
+  }
+
+  get leaderAlive(): boolean {
+    return this.#leader.exitCode === null;
+  }
+
+  isAlive(): boolean {
+    return this.leaderAlive;
+  }
+
+  takeStock(): void {
+    return;
+  }
+
+  signal(): void {
+    if (!this.leaderAlive) return;
+    spawnSync('taskkill', ['/pid', String(this.#pid), '/T', '/F'], { windowsHide: true, stdio: 'ignore' });
   }
 }

@@ -1,8 +1,8 @@
 /**
  * The living processes of this machine, as far as the end of a process tree needs to know them.
  *
- * Reads Linux's `/proc`, else asks `ps`. A zombie is not living: nothing of it is left but its number, and where
- * nobody reaps (pid 1 of many containers) it keeps that for good, so `kill(pid, 0)` cannot tell.
+ * Reads Linux's `/proc`, else asks `ps`. A zombie is not living: only its number is left. It keeps the number for ever if
+ * its parent does not reap it (pid 1 of many containers), so `kill(pid, 0)` cannot be used.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export interface ProcessStat {
   readonly isLiving: boolean;
   readonly parent: number;
   readonly group: number;
-  /** Clock ticks between the start of the machine and that of the process. */
+  /** Clock ticks between the start of the machine and the start of the process. */
   readonly start: string;
 }
 
@@ -37,7 +37,7 @@ export function livingProcesses(): readonly LivingProcess[] | undefined {
   return snapshot;
 }
 
-/** Undefined where the table cannot be read (no free file descriptor, no `ps`). */
+/** Undefined if the table cannot be read (no free file descriptor, no `ps`). */
 export function readProcesses(): readonly LivingProcess[] | undefined {
   try {
     return process.platform === 'linux' ? fromProc() : fromPs();
@@ -68,13 +68,13 @@ function parseStat(pid: string, stat: string): LivingProcess[] {
   return [{ pid: Number(pid), parent: Number(parent), group: Number(group) }];
 }
 
-/** proc_pid_stat(5): `pid (comm) state ppid pgrp …`; comm may hold spaces and parentheses. Without the first two. */
+/** The fields after the first two of proc_pid_stat(5): `pid (comm) state ppid pgrp …`; comm may hold spaces and parentheses. */
 const fieldsOf = (stat: string): string[] =>
   stat.slice(stat.lastIndexOf(')') + 2).split(' ', START_FIELD + 1);
 
 const isOver = (state: string | undefined): boolean => state === 'Z' || state === 'X';
 
-/** Undefined where there is no such process, or no `/proc` that shows it. */
+/** Undefined if there is no such process, or no `/proc` that shows it. */
 export function statOf(pid: number): ProcessStat | undefined {
   try {
     const fields = fieldsOf(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -106,7 +106,7 @@ function fromPs(): LivingProcess[] {
   });
 }
 
-/** Everything that descends from the given processes, themselves not included. */
+/** The descendants of the given processes, without these themselves. */
 export function descendantsOf(roots: Iterable<number>, table: readonly LivingProcess[]): LivingProcess[] {
   const family = new Set(roots);
   const found: LivingProcess[] = [];

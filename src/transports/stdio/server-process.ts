@@ -2,12 +2,11 @@
  * One running server process and its three pipes.
  *
  * Owns the child, its process tree, its place with the guard, and everything that reads or writes its pipes. It does
- * not know the session transport's promises; it tells what happens through `ServerProcessEvents`, none of which may
- * throw.
+ * not know the promises of the session transport. It reports through `ServerProcessEvents`, which must not throw.
  *
  * P1. stderr is always drained: a server that logs must not block.
- * P2. stdout is read for as long as the session lasts, also while the process is being stopped.
- * P3. `stop` leaves no listener that acts, no timer and no open pipe, whoever else holds the other end.
+ * P2. stdout is read as long as the session lasts, also while the process is being stopped.
+ * P3. `stop` leaves no listener that acts, no timer and no open pipe, even if another process holds the other end.
  */
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -15,19 +14,15 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { ProcessExit } from '../../../machines/policy/failure.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
-import type { RawFailure } from '../session-transport.js';
-import { cleanText } from './clean-text.js';
-import { endFailure } from './end-failure.js';
-import { EndWatch } from './end-watch.js';
-import type { GuardPlace } from './guard.js';
-import { LineFramer } from '../line-framer.js';
+import type { RawFailure } from '../../failures/transport-error.js';
+import { cleanText } from '../../text/clean-text.js';
+import { endFailure, EndWatch, afterPendingReads } from './end-watch.js';
+import type { GuardLocation } from './guard.js';
+import { LineFramer } from '../../text/line-framer.js';
 import { MessageReader } from './message-reader.js';
 import { NoiseGate, type NoiseBurst } from '../noise-gate.js';
-import { afterPendingReads } from './pending-reads.js';
-import { ProcessGroup } from './process-group.js';
-import { StderrRing } from './stderr-ring.js';
+import { ProcessGroup, WindowsProcessTree } from './process-group.js';
 import { StopLadder } from './stop-ladder.js';
-import { WindowsProcessTree } from './windows-process-tree.js';
 import { WriteQueue } from './write-queue.js';
 
 export interface ServerProcessEvents {
@@ -37,7 +32,7 @@ export interface ServerProcessEvents {
   stderr(line: string): void;
   /** Bytes on stdout. */
   activity(): void;
-  /** The session is over and it was not us who ended it. At most once, never after `stop`. */
+  /** The session is over, and Troupe did not end it. At most once, never after `stop`. */
   ended(failure: RawFailure): void;
 }
 
@@ -48,7 +43,7 @@ export interface ServerProcessOptions {
   readonly mask: (text: string) => string;
 }
 
-/** A child whose spawn has succeeded: it has a number and all three pipes. */
+/** A child that was spawned: it has a process id and all three pipes. */
 export interface SpawnedChild extends ChildProcess {
   readonly pid: number;
   readonly stdin: Writable;
@@ -63,19 +58,19 @@ const NOISE_SAMPLE_CHARACTERS = 200;
 export class ServerProcess {
   readonly pid: number;
   readonly #child: SpawnedChild;
-  readonly #guarded: GuardPlace;
+  readonly #guarded: GuardLocation;
   readonly #events: ServerProcessEvents;
-  readonly #stderr = new StderrRing();
+  readonly #stderr = new OutputRing();
+  /** Lines on stdout before any message. */
+  readonly #stdout = new OutputRing();
   readonly #writes: WriteQueue;
   readonly #noise: NoiseGate;
-  /** Of a server that has sent no message. */
-  #firstNoise: string | undefined;
   readonly #end: EndWatch;
   readonly #ladder: StopLadder;
 
   constructor(
     child: SpawnedChild,
-    guarded: GuardPlace,
+    guarded: GuardLocation,
     options: ServerProcessOptions,
     events: ServerProcessEvents,
   ) {
@@ -87,7 +82,7 @@ export class ServerProcess {
     this.#events = events;
     this.#end = new EndWatch(clock, (cause) => {
       this.#noise.flush();
-      const failure = endFailure(cause, this.#stderr.lines(), this.#firstNoise);
+      const failure = endFailure(cause, this.#stderr.lines(), this.#stdout.lines());
       this.#writes.fail(failure);
       events.ended(failure);
     });
@@ -123,11 +118,15 @@ export class ServerProcess {
     return this.#stderr.lines();
   }
 
+  stdoutTail(): readonly string[] {
+    return this.#stdout.lines();
+  }
+
   send(text: string): Promise<void> {
     return this.#writes.send(text);
   }
 
-  /** Climbs down the stop ladder. Resolves to whether nothing of the process tree is left. Runs once. */
+  /** Runs the stop ladder. Resolves to whether nothing of the process tree is left. Runs once. */
   async stop(closed: RawFailure): Promise<boolean> {
     this.#end.stop();
     const isGone = await this.#ladder.run();
@@ -140,7 +139,7 @@ export class ServerProcess {
     return isGone;
   }
 
-  /** Sends SIGKILL to the whole tree before it returns. Hurries a running `stop`, and does not replace it. */
+  /** Sends SIGKILL to the whole tree before it returns. Speeds up a running `stop`, and does not replace it. */
   kill(): void {
     this.#ladder.kill();
   }
@@ -151,13 +150,13 @@ export class ServerProcess {
     const reader = new MessageReader(
       {
         message: (message) => {
+          if (!hasSpoken) this.#stdout.clear();
           hasSpoken = true;
-          this.#firstNoise = undefined;
           this.#events.message(message);
         },
         noise: (line) => {
-          if (!hasSpoken) this.#firstNoise ??= shown(line);
-          this.#noise.hear(line);
+          if (!hasSpoken) this.#stdout.push(shown(line));
+          this.#noise.add(line);
         },
         tooLarge: (bytes, id) => this.#events.tooLarge(bytes, id),
       },
@@ -191,7 +190,34 @@ export class ServerProcess {
   }
 }
 
-/** A broken pipe is told by the write that failed, or by the end of the process. */
+/** A failed write, or the end of the process, reports a broken pipe. */
 function ignore(): void {
   return;
+}
+
+const MAX_LINES = 200;
+const MAX_CHARACTERS = 64 * 1024;
+
+/** The last lines that a server wrote to one pipe: at most 200 lines and 64 Ki characters. The oldest are dropped first. */
+export class OutputRing {
+  readonly #lines: string[] = [];
+  #characters = 0;
+
+  clear(): void {
+    this.#lines.length = 0;
+    this.#characters = 0;
+  }
+
+  push(line: string): void {
+    this.#lines.push(line);
+    this.#characters += line.length;
+    while (this.#lines.length > MAX_LINES || this.#characters > MAX_CHARACTERS) {
+      this.#characters -= this.#lines.shift()?.length ?? 0;
+    }
+  }
+
+  /** Oldest first. */
+  lines(): readonly string[] {
+    return [...this.#lines];
+  }
 }

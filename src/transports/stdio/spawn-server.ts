@@ -1,20 +1,20 @@
 /**
- * Starts the process of a server, and says what is wrong where it cannot.
+ * Starts the process of a server, and says what is wrong if that fails.
  *
- * Node's `spawn` reports a missing command and a missing working directory alike (ENOENT), some errors by an event
- * and some by a throw. Messages name the command and the directory, never an argument or a variable.
+ * Node's `spawn` reports a missing command and a missing working directory alike (ENOENT). It emits some errors and throws
+ * others. Messages name the command and the directory, never an argument or a variable.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { RawFailure } from '../session-transport.js';
+import type { RawFailure } from '../../failures/transport-error.js';
 import { OWNER_VARIABLE, ownMark } from './owner-mark.js';
 
 export interface SpawnSpec {
   readonly command: string;
   readonly args?: readonly string[];
-  /** The complete environment of the child, but for the mark of its owner (`owner-mark.ts`). */
+  /** The complete environment of the child, except the mark of its owner (`owner-mark.ts`). */
   readonly env: Readonly<Record<string, string>>;
   /** Default: the host's working directory. */
   readonly cwd?: string;
@@ -22,23 +22,23 @@ export interface SpawnSpec {
 
 const NOT_IN_PATH = 'Is it installed, and in a directory of the PATH that the server gets?';
 const ONE_NAME =
-  "All of it is taken for the name of one program. Arguments belong in 'args', each as an item of its own.";
+  "The whole text is read as the name of one program. Put each argument into 'args' as a separate item.";
 const AT_A_LIMIT: Readonly<Record<string, string>> = {
   E2BIG: 'Its arguments and variables are longer than the system allows.',
-  EMFILE: 'The host has as many files open as it may.',
-  ENFILE: 'The system has as many files open as it can.',
-  EAGAIN: 'There are as many processes as the system allows.',
+  EMFILE: 'The host has reached its limit of open files.',
+  ENFILE: 'The system has reached its limit of open files.',
+  EAGAIN: 'The system has reached its limit of processes.',
   ENOMEM: 'The system has no memory left for it.',
 };
 
-/** On Windows a command is mostly a `.cmd` shim, which only a shell can run: cross-spawn knows how, and is loaded there alone. */
+/** On Windows a command is usually a `.cmd` shim, which only a shell can run: cross-spawn does that, and loads only there. */
 export async function loadSpawn(): Promise<typeof spawn> {
   if (process.platform !== 'win32') return spawn;
   const { default: crossSpawn } = await import('cross-spawn');
   return crossSpawn.spawn;
 }
 
-/** Leads a process group of its own (POSIX), so that a signal can reach all of it and the host's Ctrl-C does not. */
+/** The child leads its own process group (POSIX), so that a signal can reach all of it and the host's Ctrl-C does not. */
 export function spawnServer(spawnProcess: typeof spawn, spec: SpawnSpec): ChildProcess {
   return spawnProcess(spec.command, [...(spec.args ?? [])], {
     cwd: spec.cwd,
@@ -54,7 +54,7 @@ function markedEnvironment(env: SpawnSpec['env']): Record<string, string> {
   return mark === undefined ? { ...env } : { ...env, [OWNER_VARIABLE]: mark };
 }
 
-/** Resolves when the process runs; rejects with Node's error, and leaves no pipe, when it does not. */
+/** Resolves when the process runs. If it does not, rejects with Node's error and leaves no pipe. */
 export function hasSpawned(child: ChildProcess): Promise<void> {
   return new Promise((done, failed) => {
     const fail = (error: Error): void => {
@@ -69,7 +69,7 @@ export function hasSpawned(child: ChildProcess): Promise<void> {
   });
 }
 
-/** What a person can do about a `spawn` that failed. */
+/** The failure of a `spawn`, with what a person can do about it. */
 export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<RawFailure> {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   const cwdProblem = spec.cwd === undefined ? undefined : await problemOfCwd(spec.cwd);
@@ -105,10 +105,12 @@ export async function spawnFailure(error: unknown, spec: SpawnSpec): Promise<Raw
 async function whereToLook(spec: SpawnSpec): Promise<string> {
   const { command, cwd = '.' } = spec;
   if (await hasArguments(spec)) return ONE_NAME;
-  return isPath(command) ? `With a slash in it, it is a path: ${resolve(cwd, command)}` : NOT_IN_PATH;
+  return isPath(command)
+    ? `It contains a slash, so it is read as a path: ${resolve(cwd, command)}`
+    : NOT_IN_PATH;
 }
 
-/** A path may have spaces itself: then no program is where its first word leads. */
+/** A path may contain spaces: then its first word is not the path of a program. */
 async function hasArguments({ command, ...spec }: SpawnSpec): Promise<boolean> {
   const [program = '', more] = command.trim().split(/\s+/);
   return more !== undefined && (!isPath(program) || (await isThere({ ...spec, command: program })));
@@ -124,7 +126,7 @@ async function problemOfCwd(cwd: string): Promise<string | undefined> {
   }
 }
 
-/** Not looked up in PATH. */
+/** A path is not looked up in PATH. */
 function isPath(command: string): boolean {
   return command.includes('/');
 }

@@ -2,24 +2,20 @@
  * The session transport of a server that runs as a child process and speaks JSON-RPC, one message a line, on stdin
  * and stdout (MCP specification, transports: stdio).
  *
- * Owns the session's promises (T1 to T4 of the port) and the host's callbacks: a callback that throws is told to
+ * Owns the session's promises (T1 to T4 of the port) and the host's callbacks: a callback that throws is reported to
  * `onerror` and stops nothing. The process and its pipes belong to `ServerProcess`.
  *
- * S1. A spontaneous end fires `onclose` at once and signals nobody; `close` then ends what is left of the tree.
+ * S1. A spontaneous end fires `onclose` at once and sends no signal; `close` then ends what is left of the tree.
  * S2. `kill` sends SIGKILL before it returns, so that it also works in a handler of the host's `exit` event.
- * S3. Should a process survive SIGKILL, `close` still resolves, and `ended` is `not-released`.
+ * S3. If a process survives SIGKILL, `close` still resolves, and `ended` is `not-released`.
  */
 import type { ChildProcess } from 'node:child_process';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { StopPolicy } from '../../../machines/policy/policy.js';
 import type { Clock } from '../../ports.js';
 import { runGuarded } from '../guarded-callback.js';
-import {
-  TransportError,
-  type RawFailure,
-  type SessionTransport,
-  type TransportNotice,
-} from '../session-transport.js';
+import type { SessionTransport, TransportNotice } from '../session-transport.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { guardServer } from './guard.js';
 import type { NoiseBurst } from '../noise-gate.js';
 import {
@@ -36,13 +32,13 @@ export interface StdioTransportOptions extends SpawnSpec {
   readonly clock: Clock;
   /** Longest message that is read, in bytes. A longer one fails the call it answers, not the session. Default 64 MiB. */
   readonly maxMessageBytes?: number;
-  /** Takes secrets out of what the server wrote before anyone sees it. Default: changes nothing. */
+  /** Masks secrets in the output of the server before it is passed on. Default: changes nothing. */
   readonly mask?: (text: string) => string;
 }
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** JSON-RPC error code (of the range for implementations) of the answer that stands in for one beyond the limit. */
+/** JSON-RPC error code (in the range for implementations) of the answer that replaces one beyond the limit. */
 export const MESSAGE_TOO_LARGE = -32010;
 
 const CLOSED: RawFailure = { code: 'connection-lost', message: 'The session was closed.' };
@@ -66,7 +62,7 @@ class StdioTransport implements SessionTransport {
   #started = false;
   #server: ServerProcess | undefined;
   #ended: RawFailure | undefined;
-  #toldClose = false;
+  #reportedClose = false;
   #closing: Promise<void> | undefined;
 
   constructor(options: StdioTransportOptions) {
@@ -89,6 +85,10 @@ class StdioTransport implements SessionTransport {
 
   stderrTail(): readonly string[] {
     return this.#server?.stderrTail() ?? [];
+  }
+
+  stdoutTail(): readonly string[] {
+    return this.#server?.stdoutTail() ?? [];
   }
 
   async start(): Promise<void> {
@@ -127,7 +127,7 @@ class StdioTransport implements SessionTransport {
     return this.close();
   }
 
-  /** A close that came while starting wins, and has left nothing behind when `start` rejects. */
+  /** A close during the start wins; nothing is left when `start` rejects. */
   async #yieldToClose(): Promise<void> {
     if (this.#closing === undefined) return;
     await this.#closing;
@@ -140,7 +140,7 @@ class StdioTransport implements SessionTransport {
       const message = 'A process of the server is still alive after SIGKILL.';
       this.#ended = { code: 'not-released', message };
     }
-    this.#tellClose();
+    this.#reportClose();
   }
 
   #events(): ServerProcessEvents {
@@ -152,18 +152,18 @@ class StdioTransport implements SessionTransport {
       activity: () => this.#guard(() => this.onactivity?.()),
       ended: (failure) => {
         this.#ended = failure;
-        // Whoever was sending is told first, and whether anything of it was written.
-        setImmediate(() => this.#tellClose());
+        // Pending sends are rejected first, each with whether anything of it was written.
+        setImmediate(() => this.#reportClose());
       },
     };
   }
 
   #deliver(message: JSONRPCMessage): void {
-    if (this.#toldClose) return;
+    if (this.#reportedClose) return;
     this.#guard(() => this.onmessage?.(message));
   }
 
-  /** Fails the call that waits for this answer, so that it need not wait for its timeout. */
+  /** Fails the call that waits for this answer, so that it does not wait for its timeout. */
   #refuse(bytes: number, id: RequestId | undefined): void {
     const limit = this.#limits.maxMessageBytes;
     const size = `${bytes.toLocaleString('en-US')} bytes; the limit is ${limit.toLocaleString('en-US')}`;
@@ -177,9 +177,9 @@ class StdioTransport implements SessionTransport {
     this.#guard(() => this.onnotice?.(notice));
   }
 
-  #tellClose(): void {
-    if (this.#toldClose) return;
-    this.#toldClose = true;
+  #reportClose(): void {
+    if (this.#reportedClose) return;
+    this.#reportedClose = true;
     this.#guard(() => this.onclose?.());
   }
 
@@ -197,7 +197,10 @@ function serialize(message: JSONRPCMessage): string | TransportError {
   try {
     return `${JSON.stringify(message)}\n`;
   } catch (cause) {
-    return new TransportError({ code: 'protocol-error', message: 'The message is no JSON.' }, { cause });
+    return new TransportError(
+      { code: 'protocol-error', message: 'The message cannot be written as JSON.' },
+      { cause },
+    );
   }
 }
 

@@ -1,9 +1,9 @@
 /**
  * The orderly end of a process tree: end of input, SIGTERM, SIGKILL, each with its time.
  *
- * Owns the order and the waiting. What a signal reaches and who is alive is the tree's business.
+ * Owns the order and the waiting. The tree knows what a signal reaches and which processes are alive.
  *
- * L1. It is over as soon as nothing of the tree is alive, at every rung.
+ * L1. It ends as soon as nothing of the tree is alive, at every rung.
  * L2. It is bounded: `stdinEndMs` + `termMs` + `KILL_LIMIT_MS`.
  * L3. `kill` sends SIGKILL before it returns, at any time, and the waiting of the other rungs ends.
  */
@@ -13,7 +13,7 @@ import type { Clock } from '../../ports.js';
 export interface ProcessTree {
   /** Whether the process that was spawned still runs. */
   readonly leaderAlive: boolean;
-  /** Remembers who belongs to the tree, while that can still be seen. */
+  /** Remembers the processes of the tree, while they can still be found. */
   takeStock(): void;
   /** Whether anything of the tree is alive. Once false it stays so. */
   isAlive(): boolean;
@@ -27,7 +27,7 @@ export interface StopLadderOptions {
   readonly clock: Clock;
 }
 
-/** The kernel may need a moment, or for ever: a process in an uninterruptible wait does not die. */
+/** The kernel may need a moment, or may never succeed: a process in an uninterruptible wait does not die. */
 const KILL_LIMIT_MS = 2_000;
 const POLL_MS = 20;
 
@@ -59,7 +59,7 @@ export class StopLadder {
     this.#wake();
   }
 
-  /** The process that was spawned has ended: no need to wait for the next look. */
+  /** The spawned process has ended: the next check is made at once. */
   leaderEnded(): void {
     this.#wake();
   }
@@ -74,7 +74,7 @@ export class StopLadder {
     try {
       while (tree.isAlive()) {
         if (over || this.#hurried) return false;
-        // The end of the leader is told; that of the others has to be looked for.
+        // The end of the leader is reported; the other processes must be polled.
         await this.#pause(tree.leaderAlive ? undefined : POLL_MS);
       }
       return true;
@@ -93,7 +93,7 @@ export class StopLadder {
     return true;
   }
 
-  /** Ends when something has happened that makes another look worthwhile, or after `ms`, where that is given. */
+  /** Ends at the next event, or after `ms` if given. */
   #pause(ms: number | undefined): Promise<void> {
     const { clock } = this.#options;
     return new Promise((resolve) => {

@@ -1,9 +1,9 @@
 /**
- * Finds what hosts have left behind that died together with their guard: the marks of servers that are still there.
- * Only where marks can be read (Linux). Whether a host is dead, and how its servers end, is decided elsewhere.
+ * Finds the servers of hosts that died together with their guard, by their marks. Works only if marks can be read (Linux).
+ * `owner-mark.ts` decides whether a host is dead, and `guard.ts` ends its servers.
  *
- * A mark that this process or one of its ancestors carries is passed over: whoever was started by a left-over server
- * would end itself.
+ * A mark that this process or one of its ancestors carries is skipped: a process that a left-over server started would
+ * otherwise end itself.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { OWNER_VARIABLE, ownMark } from './owner-mark.js';
@@ -12,10 +12,10 @@ import { statOf } from './process-table.js';
 const PREFIX = `${OWNER_VARIABLE}=`;
 
 /**
- * Reads one environment after the other, so that a start next to it is not held up. Never rejects.
+ * Reads one environment after the other, so that a start at the same time is not delayed. Never rejects.
  *
- * @param isOrphaned Asked once for every mark that is found.
- * @param end Told every mark of which that is so.
+ * @param isOrphaned Called once for every mark that is found.
+ * @param end Called for every orphaned mark.
  */
 export async function sweep(
   isOrphaned: (mark: string) => boolean,
@@ -46,7 +46,7 @@ async function marksOfForebears(): Promise<string[]> {
   return marks;
 }
 
-/** Every server leads its group. Of a group without its leader, everybody is looked at; kernel threads have none. */
+/** Every server leads its group. If the leader of a group is gone, each member is checked. Kernel threads have no group. */
 function standsForItsGroup(pid: number): boolean {
   const stat = Number.isNaN(pid) ? undefined : statOf(pid);
   if (stat === undefined || !stat.isLiving || stat.group === 0) return false;

@@ -1,36 +1,36 @@
 /**
- * Hands messages to the pipe of a server's stdin.
+ * Writes messages to the pipe of a server's stdin.
  *
- * Owns what has not been handed over yet. It does not own the stream, and it does not know why a pipe broke: whoever
- * does calls `fail`.
+ * Owns the messages that are not written yet. It does not own the stream, and does not know why a pipe broke: its owner
+ * calls `fail`.
  *
- * W1. One write is in flight at a time; what comes meanwhile waits here, so the pipe's pace is ours. No drain listener.
+ * W1. One write is in flight at a time; later messages wait here, at the pace of the pipe. No drain listener.
  * W2. Messages sent in the same tick go out in one write, up to `BATCH_CHARACTERS` (a longer one goes alone). Of many, the
- *     first `HEAD_START` go before the others are there, so that the server works at those meanwhile.
+ *     first `HEAD_START` go before the others have come, so that the server can begin with them.
  * W3. Every `send` settles: by the write's end, or by `fail`. A message that was part of the write in flight may
  *     have reached the server; one that still waited has not.
- * W4. What waits is bounded: a server that asks for ever and never reads its answers cannot fill the memory.
- * W5. A long message is handed over piece by piece, each when the pipe has taken the one before, so that a reader who is
- *     slow can be told from one who does not read (`piecesTaken`).
+ * W4. The waiting messages are bounded: a server that asks for ever and never reads its answers cannot fill the memory.
+ * W5. A long message is written piece by piece, each when the pipe has taken the one before, so that a slow reader can be
+ *     distinguished from one that does not read (`piecesTaken`).
  */
 import type { Writable } from 'node:stream';
-import { TransportError, type RawFailure } from '../session-transport.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 
 const BATCH_CHARACTERS = 64 * 1024;
 const HEAD_START = 16;
-/** About what a pipe holds. */
+/** About the capacity of a pipe. */
 const PIECE_BYTES = 64 * 1024;
 /** Most that may wait, in characters. One message may always wait, however long. */
 const MAX_WAITING = 256 * 1024 * 1024;
-/** What a message counts for at least, since it costs more than its text. */
-const LEAST_COUNTED = 4 * 1024;
+/** The size that counts for a message at least, since it costs more than its text. */
+const MIN_COUNTED = 4 * 1024;
 
 const NOT_READ: RawFailure = {
   code: 'connection-lost',
-  message: 'The server does not read what it is sent; too much is waiting for it already.',
+  message: 'The server reads its messages too slowly, and too many are waiting already.',
 };
 
-const sizeOf = (text: string): number => Math.max(text.length, LEAST_COUNTED);
+const sizeOf = (text: string): number => Math.max(text.length, MIN_COUNTED);
 
 interface PendingWrite {
   readonly text: string;
@@ -71,18 +71,18 @@ export class WriteQueue {
     });
   }
 
-  /** Grows for as long as the pipe takes anything. */
+  /** Grows as long as the pipe takes anything. */
   get piecesTaken(): number {
     return this.#piecesTaken;
   }
 
-  /** Closes the pipe as soon as everything has been handed over. */
+  /** Closes the pipe as soon as everything is written. */
   finish(): void {
     this.#finishing = true;
     this.#flush();
   }
 
-  /** Rejects everything that has not been handed over, and every later `send`. The first failure stays. */
+  /** Rejects everything that is not written, and every later `send`. The first failure stays. */
   fail(failure: RawFailure): void {
     this.#failure ??= failure;
     for (const write of this.#inFlight) write.reject(new TransportError(failure, { written: true }));
@@ -116,7 +116,7 @@ export class WriteQueue {
     else this.#handOverFrom(Buffer.from(text), 0);
   }
 
-  /** What has begun when everything fails is not broken off: its rest is one piece. */
+  /** A message that has begun when everything fails is completed: its rest is one piece. */
   #handOverFrom(bytes: Buffer, from: number): void {
     const to = this.#failure === undefined ? from + PIECE_BYTES : bytes.length;
     this.#stream.write(bytes.subarray(from, to), (error) => {
@@ -126,7 +126,7 @@ export class WriteQueue {
     });
   }
 
-  /** To end the stream first takes a turn of the event loop more; on Windows what is still in the pipe could be lost. */
+  /** Ending the stream first would take one more turn of the event loop; on Windows, data in the pipe could be lost. */
   #endStream(): void {
     if (process.platform === 'win32') this.#stream.end();
     else this.#stream.destroy();

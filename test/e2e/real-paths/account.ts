@@ -1,7 +1,7 @@
 /** What was taken of every chart, by all servers of one test file. */
 import type { ActorRefFrom, AnyActorRef, AnyStateMachine, InspectionEvent } from 'xstate';
-import { connectionMachine } from '../../../machines/connection.machine.js';
-import { managerMachine } from '../../../machines/manager.machine.js';
+import { connectionMachine } from '../../../machines/connection/connection.machine.js';
+import { managerMachine } from '../../../machines/manager/manager.machine.js';
 import { ChartEdges } from '../../support/chart-edges.js';
 
 /** The name of the server that a chart is told of. */

@@ -1,6 +1,7 @@
 /** One connection to a child process on a pipe, which takes its orders over a socket. */
 import { fileURLToPath } from 'node:url';
-import type { StdioServerConfig, TroupeOptions } from '../../../src/options.js';
+import type { TroupeOptions } from '../../../src/options.js';
+import type { StdioServerConfig } from '../../../src/config/entry/server-config.js';
 import { controlProgram, type ControlledProgram } from '../../../src/testing/scripted-program.js';
 import type { ServerScript } from '../../../src/testing/server-script.js';
 import { SERVER } from './account.js';

@@ -10,12 +10,16 @@ import type { ServerScript } from '../../../src/testing/server-script.js';
 import { SERVER } from './account.js';
 import { ChildLife, controlled } from './child-life.js';
 import { LIMIT_MS, QUICK, untilTaken, type Life } from './life.js';
-import { mistake } from './mistake.js';
+import { make } from './mistake.js';
+import { listChanged, REFRESH, RESTART, START, STOP } from './chart-events.js';
 
 const SILENT = { fault: 'silent' } as const;
 const CRASH = { fault: 'crash' } as const;
 const LISTING = 'tools/list';
 const STUBBORN: ServerScript = { stubborn: true };
+/** No ping that is under way reports a crash before the session does. */
+const UNPROBED: typeof QUICK = { ...QUICK, ping: { idleMs: 60_000, timeoutMs: 300 } };
+
 export function childPaths(): void {
   describe('a real child', { timeout: LIMIT_MS }, () => {
     it('is started, used, listed again, restarted, stopped and started again.', async () => {
@@ -31,13 +35,13 @@ export function childPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('is told another entry, other numbers, and what became of network and clock.', async () => {
+    it('gets another entry, other numbers, and changes of the network.', async () => {
       const life = await ChildLife.begin();
       await life.reaches('ready');
       const entry = { ...life.program.config, policy: QUICK };
       await life.troupe.reload({ [SERVER]: { ...entry, policy: { ...QUICK, maxAttempts: 3 } } });
-      life.troupe.network(false);
-      life.troupe.network(true);
+      life.troupe.setOnline(false);
+      life.troupe.setOnline(true);
       const reloaded = life.troupe.reload({ [SERVER]: { ...entry, env: { ANOTHER: '1' } } });
       await life.reaches('shuttingDown');
       await life.troupe.reload({ [SERVER]: { ...entry, env: { ANOTHER: '2' } } });
@@ -46,24 +50,20 @@ export function childPaths(): void {
       expect(life.connection.status.generation).toBeGreaterThan(1);
     });
 
-    it('is told what is so already, and that the clock has jumped.', async () => {
-      const start = { type: 'connection.start' } as const;
-      const restart = { type: 'connection.restart' } as const;
-      const refresh = { type: 'connection.refresh' } as const;
-      const stop = { type: 'connection.stop', reason: 'stop' } as const;
+    it('gets commands that change nothing, and a jump of the clock.', async () => {
       const jump = { type: 'clock.jumped' } as const;
       const life = await ChildLife.begin({ ...STUBBORN, on: { initialize: { afterMs: 100 } } });
-      await life.isTold('configuring.resolving', start, start);
-      await life.isTold('launching', start, jump);
-      await life.isTold('handshaking', start);
-      await life.isTold('ready', start, refresh, refresh);
-      await untilTaken('liveness.resting: clock.jumped', () => life.isTold('ready', jump));
-      await life.isTold('ready', restart);
-      await life.isTold('shuttingDown', start, restart, stop, stop, stop, stop);
+      await life.receives('configuring.resolving', START, START);
+      await life.receives('launching', START, jump);
+      await life.receives('handshaking', START);
+      await life.receives('ready', START, REFRESH, REFRESH);
+      await untilTaken('liveness.resting: clock.jumped', () => life.receives('ready', jump));
+      await life.receives('ready', RESTART);
+      await life.receives('shuttingDown', START, RESTART, STOP, STOP, STOP, STOP);
       await life.reaches('stopped');
       await life.connection.start();
       await life.tell(CRASH);
-      await life.isTold('reconnecting', start);
+      await life.receives('reconnecting', START);
       await life.reaches('ready');
       expect(life.path).toMatch(/^ready/);
     });
@@ -75,7 +75,7 @@ export function childPaths(): void {
         await life.tell({ tools: [tool(`tool-${Date.now()}`)] });
         await pause(5);
       });
-      await untilTaken('xstate.done.actor.refreshTools, branch 0', async () => {
+      await untilTaken('xstate.done.actor.adoptRefreshed, branch 0', async () => {
         await life.tell({ tools: [tool('last')] });
         await pause(15);
       });
@@ -133,7 +133,7 @@ export function childPaths(): void {
       writeFileSync(path, JSON.stringify({ mcpServers: { [SERVER]: program.config } }));
       const life = new ChildLife(program, { config: { path, scope: 'project' }, policy: QUICK });
       await life.reaches('configuring.awaitingTrust');
-      await life.isTold(
+      await life.receives(
         'configuring.awaitingTrust',
         { type: 'connection.start' },
         { type: 'connection.start' },
@@ -141,23 +141,23 @@ export function childPaths(): void {
       life.command('retry');
       await life.reaches('configuring.awaitingTrust');
       life.connection.deny();
-      await life.reaches('failed.settled');
+      await life.reaches('failed.permanent.waiting');
       life.command('start');
       await life.reaches('configuring.awaitingTrust');
-      await life.connection.approve();
+      await life.connection.trust();
       await life.reaches('ready');
       expect(life.path).toMatch(/^ready/);
     });
 
     it('wants a variable that nobody has set.', async () => {
       const life = await ChildLife.begin({}, { args: ['${TROUPE_NO_SUCH_VARIABLE}'] });
-      await life.reaches('failed.settled');
+      await life.reaches('failed.permanent.waiting');
       expect(life.connection.status.error).toMatchObject({ code: 'variable-missing' });
     });
 
     it('is a program that does not exist.', async () => {
       const life = await ChildLife.begin({}, { command: 'no-such-program-of-troupe' });
-      await life.reaches('failed.settled');
+      await life.reaches('failed.permanent.waiting');
       expect(life.connection.status.error).toMatchObject({ code: 'command-not-found' });
     });
 
@@ -187,10 +187,10 @@ export function childPaths(): void {
     it('is silent on its last attempt.', async () => {
       const life = await ChildLife.begin({ on: { ping: SILENT } }, { policy: { ...QUICK, maxAttempts: 1 } });
       await life.reaches('ready.suspect');
-      await life.reaches('failed.resting');
+      await life.reaches('failed.exhausted.resting');
       await expect(life.call()).resolves.toBeDefined();
       await life.reaches('ready.suspect');
-      await life.reaches('failed.resting');
+      await life.reaches('failed.exhausted.resting');
       life.command('start');
       await life.reaches('ready');
     });
@@ -198,7 +198,7 @@ export function childPaths(): void {
     it('crashes once too often.', async () => {
       const life = await ChildLife.begin(
         {},
-        { policy: { ...QUICK, intensity: { restarts: 2, periodMs: 60_000 } } },
+        { policy: { ...UNPROBED, intensity: { restarts: 2, periodMs: 60_000 } } },
       );
       for (const _ of [1, 2]) {
         await life.reaches('ready');
@@ -206,7 +206,7 @@ export function childPaths(): void {
         await life.tell(CRASH);
         await lost;
       }
-      await life.reaches('failed.settled');
+      await life.reaches('failed.permanent.waiting');
       expect(life.connection.status.error).toMatchObject({ code: 'crash-loop' });
       life.command('retry');
       await life.reaches('ready');
@@ -214,22 +214,22 @@ export function childPaths(): void {
 
     it('does not start, is given up, and is tried again for a call and for a person.', async () => {
       const life = await ChildLife.begin({ start: { stderr: 'no disk', ...CRASH, exitCode: 3 } });
-      await life.reaches('failed.resting');
+      await life.reaches('failed.exhausted.resting');
       expect(life.connection.status.error).toMatchObject({ exit: { code: 3 } });
-      await expect(life.call()).rejects.toThrow();
-      await life.reaches('failed.resting');
+      await expect(life.call()).rejects.toMatchObject({ code: 'UNKNOWN_TOOL' });
+      await life.reaches('failed.exhausted.resting');
       life.command('retry');
       await life.reaches('launching', 'handshaking');
-      await life.reaches('failed.releasing', 'failed.resting');
+      await life.reaches('failed.exhausted.releasing', 'failed.exhausted.resting');
       life.command('start');
-      await life.reaches('failed.resting');
+      await life.reaches('failed.exhausted.resting');
     });
 
     it('speaks a version of the protocol that nobody here does.', async () => {
       const life = await ChildLife.begin({ protocolVersion: '1999-01-01' });
-      await life.reaches('failed.settled');
+      await life.reaches('failed.permanent.waiting');
       life.command('start');
-      await life.reaches('failed.settled');
+      await life.reaches('failed.permanent.waiting');
       expect(life.connection.status.error).toMatchObject({ code: 'protocol-version' });
     });
 
@@ -240,8 +240,8 @@ export function childPaths(): void {
       await life.reaches('reconnecting');
       await life.answers('reconnecting.releasing', 'connection.retry');
       await life.answers('reconnecting.backingOff', 'connection.retry');
-      await life.answers('failed.releasing', 'connection.retry');
-      await life.reaches('failed.resting');
+      await life.answers('failed.exhausted.releasing', 'connection.retry');
+      await life.reaches('failed.exhausted.resting');
       expect(life.connection.status.error).toMatchObject({ code: 'server-error' });
     });
 
@@ -253,12 +253,12 @@ export function childPaths(): void {
       await life.reaches('shuttingDown');
       life.command('start');
       await life.reaches('ready');
-      await life.isTold('shuttingDown', { type: 'connection.restart' });
+      await life.receives('shuttingDown', { type: 'connection.restart' });
       await life.reaches('ready');
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('rests from the beginning where its tools are known from an earlier run.', async () => {
+    it('rests from the start if its tools are known from an earlier run.', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
       const program = await controlled();
@@ -272,11 +272,10 @@ export function childPaths(): void {
       expect(await second.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
     });
 
-    it('is read by a host that makes a mistake.', async () => {
+    it('is listed by a host with a bug.', async () => {
       const changed = { send: { jsonrpc: '2.0', method: 'notifications/resources/list_changed' } };
       const on = { 'resources/list': { result: { resources: [] }, afterMs: 150 } };
-      mistake.isMade = true;
-      onTestFinished(() => void (mistake.isMade = false));
+      make('restoring');
       const life = await ChildLife.begin({
         capabilities: { tools: {}, resources: { listChanged: true } },
         on,
@@ -288,6 +287,34 @@ export function childPaths(): void {
         await pause(40);
       });
       expect(await life.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
+    });
+
+    it('has a list that a host with a bug cannot adopt.', async () => {
+      const life = await ChildLife.begin({}, { policy: UNPROBED });
+      await life.reaches('ready.resting+current');
+      make('adopting');
+      await life.receives('ready.resting+current', REFRESH, listChanged);
+      await life.takes('error.actor.adoptRefreshed, branch 0');
+      await life.reaches('ready.resting+stale');
+      life.command('restart');
+      await life.reaches('failed.permanent.waiting');
+      expect(life.connection.status.error).toMatchObject({ code: 'internal' });
+    });
+
+    it('is lost on its only attempt.', async () => {
+      const life = await ChildLife.begin({}, { policy: { ...UNPROBED, maxAttempts: 1 } });
+      await life.reaches('ready');
+      await life.tell(CRASH);
+      await life.takes('ready: session.lost, branch 5');
+      await life.reaches('failed.exhausted.resting');
+      expect(life.connection.status.error).toMatchObject({ code: 'process-exited' });
+    });
+
+    it('is silent once too often.', async () => {
+      const policy = { ...QUICK, intensity: { restarts: 1, periodMs: 60_000 } };
+      const life = await ChildLife.begin({ on: { ping: SILENT } }, { policy });
+      await life.reaches('failed.permanent.waiting');
+      expect(life.connection.status.error).toMatchObject({ code: 'crash-loop' });
     });
   });
 }

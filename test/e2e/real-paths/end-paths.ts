@@ -1,9 +1,10 @@
-/** What a child causes that does not end when it is told to. */
+/** What a child that does not exit on request causes. */
 import { describe, expect, it } from 'vitest';
 import type { ServerScript } from '../../../src/testing/server-script.js';
 import { ChildLife } from './child-life.js';
 import { LIMIT_MS, QUICK } from './life.js';
 import { standStill } from './stand-still.js';
+import { reload, RESTART } from './chart-events.js';
 
 const SILENT = { fault: 'silent' } as const;
 const STUBBORN: ServerScript = { stubborn: true };
@@ -17,13 +18,12 @@ export function endPaths(): void {
       const life = await ChildLife.begin({ ...STUBBORN, on: { 'tools/call': SILENT } });
       await life.reaches('ready');
       const call = life.call();
-      call.catch(() => {});
       life.command('restart');
       await life.reaches('shuttingDown.draining');
       life.command('restart');
       for (const _ of [1, 2, 3, 4]) life.command('stop');
       await life.reaches('stopped');
-      await expect(call).rejects.toThrow();
+      await expect(call).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
     });
 
     it('has calls that take longer than they may when it is stopped.', async () => {
@@ -31,13 +31,12 @@ export function endPaths(): void {
       const life = await ChildLife.begin({ on: { 'tools/call': SILENT } }, { policy });
       await life.reaches('ready');
       const call = life.call();
-      call.catch(() => {});
       await life.connection.restart();
-      await expect(call).rejects.toThrow();
+      await expect(call).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('is silent and will not go: that takes a little longer than it may.', async () => {
+    it('is silent and will not go: releasing it takes a little longer than it may.', async () => {
       const policy = { ...QUICK, releaseTimeoutMs: 400 };
       const life = await ChildLife.begin({ ...STUBBORN, on: { ping: [SILENT, SILENT, {}] } }, { policy });
       await life.tells('connection.failed');
@@ -46,41 +45,57 @@ export function endPaths(): void {
       expect(life.connection.status.generation).toBe(2);
     });
 
-    it('is silent and will not go: that takes much longer than it may, and whoever wants it back has to wait.', async () => {
+    it('is silent and will not go: releasing it takes much longer than it may, and retries and starts have to wait.', async () => {
       const policy = { ...QUICK, releaseTimeoutMs: 50, stop: { stdinEndMs: 500, termMs: 500 } };
       const life = await ChildLife.begin({ ...STUBBORN, on: { ping: [SILENT, SILENT, {}] } }, { policy });
-      for (const type of ['connection.retry', 'connection.start'] as const) {
-        await life.answers('failed.settled', type);
-        await life.reaches('failed.settled');
+      for (const path of ['failed.unreleased.releasing', 'failed.unreleased.waiting']) {
+        for (const type of ['connection.retry', 'connection.start'] as const) await life.answers(path, type);
       }
+      await life.reaches('failed.unreleased.waiting');
       await life.comesBack();
       expect(life.connection.status.generation).toBe(2);
     });
 
-    it('is killed where the host stands still while it is closed.', async () => {
+    it.each([
+      ['permanent', 'protocol-version', { protocolVersion: '1999-01-01' }],
+      ['exhausted', 'server-error', { on: { 'tools/list': { error: { code: -32_000, message: 'busy' } } } }],
+    ] satisfies [string, string, ServerScript][])(
+      'fails, and will not go: %s.',
+      async (kind, code, script) => {
+        const policy = { ...QUICK, maxAttempts: 1, releaseTimeoutMs: 50 };
+        const life = await ChildLife.begin({ ...STUBBORN, ...script }, { policy });
+        await life.reaches(`failed.${kind}.releasing`);
+        await life.reaches('failed.unreleased.waiting');
+        expect(life.connection.status.error).toMatchObject({ code });
+      },
+    );
+
+    it('is killed if the host stands still while it is closed.', async () => {
       const life = await ChildLife.begin(STUBBORN, { policy: BRIEF, start: 'lazy', idleStopMs: 200 });
       await life.lists('echo');
       await life.reaches('shuttingDown.closing');
       standStill(BRIEF_MS);
-      await life.takes('killSession, branch 0, to connection.configuring.dormant');
+      await life.takes('done.actor.killSession');
+      await life.reaches('configuring.dormant');
       await life.connection.start();
       const restarted = life.connection.restart();
       await life.reaches('shuttingDown.closing');
       standStill(BRIEF_MS);
-      await life.takes('killSession, branch 1, to connection.configuring');
       await restarted;
       expect(life.path).toMatch(/^ready/);
     });
 
     it('is not gone at once when it is killed.', async () => {
       const policy = { ...BRIEF, releaseTimeoutMs: 1 };
-      const life = await ChildLife.begin(STUBBORN, { policy });
-      await life.reaches('ready');
-      life.command('restart');
-      await life.reaches('shuttingDown.closing');
-      standStill(BRIEF_MS);
-      await life.reaches('failed');
-      await life.comesBack();
+      const life = await ChildLife.begin(STUBBORN, { policy, start: 'lazy', idleStopMs: 200 });
+      await life.lists('echo');
+      for (const commands of [[], [RESTART], [() => reload()]]) {
+        await life.receives('ready', ...commands);
+        await life.reaches('shuttingDown.closing');
+        standStill(BRIEF_MS);
+        await life.reaches('failed.unreleased');
+        await life.comesBack();
+      }
       for (const _ of [1, 2, 3]) life.command('stop');
       await life.reaches('stopped');
       expect(life.connection.status.error).toMatchObject({ code: 'not-released' });

@@ -1,15 +1,15 @@
-/** What children cause in the chart of the manager: while they start, while they end, and where one dies of a mistake. */
+/** What children cause in the manager chart: while they start, while they end, and if one crashes by a bug. */
 import { describe, expect, it } from 'vitest';
-import type { ConnectionEvent } from '../../../machines/connection.events.js';
-import type { ManagerEvent } from '../../../machines/manager.machine.js';
-import { createTroupe } from '../../../src/troupe.js';
+import type { ConnectionEvent } from '../../../machines/connection/connection.events.js';
+import type { ManagerEvent } from '../../../machines/manager/manager.events.js';
+import { createTroupe } from '../../../src/runtime/troupe.js';
 import { actorOf, SERVER } from './account.js';
 import { ChildLife, controlled } from './child-life.js';
 import { LIMIT_MS } from './life.js';
 
 const SLOW = { on: { initialize: { afterMs: 600 } } } as const;
 
-/** Tells the manager itself, as nobody does who asks the troupe. */
+/** Sends events to the manager itself, past the checks of the troupe. */
 function tellManager(...events: ManagerEvent[]): void {
   for (const event of events) actorOf('manager').send(event);
 }
@@ -20,7 +20,30 @@ export function fleetPaths(): void {
       const { config } = await controlled();
       const troupe = createTroupe({ servers: { [SERVER]: config } });
       await troupe.close();
-      expect(actorOf('manager').getSnapshot().value).toBe('stopped');
+      expect(actorOf('manager').getSnapshot().value).toMatchObject({ phase: 'closed' });
+      tellManager({ type: 'manager.stop' });
+      expect(actorOf('manager').getSnapshot().value).toMatchObject({ phase: 'closed' });
+    });
+
+    it('gets each state of the network twice, and a second command to open.', async () => {
+      const { config } = await controlled();
+      const troupe = createTroupe({ servers: { [SERVER]: config } });
+      for (const online of [true, false, false, true]) troupe.setOnline(online);
+      const starting = troupe.start();
+      tellManager({ type: 'manager.open' });
+      await starting;
+      expect(troupe.connection(SERVER)?.state).toBe('ready');
+      await troupe.close();
+    });
+
+    it('waits for two shares of the retry budget.', async () => {
+      const life = await ChildLife.begin({}, {}, { retryBudget: { burst: 2, everyMs: 50 } });
+      await life.reaches('ready');
+      const retries = ['one', 'two'].map((name) => ({ name, slot: false, retry: true }));
+      for (const claim of retries) tellManager({ type: 'child.wantsSlot', ...claim });
+      await life.takes('after.refill.manager.budget.refilling, branch 1');
+      await life.takes('after.refill.manager.budget.refilling, branch 0');
+      await expect.poll(() => actorOf('manager').getSnapshot().context.retries).toBe(2);
     });
 
     it('starts slowly: one more is added, and it is not waited for beyond the gate.', async () => {
@@ -30,13 +53,18 @@ export function fleetPaths(): void {
       const added = life.troupe.add('second', second.config);
       await life.takes('after.startGate');
       expect(life.path).toMatch(/^handshaking/);
-      tellManager({ type: 'slot.expired', name: SERVER }, { type: 'clock.jumped' });
+      tellManager(
+        { type: 'child.wantsSlot', name: SERVER, slot: true, retry: false },
+        { type: 'cores.idle', busyCores: 9 },
+        { type: 'slot.expired', name: SERVER },
+        { type: 'clock.jumped' },
+      );
       await (await added).ready();
       await life.reaches('ready');
       expect(life.troupe.tools.map(({ server }) => server).toSorted()).toEqual([SERVER, 'second']);
     });
 
-    it('is closed while it starts, and told so twice.', async () => {
+    it('is closed while it starts, and gets the stop twice.', async () => {
       const life = await ChildLife.begin(SLOW);
       await life.reaches('handshaking');
       const closed = life.troupe.close();
@@ -49,29 +77,40 @@ export function fleetPaths(): void {
       expect(life.path).toBe('stopped');
     });
 
-    it('has a connection that dies of a mistake, and leaves no process.', async () => {
+    it('has a connection that crashes by a bug, and leaves no process.', async () => {
       const life = await ChildLife.begin();
       await life.reaches('ready');
-      await life.isTold('ready', mistaken());
+      await life.receives('ready', mistaken());
       await life.reaches('failed');
       await untilOver(life);
       expect(life.connection.status.error).toMatchObject({ code: 'internal' });
     });
 
-    it('has a connection that dies of a mistake while it is closed, and leaves no process.', async () => {
+    it('has a connection that crashes by a bug while it starts, again while it stops, and is given up.', async () => {
+      const life = await ChildLife.begin(SLOW);
+      await life.reaches('handshaking');
+      await life.receives('handshaking', null as unknown as ConnectionEvent);
+      await life.reaches('failed');
+      actorOf('connection').send(mistaken());
+      await life.connection.stop();
+      expect(life.path).toBe('stopped');
+      await untilOver(life);
+    });
+
+    it('has a connection that crashes by a bug while it closes, and leaves no process.', async () => {
       const life = await ChildLife.begin({ on: { 'tools/call': { fault: 'silent' } } });
       await life.reaches('ready');
-      life.call().catch(() => {});
+      void life.call();
       const closed = life.troupe.close();
-      await life.isTold('shuttingDown.draining', mistaken());
+      await life.receives('shuttingDown.draining', mistaken());
       await closed;
       await untilOver(life);
-      expect(life.connection.status.error).toMatchObject({ code: 'internal' });
+      expect(life.path).toBe('stopped');
     });
   });
 }
 
-/** Nothing sends that: numbers are missing which the next effect needs. */
+/** An event that nothing sends: it lacks numbers that the next effect needs. */
 function mistaken(): ConnectionEvent {
   const { policy } = actorOf('connection').getSnapshot().context;
   return { type: 'policy.changed', policy: { ...policy, ping: null, stop: null } as never };

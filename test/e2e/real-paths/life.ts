@@ -1,9 +1,11 @@
-/** One connection to a server in another process: commands, orders, and bounded waits for what comes of them. */
+/** One connection to a server in another process: commands, orders, and waits with a time limit. */
 import { afterEach } from 'vitest';
-import type { ConnectionEvent } from '../../../machines/connection.events.js';
-import type { ServerConfig, ServerSettings, TroupeOptions } from '../../../src/options.js';
-import { createTroupe, type Troupe } from '../../../src/troupe.js';
+import type { ConnectionEvent } from '../../../machines/connection/connection.events.js';
+import type { TroupeOptions } from '../../../src/options.js';
+import type { ServerConfig, ServerSettings } from '../../../src/config/entry/server-config.js';
+import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import { whenEmits } from '../../support/test-troupe.js';
+import { inTime } from '../../support/time-limit.js';
 import { actorOf, isTaken, SERVER, whenTaken } from './account.js';
 
 export const LIMIT_MS = 60_000;
@@ -41,82 +43,86 @@ export class Life {
     return substate === '' ? state : `${state}.${substate}`;
   }
 
-  /** Resolves when it is in a state that begins so; the present one counts. */
-  async reaches(...paths: string[]): Promise<void> {
-    await this.#sees(`one of ${paths.join(', ')}`, () => paths.some((path) => this.path.startsWith(path)));
+  /** Resolves when the path of its state begins with one of these; the present one counts. */
+  reaches(...paths: string[]): Promise<unknown> {
+    return this.#sees(`one of ${paths.join(', ')}`, () => paths.some((path) => this.path.startsWith(path)));
   }
 
   /** Sends a command the first time that it is in that state, however short that is. */
-  async answers(
+  answers(
     path: string,
     type: 'connection.retry' | 'connection.start' | 'connection.refresh',
-  ): Promise<void> {
-    await this.#sees(
+  ): Promise<unknown> {
+    return this.#sees(
       `a ${type} in ${path}`,
       () => this.path.startsWith(path) && this.connection.dispatch({ type }).accepted,
     );
   }
 
-  /** Tells the chart itself, as nobody does who asks the connection first, the first time that it is in that state. */
-  async isTold(path: string, ...events: ConnectionEvent[]): Promise<void> {
-    await this.#sees(`the state ${path}`, () => {
+  /**
+   * Sends events to the chart, past the check of a connection, the first time that it is in that state. A function makes
+   * its event at that moment.
+   */
+  receives(path: string, ...events: (ConnectionEvent | (() => ConnectionEvent))[]): Promise<unknown> {
+    return this.#sees(`the state ${path}`, () => {
       if (!this.path.startsWith(path)) return false;
-      for (const event of events) actorOf('connection').send(event);
+      for (const event of events) {
+        actorOf('connection').send(typeof event === 'function' ? event() : event);
+      }
       return true;
     });
   }
 
   /** Resolves when the tool of that name is listed. */
-  async lists(name: string): Promise<void> {
+  lists(name: string): Promise<unknown> {
     const isListed = whenEmits(this.troupe.tools$, (tools) => tools.some((each) => each.tool === name));
-    await this.within(`the tool ${name}`, isListed);
+    return this.within(`the tool ${name}`, isListed);
   }
 
   /** Resolves when an event of that type comes. */
-  async tells(type: string): Promise<void> {
-    await this.within(
+  tells(type: string): Promise<unknown> {
+    return this.within(
       type,
       whenEmits(this.troupe.events$, (event) => event.type === type),
     );
   }
 
-  /** Resolves when a chart has taken what is called so. */
-  async takes(words: string): Promise<void> {
-    await this.within(words, whenTaken(words));
+  /** Resolves when a chart has taken every transition whose description contains these words. */
+  takes(words: string): Promise<unknown> {
+    return this.within(words, whenTaken(words));
   }
 
   /** Starts it whenever it has given up, until it is ready. */
-  async comesBack(): Promise<void> {
-    await this.#sees('the state ready', () => {
-      if (this.path === 'failed.settled') this.command('start');
+  comesBack(): Promise<unknown> {
+    return this.#sees('the state ready', () => {
+      if (this.path === 'failed.unreleased.waiting') this.command('start');
       return this.path.startsWith('ready');
     });
   }
 
-  /** Sends a command, whatever becomes of it. */
+  /** Sends a command and ignores its outcome. */
   command(type: 'start' | 'stop' | 'retry' | 'restart' | 'refresh'): void {
     this.connection[type]().catch(() => {});
   }
 
+  /** Its rejection counts as handled: a test may await it later, or not at all. */
   call(): Promise<unknown> {
-    return this.troupe.callTool(`mcp__${SERVER}__echo`, {});
+    const call = this.troupe.callTool(`mcp__${SERVER}__echo`, {});
+    call.catch(() => {});
+    return call;
   }
 
-  /** Changes its entry, whatever becomes of it. */
+  /** Changes its entry and ignores the outcome. */
   reload(config: ServerConfig): void {
     this.troupe.reload({ [SERVER]: config }).catch(() => {});
   }
 
-  async within<T>(what: string, wait: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const over = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`Waited for ${what}; it is in ${this.path}.`)), WAIT_MS);
-    });
-    return Promise.race([wait, over]).finally(() => clearTimeout(timer));
+  within<T>(what: string, wait: Promise<T>): Promise<T> {
+    return inTime(wait, WAIT_MS, () => new Error(`Waited for ${what}; it is in ${this.path}.`));
   }
 
-  async #sees(what: string, isSo: () => boolean): Promise<void> {
-    await this.within(what, whenEmits(this.troupe.status$, isSo));
+  #sees(what: string, isSo: () => boolean): Promise<unknown> {
+    return this.within(what, whenEmits(this.troupe.status$, isSo));
   }
 }
 
@@ -137,10 +143,11 @@ export function useLives(): void {
   }, LIMIT_MS);
 }
 
-/** Does it again and again, until a chart has taken what is called so. */
-export async function untilTaken(words: string, act: () => Promise<void>): Promise<void> {
-  for (const end = Date.now() + WAIT_MS; !isTaken(words);) {
+/** Repeats `act`, at least once, until a chart has taken every transition whose description contains these words. */
+export async function untilTaken(words: string, act: () => Promise<unknown>): Promise<void> {
+  const end = Date.now() + WAIT_MS;
+  do {
     if (Date.now() > end) throw new Error(`It was never taken: ${words}`);
     await act();
-  }
+  } while (!isTaken(words));
 }

@@ -1,9 +1,25 @@
-/** A mistake in the runtime itself: what tells a new session what it is to know, and never fails, fails. */
+/** A bug in the runtime itself: what never fails, fails. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
 
-export const mistake = { isMade: false };
+/** Where it is: in restoring the state of a new session, or in adopting its list of tools. */
+type Place = 'restoring' | 'adopting';
 
-export async function fail(): Promise<never> {
+let place: Place | undefined;
+
+/** Lasts until the end of the test, or until the next call. */
+export function make(mistake: Place | undefined): void {
+  place = mistake;
+  onTestFinished(() => void (place = undefined));
+}
+
+export const isMade = (mistake: Place): boolean => place === mistake;
+
+export async function failSoon(): Promise<never> {
   await pause(100);
+  return fail();
+}
+
+export function fail(): never {
   throw new Error('a mistake');
 }

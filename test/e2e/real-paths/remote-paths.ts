@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuthOptions } from '../../../src/auth/auth-options.js';
-import { createMemoryTokenStore } from '../../../src/auth/token-store.js';
-import type { HttpServerConfig, TroupeOptions } from '../../../src/options.js';
+import { createMemoryTokenStore } from '../../../src/auth/stores/token-store.js';
+import type { TroupeOptions } from '../../../src/options.js';
+import type { HttpServerConfig } from '../../../src/config/entry/server-config.js';
 import { whenEmits } from '../../support/test-troupe.js';
 import { SERVER } from './account.js';
+import { make } from './mistake.js';
 import { closing, Life, LIMIT_MS, QUICK, untilTaken } from './life.js';
 import {
   startRemoteProgram,
@@ -17,6 +19,7 @@ import {
   type RemoteProgram,
 } from './remote-program.js';
 import { standStill } from './stand-still.js';
+import { listChanged, REFRESH, reload, RETRY, START } from './chart-events.js';
 
 type Answers = Readonly<Record<string, RemoteAnswer>>;
 
@@ -48,6 +51,11 @@ class RemoteLife extends Life {
     await this.program.tell(order);
   }
 
+  /** Opens its next session over SSE. */
+  speakOlder(): void {
+    this.reload({ type: 'sse', url: `${this.program.origin}/sse`, policy: REMOTE });
+  }
+
   /** Gives the entry another header: its session has to be another one. */
   change(settings: Partial<HttpServerConfig> = {}): void {
     this.reload(entryOf(this.program, { headers: { 'x-change': `${(changes += 1)}` }, ...settings }));
@@ -67,9 +75,14 @@ const willing = (): AuthOptions => ({
   onAuthorizationUrl: () => 'code',
 });
 
+/** A person who is asked and does not sign in. */
+const absent = (): AuthOptions => ({ ...willing(), onAuthorizationUrl: () => undefined });
+
 const READY = 'ready.resting+current';
 const LISTING = 'tools/list';
 const LOCKED = { needsToken: true } as const;
+const CLOSED = { needsToken: 'another' } as const;
+const ONE_SIGN_IN = { ...REMOTE, signIns: { restarts: 1, periodMs: 60_000 } };
 const SILENT = { silent: true } as const;
 /** How much longer than its steps a close may take. */
 const CLOSE_MARGIN_MS = 1_000;
@@ -87,22 +100,30 @@ export function remotePaths(): void {
       expect(life.connection.status.generation).toBe(3);
     });
 
-    it('is silent while a token is not renewed in its place.', async () => {
-      const ping = { idleMs: 100, timeoutMs: 1_000 };
-      const policy = { ...REMOTE, ping };
-      const life = await RemoteLife.begin({ initialize: LOCKED }, { policy }, { auth: willing() });
-      await life.reaches('ready');
-      const answers = {
-        [LISTING]: LOCKED,
-        ping: SILENT,
-        '/token': { afterMs: ping.idleMs + ping.timeoutMs - 300 },
-      };
-      await life.tell({ answers, forget: 'tokens' });
-      life.command('refresh');
-      await life.takes('probeAgain, branch 1');
-      await life.reaches('handshaking.authorizing');
-      expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
-    });
+    it.each([
+      ['for the first time', REMOTE, 2, 'ready', null],
+      ['once too often', ONE_SIGN_IN, 1, 'failed.permanent.waiting', 'auth-required'],
+    ] as const)(
+      'is silent while the renewal of its token takes too long, %s.',
+      async (_, base, branch, path, code) => {
+        const ping = { idleMs: 100, timeoutMs: 3_000 };
+        const policy = { ...base, ping };
+        const life = await RemoteLife.begin({ initialize: LOCKED }, { policy }, { auth: willing() });
+        await life.reaches('ready');
+        const answers = {
+          [LISTING]: LOCKED,
+          ping: SILENT,
+          // Two requests for a token in a row end in the middle of the second ping.
+          '/token': { afterMs: (ping.idleMs + 1.5 * ping.timeoutMs) / 2 },
+        };
+        await life.tell({ answers, forget: 'tokens' });
+        life.command('refresh');
+        await life.takes(`probeAgain, branch ${branch}`);
+        await life.tell({ answers: { initialize: LOCKED } });
+        await life.reaches(path);
+        expect(life.troupe.status).toMatchObject([{ error: code === null ? null : { code } }]);
+      },
+    );
 
     it('wants somebody to sign in before it lists its tools.', async () => {
       const life = await RemoteLife.begin({ [LISTING]: LOCKED }, {}, { auth: willing() });
@@ -112,7 +133,7 @@ export function remotePaths(): void {
 
     it('wants somebody to sign in, and nobody does.', async () => {
       const life = await RemoteLife.begin({ initialize: LOCKED });
-      await life.reaches('handshaking.authorizing');
+      await life.receives('configuring.authorizing.signingIn', START);
       await life.tell({ answers: {} });
       life.command('retry');
       await life.reaches('ready');
@@ -126,6 +147,84 @@ export function remotePaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
     });
 
+    it('refuses the token of every sign-in: in the first message, in the list, and in a call.', async () => {
+      for (const method of ['initialize', LISTING]) {
+        const life = await RemoteLife.begin(
+          { [method]: CLOSED },
+          { policy: ONE_SIGN_IN },
+          { auth: willing() },
+        );
+        await life.reaches('failed.permanent.waiting');
+        expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
+      }
+      const life = await RemoteLife.begin(
+        { initialize: LOCKED, 'tools/call': CLOSED },
+        { policy: ONE_SIGN_IN },
+        { auth: willing() },
+      );
+      await life.reaches('ready');
+      await expect(life.call()).rejects.toMatchObject({ code: 'NOT_READY' });
+      await life.reaches('failed.permanent.waiting');
+      expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
+    });
+
+    it('speaks the older transport, and refuses the token of every sign-in.', async () => {
+      const program = closing(await startRemoteProgram({ answers: { GET: CLOSED } }));
+      const entry = { type: 'sse', url: `${program.origin}/sse`, policy: ONE_SIGN_IN } as const;
+      const life = new RemoteLife(program, { servers: { [SERVER]: entry }, auth: willing() });
+      await life.reaches('failed.permanent.waiting');
+      expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
+    });
+
+    it('wants a sign-in that cannot succeed now.', async () => {
+      const answers = { initialize: LOCKED, '/token': refusing(503) };
+      const life = await RemoteLife.begin(answers, {}, { auth: willing() });
+      await life.reaches('failed.exhausted');
+      await life.tell({ answers: {} });
+      life.command('retry');
+      await life.reaches('ready');
+      expect(life.connection.status.error).toBeNull();
+    });
+
+    it('wants a sign-in, and is slow to end the session that it has refused.', async () => {
+      const life = await RemoteLife.begin({ [LISTING]: LOCKED, DELETE: { afterMs: 200 } });
+      await life.receives('configuring.authorizing.releasing', RETRY);
+      await life.reaches('configuring.authorizing.signingIn');
+      expect(life.connection.status.generation).toBe(2);
+    });
+
+    it('wants a sign-in, and does not end the session before.', async () => {
+      const policy = { ...REMOTE, releaseTimeoutMs: 50, stop: { deleteMs: 1_000 } };
+      const life = await RemoteLife.begin({ DELETE: SILENT, 'tools/call': LOCKED }, { policy });
+      await life.reaches('ready');
+      life.change({ policy });
+      await life.reaches(`${READY}+retiring`);
+      void life.call();
+      await life.takes('error.actor.releaseRefused');
+      await life.reaches('failed.unreleased');
+      expect(life.connection.status.error).toMatchObject({ code: 'not-released' });
+    });
+
+    it('refuses to list its tools for good.', async () => {
+      const life = await RemoteLife.begin({ [LISTING]: refusing(410) });
+      await life.reaches('failed.permanent.waiting');
+      expect(life.connection.status.error).toMatchObject({ http: { status: 410 } });
+    });
+
+    it('cannot be reached any more by two calls in a row.', async () => {
+      const ping = { idleMs: 60_000, timeoutMs: 300 };
+      const life = await RemoteLife.begin({}, { policy: { ...REMOTE, ping } });
+      await life.reaches('ready');
+      await life.tell({ isGone: true });
+      const isLost = life.tells('connection.lost');
+      await expect(life.call()).rejects.toThrow();
+      // The listening stream may have failed to reconnect meanwhile, which counts as well.
+      await expect(life.call()).rejects.toThrow();
+      await isLost;
+      await life.reaches('failed.exhausted');
+      expect(life.connection.status.error).toMatchObject({ code: 'address-refused' });
+    });
+
     it('speaks the older transport: wants somebody to sign in, and then is out of order.', async () => {
       const program = closing(await startRemoteProgram({ answers: { GET: LOCKED } }));
       const entry = { type: 'sse', url: `${program.origin}/sse`, policy: REMOTE } as const;
@@ -134,7 +233,7 @@ export function remotePaths(): void {
       await program.tell({ answers: { GET: LOCKED, '/token': { afterMs: 100 } } });
       await asked;
       await program.tell({ answers: { GET: refusing(503) } });
-      await life.reaches('failed.retryingSlowly');
+      await life.reaches('failed.exhausted.retryingSlowly');
       expect(life.connection.status.error).toMatchObject({ http: { status: 503 } });
     });
 
@@ -142,19 +241,19 @@ export function remotePaths(): void {
       const life = await RemoteLife.begin();
       for (const isRetried of [false, true]) {
         await life.reaches('ready');
-        life.troupe.network(false);
+        life.troupe.setOnline(false);
         await life.tell({ forget: 'sessions' });
-        life.call().catch(() => {});
+        void life.call();
         await life.reaches('reconnecting.offline');
         if (isRetried) {
           life.command('retry');
           await life.reaches('ready');
         } else {
-          life.troupe.network(true);
+          life.troupe.setOnline(true);
           await life.reaches('reconnecting.backingOff');
-          life.troupe.network(false);
+          life.troupe.setOnline(false);
           expect(life.path).toBe('reconnecting.offline');
-          life.troupe.network(true);
+          life.troupe.setOnline(true);
         }
       }
       expect(life.path).toMatch(/^ready/);
@@ -164,18 +263,18 @@ export function remotePaths(): void {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
       await life.tell({ answers: { initialize: refusing(503) }, forget: 'sessions' });
-      await expect(life.call()).rejects.toThrow();
-      await life.reaches('failed.retryingSlowly');
+      await expect(life.call()).rejects.toMatchObject({ code: 'NOT_READY' });
+      await life.reaches('failed.exhausted.retryingSlowly');
       await life.takes('slowRetryDelay');
       for (const type of ['connection.retry', 'connection.start'] as const) {
-        await life.answers('failed.retryingSlowly', type);
-        await life.reaches('failed.retryingSlowly');
+        await life.answers('failed.exhausted.retryingSlowly', type);
+        await life.reaches('failed.exhausted.retryingSlowly');
       }
       await untilTaken('retryingSlowly: call.waiting', () => life.call().then(failing, () => {}));
       await untilTaken('retryingSlowly: network.online', async () => {
-        await life.reaches('failed.retryingSlowly');
-        life.troupe.network(false);
-        life.troupe.network(true);
+        await life.reaches('failed.exhausted.retryingSlowly');
+        life.troupe.setOnline(false);
+        life.troupe.setOnline(true);
       });
       await life.tell({ answers: {} });
       await life.reaches('ready');
@@ -235,6 +334,89 @@ export function remotePaths(): void {
       expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
     });
 
+    it('gets an entry that cannot be expanded, and keeps its session.', async () => {
+      const life = await RemoteLife.begin();
+      await life.reaches('ready');
+      life.change({ headers: { 'x-change': '${TROUPE_NO_SUCH_VARIABLE}' } });
+      await life.within('an outdated session', isOutdated(life));
+      expect(life.connection.status.generation).toBe(1);
+    });
+
+    it('gets another entry in each phase of its next session.', async () => {
+      const life = await RemoteLife.begin({ DELETE: { afterMs: 150 } });
+      await life.reaches('ready');
+      await life.tell({ answers: { GET: SILENT, DELETE: { afterMs: 150 } } });
+      life.speakOlder();
+      await life.reaches(`${READY}+preparing.opening`);
+      await life.tell({ answers: { [LISTING]: SILENT, DELETE: { afterMs: 150 } } });
+      life.change();
+      await life.reaches(`${READY}+preparing.listing`);
+      await life.tell({ answers: { [LISTING]: refusing(503), DELETE: { afterMs: 300 } } });
+      life.change();
+      await life.receives(`${READY}+preparing.discarding`, reload);
+      await life.tell({ answers: {} });
+      life.change();
+      await life.within('a session of the last entry', isCurrent(life));
+      expect(life.path).toMatch(/^ready/);
+    });
+
+    it('gets another entry, and its next session cannot be opened.', async () => {
+      const life = await RemoteLife.begin();
+      await life.reaches('ready');
+      await life.tell({ answers: { GET: refusing(503) } });
+      life.speakOlder();
+      await life.within('an outdated session', isOutdated(life));
+      await life.takes('done.actor.discardSuccessor');
+      expect(life.connection.status.generation).toBe(1);
+    });
+
+    it.each([
+      ['is opened', (life: RemoteLife) => life.speakOlder(), { GET: LOCKED }],
+      ['lists its tools', (life: RemoteLife) => life.change(), { [LISTING]: LOCKED }],
+    ] as const)('wants somebody to sign in when its next session %s.', async (_, change, answers) => {
+      const life = await RemoteLife.begin({}, {}, { auth: absent() });
+      await life.reaches('ready');
+      await life.tell({ answers });
+      change(life);
+      await life.reaches('shuttingDown');
+      await life.reaches('configuring.authorizing.signingIn');
+      expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
+    });
+
+    it('changes its tools while those of its next session are adopted, which then fails.', async () => {
+      const ping = { idleMs: 60_000, timeoutMs: 300 };
+      const policy = { ...REMOTE, ping };
+      const life = await RemoteLife.begin({}, { policy });
+      await life.reaches('ready');
+      life.change({ policy });
+      await life.receives('ready.resting+adopting', REFRESH, listChanged);
+      await life.takes('done.actor.adoptSuccessor, branch 0');
+      await life.reaches(READY);
+      make('adopting');
+      life.change({ policy });
+      await life.receives('ready.resting+adopting', listChanged);
+      await life.takes('error.actor.adoptSuccessor, branch 0');
+      await life.reaches('ready.resting+stale');
+      life.change({ policy });
+      await life.takes('error.actor.adoptSuccessor, branch 1');
+      await life.reaches('ready.resting+stale');
+      expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
+    });
+
+    it('does not end a next session that is given up, while the host stands still.', async () => {
+      const stop = { drainMs: 0, deleteMs: 300, stdinEndMs: 0, termMs: 0 };
+      const policy = { ...REMOTE, stop };
+      const life = await RemoteLife.begin({}, { policy });
+      await life.reaches('ready');
+      await life.tell({ answers: { [LISTING]: refusing(503), DELETE: SILENT } });
+      life.change({ policy });
+      await life.reaches(`${READY}+preparing.discarding`);
+      await turn();
+      standStill(CLOSE_MARGIN_MS + stop.deleteMs);
+      await life.takes('error.actor.discardSuccessor');
+      expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
+    });
+
     it('is lost, or is silent, while its next session is brought up.', async () => {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
@@ -255,7 +437,7 @@ export function remotePaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('has another entry that nobody has approved.', async () => {
+    it('has another entry that nobody has trusted.', async () => {
       const program = closing(await startRemoteProgram());
       const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -271,7 +453,7 @@ export function remotePaths(): void {
       expect(life.connection.status.generation).toBe(1);
     });
 
-    it('does not take leave of the session before, while the host stands still.', async () => {
+    it('does not end the session before, while the host stands still.', async () => {
       const stop = { drainMs: 0, deleteMs: 300, stdinEndMs: 0, termMs: 0 };
       const policy = { ...REMOTE, stop };
       const life = await RemoteLife.begin({ DELETE: SILENT }, { policy });
@@ -288,6 +470,13 @@ export function remotePaths(): void {
 
 async function isOutdated(life: Life): Promise<void> {
   await whenEmits(life.troupe.status$, () => life.connection.status.outdated !== null);
+}
+
+async function isCurrent(life: Life): Promise<void> {
+  await whenEmits(life.troupe.status$, () => {
+    const { outdated, tags } = life.connection.status;
+    return outdated === null && tags.includes('usable') && !tags.includes('preparing');
+  });
 }
 
 function failing(): never {

@@ -1,13 +1,13 @@
-/** A remote server in a process of its own, which is told what to do while it runs. */
+/** A remote server in a process of its own, which takes orders while it runs. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Instead of the ordinary answer. What needs a token is answered 401 without one. */
+/** Replaces the ordinary answer. With `needsToken`, the answer is 401 without a token; with `another`, always. */
 export interface RemoteAnswer {
   readonly afterMs?: number;
   readonly silent?: true;
-  readonly needsToken?: true;
+  readonly needsToken?: true | 'another';
   readonly status?: number;
 }
 
@@ -15,6 +15,8 @@ export interface RemoteOrder {
   /** By JSON-RPC method, HTTP method or path, from here on. */
   readonly answers?: Readonly<Record<string, RemoteAnswer>>;
   readonly forget?: 'sessions' | 'tokens';
+  /** Nobody can connect from here on. */
+  readonly isGone?: true;
 }
 
 export interface RemoteProgram {

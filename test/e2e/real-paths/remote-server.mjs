@@ -4,8 +4,9 @@
  * orders and says when each was obeyed:
  *
  * - `answers`: how it answers from here on, instead of the ordinary way, by JSON-RPC method, HTTP method or path:
- *   `{ afterMs, silent, needsToken, status }`, in this order.
+ *   `{ afterMs, silent, needsToken, status }`, in this order. A token never helps if `needsToken` is `another`.
  * - `forget`: every session, or every token, is unknown from here on.
+ * - `isGone`: nobody can connect from here on.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -65,7 +66,8 @@ async function answer(request, response) {
     answers[isMcp ? (message.method ?? request.method) : pathname] ?? {};
   if (afterMs !== undefined) await pause(afterMs);
   if (silent) return;
-  if (needsToken && !known.tokens.has(request.headers.authorization?.replace('Bearer ', ''))) {
+  const token = request.headers.authorization?.replace('Bearer ', '');
+  if (needsToken === 'another' || (needsToken && !known.tokens.has(token))) {
     const place = `resource_metadata="${server.origin}/.well-known/oauth-protected-resource"`;
     response.writeHead(401, { 'www-authenticate': `Bearer ${place}` }).end();
   } else if (status !== undefined) response.writeHead(status).end();
@@ -98,6 +100,10 @@ function reply(response, value, headers = {}) {
 function obey(order) {
   if (order.answers !== undefined) ({ answers } = order);
   if (order.forget !== undefined) known[order.forget].clear();
+  if (order.isGone) {
+    server.close();
+    server.closeAllConnections();
+  }
 }
 
 const server = createServer((request, response) => {

@@ -1,5 +1,5 @@
-/** How the charts of this package are arranged and colored. What is in them always comes from the machine. */
-import type { ChartModel } from '../../../src/inspection/chart-model.js';
+/** How the charts of this package are arranged and colored. Their content always comes from the machine. */
+import type { ChartModel } from '../../../src/charts/chart-model.js';
 
 export interface Arrangement {
   /** Keys of the machine's states, row by row. */
@@ -13,12 +13,8 @@ export type Tone = 'work' | 'good' | 'warn' | 'bad' | 'rest' | 'plain';
 const NONE: Arrangement = { rows: [], acrossIn: [] };
 
 const CONNECTION: Arrangement = {
-  rows: [
-    ['configuring', 'launching'],
-    ['handshaking', 'ready'],
-    ['reconnecting', 'failed', 'shuttingDown', 'stopped'],
-  ],
-  acrossIn: ['configuring', 'launching'],
+  rows: [['configuring', 'starting'], ['ready'], ['reconnecting', 'failed'], ['shuttingDown', 'stopped']],
+  acrossIn: ['configuring', 'starting'],
 };
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -30,15 +26,24 @@ const TONES: Readonly<Record<string, Tone>> = {
   failed: 'bad',
   shuttingDown: 'rest',
   stopped: 'rest',
+  idle: 'rest',
+  reading: 'work',
   starting: 'work',
   running: 'good',
-  stopping: 'rest',
+  closing: 'rest',
   recalling: 'work',
   judged: 'good',
   keeping: 'work',
   blind: 'bad',
   unseen: 'rest',
-  idle: 'rest',
+  quiet: 'good',
+  changed: 'work',
+  applying: 'work',
+  unreadable: 'warn',
+  begun: 'rest',
+  closed: 'rest',
+  token: 'good',
+  signIn: 'work',
 };
 
 /** The tone of a state of a machine, by its key. */
@@ -46,7 +51,7 @@ export function toneOf(key: string): Tone {
   return TONES[key] ?? 'plain';
 }
 
-/** Of a chart that has other states than the arrangement was made for, nothing is arranged. */
+/** A chart with other states than the arrangement was made for is not arranged. */
 export function arrangementOf(model: ChartModel): Arrangement {
   const keys = model.root.states.map(({ key }) => key).toSorted();
   return keys.join() === CONNECTION.rows.flat().toSorted().join() ? CONNECTION : NONE;

@@ -1,25 +1,25 @@
 /**
- * What a picture of a chart says: the rows in each box and the lines between boxes. Knows nothing of coordinates.
+ * The content of a picture of a chart: the rows in each box and the lines between boxes. Knows nothing of coordinates.
  *
  * 1. Every transition that does something is either a label on a line between neighbours or a row in its own box.
- * 2. A line joins two children of the same box. A transition that crosses the borders of boxes becomes a row, and
- *    a line without a label joins the two boxes on the way.
+ * 2. A line joins two children of the same box. A transition that crosses the borders of boxes becomes a row, and a line
+ *    without a label joins the two boxes on the way.
  */
-import { allStates, shortId, transitionsOf, type ChartBranch } from '../../../src/inspection/chart-lookup.js';
-import type { ChartModel, ChartState } from '../../../src/inspection/chart-model.js';
+import { allStates, shortId, transitionsOf, type ChartBranch } from '../../../src/charts/chart-lookup.js';
+import type { ChartModel, ChartState } from '../../../src/charts/chart-model.js';
 
 /** Words, and the class that they are drawn in. */
 export type Span = readonly [name: string, words: string];
 
 export interface ChartText {
   readonly spans: readonly Span[];
-  /** The transition that it tells of; undefined for what a state runs. */
+  /** The transition that it shows; undefined for an action or effect of a state. */
   readonly transition: ChartBranch | undefined;
 }
 
 export interface ChartLine {
   readonly key: string;
-  /** Ids of the box that it is in and of those that it joins. */
+  /** Ids of its box and of the boxes that it joins. */
   readonly container: string;
   readonly source: string;
   readonly target: string;
@@ -31,7 +31,7 @@ export interface ChartContent {
   /** By id of the box. */
   readonly rows: ReadonlyMap<string, readonly ChartText[]>;
   readonly lines: readonly ChartLine[];
-  /** Key of the line on the way from one state to another; undefined where one is inside the other. */
+  /** Key of the line on the way from one state to another; undefined if one is inside the other. */
   readonly lineOf: (source: string, target: string) => string | undefined;
   /** Key of the large box that a state is in. */
   readonly topOf: (id: string) => string;
@@ -107,7 +107,7 @@ function runs({ src }: { readonly src: string }): ChartText {
   };
 }
 
-/** Where one actor runs, its end needs no name. */
+/** If only one actor runs, its completion needs no name. */
 function eventSpans(state: ChartState, { kind, text, guard }: ChartBranch): readonly Span[] {
   const isOnlyActor = state.invokes.length === 1 && (kind === 'done' || kind === 'error');
   const event: Span = [kind, isOnlyActor ? kind : text];
@@ -130,7 +130,7 @@ type Ends = Pick<ChartLine, 'container' | 'source' | 'target'>;
 
 const keyOf = ({ source, target }: Ends): string => `${source}>${target}`;
 
-/** The two neighbours that a line has to join, or undefined where one state is inside the other. */
+/** The two neighbours that a line must join; undefined if one state is inside the other. */
 function lineBetween(from: readonly string[], to: readonly string[]): Ends | undefined {
   const depth = from.findIndex((id, index) => id !== to[index]);
   const [container, source, target] = [from[depth - 1], from[depth], to[depth]];

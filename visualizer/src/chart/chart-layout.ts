@@ -1,13 +1,13 @@
 /**
- * Where the boxes, lines and labels of a chart go. Owns the sizes and the questions to ELK; does not draw.
- * Sizes are estimated, never measured, so that the same chart gives the same picture everywhere.
+ * Places the boxes, lines and labels of a chart. Owns the sizes and the input of ELK; does not draw. Sizes are
+ * estimated, never measured, so that the same chart gives the same picture everywhere.
  */
 import type { ElkExtendedEdge, ElkNode, ElkPoint } from 'elkjs/lib/elk-api.js';
-import type { ChartModel, ChartState } from '../../../src/inspection/chart-model.js';
+import type { ChartModel, ChartState } from '../../../src/charts/chart-model.js';
 import type { Arrangement } from './arrangements.js';
 import { chartContent, wordsOf, type ChartContent, type ChartLine, type ChartText } from './chart-content.js';
 import { keepRows, placeInRow, rowsByState, startAbove, straightLines } from './chart-rows.js';
-import { textWidth } from '../../../src/inspection/text-width.js';
+import { textWidth } from '../../../src/charts/text-width.js';
 
 export const SIZE = { title: 14, text: 12, row: 18, label: 16, pad: 14, titleBaseline: 21, firstRow: 41 };
 
@@ -42,7 +42,7 @@ export interface PlacedChart {
   readonly boxes: readonly PlacedBox[];
   readonly starts: readonly ElkPoint[];
   readonly lines: readonly PlacedLine[];
-  /** What is so in every state. */
+  /** Rows that apply in every state. */
   readonly everywhere: readonly TextColumn[];
 }
 
@@ -69,7 +69,7 @@ const LAYERED = {
   'elk.layered.thoroughness': '10',
 };
 
-/** Space above the picture for what is so in every state. */
+/** Space above the picture for rows that apply in every state. */
 const HEADER_TITLE = 34;
 
 export type Layout = (graph: ElkNode) => Promise<ElkNode>;
@@ -150,7 +150,7 @@ function sizeOf(
   };
 }
 
-/** Everything in the coordinates of the whole picture, which begins with what is so in every state. */
+/** Converts to the coordinates of the whole picture, which begins with the rows that apply in every state. */
 function moved(
   model: ChartModel,
   content: ChartContent,
@@ -202,7 +202,7 @@ function allNodes(node: ElkNode, depth = 0): { node: ElkNode; depth: number }[] 
 
 const middle = ({ x, y, width, height }: Rect): ElkPoint => ({ x: x + width / 2, y: y + height / 2 });
 
-/** Texts side by side: filled from the top, one column after the other. */
+/** Texts in columns, filled from the top, one column after the other. */
 function inColumns(
   texts: readonly ChartText[],
   count: number,

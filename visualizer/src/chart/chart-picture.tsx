@@ -1,4 +1,4 @@
-/** A chart that is laid out, drawn: what is active, what was taken last, what is possible. Owns no camera. */
+/** Draws a chart: its active states, the transitions taken last, and the possible ones. Owns no camera. */
 import type { ElkPoint } from 'elkjs/lib/elk-api.js';
 import { memo } from 'preact/compat';
 import { toneOf } from './arrangements.js';
@@ -9,10 +9,10 @@ export interface Marks {
   readonly active: ReadonlySet<string>;
   /** Ids of transitions that are possible now. */
   readonly possible: ReadonlySet<string>;
-  /** Ids of transitions that were taken last, and keys of the lines that they went along. */
+  /** Ids of the transitions taken last, and keys of their lines. */
   readonly taken: ReadonlySet<string>;
   readonly lines: ReadonlySet<string>;
-  /** Names the step, so that each is animated once. */
+  /** Identifies the step, so that each is animated once. */
   readonly step: string;
   /** By state id. */
   readonly visits: ReadonlyMap<string, number>;
@@ -20,10 +20,10 @@ export interface Marks {
 
 export interface ChartPictureProps {
   readonly chart: PlacedChart;
-  /** Undefined where nothing is known of an actor: the chart alone. */
+  /** Undefined if nothing is known of an actor: only the chart is drawn. */
   readonly marks: Marks | undefined;
   readonly onPoint: (box: PlacedBox | undefined) => void;
-  /** Somebody has come to it by keys. */
+  /** Called when a box is reached by keyboard. */
   readonly onReach: (box: PlacedBox) => void;
 }
 
@@ -228,7 +228,7 @@ function ArrowHeads() {
   );
 }
 
-/** A way with rounded corners. */
+/** A path with rounded corners. */
 function roundedPath(points: readonly ElkPoint[]): string {
   const [start, ...others] = points;
   if (start === undefined) return '';

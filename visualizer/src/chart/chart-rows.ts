@@ -1,9 +1,9 @@
 /**
- * The states of a machine in rows that were chosen by hand, since a chart is read like a page and ELK does not know
- * what it is about. Lines within a row are straight and join neighbours; ELK leads the others around the boxes.
+ * Places the states of a machine in rows that were chosen by hand, because a chart is read like a page and ELK does not
+ * know its meaning. Lines within a row are straight and join neighbours; ELK routes the others around the boxes.
  */
 import type { ElkExtendedEdge, ElkNode } from 'elkjs/lib/elk-api.js';
-import type { ChartState } from '../../../src/inspection/chart-model.js';
+import type { ChartState } from '../../../src/charts/chart-model.js';
 import type { ChartLine } from './chart-content.js';
 
 const START_SPACE = 34;
@@ -24,14 +24,14 @@ export function rowsByState(root: ChartState, rows: Rows): ReadonlyMap<string, n
   return new Map(rows.flatMap((keys, row) => keys.map((key) => [`${root.id}.${key}`, row] as const)));
 }
 
-/** What ELK has to be told about a box of a row. */
+/** The options for ELK about a box in a row. */
 export function placeInRow(row: number | undefined): Record<string, string> {
   return row === undefined ? {} : { 'elk.partitioning.partition': String(row + 1), 'elk.alignment': 'TOP' };
 }
 
 /**
- * Makes ELK keep the rows. Lines to the same box arrive at one port for each direction, so that they become one
- * line where they meet. A box that no line joins to another row is held in its own by one that is not drawn.
+ * Makes ELK keep the rows. Lines to the same box arrive at one port for each direction, so that they merge. A box
+ * without a line to another row is kept in its own by an invisible line.
  */
 export function keepRows(graph: Graph, rows: Rows, rowOf: ReadonlyMap<string, number>): void {
   const order = rows.flat().map((key) => `${graph.id}.${key}`);
@@ -58,7 +58,7 @@ export function keepRows(graph: Graph, rows: Rows, rowOf: ReadonlyMap<string, nu
   graph.edges.push(...held);
 }
 
-/** The line from the dot at which the machine starts to the first box. */
+/** The line from the initial dot of the machine to the first box. */
 export function startAbove(box: ElkNode | undefined): ElkExtendedEdge | undefined {
   if (box === undefined) return undefined;
   const { id, x = 0, y = 0 } = box;

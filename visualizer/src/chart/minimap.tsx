@@ -1,4 +1,4 @@
-/** The whole chart in small, and what of it is in sight. */
+/** The whole chart in small, with the visible part marked. */
 import type { JSX } from 'preact';
 import { toneOf } from './arrangements.js';
 import type { PlacedChart } from './chart-layout.js';

@@ -1,14 +1,9 @@
-/** Which of a chart's transitions are possible where an actor stands, and which one brought it there. */
+/** Which transitions of a chart are possible in an actor's state, and which one led to it. */
 import type { StateValue } from 'xstate';
-import {
-  allStates,
-  stateIdsOf,
-  transitionsOf,
-  type ChartBranch,
-} from '../../../src/inspection/chart-lookup.js';
-import type { ChartModel } from '../../../src/inspection/chart-model.js';
+import { allStates, stateIdsOf, transitionsOf, type ChartBranch } from '../../../src/charts/chart-lookup.js';
+import type { ChartModel } from '../../../src/charts/chart-model.js';
 
-/** Transitions of every active state. Guards are not asked: a person reads them. */
+/** Transitions of every active state. Guards are not evaluated: a person reads them. */
 export function possibleFrom(model: ChartModel, active: ReadonlySet<string>): ChartBranch[] {
   return allStates(model)
     .filter(({ id }) => active.has(id))
@@ -18,13 +13,13 @@ export function possibleFrom(model: ChartModel, active: ReadonlySet<string>): Ch
 export interface Step {
   readonly from: StateValue;
   readonly to: StateValue;
-  /** Types of the events that the actor was told with it. */
+  /** Types of the events that the actor received in this step. */
   readonly events: readonly string[];
 }
 
 /**
- * The transitions that fit: the actor was where they begin and was told what they wait for, and is where they lead. One
- * entry may take several, and of branches with the same target no log tells which.
+ * The transitions that fit: the actor was in their source, received their event, and is in their target. One entry may
+ * take several, and a log does not show which of several branches with the same target was taken.
  */
 export function takenBy(model: ChartModel, { from, to, events }: Step): ChartBranch[] {
   const before = new Set(stateIdsOf(model, from));

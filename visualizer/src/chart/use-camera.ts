@@ -1,10 +1,10 @@
-/** Where a person looks at a picture from: pan, zoom, fit; by pointer, wheel, two fingers and keys. */
+/** The view of a picture: pan, zoom, fit; by pointer, wheel, two fingers and keys. */
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Rect } from './chart-layout.js';
 
 export interface Camera {
-  /** Of the picture's corner, in pixels of the box. */
+  /** Position of the picture's corner, in pixels of the box. */
   readonly x: number;
   readonly y: number;
   readonly zoom: number;
@@ -12,27 +12,30 @@ export interface Camera {
 
 export interface Lens {
   readonly camera: Camera;
-  /** Of the box, pixels. */
+  /** Size of the box, pixels. */
   readonly size: { readonly width: number; readonly height: number };
-  /** Whether it shows the whole picture, or goes where the focus goes: until a person looks elsewhere. */
+  /** Whether it shows the whole picture or follows the focus, until a person moves it. */
   readonly mode: 'fit' | 'follow' | 'free';
   readonly fit: () => void;
   readonly follow: () => void;
   readonly zoomBy: (factor: number, x?: number, y?: number) => void;
   readonly panBy: (x: number, y: number) => void;
-  /** Brings that place of the picture to the middle. */
+  /** Centers that place of the picture. */
   readonly lookAt: (x: number, y: number, zoom?: number) => void;
-  /** Brings that part of the picture into sight, of one that is too large its beginning; moves nothing where it is. */
+  /**
+   * Brings that part of the picture into view, or the start of a part that is too large. Moves nothing if it is
+   * visible.
+   */
   readonly reveal: (part: Rect) => void;
 }
 
 const SMALLEST = 0.08;
 const LARGEST = 4;
 const MARGIN = 24;
-/** Smaller than this, what is written in a chart cannot be read. */
+/** At a smaller zoom, the text of a chart is unreadable. */
 const READABLE = 0.66;
 
-/** `focus` is what is to be in sight: the active state. */
+/** `focus` is the part to keep in view: the active state. */
 export function useCamera(
   box: RefObject<HTMLElement>,
   picture: { readonly width: number; readonly height: number } | undefined,
@@ -43,7 +46,7 @@ export function useCamera(
   const [mode, setMode] = useState<Lens['mode']>('follow');
 
   const clamp = (zoom: number): number => Math.min(LARGEST, Math.max(SMALLEST, zoom));
-  /** The whole picture, or at least `smallest` times as large as it is, around the focus. */
+  /** Shows the whole picture, or at least this zoom around the focus. */
   function show(smallest: number): void {
     if (picture === undefined || size.width === 0) return;
     const whole = Math.min(
@@ -117,7 +120,7 @@ export function useCamera(
   return lens;
 }
 
-/** Where a picture begins so that the place of it is in the middle, with no more than a margin beside it. */
+/** The origin of a picture that centers a place of it, with at most a margin beside it. */
 function placed(room: number, picture: number, place: number): number {
   if (picture + 2 * MARGIN <= room) return (room - picture) / 2;
   return Math.min(MARGIN, Math.max(room - picture - MARGIN, room / 2 - place));
@@ -130,7 +133,7 @@ function followPointers(element: HTMLElement, lens: () => Lens): () => void {
   const { signal } = listening;
 
   function wheel(event: WheelEvent): void {
-    // Where the page scrolls as a whole, it could not be scrolled past the picture.
+    // If the page scrolls as a whole, the wheel must scroll it past the picture.
     if (!event.ctrlKey && getComputedStyle(document.body).overflowY !== 'hidden') return;
     event.preventDefault();
     const { left, top } = corner();
@@ -144,7 +147,7 @@ function followPointers(element: HTMLElement, lens: () => Lens): () => void {
   function move(event: PointerEvent): void {
     const before = pointers.get(event.pointerId);
     if (before === undefined) return;
-    // It was released where nobody was told, as over a menu.
+    // The button was released over an element that does not report it, such as a menu.
     if (event.buttons === 0) return up(event);
     const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
     const now = { x: event.clientX, y: event.clientY };

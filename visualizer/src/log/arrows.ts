@@ -1,6 +1,6 @@
-/** What was told to whom, as the sequence view draws it: one arrow for each message. */
-import { connectionName, MANAGER } from '../../../src/event-log/address.js';
-import type { LogEntry } from '../../../src/event-log/entry.js';
+/** Messages between actors, for the sequence view: one arrow each. */
+import { connectionName, isMachineAddress, MANAGER, rootId } from '../../../src/actor-system/actor-path.js';
+import type { LogEntry } from '../../../src/event-log/format/entry.js';
 import { inWords } from './in-words.js';
 
 export interface Arrow {
@@ -12,7 +12,7 @@ export interface Arrow {
   readonly to: string;
   readonly text: string;
   readonly tone: 'plain' | 'good' | 'bad' | 'warn' | 'wire';
-  /** It followed from the one above. */
+  /** It is a consequence of the message above. */
   readonly isDerived: boolean;
   /** From a request to its answer, milliseconds. */
   readonly ms?: number;
@@ -22,9 +22,11 @@ export const HOST = 'host';
 export const TIMER = 'timer';
 export const MANAGER_LINE = 'manager';
 const OTHERS: ReadonlySet<string> = new Set([HOST, TIMER, MANAGER_LINE]);
-/** A connection can be called as one of the others is. */
+/** A connection may have the name of one of the other life lines. */
 const connectionOf = (name: string): string => (OTHERS.has(name) ? `${name} · connection` : name);
-/** Every effect of a connection is on one line. */
+/** A machine beside the manager, whose name may equal a connection's. */
+const machineOf = (id: string): string => `${id} · machine`;
+/** All effects of a machine share one line. */
 const effectsOf = (name: string): string => `${name} · effects`;
 const serverOf = (name: string): string => `${name} · server`;
 
@@ -47,15 +49,17 @@ export function arrowsOf(position: number, entry: LogEntry): Arrow[] {
 /** The life line of an address. */
 function lineOf(address: string): string {
   if (address === MANAGER) return MANAGER_LINE;
+  const id = rootId(address);
   const name = connectionName(address) ?? '?';
-  return address.split('/').length > 2 ? effectsOf(name) : connectionOf(name);
+  if (!isMachineAddress(address)) return effectsOf(id === undefined ? name : machineOf(id));
+  return id === undefined ? connectionOf(name) : machineOf(id);
 }
 
 function wordsOf(type: string): Pick<Arrow, 'text' | 'tone'> {
   if (type.startsWith('xstate.done.actor.')) return { text: `${type.slice(18)} done`, tone: 'good' };
   if (type.startsWith('xstate.error.actor.')) return { text: `${type.slice(19)} failed`, tone: 'bad' };
-  if (type === 'xstate.init') return { text: 'is begun', tone: 'plain' };
-  if (type === 'xstate.stop') return { text: 'is ended', tone: 'plain' };
+  if (type === 'xstate.init') return { text: 'is started', tone: 'plain' };
+  if (type === 'xstate.stop') return { text: 'is stopped', tone: 'plain' };
   if (type.startsWith('xstate.after.'))
     return { text: `after ${type.slice(13).split('.')[0] ?? ''}`, tone: 'warn' };
   return { text: type, tone: type === 'session.lost' ? 'bad' : 'plain' };
@@ -67,9 +71,9 @@ function noteArrows(
   base: Base,
   note: Readonly<Record<string, unknown>> & { readonly type: string },
 ): Arrow[] {
-  const { type, connection } = note;
-  if (typeof connection !== 'string') return [];
-  const [line, server] = [connectionOf(connection), serverOf(connection)];
+  const { type, server: name } = note;
+  if (typeof name !== 'string') return [];
+  const [line, server] = [connectionOf(name), serverOf(name)];
   if (type === 'wire') {
     const isSent = note['direction'] === 'sent';
     const [from, to] = isSent ? [line, server] : [server, line];

@@ -1,4 +1,4 @@
-/** A stretch of a lane as it is drawn: no more pieces than there are columns of pixels. */
+/** A part of a lane as it is drawn: at most one piece for each column of pixels. */
 import type { Category } from './labels.js';
 import type { Lane } from './lane.js';
 import type { LogBook } from './log-book.js';
@@ -15,7 +15,7 @@ export interface Mark {
   readonly position: number;
   readonly at: number;
   readonly category: Category;
-  /** What it stands for beside itself, where many fall on one place. */
+  /** How many it stands for, if several fall on one place. */
   readonly count: number;
 }
 
@@ -28,9 +28,9 @@ export interface Stretch {
 export interface Window {
   readonly from: number;
   readonly to: number;
-  /** Columns of pixels. */
+  /** Number of columns of pixels. */
   readonly columns: number;
-  /** Until when the last state is known to last; undefined for the last entry. */
+  /** The time until which the last state lasts; undefined for the last entry. */
   readonly now?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ function barsOf(book: LogBook, lane: Lane, { from, to, columns, now }: Window): 
   while (change < lane.changes.length) {
     const start = book.timeOf(lane.changes.at(change));
     if (start > end) break;
-    // Within one column the last one is drawn; the ones before it are no wider than nothing.
+    // Within one column only the last one is drawn.
     const columnEnd = from + (Math.floor((Math.max(start, from) - from) / column) + 1) * column;
     const last = Math.max(change, lane.changeAt(book.positionAt(columnEnd)));
     const until = last + 1 < lane.changes.length ? book.timeOf(lane.changes.at(last + 1)) : end;
@@ -75,7 +75,7 @@ function marksOf(book: LogBook, lane: Lane, { from, to, columns }: Window): Mark
   return marks;
 }
 
-/** Of the first thousand: more cannot be told apart anyway. */
+/** Considers the first thousand: more cannot be told apart. */
 function loudest(book: LogBook, lane: Lane, from: number, to: number): Category {
   const found = new Set<Category>();
   for (let index = from; index < Math.min(to, from + 1_000); index += 1) {

@@ -1,20 +1,22 @@
-/** What the page and the worker that reads the log tell each other. */
+/** The messages between the page and the worker that reads the log. */
 import type { StateValue } from 'xstate';
-import type { Standing } from '../../../src/event-log/folded-actor.js';
-import type { ChartModel } from '../../../src/inspection/chart-model.js';
-import type { Hello, InspectedStatus } from '../../../src/inspection/protocol.js';
+import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
+import type { LogProblem } from '../../../src/event-log/format/read-log.js';
+import type { ChartModel } from '../../../src/charts/chart-model.js';
+import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
+import type { StatusDetails } from '../../../src/lifecycle/status-details.js';
 import type { Arrow } from './arrows.js';
 import type { Stretch, Window } from './bars.js';
 import type { EntryQuery } from './find-entries.js';
 import type { Category } from './labels.js';
-import type { Row } from './rows.js';
+import type { BesideRow, Row } from './rows.js';
 
-/** What the page wants to be done. */
+/** Orders of the page. */
 export type Order =
   | { readonly order: 'follow'; readonly address: string; readonly token: string }
   | { readonly order: 'open'; readonly file: Blob };
 
-/** What the page asks, each with its answer. */
+/** Questions of the page, each with its answer. */
 export interface Questions {
   moment: { ask: { readonly position: number }; answer: MomentView };
   actor: { ask: { readonly name: string; readonly position: number }; answer: ActorView | undefined };
@@ -36,7 +38,7 @@ export type Question = keyof Questions;
 
 /** The last ones up to a moment. */
 export interface ArrowQuery {
-  /** Of a connection, empty for the manager; undefined for all. */
+  /** Of a lane; undefined for all. */
   readonly name: string | undefined;
   readonly upTo: number;
   /** About so many at most. */
@@ -50,16 +52,20 @@ export interface MomentView {
   readonly at: number;
   readonly manager: string;
   readonly rows: readonly Row[];
+  /** The machines beside the manager. */
+  readonly beside: readonly BesideRow[];
 }
 
 export interface ActorView {
-  /** Empty for the manager. */
+  /** Of its lane. */
   readonly name: string;
   readonly address: string;
   readonly position: number;
   readonly status: string;
   readonly state: StateValue;
   readonly context: Readonly<Record<string, unknown>>;
+  /** Status details of its sessions. */
+  readonly details: StatusDetails | undefined;
   /** The last change of its state; null where there was none before. */
   readonly change: {
     readonly position: number;
@@ -92,16 +98,16 @@ export interface EntryLine {
   readonly kind: string;
   readonly category: Category;
   readonly type: string;
-  /** Name of the connection; empty for the manager, undefined for neither. */
+  /** Undefined if it is not about a machine. */
   readonly lane: string | undefined;
-  /** A few words of what came of it. */
+  /** A short description of the outcome. */
   readonly words: string;
 }
 
 export interface EntryView extends EntryLine {
-  /** As it was written. */
+  /** The entry as it was written. */
   readonly json: unknown;
-  /** Where the actor stood; undefined for a note. */
+  /** The actor's state before; undefined for a note. */
   readonly before: Standing | undefined;
   readonly after: Standing | undefined;
 }
@@ -111,30 +117,31 @@ export interface BookSummary {
   /** Milliseconds since the epoch. */
   readonly firstAt: number;
   readonly lastAt: number;
+  /** Of every lane except the manager's. */
   readonly names: readonly string[];
   readonly missed: number;
-  /** Older entries that are not kept any more. Positions count from the first that is. */
+  /** Number of older entries that are no longer kept. Positions count from the first kept entry. */
   readonly leftOut: number;
-  readonly problem: { readonly message: string; readonly isNewer: boolean } | null;
+  readonly problem: Pick<LogProblem, 'code' | 'message'> | null;
   readonly writtenBy: string | null;
-  /** The log was made by charts that are not those of this page: its moments are guesses. */
+  /** The log was made by other charts than those of this page: its moments are guesses. */
   readonly hasOtherCharts: boolean;
   readonly isWhole: boolean;
 }
 
 export type Charts = Readonly<Record<string, { readonly hash: string; readonly model: ChartModel }>>;
 
-/** What the worker tells unasked. */
+/** Messages of the worker that answer no question. */
 export type News =
   | { readonly news: 'charts'; readonly charts: Charts }
   | { readonly news: 'hello'; readonly hello: Hello }
   | { readonly news: 'book'; readonly book: BookSummary }
   | { readonly news: 'status'; readonly at: number; readonly rows: readonly InspectedStatus[] }
-  /** `share` is undefined where nobody knows how long the log is. */
+  /** `share` is undefined if the length of the log is unknown. */
   | { readonly news: 'progress'; readonly share: number | undefined }
-  /** `mayReturn`: it is being tried again. */
+  /** `mayReturn`: it is reconnecting. */
   | { readonly news: 'lost'; readonly why: string; readonly mayReturn: boolean }
-  /** Nothing is heard since then, milliseconds since the epoch. It may go on. */
+  /** Nothing was received since that time, milliseconds since the epoch. It may continue. */
   | { readonly news: 'silent'; readonly since: number }
   | { readonly news: 'heard' }
   | { readonly news: 'refused'; readonly why: string; readonly status: number };

@@ -1,21 +1,21 @@
-/** Positions of the entries that a person looks for. A million are gone through in pieces, so others get a turn. */
+/** Finds the entries that a person looks for. Searches a million in pieces, so that other work gets its turn. */
 import type { Category } from './labels.js';
 import type { LogBook } from './log-book.js';
 import { Numbers } from './numbers.js';
 
 export interface EntryQuery {
-  /** Name of a connection, empty for the manager; undefined for all. */
+  /** Undefined for all. */
   readonly lane?: string | undefined;
   /** Undefined for all. */
   readonly categories?: readonly Category[] | undefined;
-  /** In the line as it is written; upper and lower case are the same. */
+  /** Part of the line as it is written; upper and lower case are the same. */
   readonly text?: string | undefined;
 }
 
-/** What is looked at between two turns. */
+/** Number of entries between two turns. */
 const AT_ONCE = 5_000;
 
-/** One search, which goes on where it was when the log has grown. */
+/** One search. It continues from its last position when the log has grown. */
 export class Search {
   readonly #found = new Numbers();
   readonly #fits: (position: number) => boolean;
@@ -27,7 +27,7 @@ export class Search {
     this.#fits = matcher(book, query);
   }
 
-  /** Gives what there is up to the end; undefined where `isOver` says that nobody wants it any more. */
+  /** Returns the entries up to the end; undefined if `isOver` says that the result is no longer wanted. */
   async go(turn: () => Promise<void>, isOver: () => boolean): Promise<Int32Array<ArrayBuffer> | undefined> {
     for (; this.#next < this.#book.length; this.#next += 1) {
       if (this.#next % AT_ONCE === AT_ONCE - 1) await turn();

@@ -1,14 +1,14 @@
 /**
- * What an entry is about, seen without reading its line whole: its kind, the type of its event, and for a note the
- * connection. There are few labels, so each is made once and known by its number.
+ * The subject of an entry, found without parsing its line: its kind, the type of its event, and for a note the server.
+ * There are few labels, so each is made once and identified by a number.
  *
- * I1. A recorder writes `"kind":"…"` before the event, and `"type"` first in an event and in a note. Of a line that does
- *     not, the label says what could be seen.
+ * I1. A recorder writes `"kind":"…"` before the event, and `"type"` first in an event and in a note. For any other
+ *     line, the label is as far as could be found.
  */
 
-import type { Glance } from '../../../src/event-log/line-index.js';
+import type { Glance } from '../../../src/event-log/format/line-index.js';
 
-/** What a person looks for in a long log. */
+/** Categories that a person looks for in a long log. */
 export const CATEGORIES = [
   'rejection',
   'failure',
@@ -25,13 +25,13 @@ export interface Label {
   readonly kind: string;
   /** Type of the event or of the note; empty for a snapshot. */
   readonly type: string;
-  /** Of a note that is about a connection. */
-  readonly connection: string | undefined;
+  /** For a note about a server. */
+  readonly server: string | undefined;
   readonly category: Category;
 }
 
 const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const CONNECTION = toBytes(',"connection":"');
+const SERVER = toBytes(',"server":"');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SNAPSHOT_START = toBytes('snapshot"');
@@ -43,7 +43,7 @@ export class Labels {
   readonly #byHash = new Map<number, number>();
   readonly #decoder = new TextDecoder();
 
-  /** The number of the label of a line. `glance` is what was seen of it already. */
+  /** The number of the label of a line. `glance` holds the facts that are known already. */
   of(
     bytes: Uint8Array,
     start: number,
@@ -55,9 +55,9 @@ export class Labels {
     const isSnapshot = isAhead(SNAPSHOT_START, bytes, kind);
     const type = isSnapshot ? kindEnd : after(TYPE, bytes, Math.max(kindEnd, seenTo), end);
     const typeEnd = isSnapshot ? kindEnd : endOfText(bytes, type, end);
-    const hasConnection = isAhead(CONNECTION, bytes, typeEnd + 1);
-    const name = hasConnection ? typeEnd + 1 + CONNECTION.length : typeEnd;
-    const nameEnd = hasConnection ? endOfText(bytes, name, end) : typeEnd;
+    const hasServer = isAhead(SERVER, bytes, typeEnd + 1);
+    const name = hasServer ? typeEnd + 1 + SERVER.length : typeEnd;
+    const nameEnd = hasServer ? endOfText(bytes, name, end) : typeEnd;
     let hash = hashed(bytes, kind, kindEnd, 17);
     hash = hashed(bytes, type, typeEnd, hash);
     hash = hashed(bytes, name, nameEnd, hash);
@@ -67,7 +67,7 @@ export class Labels {
     const label = {
       kind: text(kind, kindEnd),
       type: isSnapshot ? '' : unescaped(text(type, typeEnd)),
-      connection: hasConnection ? unescaped(text(name, nameEnd)) : undefined,
+      server: hasServer ? unescaped(text(name, nameEnd)) : undefined,
     };
     const number = this.all.length;
     this.all.push({ ...label, category: categoryOf(label.kind, label.type) });
@@ -92,7 +92,7 @@ function isAhead(expected: Uint8Array, bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** Where what follows it begins; the end where it does not come. After Horspool: most bytes are never looked at. */
+/** The position after the pattern; the end if it does not occur. After Horspool: most bytes are never read. */
 function after({ bytes: expected, skips }: Pattern, bytes: Uint8Array, start: number, end: number): number {
   const last = expected.length - 1;
   for (let at = start; at + last < end;) {
@@ -105,11 +105,11 @@ function after({ bytes: expected, skips }: Pattern, bytes: Uint8Array, start: nu
 
 interface Pattern {
   readonly bytes: Uint8Array;
-  /** How far to go on where that byte stands below the last of the pattern. */
+  /** How far to skip if that byte is below the last one of the pattern. */
   readonly skips: Uint8Array;
 }
 
-/** It has to end with a quote. */
+/** It must end with a quote. */
 function patternOf(text: string): Pattern {
   const bytes = toBytes(text);
   const skips = new Uint8Array(256).fill(bytes.length);
@@ -118,7 +118,7 @@ function patternOf(text: string): Pattern {
   return { bytes, skips };
 }
 
-/** Of a text that begins there, without its quote. */
+/** The end of the text that begins there, without its quote. */
 function endOfText(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

@@ -1,16 +1,16 @@
-/** One actor through the whole of a log: when it was in which state, and what is worth a mark. */
+/** One actor through the whole of a log: its states over time, and its marks. */
 import { Numbers } from './numbers.js';
 
 export class Lane {
-  /** Positions at which the state changed, and the numbers of the states that were come to. */
+  /** Positions at which the state changed, and the numbers of the new states. */
   readonly changes = new Numbers();
   readonly values = new Numbers();
-  /** Positions of what is worth a mark, and the numbers of their labels. */
+  /** Positions of marks, and the numbers of their labels. */
   readonly marks = new Numbers();
   readonly markLabels = new Numbers();
   #last = -1;
 
-  /** `name` is that of the connection; empty for the manager. */
+  /** `name` as in `lane-names.ts`. */
   constructor(readonly name: string) {}
 
   note(position: number, value: number): void {
@@ -25,7 +25,7 @@ export class Lane {
     this.markLabels.add(label);
   }
 
-  /** Index of the change that it stands on at that position; -1 before the first. */
+  /** Index of the last change up to that position; -1 before the first. */
   changeAt(position: number): number {
     return this.changes.countUpTo(position) - 1;
   }

@@ -1,43 +1,43 @@
 /**
- * A log that may grow, of which every moment can be looked at. What comes live and what comes from a file is read here,
- * by the same code, so the past and the present cannot disagree.
+ * A log that may grow, with access to every moment. Live data and files are read by the same code, so the past and the
+ * present cannot disagree.
  *
- * Owns the index of the lines and the fold. Does not own where the bytes come from (`worker/`), nor what is asked
+ * Owns the index of the lines and the fold. Does not own the source of the bytes (`worker/`), nor the questions
  * (`log-desk.ts`). Needs neither a page nor Node.
  *
- * B1. Entries are known by position, from 0: a live page that was too slow has gaps in `seq`, never in positions.
- * B2. No line is read whole before somebody asks for it, but headers.
+ * B1. Entries are identified by position, from 0: a live page that was too slow has gaps in `seq`, never in positions.
+ * B2. Lines are parsed on demand, except headers.
  * B3. A moment is folded from the snapshot before it. Nothing in a log makes it throw: it ends with `problem`.
- * B4. What came first can be left out, up to a snapshot (`shortened`), for a page that is open for days.
- * B5. No entry is earlier than the one before it: where a clock was set back, time goes on from there. The line itself
- *     has the time that was written.
+ * B4. The oldest part can be dropped, up to a snapshot (`shortened`), for a page that is open for days.
+ * B5. No entry is earlier than the one before it: if a clock was set back, time continues from there. The line itself
+ *     keeps its written time.
  */
 import type { StateValue } from 'xstate';
-import { connectionName, MANAGER } from '../../../src/event-log/address.js';
-import { entryProblem, headerProblem, isObject, LOG_FORMAT } from '../../../src/event-log/entry.js';
-import type { LogEntry, LogHeader } from '../../../src/event-log/entry.js';
-import { Fold } from '../../../src/event-log/fold.js';
-import type { Standing } from '../../../src/event-log/folded-actor.js';
-import { LineScanner, type Glance } from '../../../src/event-log/line-index.js';
-import { SteadyTime } from '../../../src/event-log/steady-time.js';
-import { parseJson } from '../../../src/parse-json.js';
+import { MANAGER } from '../../../src/actor-system/actor-path.js';
+import {
+  entryProblem,
+  headerProblem,
+  isObject,
+  type JsonObject,
+  type LogEntry,
+  type LogHeader,
+} from '../../../src/event-log/format/entry.js';
+import { Fold } from '../../../src/event-log/replay/fold.js';
+import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
+import { LineScanner, type Glance } from '../../../src/event-log/format/line-index.js';
+import type { LogProblem, LogProblemCode } from '../../../src/event-log/format/read-log.js';
+import { versionProblem } from '../../../src/event-log/format/version.js';
+import { MonotonicTime } from '../../../src/event-log/format/monotonic-time.js';
+import { parseJson } from '../../../src/json/parse-json.js';
 import { Labels, type Category, type Label } from './labels.js';
 import { Lane } from './lane.js';
+import { laneAt, laneOfConnection, MANAGER_LANE } from './lane-names.js';
 import { Numbers } from './numbers.js';
 
 const LINE_FEED = 0x0a;
 const NOTHING = new Uint8Array();
 const HEADER_START = new TextEncoder().encode('{"troupeLog":');
 const MARKED: ReadonlySet<Category> = new Set(['rejection', 'failure', 'call', 'list']);
-
-/** Why a log is not read further. */
-export interface BookProblem {
-  /** Number of the line, from 1. */
-  readonly line: number;
-  readonly message: string;
-  /** It was written by a newer version. */
-  readonly isNewer: boolean;
-}
 
 interface Cursor {
   readonly fold: Fold;
@@ -47,21 +47,22 @@ interface Cursor {
 
 export class LogBook {
   header: LogHeader | undefined;
-  problem: BookProblem | undefined;
-  /** Entries that are known to be missing. */
+  /** Why the rest is not read. */
+  problem: LogProblem | undefined;
+  /** Number of entries that are known to be missing. */
   missed = 0;
-  /** Entries before the first that are not kept any more. */
+  /** Number of older entries that are no longer kept. */
   leftOut = 0;
-  /** Of the lines that are kept, bytes. */
+  /** Size of the kept lines, bytes. */
   size = 0;
   /** The manager is the first. */
-  readonly lanes: Lane[] = [new Lane('')];
+  readonly lanes: Lane[] = [new Lane(MANAGER_LANE)];
   /** Every state that some actor was in. */
   readonly values: StateValue[] = [];
 
   readonly #labels = new Labels();
   readonly #scanner = new LineScanner();
-  /** Whole lines each. */
+  /** Each holds whole lines. */
   readonly #chunks: Uint8Array<ArrayBuffer>[] = [];
   readonly #chunkOf = new Numbers();
   readonly #starts = new Numbers();
@@ -71,12 +72,12 @@ export class LogBook {
   readonly #labelOf = new Numbers();
   readonly #laneOf = new Numbers();
   readonly #snapshots = new Numbers();
-  readonly #laneNumbers = new Map<string, number>([['', 0]]);
+  readonly #laneNumbers = new Map<string, number>([[MANAGER_LANE, 0]]);
   readonly #valueNumbers = new Map<string, number>();
-  /** By number of a place of the scanner. */
+  /** By the number of a place in the scanner. */
   readonly #places: { readonly lane: number; readonly value: number }[] = [];
   #tail = NOTHING;
-  readonly #time = new SteadyTime();
+  readonly #time = new MonotonicTime();
   #lines = 0;
   #wasSnapshot = false;
   #cursors: Cursor[] = [];
@@ -90,7 +91,7 @@ export class LogBook {
     return this.#times.at(position);
   }
 
-  /** Position of the last entry of that time or before; -1 where there is none. */
+  /** Position of the last entry at or before that time; -1 if there is none. */
   positionAt(time: number): number {
     return this.#times.countUpTo(time) - 1;
   }
@@ -103,7 +104,7 @@ export class LogBook {
     return this.#labels.all[number];
   }
 
-  /** Number of the lane of the actor that the entry is about; -1 where it is about none. */
+  /** Number of the lane of the entry's actor; -1 if it has none. */
   laneOf(position: number): number {
     return this.#laneOf.at(position);
   }
@@ -124,7 +125,7 @@ export class LogBook {
     return isObject(value) && entryProblem(value) === undefined ? (value as unknown as LogEntry) : undefined;
   }
 
-  /** Takes bytes as they come; lines may be cut anywhere. The bytes are kept, not copied. */
+  /** Takes bytes as they come; lines may be split anywhere. The bytes are kept, not copied. */
   append(bytes: Uint8Array<ArrayBuffer>): void {
     if (this.problem !== undefined) return;
     let rest = bytes;
@@ -141,13 +142,13 @@ export class LogBook {
     if (end > 0) this.#readLines(rest.subarray(0, end));
   }
 
-  /** Everything that is kept, as it would stand in a file. */
+  /** Everything that is kept, in the form of a file. */
   *pieces(): Generator<Uint8Array<ArrayBuffer>, void, undefined> {
     if (this.leftOut > 0) yield new TextEncoder().encode(`${JSON.stringify(this.header)}\n`);
     yield* this.#chunks;
   }
 
-  /** A book of about the last `most` bytes, from a snapshot on; undefined where there is no such snapshot. */
+  /** A book of about the last `most` bytes, starting at a snapshot; undefined if there is no such snapshot. */
   shortened(most: number): LogBook | undefined {
     let [first, size] = [this.#chunks.length, 0];
     for (; first > 0 && size < most; first -= 1) size += this.#chunks[first - 1]?.length ?? 0;
@@ -166,22 +167,22 @@ export class LogBook {
     return book;
   }
 
-  /** There is no more: what is left is a line without its line feed, or without more of its end. */
+  /** The log ends: a remaining line lacks its line feed, or more of its end. */
   end(): void {
     const rest = this.#tail;
     if (this.problem !== undefined) return;
     if (rest.length === 0) {
-      if (this.header === undefined) this.#failAtNext('is missing: the log is empty');
+      if (this.header === undefined) this.#failAtNext('not-a-log', 'is missing: the log is empty');
       return;
     }
     this.#tail = NOTHING;
     const isForeign = this.header === undefined && !isHeader(rest, 0);
     const isWhole = parseJson(new TextDecoder().decode(rest)) !== undefined;
     if (isWhole || isForeign) return this.#readLines(joined(rest, Uint8Array.of(LINE_FEED)));
-    this.#failAtNext('was cut off');
+    this.#failAtNext('truncated', 'was cut off');
   }
 
-  /** How every actor stood after that entry, by address, the manager first. */
+  /** The state of every actor after that entry, by address, the manager first. */
   standings(position: number): ReadonlyMap<string, Standing> {
     const { fold } = this.#cursorAt(position);
     const standings = new Map<string, Standing>();
@@ -192,7 +193,7 @@ export class LogBook {
     return standings;
   }
 
-  /** How one of them stood. */
+  /** The state of one of them. */
   standing(position: number, address: string): Standing | undefined {
     return this.#cursorAt(position).fold.standing(address);
   }
@@ -205,7 +206,7 @@ export class LogBook {
       .filter((cursor) => cursor.from === from && cursor.at <= wanted)
       .sort((a, b) => b.at - a.at)[0];
     const cursor = near ?? { fold: new Fold(), from, at: from - 1 };
-    // The one for the end, and the one for where somebody looks.
+    // One cursor for the end, and one for the position in view.
     this.#cursors = [cursor, ...this.#cursors.filter((other) => other !== cursor)].slice(0, 2);
     for (; cursor.at < wanted; cursor.at += 1) {
       const next = this.entry(cursor.at + 1);
@@ -229,9 +230,10 @@ export class LogBook {
     if (this.header === undefined || isHeader(bytes, start))
       return this.#readHeader(this.#scanner.text(bytes, start, end));
     const glance = this.#scanner.scan(bytes, start, end);
-    if (typeof glance === 'string') return this.#fail(glance);
+    if (typeof glance === 'string') return this.#fail('corrupt', glance);
     const expected = this.length === 0 ? this.header.firstSeq : this.#seqs.at(this.length - 1) + 1;
-    if (glance.seq < expected) return this.#fail(`is entry ${glance.seq}, where entry ${expected} should be`);
+    if (glance.seq < expected)
+      return this.#fail('corrupt', `is entry ${glance.seq}, where entry ${expected} should be`);
     this.missed += glance.seq - expected;
     this.#chunkOf.add(chunk);
     this.#starts.add(start);
@@ -259,8 +261,8 @@ export class LogBook {
   }
 
   #laneOfNote(label: number): number {
-    const { connection } = this.#labels.all[label] ?? {};
-    return connection === undefined ? -1 : (this.#laneNumbers.get(connection) ?? -1);
+    const { server } = this.#labels.all[label] ?? {};
+    return server === undefined ? -1 : (this.#laneNumbers.get(laneOfConnection(server)) ?? -1);
   }
 
   /** The number of the lane of the actor. */
@@ -276,7 +278,7 @@ export class LogBook {
   }
 
   #laneNumber(address: string): number {
-    const name = connectionName(address) ?? '';
+    const name = laneAt(address);
     let number = this.#laneNumbers.get(name);
     if (number === undefined) {
       number = this.lanes.push(new Lane(name)) - 1;
@@ -297,24 +299,24 @@ export class LogBook {
 
   #readHeader(text: string): void {
     const value = parseJson(text);
-    const version = isObject(value) ? Number(value['troupeLog']) : NaN;
-    if (!isObject(value) || !Number.isSafeInteger(version))
-      return this.#fail('is not the header of an event log');
-    if (version > LOG_FORMAT)
-      return this.#fail(`says format ${version}, and this page reads format ${LOG_FORMAT}`, true);
-    const problem = headerProblem(value);
-    if (problem !== undefined) return this.#fail(problem);
-    this.header = value as unknown as LogHeader;
+    const refused = versionProblem(value, this.#lines);
+    if (refused !== undefined) {
+      this.problem = { ...refused, line: this.#lines };
+      return;
+    }
+    const problem = headerProblem(value as JsonObject);
+    if (problem !== undefined) return this.#fail('corrupt', problem);
+    this.header = value as LogHeader;
     this.#wasSnapshot = false;
   }
 
-  #failAtNext(why: string): void {
+  #failAtNext(code: LogProblemCode, why: string): void {
     this.#lines += 1;
-    this.#fail(why);
+    this.#fail(code, why);
   }
 
-  #fail(why: string, isNewer = false): void {
-    this.problem = { line: this.#lines, message: `Line ${this.#lines} ${why}.`, isNewer };
+  #fail(code: LogProblemCode, why: string): void {
+    this.problem = { code, line: this.#lines, message: `Line ${this.#lines} ${why}.` };
   }
 }
 

@@ -1,10 +1,11 @@
 /**
- * Answers what the page asks of a log. One at a time is open; opening another one forgets it.
+ * Answers the page's questions about a log. One log is open at a time; opening another one drops it.
  *
  * Owns no bytes and no index (`log-book.ts`) and no place to run (`worker/`). Needs neither a page nor Node.
  */
-import { isObject, type LogEntry } from '../../../src/event-log/entry.js';
-import type { Standing } from '../../../src/event-log/folded-actor.js';
+import { phaseOf } from '../../../machines/manager/manager.phase.js';
+import { isObject, type LogEntry } from '../../../src/event-log/format/entry.js';
+import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
 import { arrowsOf, type Arrow } from './arrows.js';
 import { stretchOf } from './bars.js';
 import type {
@@ -24,12 +25,12 @@ import { matcher, Search, type EntryQuery } from './find-entries.js';
 import { inWords } from './in-words.js';
 import type { Lane } from './lane.js';
 import { LogBook } from './log-book.js';
-import { addressOf, rowsOf } from './rows.js';
+import { addressOf, besideOf, rowsOf } from './rows.js';
 import { sharePage } from './share-page.js';
 import { Visits } from './visits.js';
 
-/** So much of what comes live is kept at most, bytes; when it is more, the older half goes. */
-const MOST_KEPT = 64 * 1_024 * 1_024;
+/** Maximum size of live data that is kept, bytes. Beyond that, the older half is dropped. */
+const MAX_KEPT = 64 * 1_024 * 1_024;
 
 type Answers = { readonly [Q in Question]: (ask: Questions[Q]['ask']) => unknown };
 
@@ -37,7 +38,7 @@ export class LogDesk {
   #book = new LogBook();
   #isWhole = false;
   #visits = new Map<Lane, Visits>();
-  /** The one that is wanted last, by its words. */
+  /** The latest search, by its words. */
   #search: { readonly key: string; readonly search: Search } | undefined;
   readonly #answers: Answers = {
     moment: ({ position }) => this.#moment(position),
@@ -57,11 +58,11 @@ export class LogDesk {
     share: ({ template }) => new Blob([...sharePage(template, this.#book.pieces())], { type: 'text/html' }),
   };
 
-  /** `turn` lets others do something. */
+  /** `turn` lets other work run. */
   constructor(
     private readonly charts: Charts,
     private readonly turn: () => Promise<void>,
-    private readonly mostKept = MOST_KEPT,
+    private readonly mostKept = MAX_KEPT,
   ) {}
 
   answer<Q extends Question>(
@@ -71,25 +72,25 @@ export class LogDesk {
     return this.#answers[question](ask) as Questions[Q]['answer'];
   }
 
-  /** Begins with an empty log. */
+  /** Starts with an empty log. */
   clear(): void {
     this.#begin(new LogBook());
   }
 
-  /** Takes what comes live. */
+  /** Takes live data. */
   append(bytes: Uint8Array<ArrayBuffer>): void {
     this.#book.append(bytes);
     const shorter = this.#book.size > this.mostKept ? this.#book.shortened(this.mostKept / 2) : undefined;
     if (shorter !== undefined) this.#begin(shorter);
   }
 
-  /** No more comes. */
+  /** No more data comes. */
   end(): void {
     this.#book.end();
     this.#isWhole = true;
   }
 
-  /** Reads a log whole; `progress` is told how many bytes are read. Rejects where the pieces do. */
+  /** Reads a whole log. Calls `progress` with the number of bytes so far. Rejects if the pieces do. */
   async read(
     pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
     progress: (size: number) => void,
@@ -114,12 +115,11 @@ export class LogDesk {
       names: lanes.slice(1).map(({ name }) => name),
       missed,
       leftOut,
-      problem: problem === undefined ? null : { message: problem.message, isNewer: problem.isNewer },
+      problem: problem === undefined ? null : { code: problem.code, message: problem.message },
       writtenBy: by === undefined ? null : `${by.name} ${by.version}`,
       hasOtherCharts:
         machines !== undefined &&
-        (machines.connection !== this.charts['connection']?.hash ||
-          machines.manager !== this.charts['manager']?.hash),
+        Object.entries(machines).some(([name, hash]) => this.charts[name]?.hash !== hash),
       isWhole: this.#isWhole,
     };
   }
@@ -137,8 +137,9 @@ export class LogDesk {
     return {
       position,
       at: this.#book.timeOf(position),
-      manager: typeof manager === 'string' ? manager : (Object.keys(manager ?? {})[0] ?? ''),
+      manager: manager === undefined ? '' : phaseOf(manager),
       rows: rowsOf(standings),
+      beside: besideOf(standings),
     };
   }
 
@@ -154,6 +155,7 @@ export class LogDesk {
       address,
       position,
       ...standing,
+      details: standing.details,
       change: this.#change(lane, change, address),
       visits: this.#visitsOf(lane).upTo(change),
     };
@@ -228,7 +230,7 @@ export class LogDesk {
     const to = entry.kind === 'note' ? undefined : entry.to;
     const standing = (at: number): Standing | undefined =>
       to === undefined || at < 0 ? undefined : this.#book.standing(at, to);
-    // In this order: a fold goes forwards only.
+    // In this order, because a fold only goes forwards.
     const before = standing(position - 1);
     return { ...line, json: entry, before, after: standing(position) };
   }
@@ -267,9 +269,8 @@ function wordsOf(entry: LogEntry): string {
 }
 
 function noteWords(note: Readonly<Record<string, unknown>>): string {
-  const { type, event, state, reason, tool, outcome, durationMs, direction, method, ms } = note;
-  if (type === 'connection.rejected')
-    return `${inWords(event)} is not accepted in ${inWords(state)} (${inWords(reason)})`;
+  const { type, event, state, tool, outcome, durationMs, direction, method, ms } = note;
+  if (type === 'connection.rejected') return `${inWords(event)} is not accepted in ${inWords(state)}`;
   if (type === 'call.started') return inWords(tool);
   if (type === 'call.finished')
     return `${inWords(tool)}: ${inWords(outcome)} after ${inWords(durationMs)} ms`;

@@ -1,4 +1,4 @@
-/** A list of numbers that grows, at eight bytes each. */
+/** A growing list of numbers, at eight bytes each. */
 export class Numbers {
   #values = new Float64Array(64);
   #length = 0;
@@ -17,12 +17,12 @@ export class Numbers {
     this.#length += 1;
   }
 
-  /** NaN where there is none. */
+  /** NaN if there is none. */
   at(index: number): number {
     return index < this.#length ? (this.#values[index] ?? NaN) : NaN;
   }
 
-  /** How many are no greater than that. They have to be in order. */
+  /** How many are at most that value. The list must be sorted. */
   countUpTo(value: number): number {
     let [low, high] = [0, this.#length];
     while (low < high) {

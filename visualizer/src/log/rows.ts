@@ -1,53 +1,78 @@
-/** What the list of connections shows of each at some moment, read from where the machines stand. */
-import type { ConnectionContext } from '../../../machines/connection.events.js';
-import { connectionName } from '../../../src/event-log/address.js';
-import type { Standing } from '../../../src/event-log/folded-actor.js';
-import { statePath } from '../../../src/lifecycle/state-path.js';
+/** The list of connections at some moment, from the states of the machines. */
+import type { ConnectionContext } from '../../../machines/connection/connection.events.js';
+import { connectionName, rootId } from '../../../src/actor-system/actor-path.js';
+import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
+import { publicState } from '../../../machines/connection/public-state.js';
+import {
+  hasTag,
+  type ConnectionState,
+  type ConnectionTag,
+} from '../../../machines/connection/connection.states.js';
+import { stateText } from '../../../src/event-log/replay/divergence.js';
+import { laneAt, laneOfConnection } from './lane-names.js';
 
 export interface Row {
-  /** Empty for the manager. */
   readonly name: string;
   readonly address: string;
-  readonly state: string;
+  readonly state: ConnectionState;
   readonly substate: string;
+  readonly tags: readonly ConnectionTag[];
   readonly transport: string;
   readonly tools: number;
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** Milliseconds since the epoch; null where no try is planned. */
+  /** Milliseconds since the epoch; null if no attempt is planned. */
   readonly nextAttemptAt: number | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** The latest incarnation of each, in the order in which they came; the manager is not among them. */
+/** A machine beside the manager. */
+export interface BesideRow {
+  /** The name of its lane. */
+  readonly name: string;
+  readonly state: string;
+}
+
+/** The latest incarnation of each connection, in the order of appearance. */
 export function rowsOf(standings: ReadonlyMap<string, Standing>): Row[] {
   const rows = new Map<string, Row>();
   for (const [address, standing] of standings) {
     const name = connectionName(address);
-    if (name !== undefined) rows.set(name, rowOf(name, address, standing));
+    if (name !== undefined) rows.set(name, rowOf(laneOfConnection(name), address, standing));
   }
   return [...rows.values()];
 }
 
-/** Address of the latest incarnation; the manager's for an empty name. */
-export function addressOf(name: string, standings: ReadonlyMap<string, Standing>): string | undefined {
-  const wanted = name === '' ? undefined : name;
-  return [...standings.keys()].findLast((address) => connectionName(address) === wanted);
+/** The latest incarnation of each machine beside the manager, in the order of appearance. */
+export function besideOf(standings: ReadonlyMap<string, Standing>): BesideRow[] {
+  const rows = new Map<string, BesideRow>();
+  for (const [address, { state }] of standings) {
+    const name = laneAt(address);
+    if (rootId(address) !== undefined) rows.set(name, { name, state: stateText(state) });
+  }
+  return [...rows.values()];
 }
 
-function rowOf(name: string, address: string, { state, context }: Standing): Row {
-  const path = statePath(state);
+/** Address of the latest incarnation of the machine in that lane. */
+export function addressOf(lane: string, standings: ReadonlyMap<string, Standing>): string | undefined {
+  return [...standings.keys()].findLast((address) => laneAt(address) === lane);
+}
+
+function rowOf(name: string, address: string, { state, context, details }: Standing): Row {
+  const present = publicState(state);
   const known = context as unknown as Partial<ConnectionContext>;
-  const isWaiting = path.substate === 'backingOff' || path.substate === 'retryingSlowly';
+  const isWaiting = hasTag(present, 'backingOff') || hasTag(present, 'retryingSlowly');
   return {
     name,
     address,
-    ...path,
-    transport: known.transport ?? '',
-    tools: known.counts?.tools ?? 0,
+    state: present.state,
+    substate: present.substate,
+    tags: present.tags,
+    transport: details?.transport ?? known.transport ?? '',
+    tools: details?.tools ?? 0,
     attempt: known.attempt ?? 0,
     maxAttempts: known.policy?.maxAttempts ?? 0,
-    nextAttemptAt: isWaiting ? (known.nextAttemptAt ?? null) : null,
+    nextAttemptAt: isWaiting ? (details?.nextAttemptAt ?? null) : null,
     error: errorOf(known.failure),
   };
 }

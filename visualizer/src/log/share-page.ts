@@ -1,14 +1,14 @@
 /**
- * The page and a log as one HTML file. The log is put in without any `<`, so that no text in it can end the element that
- * it stands in, or begin a comment: in JSON there is none outside of texts, and there `\u003c` is the same.
+ * Combines the page and a log in one HTML file. The log is inserted without any `<`, so that no text in it can end its
+ * element or begin a comment. In JSON, `<` occurs only in strings, and there `\u003c` means the same.
  */
 
-/** What stands where the log is to be (`share.html`). */
+/** The placeholder for the log (`one-file.ts`). */
 export const SHARE_PLACE = 'TROUPE-LOG';
 const PLACE = new RegExp(`(<script[^>]*\\bid="log"[^>]*>)\\s*${SHARE_PLACE}\\s*(</script>)`);
 const LESS_THAN = 0x3c;
 
-/** The file in pieces. `log` is whole lines. Throws where the template has no place for them. */
+/** The file in pieces. `log` is whole lines. Throws if the template has no place for them. */
 export function* sharePage(
   template: string,
   log: Iterable<Uint8Array<ArrayBuffer>>,

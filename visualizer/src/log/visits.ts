@@ -1,11 +1,11 @@
-/** How often each state of a chart was entered up to some moment. Goes forwards and backwards along one lane. */
+/** How often each state of a chart was entered up to some moment. Moves forwards and backwards along one lane. */
 import type { StateValue } from 'xstate';
 import type { Lane } from './lane.js';
 
 export class Visits {
   readonly #counts = new Map<string, number>();
   readonly #entered = new Map<string, readonly string[]>();
-  /** Index of the change that is counted last. */
+  /** Index of the last counted change. */
   #at = -1;
 
   constructor(
@@ -13,7 +13,7 @@ export class Visits {
     private readonly valueOf: (number: number) => StateValue | undefined,
   ) {}
 
-  /** Paths of states, keys joined by dots, to how often they were entered up to that change. */
+  /** Paths of states, keys joined by dots, with the number of times that they were entered up to that change. */
   upTo(change: number): ReadonlyMap<string, number> {
     for (; this.#at < change; this.#at += 1) this.#count(this.#at + 1, 1);
     for (; this.#at > change; this.#at -= 1) this.#count(this.#at, -1);

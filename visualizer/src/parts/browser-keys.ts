@@ -1,4 +1,4 @@
-/** Whether a key is one of the browser or of the system, as to zoom or to go back: nothing here takes it. */
+/** Whether a key belongs to the browser or the system, for example to zoom or go back: the page ignores it. */
 export function isOfBrowser({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   return ctrlKey || metaKey || altKey;
 }

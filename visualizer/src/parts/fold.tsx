@@ -1,7 +1,11 @@
-/** A part with a title that can be closed. */
+/**
+ * Parts that can be opened and closed. Their content is rendered only while they are open, because it may be very
+ * large.
+ */
 import type { ComponentChildren } from 'preact';
-import { Opening } from './opening.js';
+import { useState } from 'preact/hooks';
 
+/** A part with a heading. */
 export function Fold({
   title,
   isOpen = false,
@@ -15,5 +19,23 @@ export function Fold({
     <Opening class="fold" summary={<h3>{title}</h3>} isOpen={isOpen}>
       {() => <div class="fold-body">{children}</div>}
     </Opening>
+  );
+}
+
+export interface OpeningProps {
+  readonly class: string;
+  /** The part that is always visible. */
+  readonly summary: ComponentChildren;
+  readonly isOpen?: boolean;
+  readonly children: () => ComponentChildren;
+}
+
+export function Opening({ summary, isOpen = false, children, ...rest }: OpeningProps) {
+  const [isShown, setShown] = useState(isOpen);
+  return (
+    <details class={rest.class} open={isOpen} onToggle={({ currentTarget }) => setShown(currentTarget.open)}>
+      <summary>{summary}</summary>
+      {isShown && children()}
+    </details>
   );
 }

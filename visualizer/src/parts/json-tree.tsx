@@ -1,6 +1,6 @@
-/** A value of JSON that is opened and closed piece by piece. What cannot be seen in a text is shown by its number. */
-import { visibleText } from '../../../src/cli/visible-text.js';
-import { Opening } from './opening.js';
+/** A value of JSON that is opened and closed piece by piece. Invisible characters are shown by their code point. */
+import { visibleText } from '../../../src/cli/output/visible-text.js';
+import { Opening } from './fold.js';
 
 export function JsonTree({
   value,

@@ -1,4 +1,4 @@
-/** What stands where a view would be empty, with a sentence that says why. */
+/** Takes the place of an empty view, and says why it is empty. */
 import type { ComponentChildren } from 'preact';
 
 export function Nothing({ title, children }: { title: string; children: ComponentChildren }) {

@@ -1,4 +1,4 @@
-/** The state of an actor, by shape, word and color: none of them alone. */
+/** The state of an actor, by shape, word and color together. */
 import { toneOf, type Tone } from '../chart/arrangements.js';
 
 const SHAPES: Readonly<Record<Tone, string>> = {
@@ -19,13 +19,12 @@ export function StateMark({ state }: { state: string }) {
   );
 }
 
-export function StateBadge({ state, substate = '' }: { state: string; substate?: string }) {
+export function StateBadge({ state, words }: { state: string; words: string }) {
   return (
     <span class={`state-badge tone-${toneOf(state)}`}>
       <StateMark state={state} />
       <span class="state-words">
-        <strong>{state}</strong>
-        {substate !== '' && <span class="substate"> {substate}</span>}
+        <strong>{words}</strong>
       </span>
     </span>
   );

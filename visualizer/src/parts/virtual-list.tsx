@@ -1,11 +1,12 @@
 /**
- * A list of any length of which only what is in sight is drawn. All items are of one height.
+ * A list of any length that renders only its visible items. All items have the same height.
  *
- * Owns which items are in sight. Arrow keys, Home and End move through it as the caller says. It is one stop of the Tab
- * key, and says of which item it is at (`aria-activedescendant`), since that one has no focus of its own and may be scrolled away.
+ * Owns which items are visible. Arrow keys, Home and End move through it as the caller says. It is one stop of the Tab
+ * key, and names its current item (`aria-activedescendant`), because that item has no focus of its own and may be
+ * scrolled away.
  *
- * V1. No browser draws a box of any height: where all items would be higher than `HIGHEST`, one pixel of the scroll bar is
- *     more than one of the list.
+ * V1. Browsers limit the height of a box: if all items would be higher than `HIGHEST`, one pixel of the scroll bar
+ *     stands for several of the list.
  */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -14,30 +15,33 @@ export interface VirtualListProps {
   readonly count: number;
   readonly itemHeight: number;
   readonly label: string;
-  /** The item that it is at, which is to be in sight; -1 for none. */
+  /** The current item, which is scrolled into view; -1 for none. */
   readonly shown: number;
-  /** Which one that is: where it only comes to another place, a list that was scrolled away from it stays. Default: its place. */
+  /**
+   * Identity of the current item: if only its index changes, a list that was scrolled away from it stays. Default: its
+   * index.
+   */
   readonly shownKey?: string;
-  /** Default: the one that it is at. */
+  /** Default: the current item. */
   readonly isChosen?: (index: number) => boolean;
-  /** Whether an item has its words already. Default: all have. */
+  /** Whether the text of an item is loaded. Default: true for all. */
   readonly isThere?: (index: number) => boolean;
-  /** Whether the end stays in sight while the list grows, unless somebody has scrolled away from it. */
+  /** Whether the end stays visible while the list grows, unless somebody has scrolled away from it. */
   readonly staysAtEnd?: boolean;
-  /** Somebody goes to an item by keys. */
+  /** Called when somebody moves to an item by keyboard. */
   readonly onMove: (index: number) => void;
-  /** Somebody clicks on it. Default: as `onMove`. */
+  /** Called when somebody clicks on it. Default: like `onMove`. */
   readonly onPick?: (index: number) => void;
-  /** Somebody wants more of it, by Enter, Space or a double click. Default: as `onPick`. */
+  /** Called for Enter, Space or a double click. Default: like `onPick`. */
   readonly onOpen?: (index: number) => void;
   readonly item: (index: number) => ComponentChildren;
-  /** Told which items are drawn. */
+  /** Called with the range of rendered items. */
   readonly onRange?: (first: number, last: number) => void;
 }
 
-/** Drawn above and below what is in sight. */
+/** Number of items rendered above and below the visible ones. */
 const SPARE = 6;
-/** Pixels. Above 2^24 a place is no whole number of them any more, and the lowest limit of a browser is a little higher. */
+/** Pixels. Above 2^24, positions are no longer whole pixels; the lowest limit of a browser is a little higher. */
 const HIGHEST = 16_000_000;
 
 export function VirtualList(props: VirtualListProps) {
@@ -50,7 +54,7 @@ export function VirtualList(props: VirtualListProps) {
   const [height, setHeight] = useState(600);
   const isAtEnd = useRef(true);
   const ledTo = useRef<string | number | undefined>(undefined);
-  /** Somebody has scrolled it out of sight. */
+  /** Somebody has scrolled the current item out of view. */
   const isAway = useRef(false);
 
   useLayoutEffect(() => {
@@ -63,9 +67,9 @@ export function VirtualList(props: VirtualListProps) {
   }, []);
 
   const total = count * itemHeight;
-  /** Pixels of the list for each of the scroll bar. */
+  /** Pixels of the list for each pixel of the scroll bar. */
   const stretch = Math.max(1, total / HIGHEST);
-  /** At its end the last item is the lowest in sight. */
+  /** At the end of the scroll bar, the last item is the lowest visible one. */
   const space = total / stretch + height * (1 - 1 / stretch);
 
   useLayoutEffect(() => {
@@ -99,7 +103,7 @@ export function VirtualList(props: VirtualListProps) {
       return onOpen(shown);
     }
     const page = Math.max(1, Math.floor(height / itemHeight) - 1);
-    // Where it is at none, a key goes to what is looked at.
+    // Without a current item, a key moves to a visible one.
     const inSight = staysAtEnd && isAtEnd.current ? count - 1 : Math.ceil(listTop / itemHeight);
     const by = (items: number): number => (shown < 0 ? inSight : shown + items);
     const moves: Record<string, number> = {

@@ -1,15 +1,15 @@
-/** What differs between two values of JSON, field by field. */
-import { isObject } from '../../../src/event-log/entry.js';
+/** The differences between two values of JSON, field by field. */
+import { isObject } from '../../../src/event-log/format/entry.js';
 
 export interface Difference {
   /** Names of fields, joined by dots. */
   readonly path: string;
-  /** Undefined where it was not there. */
+  /** Undefined if it did not exist. */
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** Deeper than this, values are compared whole. */
+/** Below this depth, values are compared whole. */
 const DEEPEST = 6;
 
 export function differences(before: unknown, after: unknown, path = '', depth = 0): Difference[] {

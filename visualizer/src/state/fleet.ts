@@ -1,18 +1,18 @@
-/** The rows of the fleet: where the machines stand by the log, and what only a running troupe knows. */
-import type { InspectedStatus } from '../../../src/inspection/protocol.js';
+/** The rows of the fleet: the states from the log, and facts that only a running troupe knows. */
+import type { InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { Row } from '../log/rows.js';
 
 export interface FleetRow extends Row {
   readonly url: string | null;
   readonly pid: number | null;
   readonly authUrl: string | null;
-  /** Null where nobody can tell: in the past, and in a file. */
+  /** Null if it is unknown: in the past, and in a file. */
   readonly allowed: readonly string[] | null;
 }
 
 /**
- * `statuses` is undefined unless what is shown is the present of a running troupe. Of both the log has the word on
- * states, so that the list and the chart say the same.
+ * `statuses` is undefined unless the present of a running troupe is shown. The states come from the log, so that the
+ * list and the chart agree.
  */
 export function fleetRows(
   rows: readonly Row[],
@@ -21,16 +21,18 @@ export function fleetRows(
   if (statuses === undefined || statuses.size === 0)
     return rows.map((row) => ({ ...row, url: null, pid: null, authUrl: null, allowed: null }));
   const known = new Map(rows.map((row) => [row.name, row]));
-  return [...statuses.values()].map((status) => withStatus(known.get(status.name), status));
+  return [...statuses.values()].map((status) => withStatus(known.get(status.server), status));
 }
 
 function withStatus(row: Row | undefined, status: InspectedStatus): FleetRow {
-  const { name, state, substate, transport, toolCount, attempt, maxAttempts, nextAttemptAt, error } = status;
+  const { server, state, substate, tags, transport, toolCount } = status;
+  const { attempt, maxAttempts, nextAttemptAt, error } = status;
   return {
     address: '',
-    name,
+    name: server,
     state,
     substate,
+    tags,
     transport,
     attempt,
     maxAttempts,
@@ -45,7 +47,7 @@ function withStatus(row: Row | undefined, status: InspectedStatus): FleetRow {
   };
 }
 
-/** Rows that a person looks for: by words in the name or the error, and by state. */
+/** Filters rows: by words in the name or the error, and by state. */
 export function chosenRows(
   rows: readonly FleetRow[],
   text: string,

@@ -1,4 +1,4 @@
-/** Moves of the whole page through time. Each begins where the one before has led, however fast they come. */
+/** Moves of the whole page through time. Each starts at the result of the previous one, however fast they come. */
 import type { Question, Questions } from '../log/desk-messages.js';
 import { isPast, look, positionOf, type PageState } from './page.js';
 
@@ -9,15 +9,15 @@ export interface MoveParts {
   };
 }
 
-/** By so many entries. */
+/** Moves by this many entries. */
 export function stepBy(state: PageState, entries: number): void {
   look(state, positionOf(state.page) + entries, state.page.book?.length ?? 0);
 }
 
-/** What is still to be moved by while the log is asked, of each page. */
+/** The remaining move while the log is asked, for each page. */
 const waiting = new WeakMap<PageState, { ms: number; least: number }>();
 
-/** By so many milliseconds, but by one entry at least: in a quiet hour nothing else would ever be come to. */
+/** Moves by this many milliseconds, and at least by one entry: a longer quiet period could not be passed otherwise. */
 export async function goBy({ state, log }: MoveParts, ms: number): Promise<void> {
   const more = waiting.get(state);
   if (more !== undefined) {
@@ -39,7 +39,7 @@ export async function goBy({ state, log }: MoveParts, ms: number): Promise<void>
 }
 
 async function moveBy({ state, log }: MoveParts, ms: number, least: number): Promise<void> {
-  // Past the end there is nothing to go on to, and what comes meanwhile is followed.
+  // At the end, the page already follows new entries.
   if (ms > 0 && !isPast(state.page)) return;
   const from = positionOf(state.page);
   const [line] = await log.ask('lines', { positions: [from] });

@@ -1,12 +1,14 @@
 /**
- * The one file that holds the page and a log (`share.html`): the log that is in it, and the page without a log, for the next
- * file.
+ * The page as one file: the log that is enclosed in this page, and the page without a log, for the next file. A served
+ * page builds that file from its own parts.
  */
+import { pageInOneFile } from '../log/one-file.js';
 import { SHARE_PLACE } from '../log/share-page.js';
+import { WORKER_FILES } from '../worker/start-workers.js';
 
 const place = (root: ParentNode): HTMLElement | null => root.querySelector<HTMLElement>('script#log');
 
-/** The log that this page was sent with, which is taken out of it; undefined where there is none. */
+/** The enclosed log, which is removed from the page; undefined if there is none. */
 export function takeEnclosedLog(): Blob | undefined {
   const element = place(document);
   const text = element?.textContent.trim() ?? '';
@@ -17,26 +19,20 @@ export function takeEnclosedLog(): Blob | undefined {
 
 let kept: Promise<string> | undefined;
 
-/** The page as one file, without a log: this one is it, or has it beside itself. Rejects where it cannot be had. */
+/** The page as one file without a log: this page itself, or one built from it. Rejects if a file is not available. */
 export async function ownTemplate(): Promise<string> {
   if (place(document) !== null) return withoutContent();
   try {
-    return await (kept ??= served());
+    return await (kept ??= inOneFile());
   } catch (error) {
     kept = undefined;
     throw error;
   }
 }
 
-/** Has it at hand: whoever serves the page may be gone when it is wanted. */
+/** Loads it in advance: the server may be gone when it is needed. */
 export function keepTemplate(): void {
   ownTemplate().catch(() => {});
-}
-
-async function served(): Promise<string> {
-  const response = await fetch(new URL('share.html', document.baseURI), { cache: 'no-store' });
-  if (!response.ok) throw new Error(`The page answers ${response.status}.`);
-  return response.text();
 }
 
 function withoutContent(): string {
@@ -44,4 +40,15 @@ function withoutContent(): string {
   delete copy.dataset['theme'];
   copy.querySelector('#page')?.replaceChildren();
   return `<!doctype html>\n${copy.outerHTML}`;
+}
+
+/** From the page as it was served, because browser extensions may have changed this one. */
+async function inOneFile(): Promise<string> {
+  return pageInOneFile({ page: await served(''), workers: WORKER_FILES, read: served });
+}
+
+async function served(path: string): Promise<string> {
+  const response = await fetch(new URL(path, document.baseURI), { cache: 'no-store' });
+  if (!response.ok) throw new Error(`The page answers ${response.status}.`);
+  return response.text();
 }

@@ -1,29 +1,30 @@
 /**
- * Everything the page shows at one time, as one value that is replaced whole, and who hears of it.
+ * The whole state of the page, as one value that is replaced as a whole, and its listeners.
  *
- * Owns what the person has chosen and what is known of the source. Does not own the log (`worker/`).
+ * Owns the choices of the person and the facts about the source. Does not own the log (`worker/`).
  */
-import type { Hello, InspectedStatus } from '../../../src/inspection/protocol.js';
+import type { Hello, InspectedStatus } from '../../../src/inspector/page-protocol.js';
 import type { BookSummary, Charts } from '../log/desk-messages.js';
 import type { Category } from '../log/labels.js';
+import { MANAGER_LANE } from '../log/lane-names.js';
 
 export const VIEWS = ['fleet', 'chart', 'timeline', 'events', 'sequence', 'details'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** Where what is shown comes from. */
+/** The source of the content. */
 export type Source =
   | { readonly kind: 'none' }
   | { readonly kind: 'live'; readonly title: string }
   | { readonly kind: 'file'; readonly title: string };
 
-/** How it stands with it. */
+/** The state of the connection to the source. */
 export type Link =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
-  /** `share` is undefined where nobody knows how long the log is. */
+  /** `share` is undefined if the length of the log is unknown. */
   | { readonly kind: 'reading'; readonly share: number | undefined }
   | { readonly kind: 'open' }
-  /** Nothing was heard since then, milliseconds since the epoch. */
+  /** Nothing was received since that time, milliseconds since the epoch. */
   | { readonly kind: 'silent'; readonly since: number }
   | { readonly kind: 'lost'; readonly why: string; readonly mayReturn: boolean }
   | { readonly kind: 'refused'; readonly why: string }
@@ -32,7 +33,7 @@ export type Link =
 export interface EventFilter {
   readonly text: string;
   readonly categories: readonly Category[];
-  /** Only those of the selected connection. */
+  /** Only entries of the selected lane. */
   readonly isNarrow: boolean;
 }
 
@@ -48,21 +49,21 @@ export interface Page {
   readonly charts: Charts;
   readonly book: BookSummary | undefined;
   readonly statuses: ReadonlyMap<string, InspectedStatus>;
-  /** Position that is looked at; null follows the end. */
+  /** The viewed position; null follows the end. */
   readonly cursor: number | null;
   /** The moment is being dragged: nothing is animated on the way. */
   readonly isScrubbing: boolean;
-  /** What is to be added to this computer's time to have that of the source. */
+  /** The source's clock minus this computer's clock, milliseconds. */
   readonly clockAhead: number;
   readonly view: View;
-  /** Name of the connection; empty for the manager. */
+  /** The lane that is selected. */
   readonly selected: string;
-  /** Name of the chart that is looked at; null for that of what is selected. */
+  /** Name of the viewed chart; null for the chart of the selected lane. */
   readonly chart: string | null;
   readonly filter: EventFilter;
-  /** Position of the entry that is read; null for none. */
+  /** Position of the open entry; null for none. */
   readonly reading: number | null;
-  /** Part of the time that the timeline shows; null for all. */
+  /** The part of the time that the timeline shows; null for all. */
   readonly window: TimeWindow | null;
 }
 
@@ -77,7 +78,7 @@ const EMPTY: Page = {
   isScrubbing: false,
   clockAhead: 0,
   view: 'fleet',
-  selected: '',
+  selected: MANAGER_LANE,
   chart: null,
   filter: { text: '', categories: [], isNarrow: false },
   reading: null,
@@ -97,7 +98,7 @@ export class PageState {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Nothing of what was shown is left, but the view and the charts. */
+  /** Resets everything except the view and the charts. */
   begin(change: Partial<Page>): void {
     const { view, charts } = this.#page;
     this.change({ ...EMPTY, view, charts, ...change });
@@ -109,7 +110,7 @@ export class PageState {
   }
 }
 
-/** Position that is shown; -1 where there is nothing. */
+/** The shown position; -1 if there is none. */
 export function positionOf({ cursor, book }: Page): number {
   return cursor ?? (book?.length ?? 0) - 1;
 }
@@ -118,12 +119,12 @@ export function isPast({ cursor }: Page): boolean {
   return cursor !== null;
 }
 
-/** Whether commands can be sent: a runtime is there, and what is shown is now. */
+/** Whether commands can be sent: a runtime is there, and the present is shown. */
 export function isCommandable({ source, link, cursor }: Page): boolean {
   return source.kind === 'live' && link.kind === 'open' && cursor === null;
 }
 
-/** At its end the page follows what comes. */
+/** At its end the page follows new entries. */
 export function look(state: PageState, position: number, length: number): void {
   state.change({ cursor: position >= length - 1 ? null : Math.max(0, position) });
 }

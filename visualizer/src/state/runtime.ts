@@ -1,26 +1,26 @@
-/** What the page asks of a runtime beside its stream. */
+/** The page's requests to a runtime, apart from its stream. */
 import {
   INSPECTION_PATHS,
   type CommandAnswer,
   type CommandRequest,
   type InspectedTool,
   type Refusal,
-} from '../../../src/inspection/protocol.js';
+} from '../../../src/inspector/page-protocol.js';
 
 export interface Access {
-  /** Of the page; paths of the protocol are below it. */
+  /** Address of the page; paths of the protocol are below it. */
   readonly address: string;
   readonly token: string;
 }
 
-/** The key is in the fragment, which no server is told. Undefined where there is none. */
+/** The key is in the fragment, which is not sent to any server. Undefined if there is none. */
 export function accessOf(location: { readonly href: string; readonly hash: string }): Access | undefined {
   const token = location.hash.slice(1);
   if (token === '') return undefined;
   return { address: new URL('.', location.href.replace(/#.*$/, '')).href, token };
 }
 
-/** The sentence that a refusal comes with. */
+/** The sentence in a refusal. */
 export async function refusalOf(response: Response): Promise<string> {
   const { error } = ((await response.json().catch(() => ({}))) ?? {}) as Partial<Refusal>;
   return error ?? `The runtime answered ${response.status}.`;
@@ -43,7 +43,7 @@ export class Runtime {
     return (await response.json()) as readonly InspectedTool[];
   }
 
-  /** Rejects where it does not answer as it should. */
+  /** Rejects if the answer is not as expected. */
   async #fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set('authorization', `Bearer ${this.access.token}`);

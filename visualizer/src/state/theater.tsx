@@ -1,4 +1,4 @@
-/** Hands the state of the page and the log to the components, and lets them ask. */
+/** Provides the state of the page and the log to the components. */
 import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Layouts } from '../chart/layouts.js';
@@ -28,7 +28,7 @@ export function useTheater(): Theater {
   return theater;
 }
 
-/** The page as it is now; what shows it is drawn again with every change, at most once a frame. */
+/** The present state of the page. Components that use it are rendered again after changes, at most once a frame. */
 export function usePage(): Page {
   const { state } = useTheater();
   const [page, setPage] = useState(state.page);
@@ -39,16 +39,16 @@ export function usePage(): Page {
   return page;
 }
 
-/** An answer, and that to which question it is. */
+/** An answer, with its question. */
 interface Answer<Q extends Question> {
   readonly answer: Questions[Q]['answer'];
   readonly ask: Questions[Q]['ask'];
 }
 
 /**
- * The latest answer of the log; undefined before the first, and while `ask` is undefined. One question at a time is under
- * way: where they come faster than answers, those in between are left out. Another `version` asks the same again, and so
- * does a source that has begun anew.
+ * The latest answer of the log; undefined before the first, and while `ask` is undefined. One question is open at a
+ * time: if questions come faster than answers, those in between are skipped. Another `version` repeats the question,
+ * and so does a source that has restarted.
  */
 export function useAnswer<Q extends Question>(
   question: Q,
@@ -76,7 +76,7 @@ export function useAnswer<Q extends Question>(
           const answer = await log.ask(question, next);
           setGiven({ answer, ask: next });
         } catch {
-          // What cannot be answered is not shown.
+          // A question without an answer shows nothing.
           setGiven(undefined);
         }
       }
@@ -87,7 +87,7 @@ export function useAnswer<Q extends Question>(
   return given;
 }
 
-/** How times are told of everything that is shown. */
+/** The format of times for the whole page. */
 export function useTimes(): Times {
   const { book, source, clockAhead } = usePage();
   const now = Date.now() + clockAhead;
@@ -97,7 +97,7 @@ export function useTimes(): Times {
 
 const Moment = createContext<MomentView | undefined>(undefined);
 
-/** Asks once for everybody how all connections stand at the moment that is shown. */
+/** Asks once, for all components, for the state of all connections at the shown moment. */
 export function MomentProvider({ children }: { children: ComponentChildren }) {
   const page = usePage();
   const position = positionOf(page);

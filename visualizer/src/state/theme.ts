@@ -1,4 +1,4 @@
-/** Light or dark: what the system says, until somebody says otherwise. */
+/** Light or dark: the system's choice, until a person chooses. */
 
 const KEY = 'troupe-theme';
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -9,7 +9,7 @@ export function themeNow(): Theme {
   return THEMES.find((theme) => theme === kept) ?? 'system';
 }
 
-/** Colors the page, from now on: also where the system changes its mind. */
+/** Colors the page from now on, and follows changes of the system. */
 export function followTheme(): void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   system.addEventListener('change', applyTheme);
@@ -27,7 +27,7 @@ export function nextTheme(): Theme {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // A page that was opened from a disk may have nowhere to keep it.
+    // A page that was opened from a disk may have no storage.
     fallback = next;
   }
   applyTheme();

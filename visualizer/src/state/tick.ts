@@ -1,8 +1,8 @@
-/** The time of the source, for what counts down. */
+/** The time of the source, for countdowns. */
 import { useEffect, useState } from 'preact/hooks';
 import { usePage } from './theater.js';
 
-/** Milliseconds since the epoch, anew every second while `isNeeded`. */
+/** Milliseconds since the epoch, updated every second while `isNeeded`. */
 export function useNow(isNeeded: boolean): number {
   const { clockAhead } = usePage();
   const [now, setNow] = useState(Date.now);

@@ -4,7 +4,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** `14:03:07.120`, in the time of whoever reads. */
+/** `14:03:07.120`, in local time. */
 export function clockTime(at: number): string {
   if (!Number.isFinite(at)) return '–';
   const date = new Date(at);
@@ -20,31 +20,31 @@ export function dayText(at: number, hasYear = false): string {
   return hasYear ? `${day}, ${date.getFullYear()}` : day;
 }
 
-/** How times are told of what is shown from one moment to another: with their day where it is not the same for all. */
+/** The format of times between two moments: with the day if it is not always the same. */
 export class Times {
   constructor(
     private readonly from: number,
     private readonly to: number,
   ) {}
 
-  /** What is shown is of more than one day. */
+  /** The range covers more than one day. */
   get hasDays(): boolean {
     return !isOneDay(this.from, this.to);
   }
 
-  /** `Nov 28` where the time alone would not tell; with the year, where it is another one; or nothing. */
+  /** `Nov 28` if the time alone is ambiguous; with the year if it differs; otherwise empty. */
   day(at: number): string {
     if (!Number.isFinite(at) || (!this.hasDays && isOneDay(at, this.from))) return '';
     const years = [at, this.from, this.to].map((each) => new Date(each).getFullYear());
     return dayText(at, new Set(years).size > 1);
   }
 
-  /** `14:03:07.120`, after its day where that is needed. */
+  /** `14:03:07.120`, after its day if that is needed. */
   at(at: number): string {
     return [this.day(at), clockTime(at)].filter((part) => part !== '').join(' ');
   }
 
-  /** As `at`, in whole seconds. */
+  /** Like `at`, in whole seconds. */
   second(at: number): string {
     return Number.isFinite(at) ? this.at(at).slice(0, -4) : '–';
   }

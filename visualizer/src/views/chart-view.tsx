@@ -1,15 +1,16 @@
-/** The statechart that runs, and where the selected actor stands in it. */
+/** The statechart of the selected actor, with its present state. */
 import type { JSX } from 'preact';
 import type { StateValue } from 'xstate';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { stateIdsOf } from '../../../src/inspection/chart-lookup.js';
-import type { ChartModel } from '../../../src/inspection/chart-model.js';
+import { stateIdsOf } from '../../../src/charts/chart-lookup.js';
+import type { ChartModel } from '../../../src/charts/chart-model.js';
 import type { PlacedBox, PlacedChart } from '../chart/chart-layout.js';
 import { ChartPicture, type Marks } from '../chart/chart-picture.js';
 import { Minimap } from '../chart/minimap.js';
 import { possibleFrom, takenBy } from '../chart/taken.js';
 import { useCamera } from '../chart/use-camera.js';
 import type { ActorView } from '../log/desk-messages.js';
+import { chartOf, laneTitle, MANAGER_LANE } from '../log/lane-names.js';
 import { isCommandable } from '../state/page.js';
 import { usePage, useTheater } from '../state/theater.js';
 import { useActor } from './details-view.js';
@@ -17,7 +18,7 @@ import { isOfBrowser } from '../parts/browser-keys.js';
 import { Nothing } from '../parts/nothing.js';
 import { Icon } from '../parts/icon.js';
 
-/** What became of the chart of that hash; neither, where that is not known yet. */
+/** The layout of the chart with that hash; neither field is set until it is known. */
 interface LaidOut {
   readonly hash?: string;
   readonly chart?: PlacedChart;
@@ -27,9 +28,9 @@ interface LaidOut {
 
 const NOT_YET: LaidOut = {};
 const PAN = 60;
-/** The chart of what judges the tools of a server. A log does not tell of it, a running troupe does. */
+/** The chart that reviews the tools of a server. Only a running troupe knows its state; a log does not. */
 const REVIEW = 'review';
-/** Smaller than this, only the names of the large states are written. */
+/** At a smaller zoom, only the names of the large states are shown. */
 const FAR = 0.42;
 
 export function ChartView() {
@@ -37,7 +38,7 @@ export function ChartView() {
   const page = usePage();
   const { selected, charts, chart, book } = page;
   const actor = useActor(selected);
-  const ownName = selected === '' ? 'manager' : 'connection';
+  const ownName = chartOf(selected);
   const name = chart ?? ownName;
   const known = charts[name];
   const [laidOut, setLaidOut] = useState<LaidOut>(NOT_YET);
@@ -54,7 +55,7 @@ export function ChartView() {
     layouts.of(hash, model).then(
       (chart) => show({ hash, chart }),
       (error: unknown) => {
-        const trouble = error instanceof Error ? error.message : 'It cannot be laid out.';
+        const trouble = error instanceof Error ? error.message : 'The layout failed.';
         show({ hash, trouble });
       },
     );
@@ -76,7 +77,7 @@ export function ChartView() {
   const { camera } = lens;
   const latest = useRef(lens);
   latest.current = lens;
-  // The picture is drawn anew where this is another one.
+  // The picture is rendered again if this changes.
   const reach = useMemo(() => (part: PlacedBox) => latest.current.reveal(part), []);
 
   function onKeyDown(event: JSX.TargetedKeyboardEvent<HTMLDivElement>): void {
@@ -107,10 +108,10 @@ export function ChartView() {
             value={selected}
             onChange={({ currentTarget }) => state.change({ selected: currentTarget.value, chart: null })}
           >
-            <option value="">manager</option>
+            <option value={MANAGER_LANE}>{laneTitle(MANAGER_LANE)}</option>
             {book?.names.map((each) => (
               <option key={each} value={each}>
-                {each}
+                {laneTitle(each)}
               </option>
             ))}
           </select>
@@ -134,9 +135,9 @@ export function ChartView() {
           {marks === undefined
             ? name === ownName
               ? ''
-              : 'The chart alone: no log tells where such an actor stands.'
+              : 'Only the chart: logs do not record the state of such an actor.'
             : name === REVIEW
-              ? `Where the review of ${selected} stands now; no log tells of its past.`
+              ? `The present state of the review of ${laneTitle(selected)}; logs do not record it.`
               : lastStep(known?.model, marks)}
         </p>
         <div class="button-group">
@@ -168,7 +169,7 @@ export function ChartView() {
           </button>
           <button
             type="button"
-            title="Goes where the active state goes (f)"
+            title="Follow the active state (f)"
             aria-pressed={lens.mode === 'follow'}
             onClick={lens.follow}
           >
@@ -218,7 +219,7 @@ export function ChartView() {
   );
 }
 
-/** Where the actor is; of a state with regions the whole. */
+/** The place of the actor; for a state with regions, the whole. */
 function innermost({ boxes }: PlacedChart, { active }: Marks): PlacedBox | undefined {
   const found = boxes.filter(({ state }) => active.has(state.id));
   const parallel = found.find(({ state }) => state.type === 'parallel');

@@ -1,6 +1,6 @@
-/** What a person can tell a connection. One that its chart does not accept can be sent all the same, to see why. */
+/** Commands for a connection. A command that its chart does not accept now can be sent all the same, to see why. */
 import { useState } from 'preact/hooks';
-import type { CommandAnswer, CommandRequest } from '../../../src/inspection/protocol.js';
+import type { CommandAnswer, CommandRequest } from '../../../src/inspector/page-protocol.js';
 import { isCommandable } from '../state/page.js';
 import { usePage, useTheater } from '../state/theater.js';
 
@@ -10,7 +10,7 @@ const COMMANDS: readonly (readonly [command: string, words: string])[] = [
   ['connection.retry', 'Retry'],
   ['connection.restart', 'Restart'],
   ['connection.refresh', 'Refresh'],
-  ['trust.granted', 'Approve'],
+  ['trust.granted', 'Trust'],
   ['trust.denied', 'Deny'],
 ];
 
@@ -20,9 +20,9 @@ type Outcome = { readonly command: string } & (
 
 export interface CommandsProps {
   readonly name: string;
-  /** Null where nobody can tell. */
+  /** Null if it is unknown. */
   readonly allowed: readonly string[] | null;
-  /** Of what is asked to be trusted, as it was shown. */
+  /** The hash of the trust request, as it was shown. */
   readonly hash: string | undefined;
 }
 
@@ -44,8 +44,8 @@ export function Commands({ name, allowed, hash }: CommandsProps) {
   }
 
   function requestOf(command: string): CommandRequest {
-    const isApproval = command === 'trust.granted' && hash !== undefined;
-    return { connection: name, command, ...(isApproval && { hash }) };
+    const isTrust = command === 'trust.granted' && hash !== undefined;
+    return { server: name, command, ...(isTrust && { hash }) };
   }
 
   if (page.source.kind === 'file') return null;

@@ -1,16 +1,18 @@
-/** Everything about one actor at the moment that is shown. */
+/** The details of one actor at the shown moment. */
 import type { ComponentChildren } from 'preact';
-import type { ConnectionContext, PhaseTimings } from '../../../machines/connection.events.js';
-import { renderQuestion } from '../../../src/cli/trust-question.js';
-import { stateText } from '../../../src/event-log/divergence.js';
-import type { InspectedStatus } from '../../../src/inspection/protocol.js';
-import type { TrustRequest } from '../../../src/options.js';
+import type { ConnectionContext, ServerIdentity } from '../../../machines/connection/connection.events.js';
+import { renderQuestion } from '../../../src/cli/output/trust-question.js';
+import { stateText } from '../../../src/event-log/replay/divergence.js';
+import type { InspectedStatus } from '../../../src/inspector/page-protocol.js';
+import type { PhaseTimings } from '../../../src/lifecycle/status-details.js';
+import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import type { ActorView } from '../log/desk-messages.js';
-import { Fold } from '../parts/fold.js';
+import { isConnectionLane, laneTitle } from '../log/lane-names.js';
+import { stateWords } from '../log/state-words.js';
+import { Fold, Opening } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
-import { Opening } from '../parts/opening.js';
 import { StateBadge } from '../parts/state-badge.js';
-import { statePath } from '../../../src/lifecycle/state-path.js';
+import { publicState } from '../../../machines/connection/public-state.js';
 import { isPast, positionOf } from '../state/page.js';
 import { useAnswer, usePage, useTimes } from '../state/theater.js';
 import { duration } from '../state/times.js';
@@ -19,7 +21,7 @@ import { Tools } from './tools.js';
 import { NextTry, useFleet } from './fleet-view.js';
 import { Nothing } from '../parts/nothing.js';
 
-/** What is selected, as it stands at the moment that is shown. */
+/** The selected actor at the shown moment. */
 export function useActor(name: string): ActorView | undefined {
   const page = usePage();
   const position = positionOf(page);
@@ -35,19 +37,21 @@ export function DetailsView() {
   const status = isPast(page) ? undefined : statuses.get(selected);
   const context = (actor?.context ?? {}) as unknown as Partial<ConnectionContext>;
   const error = row?.error ?? null;
-  const path = actor === undefined ? undefined : statePath(actor.state);
+  const details = actor?.details;
+  const path = actor === undefined ? undefined : publicState(actor.state);
+  const isConnection = isConnectionLane(selected);
   return (
     <section class="details" aria-label="Details">
       <header class="details-head">
-        <h2 title={selected}>{selected === '' ? 'manager' : selected}</h2>
+        <h2 title={laneTitle(selected)}>{laneTitle(selected)}</h2>
         {path !== undefined ? (
-          <StateBadge {...path} />
+          <StateBadge state={path.state} words={stateWords(selected, path)} />
         ) : row !== undefined ? (
-          <StateBadge state={row.state} substate={row.substate} />
+          <StateBadge state={row.state} words={stateWords(selected, row)} />
         ) : null}
       </header>
       <div class="details-body">
-        {selected !== '' && (
+        {isConnection && (
           <Commands
             key={selected}
             name={selected}
@@ -68,15 +72,17 @@ export function DetailsView() {
           </p>
         )}
         {error !== null && <ErrorNote error={error} hint={context.failure?.hint ?? status?.error?.hint} />}
-        {selected !== '' && (
+        {isConnection && (
           <Facts context={context} status={status} actor={actor} nextAt={row?.nextAttemptAt ?? null} />
         )}
-        {context.timings !== undefined && <Timings timings={context.timings} />}
+        {details !== undefined && <Timings timings={details.timings} />}
         <Stderr lines={status?.stderrTail ?? context.failure?.stderrTail ?? []} />
-        {selected !== '' && <ServerCard server={context.server ?? null} />}
-        {status !== undefined && <Tools key={selected} status={status} catalog={context.catalogHash ?? ''} />}
+        {isConnection && <ServerCard server={details?.server ?? null} />}
+        {status !== undefined && (
+          <Tools key={selected} status={status} catalog={details?.catalogHash ?? ''} />
+        )}
         {actor !== undefined && (
-          <Fold title="Context" isOpen={selected === ''}>
+          <Fold title="Context" isOpen={!isConnection}>
             <JsonTree value={actor.context} />
           </Fold>
         )}
@@ -91,12 +97,12 @@ function isAsked(status: InspectedStatus | undefined): status is Asking {
   return status !== undefined && status.trustRequest !== null;
 }
 
-/** What somebody is to approve or deny: the question that the command asks, and all of what it has shortened. */
+/** The request for trust: the question that the command line asks, and the full text of everything that it shortens. */
 function TrustNote({ request }: { request: TrustRequest }) {
   return (
     <div class="note warn">
       <p>
-        <strong>It waits for approval.</strong>
+        <strong>It waits to be trusted.</strong>
       </p>
       <p class="question mono">{renderQuestion(request)}</p>
       <Opening class="json-node" summary="Not shortened">
@@ -126,11 +132,12 @@ function Facts(props: {
 }) {
   const { context, status, actor, nextAt } = props;
   const change = actor?.change ?? null;
+  const details = actor?.details;
   const times = useTimes();
   const facts: [string, ComponentChildren][] = [
-    ['Transport', context.transport ?? status?.transport],
-    ['Address', status?.url ?? context.url],
-    ['Process', status?.pid ?? context.pid],
+    ['Transport', details?.transport ?? context.transport ?? status?.transport],
+    ['Address', status?.url ?? details?.url],
+    ['Process', status?.pid ?? details?.pid],
     ['Session', context.generation === 0 ? null : context.generation],
     [
       'Attempt',
@@ -141,7 +148,7 @@ function Facts(props: {
     ['Next try', nextAt === null ? null : <NextTry at={nextAt} />],
     [
       'Ready since',
-      context.readyAt === null || context.readyAt === undefined ? null : times.at(context.readyAt),
+      details === undefined || details.connectedAt === null ? null : times.at(details.connectedAt),
     ],
     ['Source', status?.source],
     [
@@ -211,7 +218,7 @@ function Stderr({ lines }: { lines: readonly string[] }) {
   );
 }
 
-function ServerCard({ server }: { server: ConnectionContext['server'] }) {
+function ServerCard({ server }: { server: ServerIdentity | null }) {
   if (server === null) return null;
   const { info, protocolVersion, capabilities, instructions } = server;
   return (

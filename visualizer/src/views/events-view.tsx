@@ -1,9 +1,10 @@
-/** Every entry of the log, and of the one that is read everything. */
+/** Every entry of the log, and the details of the open one. */
 import { useMemo, useState } from 'preact/hooks';
-import { stateText } from '../../../src/event-log/divergence.js';
-import type { Standing } from '../../../src/event-log/folded-actor.js';
+import { stateText } from '../../../src/event-log/replay/divergence.js';
+import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
 import type { EntryLine, EntryView } from '../log/desk-messages.js';
 import { CATEGORIES } from '../log/labels.js';
+import { laneTitle } from '../log/lane-names.js';
 import { JsonTree, JsonValue } from '../parts/json-tree.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { differences, type Difference } from '../state/difference.js';
@@ -57,12 +58,10 @@ export function EventsView() {
       <div class="events-body">
         {total === 0 ? (
           length === 0 ? (
-            <Nothing title="No entries yet">What the machines are told is listed here.</Nothing>
+            <Nothing title="No entries yet">Events of the machines appear here.</Nothing>
           ) : (
             <Nothing title={found === undefined && !isOpen ? 'Searching…' : 'Nothing fits'}>
-              {found === undefined && !isOpen
-                ? 'The log is being looked through.'
-                : 'No entry fits the filter.'}
+              {found === undefined && !isOpen ? 'Searching the log.' : 'No entry fits the filter.'}
             </Nothing>
           )
         ) : (
@@ -132,7 +131,7 @@ function Filters(props: { filter: EventFilter; total: number; length: number; se
           checked={filter.isNarrow}
           onChange={({ currentTarget }) => set({ isNarrow: currentTarget.checked })}
         />
-        Only {selected === '' ? 'manager' : selected}
+        Only {laneTitle(selected)}
       </label>
       <p class="toolbar-note" role="status">
         {total === length ? `${count(length)} entries` : `${count(total)} of ${count(length)} entries`}
@@ -151,7 +150,7 @@ function EventRow({ line, times }: { line: EntryLine; times: Times }) {
         <span class="event-ms">{time.slice(-4)}</span>
       </span>
       <span class="event-kind">{category === 'other' ? kind : category}</span>
-      <span class="event-lane">{lane === '' ? 'manager' : (lane ?? '')}</span>
+      <span class="event-lane">{lane === undefined ? '' : laneTitle(lane)}</span>
       <span class="event-type mono">{type === '' ? 'snapshot' : type}</span>
       <span class="event-words">{words}</span>
     </div>
@@ -225,7 +224,7 @@ function Changes({ entry }: { entry: EntryView }) {
       {found.length === 0 ? (
         <p class="muted">Nothing: state and context are as before.</p>
       ) : (
-        <div class="diff-scroll" tabIndex={0} role="group" aria-label="What it changed">
+        <div class="diff-scroll" tabIndex={0} role="group" aria-label="Changes">
           <table class="diff">
             <thead>
               <tr>
@@ -256,7 +255,7 @@ function Changes({ entry }: { entry: EntryView }) {
   );
 }
 
-/** The state as one, and every field of the context. */
+/** The state as one row, and every field of the context. */
 function changesOf(before: Standing | undefined, after: Standing): readonly Difference[] {
   const states = [before?.state, after.state].map((state) =>
     state === undefined ? undefined : stateText(state),

@@ -1,7 +1,8 @@
-/** Every connection in one list, with what a person asks first: how is it, and what comes next. */
+/** Every connection in one list, with its state and what comes next. */
 import { useMemo, useState } from 'preact/hooks';
-import { CONNECTION_STATES } from '../../../src/lifecycle/event.js';
+import { CONNECTION_STATES } from '../../../machines/connection/connection.states.js';
 import { StateBadge, StateMark } from '../parts/state-badge.js';
+import { stateWords } from '../log/state-words.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { chosenRows, fleetRows, type FleetRow } from '../state/fleet.js';
 import { useMoment, usePage, useTheater, useTimes } from '../state/theater.js';
@@ -126,7 +127,7 @@ function Row({ row }: { row: FleetRow }) {
         <strong title={name}>{name}</strong>
         <small>{transport}</small>
       </span>
-      <StateBadge state={row.state} substate={row.substate} />
+      <StateBadge state={row.state} words={stateWords(name, row)} />
       <span class="number" title="Tools">
         <span class="sr-only">Tools: </span>
         {tools}
@@ -149,7 +150,7 @@ function Row({ row }: { row: FleetRow }) {
   );
 }
 
-/** Counts down; in the past, and where nobody knows what became of it, it tells the time that was planned. */
+/** Counts down. In the past, and if the outcome is unknown, shows the planned time. */
 export function NextTry({ at }: { at: number | null }) {
   const { cursor, source, link } = usePage();
   const times = useTimes();
@@ -161,7 +162,7 @@ export function NextTry({ at }: { at: number | null }) {
   return <span class="countdown">{left <= 0 ? 'now' : `in ${countdown(left)}`}</span>;
 }
 
-/** Whole seconds, since it is told anew every second. */
+/** Whole seconds, because it is updated every second. */
 function countdown(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
   return seconds < 60 ? `${seconds} s` : duration(seconds * 1_000);

@@ -1,4 +1,4 @@
-/** Where what is shown comes from, when it was, and what can be done with the whole of it. */
+/** The source of the content, its time, and actions on the whole of it. */
 import { useRef, useState } from 'preact/hooks';
 import { ownTemplate } from '../state/own-file.js';
 import { isPast, type Page } from '../state/page.js';
@@ -37,7 +37,7 @@ export function Header() {
   );
 }
 
-/** Whether what is shown is now. */
+/** Whether the present is shown. */
 function When({ page }: { page: Page }) {
   const { state } = useTheater();
   const { source, link, book } = page;

@@ -1,4 +1,4 @@
-/** The whole log as a strip; wherever its handle is, the whole page is. */
+/** The whole log as a strip; the handle moves the whole page. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { isOfBrowser } from '../parts/browser-keys.js';
@@ -9,9 +9,9 @@ import { count, duration } from '../state/times.js';
 import { Icon } from '../parts/icon.js';
 
 const COLUMNS = 240;
-/** After the last move of the handle, milliseconds. */
+/** Time after the last move of the handle, milliseconds. */
 const REST_MS = 250;
-/** What keys move the handle by, as shares of the whole. */
+/** The steps of keys, as shares of the whole. */
 const KEYS: Readonly<Record<string, number>> = {
   ArrowLeft: -0.01,
   ArrowDown: -0.01,
@@ -124,7 +124,7 @@ export function Scrubber() {
 
 function useOverview() {
   const { book } = usePage();
-  // A strip that is redrawn with every entry tells nothing more.
+  // Redrawing the strip for every entry would add nothing.
   const length = book?.length ?? 0;
   const step = Math.max(1, 10 ** Math.floor(Math.log10(Math.max(1, length)) - 1));
   const known = Math.floor(length / step);

@@ -1,6 +1,7 @@
-/** Who told whom what, up to the moment that is shown. */
+/** Messages between actors, up to the shown moment. */
 import { useMemo, useState } from 'preact/hooks';
 import { HOST, MANAGER_LINE, TIMER, type Arrow } from '../log/arrows.js';
+import { laneInWords, laneTitle } from '../log/lane-names.js';
 import { VirtualList } from '../parts/virtual-list.js';
 import { positionOf } from '../state/page.js';
 import { useAnswer, usePage, useTheater, useTimes } from '../state/theater.js';
@@ -9,7 +10,7 @@ import { Nothing } from '../parts/nothing.js';
 
 const ROW = 30;
 const TIME = 104;
-/** With the day before it. */
+/** Width of a time with its day. */
 const DAY_AND_TIME = 158;
 const LINE = 132;
 const MOST = 400;
@@ -32,7 +33,7 @@ export function SequenceView() {
   const width = left + lines.length * LINE;
   const first = arrows.findIndex((arrow) => arrow.position === reading);
   const shown = first === -1 || nth.position !== reading ? first : first + nth.index;
-  /** Of an entry there may be several. */
+  /** One entry may have several arrows. */
   function go(index: number): void {
     const position = arrows[index]?.position ?? null;
     setNth({ position, index: index - arrows.findIndex((arrow) => arrow.position === position) });
@@ -47,7 +48,7 @@ export function SequenceView() {
             checked={isNarrow}
             onChange={({ currentTarget }) => setNarrow(currentTarget.checked)}
           />
-          Only {selected === '' ? MANAGER_LINE : selected}
+          Only {laneTitle(selected)}
         </label>
         <label class="check">
           <input
@@ -66,8 +67,7 @@ export function SequenceView() {
       </div>
       {arrows.length === 0 ? (
         <Nothing title="No messages">
-          Up to this moment there are none of{' '}
-          {!isNarrow ? 'anybody' : selected === '' ? 'the manager' : selected}
+          Up to this moment there are none of {isNarrow ? laneInWords(selected) : 'anybody'}
           {hasWire ? '' : ', but those over the wire'}.{' '}
           {(isNarrow || !hasWire) && (
             <button
@@ -124,7 +124,7 @@ interface ArrowRowProps {
   readonly arrow: Arrow;
   readonly lines: readonly string[];
   readonly times: Times;
-  /** Where the first line begins and the last one ends, pixels. */
+  /** From the first line to the last, pixels. */
   readonly place: { readonly left: number; readonly width: number };
 }
 
@@ -160,7 +160,7 @@ function headAt(x: number, y: number, direction: 1 | -1): string {
   return `M${x} ${y}l${-8 * direction} -4v8z`;
 }
 
-/** The host to the left, then the manager, and every connection with what belongs to it. */
+/** The host on the left, then the manager, then every connection with its effects. */
 function linesOf(arrows: readonly Arrow[]): readonly string[] {
   const names = new Set(arrows.flatMap(({ from, to }) => [from, to]));
   const first = [HOST, TIMER, MANAGER_LINE].filter((name) => names.delete(name));

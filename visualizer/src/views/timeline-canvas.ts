@@ -1,11 +1,12 @@
 /**
- * Draws lanes, bars and marks, and on a canvas above them what moves: the moment that is shown and what is being chosen.
- * Owns colors and shapes; does not know what a click means.
+ * Draws lanes, bars and marks, and on a canvas above them the moving parts: the shown moment and the selection. Owns
+ * colors and shapes; does not know the meaning of a click.
  */
 import { toneOf } from '../chart/arrangements.js';
 import type { Category } from '../log/labels.js';
+import { stateWords } from '../log/state-words.js';
 import type { StretchView } from '../log/desk-messages.js';
-import { statePath } from '../../../src/lifecycle/state-path.js';
+import { publicState } from '../../../machines/connection/public-state.js';
 import type { TimeWindow } from '../state/page.js';
 import { clockTime, Times } from '../state/times.js';
 import { ticksOf } from './time-ticks.js';
@@ -15,7 +16,7 @@ export const AXIS = 26;
 
 export interface Scene {
   readonly window: TimeWindow;
-  /** Of the lanes in sight; `top` is where the first one begins. */
+  /** The visible lanes; `top` is the position of the first one. */
   readonly view: StretchView | undefined;
   readonly names: readonly string[];
   readonly top: number;
@@ -24,9 +25,9 @@ export interface Scene {
 
 export interface Overlay {
   readonly window: TimeWindow;
-  /** Time of the moment that is shown; null where it is the end. */
+  /** Time of the shown moment; null at the end. */
   readonly cursor: number | null;
-  /** What is being chosen, as times. */
+  /** The selection, as times. */
   readonly brush: TimeWindow | null;
 }
 
@@ -57,9 +58,9 @@ export function drawOverlay(canvas: HTMLCanvasElement, overlay: Overlay): void {
   drawCursor(pen, overlay);
 }
 
-/** For an empty canvas. Undefined where there is none to be had. */
+/** For an empty canvas. Undefined if no context is available. */
 function penFor(canvas: HTMLCanvasElement, { from, to }: TimeWindow): Pen | undefined {
-  // Small shapes are drawn sooner by the processor than by a graphics card that does not exist.
+  // The processor draws small shapes faster than a graphics card that does not exist.
   const context = canvas.getContext('2d', { willReadFrequently: true });
   if (context === null) return undefined;
   const scale = window.devicePixelRatio || 1;
@@ -89,7 +90,7 @@ function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from,
   context.font = '11px system-ui, sans-serif';
   context.textBaseline = 'middle';
   const times = new Times(from, to);
-  /** Where there is room again, and the day that is written last. */
+  /** The next free position, and the last day that was written. */
   let [free, day] = [0, ''];
   for (const at of ticksOf(from, to, step)) {
     const x = Math.round(xOf(at)) + 0.5;
@@ -113,7 +114,7 @@ function drawGrid({ context, width, height, color, xOf }: Pen, { window: { from,
   context.stroke();
 }
 
-/** `day` is empty where it needs not be told. One that begins is its own name. */
+/** `day` is empty if it needs no label. A tick at the start of a day shows the day instead. */
 function tickWords(at: number, step: number, day: string): string {
   const text = clockTime(at);
   if (day !== '' && (step >= DAY || text === MIDNIGHT)) return day;
@@ -135,7 +136,7 @@ function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number
     const x = Math.max(0, xOf(from));
     const end = Math.min(width, Math.max(xOf(to), x + 1));
     if (end <= 0 || x >= width) continue;
-    const path = statePath(view.values[value] ?? '');
+    const path = publicState(view.values[value] ?? '');
     const tone = toneOf(path.state);
     context.fillStyle = color(`fill-${tone}`);
     context.fillRect(x, top + 6, end - x - (end - x > 4 ? 1 : 0), LANE - 12);
@@ -143,8 +144,10 @@ function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number
       context.fillStyle = color(`tone-${tone}`);
       context.fillRect(x, top + 6, 2, LANE - 12);
     }
-    const words = path.substate === '' ? path.state : `${path.state} · ${path.substate}`;
-    const fitting = [words, path.state].find((text) => context.measureText(text).width + 14 < end - x);
+    const words = stateWords(name, path);
+    const fitting = [words, words.split(',')[0] ?? ''].find(
+      (text) => context.measureText(text).width + 14 < end - x,
+    );
     if (fitting === undefined) continue;
     context.fillStyle = color('ink');
     context.fillText(fitting, x + 8, top + LANE / 2);
@@ -152,7 +155,7 @@ function drawLane(pen: Pen, { view, selected }: Scene, name: string, top: number
   for (const { at, category, count } of stretch.marks) drawMark(pen, category, count, xOf(at), top);
 }
 
-/** A shape for each kind, so that color is not all that tells them apart. */
+/** A shape for each category, so that they do not differ in color alone. */
 function drawMark({ context, color }: Pen, category: Category, count: number, x: number, top: number): void {
   const y = top + LANE / 2;
   context.fillStyle = color(`mark-${category}`);

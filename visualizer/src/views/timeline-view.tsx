@@ -1,7 +1,8 @@
-/** One lane for each connection: its states as bars, what went wrong and what was asked as marks. */
+/** One lane for each connection: its states as bars, failures and commands as marks. */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { stateText } from '../../../src/event-log/divergence.js';
+import { stateText } from '../../../src/event-log/replay/divergence.js';
+import { laneInWords, laneTitle } from '../log/lane-names.js';
 import { isOfBrowser } from '../parts/browser-keys.js';
 import { StateMark } from '../parts/state-badge.js';
 import { goBy } from '../state/moves.js';
@@ -15,7 +16,7 @@ import { Icon } from '../parts/icon.js';
 
 /** A drag shorter than this is a click, pixels. */
 const CLICK = 5;
-const SHORTEST_WINDOW = 5;
+const MIN_WINDOW = 5;
 
 export function TimelineView() {
   const { state, log } = useTheater();
@@ -53,7 +54,7 @@ export function TimelineView() {
   }, [isEmpty]);
 
   const end = isLive ? Math.max(book?.lastAt ?? 0, now) : (book?.lastAt ?? 0);
-  const all = { from: book?.firstAt ?? 0, to: Math.max(end, (book?.firstAt ?? 0) + SHORTEST_WINDOW) };
+  const all = { from: book?.firstAt ?? 0, to: Math.max(end, (book?.firstAt ?? 0) + MIN_WINDOW) };
   const window = page.window ?? all;
   const first = Math.max(0, Math.floor(top / LANE) - 2);
   const inSight = names.slice(first, Math.ceil((top + size.height) / LANE) + 2);
@@ -89,17 +90,17 @@ export function TimelineView() {
     look(state, await log.ask('positionAt', { time }), book?.length ?? 0);
   }
 
-  /** Of what the press before has led to, which may not be drawn yet. */
+  /** From the result of the previous press, which may not be rendered yet. */
   function zoom(factor: number, center?: number): void {
     const { from: first, to: last } = state.page.window ?? all;
     const around = center ?? (first + last) / 2;
-    const span = Math.max(SHORTEST_WINDOW, (last - first) * factor);
+    const span = Math.max(MIN_WINDOW, (last - first) * factor);
     if (span >= all.to - all.from) return state.change({ window: null });
     const from = Math.max(all.from, around - ((around - first) / (last - first)) * span);
     state.change({ window: { from, to: from + span } });
   }
 
-  /** A click goes there, a drag zooms to what it spans. Where a finger scrolls instead, it was neither. */
+  /** A click moves there, a drag zooms to its range. If a finger scrolls instead, it was neither. */
   function onPointerDown(event: JSX.TargetedPointerEvent<HTMLCanvasElement>): void {
     if (event.button !== 0 || !event.isPrimary) return;
     const { currentTarget: picture, pointerId, offsetX: startX } = event;
@@ -132,7 +133,7 @@ export function TimelineView() {
 
   function zoomTo(one: number, other: number): void {
     const from = Math.min(one, other);
-    state.change({ window: { from, to: Math.max(one, other, from + SHORTEST_WINDOW) } });
+    state.change({ window: { from, to: Math.max(one, other, from + MIN_WINDOW) } });
   }
 
   function onWheel(event: JSX.TargetedWheelEvent<HTMLCanvasElement>): void {
@@ -171,7 +172,11 @@ export function TimelineView() {
     act();
   }
 
-  const states = useMemo(() => new Map((moment?.rows ?? []).map((row) => [row.name, row.state])), [moment]);
+  const states = useMemo(
+    () =>
+      new Map([...(moment?.rows ?? []), ...(moment?.beside ?? [])].map(({ name, state }) => [name, state])),
+    [moment],
+  );
   if (isEmpty)
     return (
       <section class="view" aria-label="Timeline">
@@ -236,9 +241,9 @@ export function TimelineView() {
                   type="button"
                   class="lane-name"
                   aria-pressed={name === selected}
-                  title={name}
+                  title={laneTitle(name)}
                   style={{ transform: `translateY(${AXIS + (first + index) * LANE - top}px)` }}
-                  // There may be a thousand: by keys they are gone through on the canvas.
+                  // There may be a thousand: keys move through them on the canvas.
                   tabIndex={-1}
                   onClick={() => {
                     state.change({ selected: name });
@@ -246,7 +251,7 @@ export function TimelineView() {
                   }}
                 >
                   <StateMark state={states.get(name) ?? ''} />
-                  <span>{name}</span>
+                  <span>{laneTitle(name)}</span>
                 </button>
               ))}
             </div>
@@ -276,13 +281,9 @@ export function TimelineView() {
         </div>
       </div>
       <p class="sr-only" role="status">
-        {selected === '' ? 'manager' : selected}, {states.get(selected) ?? moment?.manager}
+        {laneTitle(selected)}, {states.get(selected) ?? moment?.manager}
       </p>
-      <ol
-        id="lane-story"
-        class="sr-only"
-        aria-label={`States of ${selected === '' ? 'the manager' : selected} in sight`}
-      >
+      <ol id="lane-story" class="sr-only" aria-label={`States of ${laneInWords(selected)} in sight`}>
         {stretch?.bars.slice(-40).map((bar) => (
           <li key={bar.from}>
             {stateText(values[bar.value])} from {times.at(bar.from)}, {duration(bar.to - bar.from)}
@@ -308,7 +309,7 @@ export function TimelineView() {
     const bar = lane.bars.find(({ from, to }) => from <= time && time <= to);
     const said = bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
     return [
-      name,
+      laneTitle(name),
       said,
       mark === undefined ? '' : `${mark.category}${mark.count > 1 ? ` ×${mark.count}` : ''}`,
     ]

@@ -1,31 +1,30 @@
-/** The tools of a server, as a model sees them. Asked for when they are others than before. */
+/** The tools of a server, as a model sees them. Requested again when they change. */
 import { useEffect, useState } from 'preact/hooks';
-import type { InspectedStatus, InspectedTool } from '../../../src/inspection/protocol.js';
-import { Fold } from '../parts/fold.js';
+import type { InspectedStatus, InspectedTool } from '../../../src/inspector/page-protocol.js';
+import { Fold, Opening } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
-import { Opening } from '../parts/opening.js';
 import { useTheater } from '../state/theater.js';
 
-/** `catalog` is another text where the list is another one. What is shown of it is a matter of the review, too. */
+/** `catalog` changes whenever the list does. The review also affects which tools are shown. */
 export function Tools({ status, catalog }: { status: InspectedStatus; catalog: string }) {
   const { runtime } = useTheater();
-  const { name, toolCount: count, state, review } = status;
+  const { server, toolCount: count, state, review } = status;
   const [tools, setTools] = useState<readonly InspectedTool[] | string>([]);
   useEffect(() => {
     let isOver = false;
     if (runtime === undefined || count === 0) return;
-    runtime.tools(name).then(
+    runtime.tools(server).then(
       (found) => {
         if (!isOver) setTools(found);
       },
       (error: unknown) => {
-        if (!isOver) setTools(error instanceof Error ? error.message : 'They cannot be read.');
+        if (!isOver) setTools(error instanceof Error ? error.message : 'The tools cannot be read.');
       },
     );
     return () => {
       isOver = true;
     };
-  }, [runtime, name, count, state, catalog, JSON.stringify(review)]);
+  }, [runtime, server, count, state, catalog, JSON.stringify(review)]);
   if (count === 0) return null;
   return (
     <Fold title={`Tools (${count})`}>
@@ -55,7 +54,7 @@ function Tool({
     >
       {() => (
         <>
-          <p class="tool-text">{description ?? 'It has no description.'}</p>
+          <p class="tool-text">{description ?? 'No description.'}</p>
           <p class="small muted">
             For a model: <code>{name}</code>
           </p>

@@ -1,4 +1,4 @@
-/** What is there instead of the views while there is nothing to show, and why. */
+/** Takes the place of the views while there is nothing to show, and says why. */
 import type { Link, Page } from '../state/page.js';
 import { useTheater } from '../state/theater.js';
 import { OpenButton } from './header.js';
@@ -56,7 +56,7 @@ function WaitingNote(props: { link: Link; hasSource: boolean; isFile: boolean })
         <div class="nothing">
           <h2>Reading the log…</h2>
           <progress
-            aria-label="Share of the log that is read"
+            aria-label="Share of the log that was read"
             max={1}
             {...(link.share !== undefined && { value: link.share })}
           />
@@ -79,7 +79,7 @@ function WaitingNote(props: { link: Link; hasSource: boolean; isFile: boolean })
             isFile ? 'The log cannot be read' : link.mayReturn ? 'Not connected' : 'The troupe has ended'
           }
         >
-          {link.why} {link.mayReturn && 'It is tried again by itself.'}
+          {link.why} {link.mayReturn && 'It reconnects by itself.'}
         </Nothing>
       );
     case 'refused':

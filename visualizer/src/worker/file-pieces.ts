@@ -1,13 +1,13 @@
-/** A file in pieces. The next one is read while somebody works on the one before. */
+/** A file in pieces. Each piece is read while the previous one is processed. */
 
-/** In bytes. */
+/** Size in bytes. */
 const PIECE = 4 * 1_024 * 1_024;
 
-/** Rejects where the file cannot be read. */
+/** Rejects if the file cannot be read. */
 export async function* piecesOf(file: Blob, size = PIECE): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const read = (start: number): Promise<ArrayBuffer> => {
     const piece = file.slice(start, start + size).arrayBuffer();
-    // Nobody may come for it any more.
+    // The caller may have stopped reading.
     piece.catch(() => {});
     return piece;
   };

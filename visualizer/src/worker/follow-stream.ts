@@ -1,20 +1,20 @@
 /**
- * Follows what a runtime tells, one JSON message a line, and comes back after it was lost.
+ * Follows the stream of a runtime, one JSON message a line, and reconnects after a loss.
  *
- * Does not read logs: lines of a log go on as they are. Does not judge when it is silent (`silence.ts`).
+ * Does not read logs: lines of a log are passed on as they are. Does not judge silence (`silence.ts`).
  */
-import { INSPECTION_PATHS, type InspectionMessage } from '../../../src/inspection/protocol.js';
+import { INSPECTION_PATHS, type InspectionMessage } from '../../../src/inspector/page-protocol.js';
 import { refusalOf, type Access } from '../state/runtime.js';
 import { Silence } from './silence.js';
 
 export interface Follower {
   readonly message: (message: InspectionMessage) => void;
   readonly lost: (why: string, mayReturn: boolean) => void;
-  /** It wants nothing of us: the token is not right. */
+  /** The runtime refuses this page: the token is wrong. */
   readonly refused: (status: number, why: string) => void;
-  /** Nothing was heard since then, milliseconds since the epoch. It may go on. */
+  /** Nothing was received since that time, milliseconds since the epoch. It may continue. */
   readonly silent: (since: number) => void;
-  /** It goes on. */
+  /** The stream continues. */
   readonly heard: () => void;
 }
 
@@ -24,9 +24,9 @@ export interface Followed extends Access {
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds to wait before each try. */
+/** Milliseconds to wait before each attempt. */
 const WAITS = [500, 1_000, 2_000, 5_000];
-/** Longest that a stream may take to begin, milliseconds. */
+/** Maximum time for a stream to begin, milliseconds. */
 const BEGIN_MS = 20_000;
 
 export async function followStream(followed: Followed): Promise<void> {
@@ -39,7 +39,7 @@ export async function followStream(followed: Followed): Promise<void> {
   }
 }
 
-/** `over`: it will not come back. `heard`: something came before it was lost. */
+/** `over`: it will not come back. `heard`: a message came before it was lost. */
 async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'> {
   const { follower, wait, signal } = followed;
   const stream = new AbortController();
@@ -65,7 +65,7 @@ async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'
       if (signal.aborted) return 'over';
       if (message.kind === 'hello' && message.aliveEveryMs !== undefined) {
         silence = silenceOf(followed, message.aliveEveryMs);
-        void silence.watch(stream.signal).then(() => giveUp('Nothing was heard of it any more.'));
+        void silence.watch(stream.signal).then(() => giveUp('Nothing was received any more.'));
       }
       follower.message(message);
       if (message.kind === 'farewell' || (message.kind === 'log' && message.isLast === true)) isOver = true;
@@ -81,7 +81,7 @@ async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'
   return isHeard ? 'heard' : 'lost';
 }
 
-/** What a browser says of a connection is of every browser's own words. */
+/** Browsers word network errors differently. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && !(error instanceof TypeError) ? error.message : 'It cannot be reached.';
 }
@@ -98,7 +98,7 @@ function silenceOf(followed: Followed, everyMs: number): Silence {
   });
 }
 
-/** Whether a question was answered, or has failed, before `limit`. */
+/** Whether a request was answered, or has failed, before `limit`. */
 async function isAnswered(access: Access, limit: Promise<void>): Promise<boolean> {
   const asking = new AbortController();
   const answer = asked(INSPECTION_PATHS.stream, access, { method: 'HEAD', signal: asking.signal });
@@ -111,7 +111,7 @@ async function isAnswered(access: Access, limit: Promise<void>): Promise<boolean
   return isDone;
 }
 
-/** The lines of a log as they are, in pieces. Rejects where they cannot be read. */
+/** The lines of a log as they are, in pieces. Rejects if they cannot be read. */
 export async function* readLines(
   access: Access,
   signal: AbortSignal,
@@ -134,7 +134,7 @@ function asked(path: string, { address, token }: Access, init: RequestInit): Pro
   });
 }
 
-/** `heard` is told of every piece, of which a long message has many. */
+/** Calls `heard` for every piece; a long message has many. */
 async function* messagesOf(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   heard: () => void,

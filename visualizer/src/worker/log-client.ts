@@ -26,7 +26,7 @@ export class LogClient {
     this.#worker.postMessage(order, []);
   }
 
-  /** Rejects where it cannot be answered. */
+  /** Rejects if there is no answer. */
   ask<Q extends Question>(question: Q, ask: Questions[Q]['ask']): Promise<Questions[Q]['answer']> {
     this.#lastId += 1;
     const id = this.#lastId;

@@ -1,5 +1,5 @@
-/** The worker that reads the log, so that a page of any size stays quick. Only glue: who does what is in its imports. */
-import type { InspectionMessage } from '../../../src/inspection/protocol.js';
+/** The worker that reads the log, so that a page of any size stays responsive. It only connects its imports. */
+import type { InspectionMessage } from '../../../src/inspector/page-protocol.js';
 import type { Answered, Asked, News, Order } from '../log/desk-messages.js';
 import { LogDesk } from '../log/log-desk.js';
 import type { Access } from '../state/runtime.js';
@@ -7,16 +7,16 @@ import { ownCharts } from '../log/own-charts.js';
 import { piecesOf } from './file-pieces.js';
 import { followStream, readLines } from './follow-stream.js';
 
-/** The page is told of growth so often at most, milliseconds. */
-const TELL_EVERY = 16;
-/** And so often of how far a file is read. */
+/** Minimum time between two reports of growth, milliseconds. */
+const POST_EVERY_MS = 16;
+/** Minimum time between two reports of progress, milliseconds. */
 const PROGRESS_EVERY = 100;
 
 const port = globalThis as unknown as Pick<MessagePort, 'postMessage' | 'addEventListener'>;
 const tell = (message: News | Answered): void => port.postMessage(message);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const turns = new MessageChannel();
-/** A timer would be held back to four milliseconds. */
+/** A timer would be delayed to at least four milliseconds. */
 const turn = (): Promise<void> =>
   new Promise((resolve) => {
     turns.port1.onmessage = () => resolve();
@@ -27,18 +27,18 @@ const charts = ownCharts();
 const desk = new LogDesk(charts, turn);
 const encoder = new TextEncoder();
 let following = new AbortController();
-/** What comes next is not of the log before. Until then that one can be looked at. */
+/** The next data belongs to another log. Until it comes, the old log can be viewed. */
 let isAnew = false;
 let growth: ReturnType<typeof setTimeout> | undefined;
 
-function tellBook(): void {
+function postBook(): void {
   clearTimeout(growth);
   growth = undefined;
   tell({ news: 'book', book: desk.summary() });
 }
 
 function noteGrowth(): void {
-  growth ??= setTimeout(tellBook, TELL_EVERY);
+  growth ??= setTimeout(postBook, POST_EVERY_MS);
 }
 
 function hear(message: InspectionMessage): void {
@@ -76,7 +76,7 @@ async function follow(access: Access): Promise<void> {
   const message = (heard: InspectionMessage): void => {
     hear(heard);
     if (heard.kind !== 'hello' || heard.mode !== 'file') return;
-    // A file is read faster as the lines that it is.
+    // A file is read faster as plain lines.
     following.abort();
     following = new AbortController();
     const { signal: reading } = following;
@@ -88,7 +88,7 @@ async function follow(access: Access): Promise<void> {
   await followStream({ ...access, follower: { message, lost, refused, silent, heard }, wait, signal });
 }
 
-/** `size` is undefined where nobody knows it. */
+/** `size` is undefined if it is unknown. */
 async function readFile(
   pieces: AsyncIterable<Uint8Array<ArrayBuffer>>,
   size: number | undefined,
@@ -103,7 +103,7 @@ async function readFile(
   };
   try {
     await desk.read(pieces, progress);
-    if (!signal.aborted) tellBook();
+    if (!signal.aborted) postBook();
   } catch (error) {
     if (!signal.aborted) lost(messageOf(error), false);
   }

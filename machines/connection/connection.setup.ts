@@ -1,0 +1,286 @@
+/**
+ * The effects, guards, delays and actions of the connection chart, by name. The files of its parts
+ * (`connection.configuring.ts` and so on) say when each is used.
+ */
+import {
+  assign,
+  emit,
+  enqueueActions,
+  fromCallback,
+  fromPromise,
+  raise,
+  sendParent,
+  sendTo,
+  setup,
+  stateIn,
+} from 'xstate';
+import type {
+  AdoptToolsOutput,
+  BoundedSessionInput,
+  ConnectionContext,
+  ConnectionEmitted,
+  ConnectionEvent,
+  ConnectionInput,
+  ConnectionOutput,
+  EnrichCatalogInput,
+  EnrichCatalogOutput,
+  EntryTerms,
+  HandshakeOutput,
+  OpenTransportInput,
+  OpenTransportOutput,
+  ResolveConfigInput,
+  ResolveConfigOutput,
+  RetireSessionInput,
+  ServerList,
+  SessionKey,
+  Settled,
+  StopReason,
+  WatchLimits,
+  WatchSessionEvent,
+  WatchSessionInput,
+} from './connection.events.js';
+import type { ConnectionTag } from './connection.states.js';
+import * as succession from './connection.succession.js';
+import * as update from './connection.update.js';
+import * as lists from './list-plan.js';
+import type { ListGroup } from './list-plan.js';
+import { classify, toFailure, type Failure } from '../policy/failure.js';
+import type { ConnectionPolicy } from '../policy/policy.js';
+import type { StartClaim } from '../policy/start-queue.js';
+
+/** Parameter of actions that record a failure. */
+export interface Failed {
+  /** What went wrong, and in which phase. */
+  readonly failure: Failure;
+}
+
+function needsNetwork({ transport }: ConnectionContext): boolean {
+  return transport === 'http' || transport === 'sse';
+}
+
+function claimOf(context: ConnectionContext): StartClaim {
+  return { slot: context.transport === 'stdio', retry: context.unasked && needsNetwork(context) };
+}
+
+/** The limits that the watch of a session uses. */
+export function watchLimits({ ping, stableMs, idleStopMs }: ConnectionPolicy): WatchLimits {
+  return { pingIdleMs: ping.idleMs, stableMs, idleStopMs };
+}
+
+function notProvided(): Promise<never> {
+  return Promise.reject(new Error('this actor slot has no provider'));
+}
+
+export const connection = setup({
+  types: {
+    context: {} as ConnectionContext,
+    events: {} as ConnectionEvent,
+    input: {} as ConnectionInput,
+    output: {} as ConnectionOutput,
+    emitted: {} as ConnectionEmitted,
+    tags: {} as ConnectionTag,
+  },
+  actors: {
+    resolveConfig: fromPromise<ResolveConfigOutput, ResolveConfigInput>(notProvided),
+    openTransport: fromPromise<OpenTransportOutput, OpenTransportInput>(notProvided),
+    handshake: fromPromise<HandshakeOutput, BoundedSessionInput>(notProvided),
+    readTools: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    adoptTools: fromPromise<AdoptToolsOutput, SessionKey>(notProvided),
+    enrichCatalog: fromPromise<EnrichCatalogOutput, EnrichCatalogInput>(notProvided),
+    authorize: fromPromise<Settled, SessionKey>(notProvided),
+    probe: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    watchSession: fromCallback<WatchSessionEvent, WatchSessionInput>(() => {}),
+    retireSession: fromPromise<Settled, RetireSessionInput>(notProvided),
+    releaseSession: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    drainCalls: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    closeSession: fromPromise<Settled, BoundedSessionInput>(notProvided),
+    killSession: fromPromise<Settled, BoundedSessionInput>(notProvided),
+  },
+  guards: {
+    hasCrashed: ({ context }) => context.crash !== null,
+    isUntrusted: (_, params: { output: ResolveConfigOutput }) => params.output.kind === 'untrusted',
+    isDormant: (_, params: { output: ResolveConfigOutput }) => params.output.kind === 'dormant',
+    isWanted: ({ context }) => context.wanted,
+    needNotQueue: ({ context }) => !claimOf(context).slot && !claimOf(context).retry,
+    needsNetwork: ({ context }) => needsNetwork(context),
+    isOnline: ({ context }) => context.online,
+    isHeldOffline: ({ context }) => needsNetwork(context) && !context.online,
+    isTriedForEver: ({ context }) => needsNetwork(context) && context.policy.exhausted.remoteEveryMs > 0,
+    mayTryForCall: ({ context }, params: { at: number }) => update.mayTryForCall(context, params.at),
+    needsSignIn: (_, params: Failed) => classify(params.failure) === 'authorize',
+    isSignInFruitless: ({ context }, params: Failed) =>
+      classify(params.failure) === 'authorize' && update.isSignInFruitless(context, params.failure),
+    isPermanent: (_, params: Failed) => classify(params.failure) === 'permanent',
+    mayPass: (_, params: Failed) => ['retry', 'renew'].includes(classify(params.failure)),
+    isCrashLoop: ({ context }, params: Failed) => update.isCrashLoop(context, params.failure),
+    isOutOfAttempts: ({ context }, params: Failed) => update.isOutOfAttempts(context, params.failure),
+    isOutdated: ({ context }) => context.next !== null,
+    isUnreachable: ({ context }, params: { count: number }) => params.count >= context.policy.maxUnreachable,
+    canOverlap: ({ context }, params: EntryTerms) =>
+      context.transport !== 'stdio' && params.transport !== 'stdio',
+    mustTakeTurns: (_, params: Failed) => succession.mustTakeTurns(params.failure),
+    isEnding: stateIn('#connection.shuttingDown.purpose.ending'),
+    isRetiring: ({ context }) => context.retiring !== null,
+    isNothingRetiring: ({ context }) => context.retiring === null,
+    hasChanged: ({ context }, params: { group: ListGroup }) => context[params.group].dueSince !== null,
+    canWait: ({ context }, params: { group: ListGroup; at: number }) =>
+      update.canWaitLonger(context, context[params.group].dueSince, params.at),
+  },
+  delays: {
+    backoffDelay: ({ context }) => context.delayMs,
+    slowRetryDelay: ({ context }) => context.delayMs,
+    listChangedDebounce: ({ context }) => context.policy.listChanged.debounceMs,
+  },
+  actions: {
+    noteTime: assign((_, params: { at: number }) => ({ at: params.at })),
+    want: assign({ wanted: true }),
+    unwant: assign({ wanted: false }),
+    goOnline: assign({ online: true }),
+    goOffline: assign({ online: false }),
+
+    beginAttempt: assign(({ context }, params: { output: ResolveConfigOutput }) =>
+      update.beginAttempt(context, params.output),
+    ),
+    discountAttempt: assign(({ context }) => update.discountAttempt(context)),
+    recordSignIn: assign(({ context }, params: { at: number }) => update.recordSignIn(context, params.at)),
+    beginSession: assign(({ context }) => update.beginSession(context)),
+    recordOpened: assign((_, params: { output: OpenTransportOutput }) => update.recordOpened(params.output)),
+    enterReady: assign(({ context }) => update.enterReady(context)),
+
+    recordFailure: assign((_, params: Failed) => update.recordFailure(params.failure)),
+    recordCrashLoop: assign(({ context }, params: Failed) =>
+      update.recordFailure(update.crashLoop(context, params.failure)),
+    ),
+    recordFruitless: assign(({ context }, params: Failed) =>
+      update.recordFailure(update.fruitless(context, params.failure)),
+    ),
+    recordDenial: assign(({ context }) => update.recordFailure(update.trustDenied(context))),
+    planRetry: assign(({ context }, params: Failed) => update.planRetry(context, params.failure)),
+    planNetworkRetry: assign(({ context }, params: { at: number }) =>
+      update.planNetworkRetry(context, params.at),
+    ),
+    planSlowRetry: assign(({ context }) => update.planSlowRetry(context)),
+    allowOneAttempt: assign(({ context }, params: { unasked: boolean }) =>
+      update.allowOneAttempt(context, params.unasked),
+    ),
+    /** A new round that was requested. */
+    beginRound: assign(() => ({ ...update.resetAttempts(), wanted: true })),
+    resetAttempts: assign(() => update.resetAttempts()),
+    forgetAttempts: assign({ attempt: 0, signIns: [] }),
+
+    recordReleased: assign((_, params: { at: number }) => update.recordReleased(params.at)),
+    /** The session ended as requested, so earlier failures no longer matter. */
+    forgetFailure: assign({ failure: null }),
+    recordStop: assign((_, params: { reason: StopReason }) => ({ stopReason: params.reason })),
+    announceClosed: raise({ type: 'shutdown.closed' }),
+    announceNotClosed: raise({ type: 'shutdown.failed' }),
+
+    applyReload: assign((_, params: EntryTerms) => succession.applyReload(params)),
+    wantIfAsked: assign(({ context }, params: { wanted: boolean }) => ({
+      wanted: context.wanted || params.wanted,
+    })),
+    applyNext: assign(({ context }) => succession.applyNext(context)),
+    applyPolicy: assign(({ context }, params: { policy: ConnectionPolicy }) =>
+      succession.applyPolicy(context, params.policy),
+    ),
+    changeWatchLimits: sendTo('watchSession', (_, params: { policy: ConnectionPolicy }) => ({
+      type: 'limits.changed' as const,
+      limits: watchLimits(params.policy),
+    })),
+    planSuccessor: assign(({ context }, params: EntryTerms) => succession.planSuccessor(context, params)),
+    recordSuccessorOpened: assign(({ context }, params: { output: OpenTransportOutput }) =>
+      succession.recordSuccessorOpened(context, params.output),
+    ),
+    announceListed: raise({ type: 'catalog.listed' }),
+    switchSession: assign(({ context }) => succession.switchSession(context)),
+    retireSuccessor: assign(({ context }) => ({ retiring: context.issued })),
+    forgetRetired: assign({ retiring: null }),
+    giveUpSession: raise(({ context }, params: Failed) => ({
+      type: 'session.lost' as const,
+      generation: context.generation,
+      failure: params.failure,
+    })),
+
+    noteChanged: assign(({ context }, params: { group: ListGroup; list: ServerList; at: number }) => ({
+      [params.group]: lists.noteChanged(context[params.group], params.list, params.at),
+    })),
+    beginReading: assign(({ context }, params: { group: ListGroup }) => ({
+      [params.group]: lists.beginReading(context[params.group], lists.LIST_GROUPS[params.group]),
+    })),
+    forgetChanged: assign(({ context }, params: { group: ListGroup }) => ({
+      [params.group]: lists.forgetChanged(context[params.group]),
+    })),
+
+    emitAttempting: emit(({ context }, params: { output: Settled; ahead: number }) => ({
+      type: 'attempting' as const,
+      generation: context.issued + params.ahead,
+      configuringMs: params.output.at - params.output.startedAt,
+    })),
+    emitOpened: emit(({ context }, params: { output: OpenTransportOutput }) => ({
+      type: 'opened' as const,
+      generation: context.issued,
+      transport: params.output.transport,
+      pid: params.output.pid,
+      url: params.output.url,
+      queuedMs: Math.max(0, params.output.startedAt - context.at),
+      launchingMs: params.output.at - params.output.startedAt,
+    })),
+    emitInitialized: emit(({ context }, params: { output: HandshakeOutput }) => ({
+      type: 'initialized' as const,
+      generation: context.issued,
+      server: params.output.server,
+      handshakingMs: params.output.at - params.output.startedAt,
+    })),
+    emitListed: emit(({ context }, params: { output: Settled }) => ({
+      type: 'listed' as const,
+      generation: context.issued,
+      listingMs: params.output.at - params.output.startedAt,
+    })),
+    emitAdopted: emit((_, params: { generation: number; output: AdoptToolsOutput }) => ({
+      type: 'adopted' as const,
+      generation: params.generation,
+      hash: params.output.hash,
+      tools: params.output.tools,
+    })),
+    emitReady: emit(({ context }) => ({
+      type: 'ready' as const,
+      generation: context.generation,
+      at: context.at,
+    })),
+    emitReleased: emit({ type: 'released' as const }),
+    emitLost: emit((_, params: Failed) => ({ type: 'lost' as const, failure: params.failure })),
+    emitRetrying: emit(({ context }) => ({
+      type: 'retrying' as const,
+      attempt: context.attempt + 1,
+      maxAttempts: context.policy.maxAttempts,
+      delayMs: context.delayMs,
+      at: context.at,
+      failure: context.failure,
+    })),
+    emitRetryingSlowly: emit(({ context }) => ({
+      type: 'retryingSlowly' as const,
+      delayMs: context.delayMs,
+      at: context.at,
+    })),
+    emitFailed: emit(({ context }) => ({
+      type: 'failed' as const,
+      failure: toFailure(context.failure),
+      attempt: context.attempt,
+      maxAttempts: context.policy.maxAttempts,
+    })),
+    emitTrustRequired: emit({ type: 'trustRequired' as const }),
+    emitOutdated: emit((_, params: Failed) => ({ type: 'outdated' as const, failure: params.failure })),
+
+    claimStart: enqueueActions(({ enqueue, context }) => {
+      const claim = claimOf(context);
+      if (!claim.slot && !claim.retry) return;
+      enqueue(sendParent({ type: 'child.wantsSlot', name: context.name, ...claim }));
+    }),
+    leaveStart: sendParent(({ context }) => ({ type: 'child.leftStart', name: context.name })),
+    reportSettled: enqueueActions(({ enqueue, context }) => {
+      if (context.isAttempted) return;
+      enqueue.assign({ isAttempted: true });
+      enqueue(sendParent({ type: 'child.settled', name: context.name, cached: context.cached }));
+    }),
+  },
+});

@@ -1,0 +1,116 @@
+/** What enters and leaves the manager machine: input, context, events, tags, emitted events. All of it is plain JSON. */
+import type { Crash } from '../connection/connection.crash.js';
+import type { ConnectionInput, ConnectionOutput, ConnectionReport } from '../connection/connection.events.js';
+import type { Failure } from '../policy/failure.js';
+import type { Waiting } from '../policy/start-queue.js';
+
+/** Input of the manager chart. */
+export interface ManagerInput {
+  /** Maximum number of stdio servers that start at the same time. At least 1. */
+  readonly startSlots: number;
+  /** Milliseconds after which a start that is still going on releases its slot. */
+  readonly slotHoldMs: number;
+  /** Milliseconds after which `starting` ends, whatever the children do. */
+  readonly startGateMs: number;
+  /** Milliseconds after which `starting` no longer waits for connections with cached tools. */
+  readonly cachedGateMs: number;
+  /** Automatic retries of remote servers that may begin at once, over all connections. At least 1. */
+  readonly retryBurst: number;
+  /** Milliseconds until one more becomes available. */
+  readonly retryEveryMs: number;
+}
+
+/** Context of the manager chart. Plain JSON. */
+export interface ManagerContext extends ManagerInput {
+  /** Names of the connections that hold a start slot, oldest first. */
+  readonly holders: readonly string[];
+  /** Connections that wait for a start slot or a retry from the budget, first come, first served. */
+  readonly waiting: readonly Waiting[];
+  /** Remaining retry budget. */
+  readonly retries: number;
+  /** Number of connections in the first start with an unfinished first attempt. */
+  readonly unsettled: number;
+  /** Number of those with cached tools. */
+  readonly unsettledCached: number;
+  /** Number of living children. */
+  readonly alive: number;
+}
+
+/** A connection to spawn, and the source that names it. */
+export interface ChildSpec {
+  /** The file that names the server, or `options`. */
+  readonly source: string;
+  /** Input of the connection chart, without the fields that the manager adds. */
+  readonly input: Omit<ConnectionInput, 'online' | 'crash' | 'isAttempted'>;
+}
+
+/** Commands come from the host. Each is accepted or rejected, never lost. */
+export type ManagerCommand =
+  /** The host has requested the start; the sources are being read. */
+  | { readonly type: 'manager.open' }
+  /** These connections are started for the first time. */
+  | { readonly type: 'manager.start'; readonly specs: readonly ChildSpec[] }
+  /** One more connection, or the next incarnation of one that has ended. */
+  | { readonly type: 'manager.add'; readonly spec: ChildSpec }
+  /** Everything ends. A second one makes every connection skip a step of its shutdown. */
+  | { readonly type: 'manager.stop' }
+  | { readonly type: 'network.changed'; readonly online: boolean; readonly at: number };
+
+/** Facts come from the children, the computer and the manager's own timers. */
+export type ManagerFact =
+  | { readonly type: 'clock.jumped' }
+  /** No more than this many cores are busy although servers wait for a slot. */
+  | { readonly type: 'cores.idle'; readonly busyCores: number }
+  | { readonly type: 'slot.expired'; readonly name: string }
+  | ConnectionReport;
+
+/** Every event that the manager chart accepts. */
+export type ManagerEvent = ManagerCommand | ManagerFact;
+
+/** Every command, in the order of a life. */
+export const MANAGER_COMMANDS = [
+  'manager.open',
+  'manager.start',
+  'manager.add',
+  'network.changed',
+  'manager.stop',
+] as const satisfies readonly ManagerCommand['type'][];
+
+/** The phases of a troupe, in order: the sources are read in `reading`, first attempts run in `starting`. */
+export const TROUPE_PHASES = ['idle', 'reading', 'starting', 'running', 'closing', 'closed'] as const;
+
+/** One of `TROUPE_PHASES`. */
+export type TroupePhase = (typeof TROUPE_PHASES)[number];
+
+/** Events that the manager chart emits to the runtime. */
+export type ManagerEmitted =
+  | { readonly type: 'started'; readonly connections: number }
+  | { readonly type: 'stopped' }
+  | { readonly type: 'added'; readonly name: string; readonly source: string }
+  | { readonly type: 'ended'; readonly name: string; readonly output: ConnectionOutput }
+  /** An actor died of an error of the runtime. If it is replaced, the next incarnation fails with the cause. */
+  | {
+      readonly type: 'crashed';
+      readonly name: string;
+      readonly failure: Failure;
+      readonly isReplaced: boolean;
+    };
+
+/** How a child died. */
+export interface Death {
+  /** Name of the connection. */
+  readonly name: string;
+  /** Undefined for an error that carries no record. */
+  readonly crash: Crash | undefined;
+  /** The error, as a failure with a code. */
+  readonly failure: Failure;
+}
+
+/**
+ * - `idle`: the start has not been requested.
+ * - `unstarted`: no connection has been started.
+ * - `settled`: the start no longer waits for first attempts.
+ * - `closed`: nothing more is started.
+ * - `ended`: no connection is left.
+ */
+export type ManagerTag = 'idle' | 'unstarted' | 'settled' | 'closed' | 'ended';

@@ -1,0 +1,78 @@
+/**
+ * How a log names an actor: its path from a machine without a parent, each step with the number of its incarnation.
+ * XState's session ids cannot serve as names: they differ in every run.
+ *
+ * `$` is the manager, `$/files#2` the second connection of that name, `$/files#2/openTransport#3` the third effect in
+ * that slot. `$:configuration#1` is a machine beside the manager, by its id, and `$:configuration#1/watchFiles#1` an
+ * effect of it.
+ */
+
+/** The address of the manager. */
+export const MANAGER = '$';
+
+/** The actor at that address, for a sentence. */
+export function actorInWords(address: string): string {
+  return address === MANAGER ? 'the manager' : address;
+}
+
+const BESIDE = `${MANAGER}:`;
+
+/** An entry without a name is refused, and has a connection nevertheless. */
+const ADDRESS = /^\$(?::[^/#]+#[1-9]\d{0,14})?(?:\/[^/#]*#[1-9]\d{0,14})*$/;
+const RESERVED = /[%/#]/g;
+
+/** The address of a machine beside the manager. */
+export function rootAddress(id: string, incarnation: number): string {
+  return `${BESIDE}${escaped(id)}#${incarnation}`;
+}
+
+/** The address of a child; `id` may be any text. */
+export function childAddress(parent: string, id: string, incarnation: number): string {
+  return `${parent}/${escaped(id)}#${incarnation}`;
+}
+
+export function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && ADDRESS.test(value);
+}
+
+/**
+ * The name of the connection in an address, also of one of its effects; undefined for any other address.
+ *
+ * @example
+ * ```ts
+ * import { connectionName } from 'mcp-troupe/event-log';
+ *
+ * console.log(connectionName('$/files#2/openTransport#3')); // files
+ * ```
+ */
+export function connectionName(address: string): string | undefined {
+  if (address.startsWith(BESIDE)) return undefined;
+  const [, step] = address.split('/');
+  return step === undefined ? undefined : idOf(step);
+}
+
+/** The id of the machine beside the manager at that address, or above it; undefined for any other. */
+export function rootId(address: string): string | undefined {
+  if (!address.startsWith(BESIDE)) return undefined;
+  const [step = ''] = address.slice(BESIDE.length).split('/');
+  return idOf(step);
+}
+
+/** The start of an id, which identifies the chart: `signIn` of `signIn:2`. */
+export function rootKind(id: string): string {
+  const end = id.indexOf(':');
+  return end === -1 ? id : id.slice(0, end);
+}
+
+/** The manager, the machines beside it and the connections are machines; anything below them is an effect. */
+export function isMachineAddress(address: string): boolean {
+  return address.indexOf('/', MANAGER.length + 1) === -1;
+}
+
+function escaped(id: string): string {
+  return id.replace(RESERVED, encodeURIComponent);
+}
+
+function idOf(step: string): string {
+  return step.slice(0, step.lastIndexOf('#')).replaceAll(/%(?:25|2F|23)/g, decodeURIComponent);
+}

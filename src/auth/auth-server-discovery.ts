@@ -1,0 +1,197 @@
+/**
+ * Finds the authorization server of a server, and checks that the metadata of both fit together.
+ *
+ * D1. The metadata of the protected resource must be about this server (RFC 9728 section 3.3); the metadata of the
+ *     authorization server must be about itself (RFC 8414 section 3.3).
+ * D2. Every address in them is protected at least as well as the server (`requireProtected`).
+ * D3. A client that belongs to one authorization server is not sent to another.
+ * D4. A look-up that is refused with 4xx means that there is no metadata; any other error ends the discovery.
+ */
+import {
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  selectResourceURL,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+} from '@modelcontextprotocol/sdk/client/auth.js';
+import type {
+  AuthorizationServerMetadata,
+  OAuthProtectedResourceMetadata,
+} from '@modelcontextprotocol/sdk/shared/auth.js';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { shownUrl } from '../transports/http/server-address.js';
+import { TransportError } from '../failures/transport-error.js';
+import { flawOf } from './auth-failure.js';
+import { requireProtected } from './auth-fetch.js';
+
+/** The result of discovery in the SDK's form, and the resource to request tokens for (RFC 8707). */
+export interface AuthorizationLocation {
+  readonly state: OAuthDiscoveryState;
+  readonly issuer: string;
+  /** As the metadata spells it: some authorization servers compare it as text. */
+  readonly resource: string | URL | undefined;
+}
+
+export interface DiscoveryRequest {
+  readonly serverUrl: string;
+  /** Where the server says its metadata is; if undefined, the well-known addresses are tried. */
+  readonly resourceMetadataUrl: string | undefined;
+  /** The only authorization server with which the client may be used; undefined if there is no limit. */
+  readonly clientIssuer: string | undefined;
+  readonly provider: OAuthClientProvider;
+  readonly fetch: FetchLike;
+}
+
+export async function discover(request: DiscoveryRequest): Promise<AuthorizationLocation> {
+  const { serverUrl, resourceMetadataUrl, clientIssuer, provider, fetch } = request;
+  const server = new URL(serverUrl);
+  if (resourceMetadataUrl !== undefined) requireProtected(new URL(resourceMetadataUrl), server);
+  const resourceMetadata = await findResourceMetadata(request);
+  const resource = await resourceOf(serverUrl, provider, resourceMetadata);
+  const named = chosen(resourceMetadata?.authorization_servers ?? [], clientIssuer);
+  const authorizationServerUrl = named ?? guessedIssuer(server);
+  if (clientIssuer !== undefined) requireMeant(authorizationServerUrl, clientIssuer, server);
+  const metadata = await metadataOf(authorizationServerUrl, server, fetch);
+  return {
+    issuer: authorizationServerUrl,
+    resource,
+    state: {
+      authorizationServerUrl,
+      ...(metadata === undefined ? {} : { authorizationServerMetadata: metadata }),
+      ...(resourceMetadata === undefined ? {} : { resourceMetadata }),
+      ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
+    },
+  };
+}
+
+/** The metadata of an authorization server; undefined if it has none. */
+export async function metadataOf(
+  issuer: string,
+  server: URL,
+  fetch: FetchLike,
+): Promise<AuthorizationServerMetadata | undefined> {
+  requireProtected(new URL(issuer), server);
+  const metadata = await reading(fetch, (fetchFn) =>
+    discoverAuthorizationServerMetadata(issuer, { fetchFn }),
+  );
+  if (metadata === undefined) return undefined;
+  // A guessed issuer need not match: the metadata of that origin may name another.
+  if (issuer !== guessedIssuer(server)) requireIssuer(metadata, issuer);
+  for (const address of endpointsOf(metadata)) requireProtected(new URL(address), server);
+  return metadata;
+}
+
+/** The client chooses among several (RFC 9728 section 7.6). */
+function chosen(named: readonly string[], clientIssuer: string | undefined): string | undefined {
+  const isMeant = (issuer: string): boolean =>
+    clientIssuer !== undefined && isSameIssuer(issuer, clientIssuer);
+  return named.find(isMeant) ?? named[0];
+}
+
+/** MCP 2025-03-26: if none is named, the server's own origin is the authorization server. */
+function guessedIssuer(server: URL): string {
+  return new URL('/', server).href;
+}
+
+/** The parameters of the SDK's token requests. */
+export function tokenRequest({ state, resource }: AuthorizationLocation, fetchFn: FetchLike) {
+  const { authorizationServerMetadata: metadata } = state;
+  return {
+    ...(metadata === undefined ? {} : { metadata }),
+    // The SDK declares a URL, but sends a string unchanged.
+    ...(resource === undefined ? {} : { resource: resource as URL }),
+    fetchFn,
+  };
+}
+
+/** Whether two issuers are the same. A slash at the end is ignored (RFC 8414 omits it, URL parsers add it). */
+export function isSameIssuer(one: string, other: string): boolean {
+  const plain = (text: string): string => (URL.canParse(text) ? new URL(text).href : text).replace(/\/$/, '');
+  return plain(one) === plain(other);
+}
+
+async function findResourceMetadata({
+  serverUrl,
+  resourceMetadataUrl,
+  fetch,
+}: DiscoveryRequest): Promise<OAuthProtectedResourceMetadata | undefined> {
+  let hasNone = false;
+  const look: FetchLike = async (url, init) => {
+    const response = await fetch(url, init);
+    hasNone = response.status >= 400;
+    return response;
+  };
+  const where = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl };
+  try {
+    return await reading(look, (fetchFn) =>
+      discoverOAuthProtectedResourceMetadata(serverUrl, where, fetchFn),
+    );
+  } catch (error) {
+    if (hasNone) return undefined;
+    throw error;
+  }
+}
+
+/** Names the address in the error if the metadata cannot be parsed. */
+async function reading<T>(fetch: FetchLike, read: (fetch: FetchLike) => Promise<T>): Promise<T> {
+  let asked = '';
+  const noting: FetchLike = (url, init) => {
+    asked = shownUrl(new URL(url));
+    return fetch(url, init);
+  };
+  try {
+    return await read(noting);
+  } catch (cause) {
+    const flaw = flawOf(cause);
+    if (flaw === '') throw cause;
+    throw new Error(`the OAuth metadata at ${asked} cannot be parsed${flaw}.`, { cause });
+  }
+}
+
+async function resourceOf(
+  serverUrl: string,
+  provider: OAuthClientProvider,
+  metadata: OAuthProtectedResourceMetadata | undefined,
+): Promise<string | URL | undefined> {
+  if (provider.validateResourceURL !== undefined) {
+    return selectResourceURL(serverUrl, provider, metadata);
+  }
+  if (metadata === undefined) return undefined;
+  try {
+    await selectResourceURL(serverUrl, provider, metadata);
+  } catch (cause) {
+    const message = `The OAuth metadata of ${shownUrl(new URL(serverUrl))} is about another server, ${shownAddress(metadata.resource)}.`;
+    throw new TransportError({ code: 'auth-required', message, hint: UNTRUSTWORTHY }, { cause });
+  }
+  return metadata.resource;
+}
+
+function requireIssuer(metadata: AuthorizationServerMetadata, named: string): void {
+  if (isSameIssuer(metadata.issuer, named)) return;
+  throw new TransportError({
+    code: 'auth-required',
+    message: `The authorization server ${shownAddress(named)} identifies itself as another one, ${shownAddress(metadata.issuer)}.`,
+    hint: UNTRUSTWORTHY,
+  });
+}
+
+function requireMeant(issuer: string, clientIssuer: string, server: URL): void {
+  if (isSameIssuer(issuer, clientIssuer)) return;
+  throw new TransportError({
+    code: 'auth-required',
+    message: `${shownUrl(server)} requires a sign-in at ${shownAddress(issuer)}, but the client is for ${shownAddress(clientIssuer)}.`,
+    hint: "The client was not sent there. Correct its 'issuer' only if you trust that address.",
+  });
+}
+
+function endpointsOf(metadata: AuthorizationServerMetadata): readonly string[] {
+  const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
+  return [authorization_endpoint, token_endpoint, registration_endpoint ?? token_endpoint];
+}
+
+function shownAddress(text: string): string {
+  return URL.canParse(text) ? shownUrl(new URL(text)) : 'which is not an address';
+}
+
+const UNTRUSTWORTHY =
+  'No sign-in was started and no token was sent. The operator of the server must correct this.';

@@ -1,0 +1,91 @@
+/**
+ * Sign-ins as files that only the user can read: one per server address and client.
+ *
+ * F1. A file is written beside its place, with mode 0600 from its first byte, and then renamed into place: a reader
+ *     sees the old sign-in or the new one.
+ * F2. A file that cannot be parsed counts as missing.
+ * F3. The name of a file holds the host of the server and no other part of its address.
+ */
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isObject } from '../../config/entry/read-shape.js';
+import { makeFolder } from '../../storage/make-folder.js';
+import { parseJson } from '../../json/parse-json.js';
+import { systemClock } from '../../ports.js';
+import { readStored } from '../../storage/stored-file.js';
+import { userFolder } from '../../storage/user-folder.js';
+import { watchFolder } from '../../storage/watch-folder.js';
+import { writeFileAtomic } from '../../storage/write-file-atomic.js';
+import { ownerKey, type StoredSignIn, type TokenOwner, type TokenStore } from './token-store.js';
+import { Mutex } from '../../async/mutex.js';
+
+/** Options of `createFileTokenStore`. */
+export interface FileTokenStoreOptions {
+  /**
+   * Folder of the files; created when first needed, readable by the user alone. Default: `sign-ins` in the
+   * user's data folder.
+   */
+  readonly folder?: string;
+}
+
+/**
+ * Keeps sign-ins in files that all processes of the user share. Methods reject as `node:fs` does if the files
+ * cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { createFileTokenStore, createTroupe } from 'mcp-troupe';
+ *
+ * const troupe = createTroupe({ config: '.mcp.json', auth: { store: createFileTokenStore() } });
+ * ```
+ */
+export function createFileTokenStore(options: FileTokenStoreOptions = {}): TokenStore {
+  const turns = new Mutex();
+  const folder = async (): Promise<string> => options.folder ?? defaultFolder();
+  const fileOf = async (owner: TokenOwner): Promise<string> => join(await folder(), fileName(owner));
+  /** The path of the owner's file; creates the folder. */
+  const placeOf = async (owner: TokenOwner): Promise<string> => {
+    makeFolder(await folder());
+    return fileOf(owner);
+  };
+
+  return {
+    read: async (owner) => readSignIn(await fileOf(owner)),
+    write: async (owner, signIn) => writeFileAtomic(await placeOf(owner), JSON.stringify(signIn, null, 2)),
+    forget: async (owner) => rm(await fileOf(owner), { force: true }),
+    exclusively: (owner, work, signal) =>
+      turns.take(
+        ownerKey(owner),
+        async () => {
+          const { withLock } = await import('../../storage/lock-file.js');
+          return withLock(`${await placeOf(owner)}.lock`, work, { clock: systemClock, signal });
+        },
+        signal,
+      ),
+    // Without a watch the change is found at the next attempt.
+    watch: (owner, onChange) => {
+      const name = fileName(owner);
+      return watchFolder(folder(), (file) => {
+        if (file === null || file === name) onChange();
+      });
+    },
+  };
+}
+
+/** The folder in the user's data where Troupe keeps sign-ins. */
+async function defaultFolder(): Promise<string> {
+  return join(await userFolder('data'), 'sign-ins');
+}
+
+function fileName(owner: TokenOwner): string {
+  const hash = createHash('sha256').update(ownerKey(owner)).digest('hex').slice(0, 24);
+  const host = new URL(owner.server).hostname.replace(/[^a-zA-Z0-9.-]/g, '_').slice(0, 60);
+  return `${host}-${hash}.json`;
+}
+
+async function readSignIn(file: string): Promise<StoredSignIn | undefined> {
+  const text = await readStored(file);
+  const value = text === undefined ? undefined : parseJson(text);
+  return isObject(value) ? value : undefined;
+}

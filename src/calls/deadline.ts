@@ -1,0 +1,111 @@
+/**
+ * How long a caller waits: until its signal aborts, until the server has been silent for too long, or until the time for
+ * the whole request is over. Both times stand still while the server waits for a person or for a model of the host.
+ */
+import { MAX_DELAY_MS } from '../../machines/policy/backoff.js';
+import { onAbort, type AbortSignalLike } from '../async/caller-signal.js';
+import type { Clock } from '../ports.js';
+import { LazyAbortController } from '../async/lazy-abort-controller.js';
+import { timeLeft } from '../async/idle-timer.js';
+
+/** Nothing was heard in time. */
+export class TimedOut extends Error {
+  constructor(
+    readonly limitMs: number,
+    /** Whether it was the limit of the whole request. */
+    readonly isTotal: boolean,
+  ) {
+    super(`It took longer than ${limitMs} ms.`);
+  }
+}
+
+/** The caller's signal was aborted. */
+export class Aborted extends Error {}
+
+/** Milliseconds. 0, or a number that is not finite, means no limit. */
+export interface Limits {
+  /** Longest silence of the server. */
+  readonly idleMs: number;
+  readonly totalMs: number;
+}
+
+/** Aborts with `TimedOut` or `GivenUp`. Its creator calls `end`. */
+export class Deadline extends LazyAbortController {
+  readonly #clock: Clock;
+  readonly #limits: Limits;
+  readonly #leaveCaller: (() => void) | undefined;
+  #idle: unknown;
+  #total: unknown;
+  /** What is left of the total time. */
+  #leftMs: number;
+  #since = 0;
+  #isPaused = false;
+  #isEnded = false;
+
+  constructor(clock: Clock, limits: Limits, caller: AbortSignalLike | undefined) {
+    super();
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#leftMs = limits.totalMs;
+    const giveUp = { handleEvent: () => this.abort(new Aborted()) };
+    if (caller?.aborted === true) giveUp.handleEvent();
+    else if (caller !== undefined) this.#leaveCaller = onAbort(caller, giveUp);
+    this.#run();
+  }
+
+  /** Starts the idle time again: something was received. */
+  renew(): void {
+    this.rest();
+    if (!this.#isPaused) this.#idle = this.#timer(false, this.#limits.idleMs);
+  }
+
+  /** Stops the idle time until `renew`, while no message is expected. The total time goes on. */
+  rest(): void {
+    if (this.#idle !== undefined) this.#clock.clearTimeout(this.#idle);
+    this.#idle = undefined;
+  }
+
+  /** Stops both times. A second `pause` changes nothing: one `resume` ends both. */
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#stop();
+    this.#leftMs = timeLeft(this.#clock, this.#since, this.#leftMs);
+  }
+
+  /** The idle time starts again; the total time goes on where it stopped. */
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#run();
+  }
+
+  /** Leaves no timer and no listener. */
+  end(): void {
+    this.#isEnded = true;
+    this.#stop();
+    this.#leaveCaller?.();
+  }
+
+  #run(): void {
+    this.#since = this.#clock.now();
+    this.renew();
+    this.#total = this.#timer(true, Math.max(this.#leftMs, 0));
+  }
+
+  #stop(): void {
+    this.rest();
+    if (this.#total !== undefined) this.#clock.clearTimeout(this.#total);
+    this.#total = undefined;
+  }
+
+  #timer(isTotal: boolean, delayMs: number): unknown {
+    const limitMs = isTotal ? this.#limits.totalMs : this.#limits.idleMs;
+    const isNone = !Number.isFinite(limitMs) || limitMs <= 0;
+    if (isNone || this.#isEnded || this.aborted) return undefined;
+    return this.#clock.setTimeout(
+      () => this.abort(new TimedOut(limitMs, isTotal)),
+      Math.min(delayMs, MAX_DELAY_MS),
+    );
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * The flags of the command line, and how their values are read. Commander reports a wrong value together with its flag.
+ */
+import { InvalidArgumentError } from 'commander';
+import { UsageError } from '../exit-codes.js';
+import type { ServerConfig } from '../../config/entry/server-config.js';
+
+/** The flags every command has. */
+export interface Flags {
+  readonly config: readonly string[];
+  readonly add: readonly AddedServer[];
+  readonly json: boolean;
+  /** Milliseconds. Undefined leaves it to the configuration. */
+  readonly timeout?: number;
+  readonly verbose: boolean;
+  readonly color: boolean;
+}
+
+export const MACHINE_NAMES = ['connection', 'manager', 'configuration', 'signIn', 'review'] as const;
+export type MachineName = (typeof MACHINE_NAMES)[number];
+
+export const CHART_FORMATS = ['mermaid', 'scxml', 'json'] as const;
+export type ChartFormat = (typeof CHART_FORMATS)[number];
+
+/** The longest delay a timer of Node can hold. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_ATTEMPTS = 1_000;
+const MAX_MEGABYTES = 1_000_000;
+const HIGHEST_PORT = 65_535;
+
+/** The values of flags that are not given. */
+export const DEFAULT_FLAGS: Flags = { config: [], add: [], json: false, verbose: false, color: true };
+
+export function collectFile(file: string, before: readonly string[] = []): readonly string[] {
+  return [...before, toFile(file)];
+}
+
+export function toFile(file: string): string {
+  if (file === '') throw new InvalidArgumentError('The name of the file is empty.');
+  return file;
+}
+
+/** Throws a `UsageError`, which Commander passes on unchanged: its own message would show the value. */
+export function collectServer(text: string, before: readonly AddedServer[] = []): readonly AddedServer[] {
+  const added = toAddedServer(text);
+  if (before.some(({ name }) => name === added.name))
+    throw new UsageError(`--add ${added.name}: given twice`);
+  return [...before, added];
+}
+
+export function toUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text;
+  throw new InvalidArgumentError('Expected an address that begins with https:// or http://.');
+}
+
+export function collectUrl(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, toUrl(text)];
+}
+
+export function toMilliseconds(text: string): number {
+  return wholeNumber(text, 0, MAX_TIMER_MS, 'milliseconds');
+}
+
+export function toMegabytes(text: string): number {
+  return wholeNumber(text, 1, MAX_MEGABYTES, 'megabytes');
+}
+
+export function toPort(text: string): number {
+  return wholeNumber(text, 0, HIGHEST_PORT);
+}
+
+/** A process id. */
+export function toPid(text: string): number {
+  return wholeNumber(text, 1, MAX_TIMER_MS);
+}
+
+export function toAttempts(text: string): number {
+  return wholeNumber(text, 1, MAX_ATTEMPTS, 'attempts');
+}
+
+function wholeNumber(text: string, least: number, most: number, what?: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (value >= least && value <= most) return value;
+  throw new InvalidArgumentError(
+    `Expected a whole number${what === undefined ? '' : ` of ${what}`} from ${least} to ${most}.`,
+  );
+}
+
+/** One `--add NAME=COMMAND-OR-URL`: a server named on the command line itself. */
+interface AddedServer {
+  readonly name: string;
+  readonly config: ServerConfig;
+}
+
+/** Throws a `UsageError`. Its message never holds the value, which may be secret. */
+export function toAddedServer(text: string): AddedServer {
+  const at = text.indexOf('=');
+  const name = at === -1 ? '' : text.slice(0, at).trim();
+  const value = at === -1 ? '' : text.slice(at + 1).trim();
+  if (name === '' || value === '') throw new UsageError('--add: expected NAME=COMMAND-OR-URL');
+  if (/^https?:\/\//i.test(value)) return { name, config: { url: value } };
+  const words = splitWords(value);
+  if (words === undefined) throw new UsageError(`--add ${name}: a quote is not closed`);
+  const [command = '', ...args] = words;
+  if (command === '') throw new UsageError(`--add ${name}: the command is empty`);
+  return { name, config: { command, args } };
+}
+
+/**
+ * Splits a command line into words. Space separates words. Text in single or double quotes is taken as it is. A
+ * backslash has no meaning, so that Windows paths stay whole. Undefined if a quote is not closed.
+ */
+export function splitWords(line: string): readonly string[] | undefined {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: string | undefined;
+  for (const char of line) {
+    if (quote !== undefined) {
+      if (char === quote) quote = undefined;
+      else word += char;
+    } else if (char === '"' || char === "'") {
+      quote = char;
+      word ??= '';
+    } else if (/\s/.test(char)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      word = (word ?? '') + char;
+    }
+  }
+  if (quote !== undefined) return undefined;
+  if (word !== undefined) words.push(word);
+  return words;
+}

@@ -1,0 +1,100 @@
+/** `troupe call`: calls one tool once, and starts only the servers that can have it. */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { askForInputs } from '../prompts/ask-for-inputs.js';
+import { readArguments, toArguments } from '../arguments/call-arguments.js';
+import {
+  readConfiguration,
+  requireEnabled,
+  requireFound,
+  type Configuration,
+} from '../configured-servers.js';
+import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import type { Flags } from '../arguments/flags.js';
+import { makeTroupe } from '../make-troupe.js';
+import { showingCallProgress, showingProgress } from '../output/progress.js';
+import { manyLines } from '../output/safe-text.js';
+import { isUsable, noteFailures, noteWarnings } from '../output/server-notes.js';
+import type { Terminal } from '../output/terminal.js';
+import { candidateServers, findTool, noServerFor, noSuchTool } from '../arguments/tool-target.js';
+import { wakeDormant } from './check-command.js';
+import { withTroupe } from '../with-troupe.js';
+import { isJsonObject, type JsonObject } from '../../json/json-object.js';
+
+export interface CallRequest {
+  /** Name for the model, or `server/tool`. */
+  readonly tool: string;
+  /** The arguments as given on the command line. */
+  readonly words: readonly string[];
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+/** `EXIT.failed` if the server is not ready, the call fails, or the tool answers with an error. */
+export async function call(flags: Flags, terminal: Terminal, request: CallRequest): Promise<ExitCode> {
+  const configuration = await readConfiguration(flags);
+  const servers = serversFor(request.tool, configuration);
+  noteWarnings(configuration.warnings, servers, terminal);
+  const given = await readArguments(request.words, request.stdin);
+  const askInput = await askForInputs(flags, servers, terminal, request.stdin);
+  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: 1, only: servers, askInput });
+  return withTroupe(troupe, terminal, async (signal) => {
+    await showingProgress(terminal, troupe, async () => {
+      await troupe.settled({ signal });
+      await wakeDormant(troupe, signal);
+    });
+    await requireFound(troupe, servers, signal);
+    const tool = findTool(request.tool, troupe.tools);
+    const server = troupe.status.find((row) => row.server === tool?.server);
+    if (tool === undefined || server === undefined || !isUsable(server)) {
+      if (noteFailures(troupe.status, servers, terminal)) return EXIT.failed;
+      throw new UsageError(noSuchTool(request.tool, servers, troupe.tools));
+    }
+    const args = toArguments(given, tool.inputSchema);
+    const result = await showingCallProgress(terminal, (onProgress) =>
+      troupe.callTool(tool.name, args, {
+        signal,
+        onProgress,
+        ...(flags.timeout === undefined ? {} : { timeoutMs: flags.timeout }),
+      }),
+    );
+    tell(result, flags, terminal);
+    return result.isError === true ? EXIT.failed : EXIT.fine;
+  });
+}
+
+function serversFor(tool: string, configuration: Configuration): readonly string[] {
+  const { names } = configuration;
+  const candidates = candidateServers(tool, names);
+  if (candidates.length === 0) throw new UsageError(noServerFor(tool, names));
+  return requireEnabled(configuration, candidates);
+}
+
+function tell(result: CallToolResult, flags: Flags, terminal: Terminal): void {
+  if (flags.json) return terminal.print(JSON.stringify(result, null, 2));
+  const isError = result.isError === true;
+  const stream = isError ? terminal.stderr : terminal.stdout;
+  const text = renderCallResult(result).replace(/\n$/, '');
+  const shown = stream.isTTY === true ? manyLines(text) : text;
+  if (isError) terminal.note(shown === '' ? 'The tool answered with an error and no content.' : shown);
+  else if (shown !== '') terminal.print(shown);
+}
+
+/** The result of a call for a person: text as it is, everything else as JSON, even if it is malformed. */
+export function renderCallResult(result: CallToolResult): string {
+  const { content, structuredContent }: JsonObject = result;
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [content].filter(isGiven);
+  if (blocks.length === 0) return structuredContent === undefined ? '' : toJson(structuredContent);
+  return blocks.map(textOf).join('\n');
+}
+
+function textOf(block: unknown): string {
+  const isText = isJsonObject(block) && block['type'] === 'text' && typeof block['text'] === 'string';
+  return isText ? String(block['text']) : toJson(block);
+}
+
+function toJson(value: unknown): string {
+  return JSON.stringify(value, null, 2);
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined;
+}

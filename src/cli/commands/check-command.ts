@@ -1,0 +1,90 @@
+/** `troupe check`: tries every server, explains each failure, and exits. */
+import { hasTag } from '../../../machines/connection/connection.states.js';
+import type { ServerStatus } from '../../lifecycle/status.js';
+import type { Troupe } from '../../runtime/troupe.js';
+import { askForInputs } from '../prompts/ask-for-inputs.js';
+import { readConfiguration, requireFound } from '../configured-servers.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import type { Flags } from '../arguments/flags.js';
+import { makeTroupe } from '../make-troupe.js';
+import { showingProgress } from '../output/progress.js';
+import { noteWarnings } from '../output/server-notes.js';
+import type { Terminal } from '../output/terminal.js';
+import { withTroupe } from '../with-troupe.js';
+import stringWidth from 'string-width';
+import type { Colors } from '../output/colors.js';
+import { countOf, preciseDuration } from '../output/duration.js';
+import { explain } from '../output/failure-report.js';
+import { fit } from '../output/fit-text.js';
+import { oneLine } from '../output/safe-text.js';
+
+export interface CheckFlags extends Flags {
+  readonly attempts: number;
+}
+
+/** `EXIT.fine` only if every enabled server is ready. */
+export async function check(
+  flags: CheckFlags,
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<ExitCode> {
+  const configuration = await readConfiguration(flags);
+  noteWarnings(configuration.warnings, configuration.names, terminal);
+  const askInput = await askForInputs(flags, configuration.names, terminal, stdin);
+  const troupe = makeTroupe(flags, configuration, terminal, { maxAttempts: flags.attempts, askInput });
+  return withTroupe(troupe, terminal, async (signal) => {
+    await showingProgress(terminal, troupe, async () => {
+      await troupe.settled({ signal });
+      await wakeDormant(troupe, signal);
+    });
+    await requireFound(troupe, configuration.names, signal);
+    const { status } = troupe;
+    terminal.print(
+      flags.json ? JSON.stringify({ servers: status }, null, 2) : renderCheck(status, terminal.colors),
+    );
+    const areTold = configuration.names.every((name) => status.some((row) => row.server === name));
+    return areTold && status.every(isFine) ? EXIT.fine : EXIT.failed;
+  });
+}
+
+/** Lazy servers are tried like the others. Their status shows the outcome. */
+export async function wakeDormant(
+  troupe: Pick<Troupe, 'status' | 'connection'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const dormant = troupe.status.filter((status) => hasTag(status, 'dormant'));
+  await Promise.allSettled(dormant.map(async ({ server }) => troupe.connection(server)?.start({ signal })));
+  signal.throwIfAborted();
+}
+
+function isFine({ state, reason }: ServerStatus): boolean {
+  return state === 'ready' || reason === 'disabled';
+}
+
+/** The result of `troupe check` for a person. */
+export function renderCheck(statuses: readonly ServerStatus[], colors: Colors): string {
+  const width = Math.max(...statuses.map(({ server }) => stringWidth(oneLine(server))));
+  const wanted = statuses.filter(({ reason }) => reason !== 'disabled');
+  const ready = wanted.filter(({ state }) => state === 'ready').length;
+  const summary = `${ready} of ${wanted.length} ready`;
+  return [
+    ...statuses.flatMap((status) => entryLines(status, fit(oneLine(status.server), width), colors)),
+    '',
+    ready === wanted.length ? colors.green(summary) : colors.red(summary),
+  ].join('\n');
+}
+
+function entryLines(status: ServerStatus, name: string, colors: Colors): string[] {
+  if (status.reason === 'disabled') return [colors.dim(`- ${name}  disabled`)];
+  if (status.state === 'ready') return [`${colors.green('✓')} ${name}  ${describeReady(status)}`];
+  const [summary = '', ...details] = explain(status);
+  return [`${colors.red('✗')} ${name}  ${summary}`, ...details.map((line) => `    ${line}`)];
+}
+
+function describeReady({ toolCount, serverInfo, protocolVersion, timings }: ServerStatus): string {
+  const server = serverInfo === null ? '' : `, ${serverInfo.name} ${serverInfo.version}`;
+  const spent = Object.values<number | null>({ ...timings }).reduce<number>((sum, ms) => sum + (ms ?? 0), 0);
+  return oneLine(
+    `ready, ${countOf(toolCount, 'tool')}${server}, protocol ${protocolVersion ?? 'unknown'}, ${preciseDuration(spent)}`,
+  );
+}

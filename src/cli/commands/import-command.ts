@@ -1,0 +1,107 @@
+/**
+ * `troupe import`: merges all sources into one `.mcp.json`. Variables stay as they are written, and entries of a
+ * project keep their folder.
+ */
+import { resolve } from 'node:path';
+import { TrustedEntries } from '../../trust/trusted-entries.js';
+import { createFileTrustStore } from '../../trust/file-trust-store.js';
+import { loadConfig } from '../../servers/load-config.js';
+import { MASK, maskConfig } from '../../config/entry/mask-entry.js';
+import { ConfigError } from '../../errors.js';
+import { readConfiguration, sourcesOf } from '../configured-servers.js';
+import { countOf } from '../output/duration.js';
+import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import type { Flags } from '../arguments/flags.js';
+import { keepFolder, type KeptFolder, toConfigFile } from '../import-file.js';
+import { oneLine } from '../output/safe-text.js';
+import { noteWarnings } from '../output/server-notes.js';
+import type { Terminal } from '../output/terminal.js';
+import { writeWholeFile } from '../output/write-whole-file.js';
+
+export interface ImportFlags extends Flags {
+  readonly output: string;
+  /** Replace an existing file. */
+  readonly force?: boolean;
+}
+
+/**
+ * `EXIT.failed` if an entry, or a file that was found, cannot be used and was therefore left out. Throws a `UsageError`
+ * if the extension of the file promises another format than JSON.
+ */
+export async function importServers(flags: ImportFlags, terminal: Terminal): Promise<ExitCode> {
+  requireJson(flags);
+  const { names, warnings, discovery } = await readConfiguration(flags);
+  noteWarnings(warnings, names, terminal);
+  const isTrusted = await new TrustedEntries(createFileTrustStore()).snapshot();
+  const {
+    servers: found,
+    refused,
+    sources,
+  } = await loadConfig({
+    ...sourcesOf(flags),
+    isTrusted,
+    cwd: process.cwd(),
+  });
+  const file = resolve(flags.output);
+  const kept = found.map((spec) => keepFolder(spec, file));
+  const servers = kept.map(({ spec }) => spec);
+  const text = `${JSON.stringify(toConfigFile(servers), null, 2)}\n`;
+  await write(file, text, flags);
+  for (const { failure } of refused) terminal.note(`left out: ${oneLine(failure.message)}`);
+  noteFolders(kept, flags, terminal);
+  const untrusted = discovery.servers.filter(({ trusted }) => !trusted);
+  if (untrusted.length > 0) {
+    terminal.note(
+      `${flags.output} holds entries of project files that are not trusted; if you give it with --config, they start without a question: ${listed(untrusted.map(({ server }) => server))}`,
+    );
+  }
+  const literal = servers.filter(({ config }) => JSON.stringify(maskConfig(config)).includes(MASK));
+  if (literal.length > 0) {
+    terminal.note(
+      `${flags.output} holds values as written, which may be secrets, of: ${listed(literal.map(({ name }) => name))}`,
+    );
+  }
+  terminal.print(
+    flags.json
+      ? JSON.stringify({ file, servers: servers.map(({ name }) => name) }, null, 2)
+      : `${countOf(servers.length, 'server')} written to ${flags.output}`,
+  );
+  return refused.length === 0 && sources.every(({ ok }) => ok) ? EXIT.fine : EXIT.failed;
+}
+
+/** A YAML name is fine, because JSON is YAML as well. */
+function requireJson({ output }: ImportFlags): void {
+  if (/\.toml$/i.test(output)) throw new UsageError(`${output}: the output is JSON, not TOML`);
+}
+
+function noteFolders(kept: readonly KeptFolder[], { output }: ImportFlags, terminal: Terminal): void {
+  const those = (wanted: KeptFolder['folder']) =>
+    kept.flatMap(({ spec, folder }) => (folder === wanted ? [spec.name] : []));
+  const [written, unclear] = [those('written'), those('unclear')];
+  if (written.length > 0) {
+    terminal.note(
+      `${output} names the project folder of these servers, so that they work wherever the file is used: ${listed(written)}`,
+    );
+  }
+  if (unclear.length > 0) {
+    terminal.note(
+      `a variable decides the working folder, which may differ when started from ${output}: ${listed(unclear)}`,
+    );
+  }
+}
+
+function listed(names: readonly string[]): string {
+  return names.map(oneLine).join(', ');
+}
+
+/** Throws a `ConfigError` if the file exists already or cannot be written. */
+async function write(file: string, text: string, { output, force = false }: ImportFlags): Promise<void> {
+  try {
+    await writeWholeFile(file, text, { overwrite: force });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason =
+      code === 'EEXIST' ? 'exists already; --force replaces it' : `cannot be written (${code ?? message})`;
+    throw new ConfigError(`${output}: ${reason}`, { cause: error });
+  }
+}

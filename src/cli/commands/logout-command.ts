@@ -1,0 +1,58 @@
+/** `troupe logout`: forgets the sign-in to one server. Starts nothing; the server need not be reachable. */
+import { TrustedEntries } from '../../trust/trusted-entries.js';
+import { createFileTokenStore } from '../../auth/stores/file-token-store.js';
+import { signOut, type SignOutResult } from '../../auth/sign-out.js';
+import { ownerOf } from '../../auth/stores/token-store.js';
+import { expandConfig } from '../../config/entry/expand.js';
+import { createFileTrustStore } from '../../trust/file-trust-store.js';
+import { loadConfig } from '../../servers/load-config.js';
+import { ConfigError } from '../../errors.js';
+import { systemClock } from '../../ports.js';
+import { homeFolder } from '../../storage/user-folder.js';
+import { readConfiguration, sourcesOf } from '../configured-servers.js';
+import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import type { Flags } from '../arguments/flags.js';
+import { oneLine } from '../output/safe-text.js';
+import type { Terminal } from '../output/terminal.js';
+import { noSuchServer } from '../arguments/tool-target.js';
+
+const TELLING_MS = 10_000;
+
+const TOLD: Readonly<Record<SignOutResult, string>> = {
+  none: 'was not signed in',
+  forgotten: 'signed out here; the authorization server was not notified',
+  revoked: 'signed out',
+};
+
+export async function logout(flags: Flags, terminal: Terminal, server: string): Promise<ExitCode> {
+  const { names } = await readConfiguration(flags);
+  if (!names.includes(server)) throw new UsageError(noSuchServer(server, names));
+  const url = await addressOf(server, flags);
+  if (url === undefined) throw new UsageError(`'${server}' is not a remote server and has no sign-in`);
+  const signal = AbortSignal.any([terminal.gone, AbortSignal.timeout(TELLING_MS)]);
+  const result = await signOut(ownerOf(url, undefined), createFileTokenStore(), {
+    clock: systemClock,
+    signal,
+  });
+  if (flags.json) terminal.print(JSON.stringify({ server, result }));
+  else terminal.print(`${oneLine(server)}: ${TOLD[result]}`);
+  return EXIT.fine;
+}
+
+/** Undefined for a server that is not reached over HTTP. */
+async function addressOf(server: string, flags: Flags): Promise<string | undefined> {
+  const isTrusted = await new TrustedEntries(createFileTrustStore()).snapshot();
+  const loaded = await loadConfig({ ...sourcesOf(flags), isTrusted, cwd: process.cwd() });
+  const spec = loaded.servers.find(({ name }) => name === server);
+  if (spec === undefined) throw new ConfigError(`The entry of '${server}' cannot be used.`, { server });
+  if (!('url' in spec.config)) return undefined;
+  const { url, env = {} } = spec.config;
+  const workspaceFolder = spec.scope === 'project' ? spec.baseDir : process.cwd();
+  const context = { env: process.env, workspaceFolder, home: homeFolder() };
+  const expansion = expandConfig({ ...spec, config: { url, env } }, context);
+  if ('failure' in expansion) {
+    const { message, hint } = expansion.failure;
+    throw new ConfigError(hint === undefined ? message : `${message}. ${hint}`, { server });
+  }
+  return 'url' in expansion.config ? expansion.config.url : undefined;
+}

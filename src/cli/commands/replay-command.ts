@@ -1,0 +1,203 @@
+/** `troupe replay`: replays an event log, reports what happened in it, and checks that it happens again. */
+import { createReadStream } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { isAbout, replayLog, type ReplayReport } from '../../event-log/replay/replay-log.js';
+import type { LogEntry, LogHeader } from '../../event-log/format/entry.js';
+import type { StateChange } from '../../event-log/replay/summary.js';
+import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import type { Flags } from '../arguments/flags.js';
+import type { Moment } from '../arguments/moment.js';
+import { showingShare } from '../output/progress.js';
+import { checkReadTwice, filesOfLog, sizeOf } from '../replay-files.js';
+import { renderChange, renderReplay } from '../output/replay-report.js';
+import { oneLine } from '../output/safe-text.js';
+import type { Terminal } from '../output/terminal.js';
+import { writeWholeFile } from '../output/write-whole-file.js';
+
+export interface ReplayFlags extends Flags {
+  /** Where to stop. Default: at the end. */
+  readonly at?: Moment;
+  /** The only server to report on. Default: all. */
+  readonly server?: string;
+  /** Whether to print every change of a state. Default: false. */
+  readonly timeline?: boolean;
+  /** File for a picture of the timeline; an existing one is replaced. Default: no picture. */
+  readonly svg?: string;
+  /** Folder for a generated test. Default: no test. */
+  readonly exportFixture?: string;
+}
+
+/**
+ * `EXIT.failed` if the replay diverged, `EXIT.usage` if the log cannot be read to its end. Throws a `UsageError` for a
+ * file or a server that does not exist, for a moment before the log, and for output that cannot be written.
+ */
+export async function replay(
+  flags: ReplayFlags,
+  terminal: Terminal,
+  logs: readonly string[],
+): Promise<ExitCode> {
+  const files = await filesOfLog(logs);
+  if (flags.svg !== undefined) await checkPicture(flags.svg, files);
+  if (flags.exportFixture !== undefined) await checkReadTwice(files, '--export-fixture needs');
+  const { changes, reached, ...played } = await play(files, flags, terminal);
+  if (reached !== undefined && reached.side > 0 && played.report.entries === 0)
+    throw new UsageError(`The log begins after that, with ${entryInWords(reached.entry)}.`);
+  const report = onlyAbout(played.report, flags.server);
+  const { header, entries, problem, hasOtherCharts } = report;
+  const shown = changes.filter(({ server }) => [undefined, server].includes(flags.server));
+  const file = files[report.parts - 1] ?? '';
+  const unread = problem?.code === 'truncated' ? files.slice(report.parts) : [];
+  if (problem !== undefined) terminal.note(`troupe: ${oneLine(`${file}: ${problem.message}`)}`);
+  for (const each of unread)
+    terminal.note(oneLine(`troupe: ${each}: not replayed, because the part before it is incomplete.`));
+  if (problem === undefined && flags.at === undefined && !report.isEnded)
+    terminal.note(
+      oneLine(
+        `troupe: ${file}: the recording has no end: its process was killed or is still running, or the end of the log is missing.`,
+      ),
+    );
+  if (problem === undefined && reached !== undefined && reached.side < 0)
+    terminal.note(`troupe: the log ends before that, with ${entryInWords(reached.entry)}.`);
+  if (header !== undefined && hasOtherCharts) {
+    const { name, version } = header.package;
+    terminal.note(
+      oneLine(
+        `troupe: recorded by ${name} ${version}, whose charts differ from these: states are compared, contexts are not.`,
+      ),
+    );
+  }
+  if (flags.json)
+    terminal.print(JSON.stringify(toJson(report, flags.timeline === true ? shown : undefined), null, 2));
+  else if (entries > 0) {
+    if (flags.timeline === true)
+      for (const change of shown) terminal.print(renderChange(change, header?.startedAt ?? 0));
+    terminal.print(renderReplay(report, terminal.colors));
+  }
+  await writePicture(flags, report, shown);
+  await writeFixture(flags, terminal, files, report);
+  const isReadToItsEnd = problem?.code === 'truncated' && header !== undefined && unread.length === 0;
+  if (problem !== undefined && !isReadToItsEnd) return EXIT.usage;
+  return report.divergenceCount > 0 ? EXIT.failed : EXIT.fine;
+}
+
+interface Played {
+  readonly report: ReplayReport;
+  readonly changes: readonly StateChange[];
+  /** The last entry that was read, and on which side of the given moment it is; 0 is exactly there. */
+  readonly reached: { readonly entry: LogEntry; readonly side: number } | undefined;
+}
+
+async function play(files: readonly string[], flags: ReplayFlags, terminal: Terminal): Promise<Played> {
+  let reached: Played['reached'];
+  const changes: StateChange[] = [];
+  const wantsChanges = flags.timeline === true || flags.svg !== undefined;
+  const size = await sizeOf(files);
+  let read = 0;
+  const report = await showingShare(terminal, 'replaying', (onShare) =>
+    replayLog(
+      files.map((file) =>
+        counted(file, (bytes) => {
+          read += bytes;
+          onShare(size === 0 ? 1 : read / size);
+        }),
+      ),
+      {
+        isBeyond: (entry, header) => {
+          reached = { entry, side: flags.at === undefined ? 0 : sideOf(entry, flags.at, header) };
+          return reached.side > 0;
+        },
+        ...(wantsChanges && { changed: (change: StateChange) => void changes.push(change) }),
+      },
+    ),
+  );
+  return { report, changes, reached };
+}
+
+const CHUNK_BYTES = 1_024 * 1_024;
+
+async function* counted(file: string, onBytes: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
+    const bytes = chunk as Uint8Array;
+    yield bytes;
+    onBytes(bytes.length);
+  }
+}
+
+/** Negative before the moment, positive after it. */
+function sideOf({ seq, at }: LogEntry, moment: Moment, { startedAt }: LogHeader): number {
+  return 'entry' in moment ? seq - moment.entry : at - moment.time(startedAt);
+}
+
+const entryInWords = ({ seq, at }: LogEntry): string => `entry ${seq} at ${new Date(at).toISOString()}`;
+
+/** Throws a `UsageError` for a server that is not in the log. */
+function onlyAbout(report: ReplayReport, server: string | undefined): ReplayReport {
+  if (server === undefined) return report;
+  const summary = report.connections.get(server);
+  if (summary === undefined && (report.problem === undefined || report.connections.size > 0)) {
+    const names = [...report.connections.keys()].map((name) => `'${name}'`).join(', ');
+    throw new UsageError(`The log has no server '${server}'; it has ${names || 'none'}.`);
+  }
+  const divergences = report.divergences.filter((divergence) => isAbout(divergence, server));
+  return {
+    ...report,
+    connections: new Map(summary === undefined ? [] : [[server, summary]]),
+    divergences,
+    divergenceCount: divergences.length,
+  };
+}
+
+async function writePicture(
+  { svg }: ReplayFlags,
+  report: ReplayReport,
+  changes: readonly StateChange[],
+): Promise<void> {
+  if (svg === undefined) return;
+  const { drawTimeline } = await import('../output/replay-svg.js');
+  try {
+    await writeWholeFile(svg, drawTimeline(report, changes), { overwrite: true });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(`'${svg}' cannot be written: ${code ?? message}`);
+  }
+}
+
+/** Only a file that is not part of the log may be replaced. */
+async function checkPicture(svg: string, files: readonly string[]): Promise<void> {
+  const there = await stat(svg).catch(() => undefined);
+  if (there === undefined) return;
+  if (!there.isFile()) throw new UsageError(`'${svg}' cannot be written: it exists and is not a file.`);
+  const logs = await Promise.all(files.map((file) => realpath(file)));
+  if (logs.includes(await realpath(svg)))
+    throw new UsageError(`'${svg}' is the log: give the picture another name.`);
+}
+
+async function writeFixture(
+  { exportFixture: folder, server }: ReplayFlags,
+  terminal: Terminal,
+  files: readonly string[],
+  report: ReplayReport,
+): Promise<void> {
+  if (folder === undefined || report.header === undefined) return;
+  const { exportFixture } = await import('../replay-fixture.js');
+  const written = await exportFixture({ folder, files, report, server });
+  terminal.note(`troupe: written: ${written.map(oneLine).join(', ')}`);
+}
+
+function toJson(report: ReplayReport, timeline: readonly StateChange[] | undefined): object {
+  const { entries, at, header, problem, isEnded, hasOtherCharts, whyNoRerun, divergences, connections } =
+    report;
+  return {
+    entries,
+    startedAt: header?.startedAt ?? null,
+    at: at ?? null,
+    connections: Object.fromEntries(connections),
+    divergences,
+    divergenceCount: report.divergenceCount,
+    isEnded,
+    hasOtherCharts,
+    whyNoRerun: whyNoRerun ?? null,
+    problem: problem ?? null,
+    ...(timeline !== undefined && { timeline }),
+  };
+}

@@ -1,0 +1,216 @@
+/**
+ * `troupe serve`: all servers as one MCP server, for one client on stdin and stdout or for many over HTTP.
+ *
+ * S1. On stdin and stdout, stdout carries protocol messages only.
+ * S2. Without any configured server, it serves none, and adds one as soon as it is configured. An editor that starts
+ *     this command would otherwise only show a failure that nobody reads.
+ * S3. A signal lets calls in flight finish within the drain time; a second one aborts them and kills the servers.
+ * S4. It does not start itself: it exits if a gateway of the same servers has started it, directly or through others.
+ * S5. A client that reads nothing does not hold up the exit: if it reads nothing for some seconds, its unread messages
+ *     are dropped.
+ */
+import { once } from 'node:events';
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { createGateway, type Gateway } from '../../gateway/gateway.js';
+import type { DrainOptions } from '../../gateway/drain.js';
+import type { ProtectedResource } from '../../gateway/http/http-oauth.js';
+import type { ServeHttpOptions } from '../../gateway/http/serve-http-options.js';
+import { isLoopback } from '../../transports/loopback-host.js';
+import { systemClock } from '../../ports.js';
+import { readConfiguration } from '../configured-servers.js';
+import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import type { Flags } from '../arguments/flags.js';
+import { toTroupeOptions } from '../make-troupe.js';
+import { describeProblem } from '../../config/entry/problem.js';
+import { messageOf } from '../../text/error-message.js';
+import { joinServeChain } from '../serve-chain.js';
+import { ServeLog } from '../serve-log.js';
+import { listenForStop } from '../signals.js';
+import type { Terminal } from '../output/terminal.js';
+import { opened } from '../taken-port.js';
+
+export interface ServeFlags extends Flags {
+  /** The port, or `true` for any free port. */
+  readonly http?: number | true;
+  readonly host?: string;
+  readonly token?: string;
+  readonly oauthIssuer?: readonly string[];
+  readonly publicUrl?: string;
+  readonly bare?: boolean;
+  readonly failClosed?: boolean;
+  readonly adminTools?: boolean;
+  /** Milliseconds. */
+  readonly gracePeriod: number;
+}
+
+/** What stdio and HTTP services have in common. */
+interface Service {
+  /** Resolves when its only client is gone; never if there may be other clients. */
+  readonly closed: Promise<void>;
+  close(options?: DrainOptions): Promise<void>;
+}
+
+const TOKEN_VARIABLE = 'TROUPE_SERVE_TOKEN';
+const FLAG_NAMES = {
+  host: '--host',
+  token: '--token',
+  oauthIssuer: '--oauth-issuer',
+  publicUrl: '--public-url',
+} as const;
+const NO_SERVER =
+  'No server is configured, so there are no tools yet. Add servers to a configuration file that is found, or give --config FILE.';
+const OF_HTTP = ['host', 'token', 'oauthIssuer', 'publicUrl'] as const;
+const NEVER = new Promise<void>(() => {});
+/** A client that reads at all reads something within this time, milliseconds. */
+const STALLED_READER_MS = 2_000;
+
+/** `EXIT.fine` if the client left or a signal stopped it. */
+export async function serve(
+  flags: ServeFlags,
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<ExitCode> {
+  checkFlags(flags);
+  const leaveChain = joinServeChain(flags, process.env, process.cwd());
+  try {
+    return await serveServers(flags, terminal, stdin);
+  } finally {
+    leaveChain();
+  }
+}
+
+async function serveServers(
+  flags: ServeFlags,
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<ExitCode> {
+  const configuration = await readConfiguration(flags, { mayBeEmpty: flags.bare !== true });
+  const { names, warnings } = configuration;
+  const { bare = false, failClosed = false, adminTools = false } = flags;
+  if (bare && names.length !== 1)
+    throw new UsageError(`--bare is for one server, and there are ${names.length}: ${names.join(', ')}`);
+  const log = new ServeLog(terminal, systemClock, flags.verbose);
+  for (const warning of warnings) log.warn(describeProblem(warning));
+  if (names.length === 0) log.warn(NO_SERVER);
+  const options = toTroupeOptions(flags, configuration, { watch: true });
+  const gateway = createGateway({
+    ...options,
+    bare,
+    failClosed,
+    adminTools,
+    singleClient: flags.http === undefined,
+    logger: log,
+  });
+  const broken = new AbortController();
+  const events = gateway.events$.subscribe((event) => {
+    log.event(event);
+    if (event.type === 'manager.failed' && event.session === undefined) broken.abort();
+  });
+  const stop = new AbortController();
+  const exitCode = (): ExitCode => (broken.signal.aborted ? EXIT.failed : EXIT.fine);
+  let service: Service | undefined;
+  let isOver = false;
+  const stopListening = listenForStop(process, systemClock, (press) => {
+    log.info(press === 1 ? 'Stopping; calls in flight may finish.' : 'Stopping at once.');
+    stop.abort();
+    if (press > 1) void Promise.all([service?.close({ gracePeriodMs: 0 }), gateway.kill()]);
+  });
+  try {
+    service = await open(gateway, flags, { log, terminal, stdin });
+    gateway.start().then(
+      () => log.started(),
+      (error: unknown) => {
+        if (isOver) return;
+        log.error(`The servers could not be started: ${messageOf(error)}`);
+        broken.abort();
+      },
+    );
+    await Promise.race([service.closed, aborted(AbortSignal.any([stop.signal, broken.signal]))]);
+    await service.close();
+    return exitCode();
+  } finally {
+    isOver = true;
+    await gateway.close({ requestDrainMs: 0 });
+    stopListening();
+    events.unsubscribe();
+    if (flags.http === undefined) dropUnread(terminal.stdout as Writable, exitCode(), log);
+  }
+}
+
+/** An unread pipe keeps its process alive for ever. For a slow reader, the timeout starts again with each read. */
+function dropUnread(output: Writable, code: ExitCode, log: ServeLog): void {
+  if (!(output instanceof Socket) || output.destroyed || output.writableLength === 0) return;
+  output.setTimeout(STALLED_READER_MS, () => {
+    log.warn('The client does not read: its unread messages are dropped.');
+    process.exit(code);
+  });
+}
+
+interface Environment {
+  readonly log: ServeLog;
+  readonly terminal: Terminal;
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+async function open(
+  gateway: Gateway,
+  flags: ServeFlags,
+  { log, terminal, stdin }: Environment,
+): Promise<Service> {
+  const common = { logger: log, gracePeriodMs: flags.gracePeriod };
+  if (flags.http === undefined) {
+    const { serveStdio } = await import('../../gateway/stdio/serve-stdio.js');
+    if ('isTTY' in stdin && stdin.isTTY === true)
+      log.info('Waiting for an MCP client on stdin; Ctrl-C stops.');
+    // The streams of a command are those of its process.
+    return serveStdio(gateway, {
+      ...common,
+      input: stdin as Readable,
+      output: terminal.stdout as Writable,
+    });
+  }
+  const { serveHttp } = await import('../../gateway/http/serve-http.js');
+  const options = { ...common, ...(await httpOptions(flags)) };
+  const service = await opened(serveHttp(gateway, options));
+  terminal.print(flags.json ? JSON.stringify({ url: service.url }) : service.url);
+  return { closed: NEVER, close: (options) => service.close(options) };
+}
+
+async function httpOptions(flags: ServeFlags): Promise<ServeHttpOptions> {
+  const { http, host, publicUrl, oauthIssuer: issuers } = flags;
+  const token = tokenOf(flags);
+  return {
+    ...(typeof http === 'number' ? { port: http } : {}),
+    ...(host === undefined ? {} : { host }),
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(token === undefined ? {} : { token }),
+    ...(issuers === undefined ? {} : { oauth: { issuers, verifyToken: await verifier(issuers) } }),
+  };
+}
+
+async function verifier(issuers: readonly string[]): Promise<ProtectedResource['verifyToken']> {
+  const { createJwtVerifier } = await import('../../gateway/http/http-jwt.js');
+  return createJwtVerifier(issuers);
+}
+
+function checkFlags(flags: ServeFlags): void {
+  const stray = OF_HTTP.find((name) => flags[name] !== undefined);
+  if (flags.http === undefined) {
+    if (stray !== undefined) throw new UsageError(`${FLAG_NAMES[stray]} is for --http: add it`);
+    return;
+  }
+  const { host = '127.0.0.1', oauthIssuer } = flags;
+  if (isLoopback(host) || tokenOf(flags) !== undefined || oauthIssuer !== undefined) return;
+  throw new UsageError(
+    `--host ${host} lets other computers in: give --token TOKEN or --oauth-issuer URL, or leave --host out`,
+  );
+}
+
+function tokenOf({ token }: ServeFlags): string | undefined {
+  return token ?? (process.env[TOKEN_VARIABLE] || undefined);
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}

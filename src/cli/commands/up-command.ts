@@ -1,0 +1,156 @@
+/**
+ * `troupe up`: connects every server and keeps it alive until somebody stops the command. Follows changes of the files.
+ */
+import { firstValueFrom, from, fromEvent, ignoreElements, map, merge, of, tap } from 'rxjs';
+import type { LifecycleEvent } from '../../lifecycle/event.js';
+import type { Troupe } from '../../runtime/troupe.js';
+import { askForInputs } from '../prompts/ask-for-inputs.js';
+import { readConfiguration } from '../configured-servers.js';
+import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
+import { isOfTheFiles } from '../output/plain-lines.js';
+import type { RecordOptions } from '../../event-log/record/record-options.js';
+import type { Flags } from '../arguments/flags.js';
+import { makeTroupe } from '../make-troupe.js';
+import { oneLine } from '../output/safe-text.js';
+import { noteWarnings } from '../output/server-notes.js';
+import type { Terminal } from '../output/terminal.js';
+import { openView } from '../output/up-view.js';
+import { withTroupe } from '../with-troupe.js';
+import { createFileTrustStore } from '../../trust/file-trust-store.js';
+import type { Discovery } from '../../servers/discover.js';
+import { asking, canAsk } from '../prompts/ask.js';
+import { renderQuestion } from '../output/trust-question.js';
+import { basename } from 'node:path';
+import { showInspection } from '../output/show-inspection.js';
+import { opened } from '../taken-port.js';
+
+export interface UpFlags extends Flags, InspectionFlags {
+  /** The file for the event log. */
+  readonly record?: string;
+  /** Megabytes after which a new file begins. */
+  readonly recordMax: number;
+  /** Whether to record every message to and from the servers. Default: false. */
+  readonly recordWire?: boolean;
+  /** Whether to record the content of messages too. Default: false. */
+  readonly recordBodies?: boolean;
+}
+
+/**
+ * If a person can be asked, first asks about the entries that need trust and for the inputs that entries refer to.
+ *
+ * `EXIT.fine` if a signal stopped it or its output has no reader any more. Failed servers do not end it: a person may
+ * repair them meanwhile. Throws a `UsageError` for options of a recording without a file to record to.
+ */
+export async function up(
+  flags: UpFlags,
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<ExitCode> {
+  const record = recordOf(flags);
+  const configuration = await readConfiguration(flags);
+  noteWarnings(configuration.warnings, configuration.names, terminal);
+  if (!flags.json) await askAboutWaiting(configuration.discovery, terminal, stdin);
+  const askInput = await askForInputs(flags, configuration.names, terminal, stdin);
+  const choice = { watch: true, record, askInput };
+  const troupe = makeTroupe(flags, configuration, terminal, choice);
+  const note = flags.verbose ? () => {} : (text: string) => terminal.note(oneLine(`troupe: ${text}`));
+  const view = await openView(troupe, flags, terminal);
+  try {
+    return await withTroupe(troupe, terminal, async (signal) => {
+      const forget = await openUpInspection(troupe, flags, terminal);
+      try {
+        return await untilStopped(troupe, signal, note);
+      } finally {
+        await forget();
+      }
+    });
+  } finally {
+    view.close();
+  }
+}
+
+function recordOf({ record, recordMax, recordWire, recordBodies }: UpFlags): RecordOptions | undefined {
+  const [wire, bodies] = [recordWire === true, recordBodies === true];
+  if (record === undefined) {
+    if (wire || bodies)
+      throw new UsageError(`${wire ? '--record-wire' : '--record-bodies'} needs a file: --record FILE.`);
+    return undefined;
+  }
+  return { target: record, maxBytes: recordMax * 1_024 * 1_024, wire, bodies };
+}
+
+/**
+ * Starts every server and waits for the signal. Notes problems of the recording and of changed files. Rejects if the
+ * manager itself failed because of a bug in Troupe.
+ */
+export async function untilStopped(
+  troupe: Pick<Troupe, 'start' | 'events$'>,
+  signal: AbortSignal,
+  note: (text: string) => void = () => {},
+): Promise<ExitCode> {
+  let hasStarted = false;
+  const noteIt = (event: LifecycleEvent): void => {
+    if (event.type !== 'diagnostic') return;
+    if (event.kind === 'record-failed' || isOfTheFiles(event.kind, hasStarted)) note(event.message);
+  };
+  const stopped$ = signal.aborted ? of(signal) : fromEvent(signal, 'abort');
+  const broken$ = troupe.events$.pipe(tap(throwIfBroken), ignoreElements());
+  const noted$ = troupe.events$.pipe(tap(noteIt), ignoreElements());
+  const started$ = from(troupe.start()).pipe(
+    tap(() => (hasStarted = true)),
+    ignoreElements(),
+  );
+  return firstValueFrom(merge(stopped$, broken$, noted$, started$).pipe(map(() => EXIT.fine)));
+}
+
+function throwIfBroken(event: LifecycleEvent): void {
+  if (event.type === 'manager.failed') throw new Error(`the runtime failed: ${event.message}`);
+}
+
+// Before anything starts, asks about each server that needs trust.
+
+/** If nobody can be asked, the servers wait, and the output says how to trust them. */
+async function askAboutWaiting(
+  { servers }: Pick<Discovery, 'servers'>,
+  terminal: Terminal,
+  stdin: NodeJS.ReadableStream,
+): Promise<void> {
+  const requests = servers.flatMap(({ enabled, trustRequest }) => (enabled ? (trustRequest ?? []) : []));
+  if (requests.length === 0 || !canAsk(terminal, stdin)) return;
+  const store = createFileTrustStore();
+  await asking(terminal, stdin, async ({ confirm }) => {
+    for (const request of requests) {
+      terminal.note(renderQuestion(request));
+      if (await confirm('Trust it?')) await store.trust(request);
+    }
+  });
+}
+
+/** The page of a running `troupe up`, if `--inspect` or `--stately` asks for it. */
+interface InspectionFlags extends Pick<Flags, 'json'> {
+  /** The port of the page, or true for any free port. Default: no page. */
+  readonly inspect?: number | true;
+  /** Whether to send events to Stately's hosted inspector. Default: false. */
+  readonly stately?: boolean;
+}
+
+/**
+ * Opens the inspection and prints its addresses. The returned function removes its registration; the inspection ends
+ * with the troupe.
+ */
+async function openUpInspection(
+  troupe: Pick<Troupe, 'inspect'>,
+  { inspect, stately = false, json }: InspectionFlags,
+  terminal: Terminal,
+): Promise<() => Promise<void>> {
+  if (inspect === undefined && !stately) return async () => {};
+  const title = basename(process.cwd()) || 'troupe up';
+  const port = inspect === undefined || inspect === true ? 0 : inspect;
+  const { url, statelyUrl } = await opened(
+    troupe.inspect({ port, title: `${title} (${process.pid})`, stately }),
+  );
+  terminal.note(`troupe: inspect it at ${url}`);
+  if (statelyUrl !== undefined)
+    terminal.note(`troupe: Stately's hosted inspector, which receives all events: ${statelyUrl}`);
+  return showInspection({ title, mode: 'live', url, opens: inspect !== undefined && !json }, terminal);
+}

@@ -1,0 +1,88 @@
+/** The merged configuration, for a person and as JSON. Its secrets are masked already. */
+import type { DiscoveredServer, Discovery } from '../../servers/discover.js';
+import { describeProblem, errorsByServer } from '../../config/entry/problem.js';
+import type { ConfigProblem } from '../../errors.js';
+import type { Colors } from './colors.js';
+import { countOf } from './duration.js';
+import { oneLine } from './safe-text.js';
+
+interface RefusedEntry {
+  readonly name: string;
+  readonly errors: readonly ConfigProblem[];
+}
+
+/** The entries that cannot be used, with their problems. */
+function refusedEntries({ refused, problems }: Discovery): readonly RefusedEntry[] {
+  const errors = errorsByServer(problems);
+  return refused.map((name) => ({ name, errors: errors.get(name) ?? [] }));
+}
+
+export function toConfigJson(discovery: Discovery): object {
+  const { servers } = discovery;
+  const used = servers.map(({ server, source, config, enabled, trusted, shadows }) => [
+    server,
+    { source, config, enabled, trusted, shadows },
+  ]);
+  const wrong = refusedEntries(discovery).map(({ name, errors }) => {
+    const source = errors[0]?.source ?? null;
+    return [
+      name,
+      { source, config: null, enabled: false, trusted: false, problems: errors.map(describeProblem) },
+    ];
+  });
+  return { servers: Object.fromEntries([...used, ...wrong]) as object };
+}
+
+export function renderConfig(discovery: Discovery, colors: Colors): string {
+  const { servers, refused } = discovery;
+  const wrong = refusedEntries(discovery);
+  const sources = [...servers, ...wrong.flatMap(({ errors }) => errors.slice(0, 1))];
+  const count = new Set(sources.map(({ source }) => source)).size;
+  return [
+    ...servers.flatMap((server) => serverLines(server, colors)),
+    ...wrong.flatMap(({ name, errors }) => [
+      `${colors.red('✗')} ${oneLine(name)}`,
+      ...errors.map((problem) => `    ${oneLine(describeProblem(problem))}`),
+    ]),
+    '',
+    `${countOf(servers.length + refused.length, 'server')} from ${countOf(count, 'source')}`,
+  ].join('\n');
+}
+
+function serverLines(found: DiscoveredServer, colors: Colors): string[] {
+  const { server, source, config, shadows } = found;
+  const title = `${markOf(found, colors)} ${colors.bold(oneLine(server))}  ${oneLine(source)}${stateOf(found)}`;
+  const { command, args, ...fields } = config;
+  const line = command === undefined ? [] : [['command', [command, ...toList(args)].map(toWord).join(' ')]];
+  const rest = Object.entries(fields).filter(([field, value]) => field !== 'enabled' && value !== 'stdio');
+  return [
+    title,
+    ...[...line, ...rest.map(([field, value]) => [field, toText(value)])].map(
+      ([field = '', text = '']) => `    ${field}: ${oneLine(text)}`,
+    ),
+    ...(shadows.length === 0 ? [] : [colors.dim(`    shadows: ${oneLine(shadows.join(', '))}`)]),
+  ];
+}
+
+function markOf({ enabled, trusted }: DiscoveredServer, colors: Colors): string {
+  if (!enabled) return colors.dim('-');
+  return trusted ? colors.green('✓') : colors.yellow('?');
+}
+
+function stateOf({ enabled, trusted }: DiscoveredServer): string {
+  if (!enabled) return ', disabled';
+  return trusted ? '' : ', needs trust';
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function toWord(value: unknown): string {
+  const word = toText(value);
+  return word === '' || /\s/.test(word) ? JSON.stringify(word) : word;
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,60 @@
+/** Why a server is not ready, for a person: what happened, what to do about it, and what the server answered. */
+import type { Failure } from '../../../machines/policy/failure.js';
+import { hasTag } from '../../../machines/connection/connection.states.js';
+import { stateInWords } from '../../lifecycle/state-in-words.js';
+import type { ServerStatus } from '../../lifecycle/status.js';
+import { excerptOf } from '../../text/excerpt.js';
+import { manyLines, oneLine } from './safe-text.js';
+import { serverCommand } from './server-command.js';
+import { renderRequest } from './trust-question.js';
+
+const MAX_LINES = 20;
+
+/** One line: code and message. */
+export function summarize(failure: Failure): string {
+  return oneLine(`${failure.code}: ${failure.message}`);
+}
+
+/** All known details, one a line; the first is the summary. */
+export function explain(status: ServerStatus): string[] {
+  const { server, error, attempt, maxAttempts, authUrl, trustRequest } = status;
+  if (trustRequest !== null) {
+    return [`needs trust; to trust it: ${serverCommand('trust', server)}`, ...renderRequest(trustRequest)];
+  }
+  if (error === null) return [`it is ${stateInWords(status)}`];
+  const signIn = hasTag(status, 'authorizing') ? serverCommand('login', server) : undefined;
+  const facts: readonly (readonly [label: string, text: string | undefined])[] = [
+    ['hint', error.hint],
+    ['sign in', authUrl ?? signIn],
+    ['exit', exitOf(error)],
+    ['HTTP status', error.http === undefined ? undefined : String(error.http.status)],
+    ['WWW-Authenticate', error.http?.wwwAuthenticate],
+    ['body starts', untold(error)],
+    ['JSON-RPC error', error.rpcCode === undefined ? undefined : String(error.rpcCode)],
+    ['attempt', attempt === 0 ? undefined : `${attempt} of ${maxAttempts}`],
+  ];
+  return [
+    summarize(error),
+    ...facts.flatMap(([label, text]) => (text === undefined ? [] : [`${label}: ${oneLine(text)}`])),
+    ...lastWords(status),
+  ];
+}
+
+/** The start of the body, unless the message already contains all of it. */
+function untold({ message, http }: Failure): string | undefined {
+  return message.includes(http?.bodyStart ?? '') ? undefined : http?.bodyStart;
+}
+
+function exitOf({ exit }: Failure): string | undefined {
+  if (exit === undefined) return undefined;
+  return exit.signal === null ? `code ${exit.code}` : `signal ${exit.signal}`;
+}
+
+function lastWords({ stderrTail, error }: ServerStatus): string[] {
+  return [...section('stderr', stderrTail), ...section('stdout', error?.stdoutTail ?? [])];
+}
+
+function section(stream: string, lines: readonly string[]): string[] {
+  if (lines.length === 0) return [];
+  return [`${stream}:`, ...excerptOf(lines, MAX_LINES).map((line) => `  | ${manyLines(line)}`)];
+}

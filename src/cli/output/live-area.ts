@@ -1,0 +1,61 @@
+/**
+ * Lines at the bottom of a terminal that are redrawn. There is at most one area at a time; other output appears above
+ * it (see `terminal.ts`, T2).
+ */
+import stringWidth from 'string-width';
+import type { OutputStream, Terminal } from './terminal.js';
+
+export interface LiveArea {
+  /** Draws the current content; costs nothing if that has not changed. */
+  refresh(): void;
+  /** Ends the redrawing. The last content stays or is erased. */
+  close(last: 'keep' | 'erase'): void;
+}
+
+const CLEAR_SCREEN = '\u001B[2J\u001B[H';
+/** The cursor stays on an empty line below the area, where a terminal echoes `^C` and other keys. */
+const ERASE_ECHO = '\r\u001B[K';
+
+export async function openLiveArea(
+  terminal: Terminal,
+  stream: OutputStream,
+  render: () => string,
+): Promise<LiveArea> {
+  const { createLogUpdate } = await import('log-update');
+  const draw = createLogUpdate(stream);
+  let shown = '';
+  const refresh = (): void => {
+    const text = render();
+    if (text === '' || text === shown) return;
+    shown = text;
+    stream.write(ERASE_ECHO);
+    draw(text);
+  };
+  const erase = (): void => {
+    shown = '';
+    draw.clear();
+  };
+  const resized = (): void => {
+    const isWrapped = widest(shown) > (stream.columns ?? Infinity);
+    erase();
+    // A terminal wraps lines that became too long, so the number of lines to erase is unknown.
+    if (isWrapped) stream.write(CLEAR_SCREEN);
+    refresh();
+  };
+  terminal.overlay = { erase, redraw: refresh };
+  stream.on('resize', resized);
+  return {
+    refresh,
+    close: (last) => {
+      stream.off('resize', resized);
+      terminal.overlay = undefined;
+      if (last === 'keep') refresh();
+      else erase();
+      draw.done();
+    },
+  };
+}
+
+function widest(text: string): number {
+  return Math.max(...text.split('\n').map((line) => stringWidth(line)));
+}

@@ -1,0 +1,14 @@
+/**
+ * Makes text from others (servers, files, names) safe to show: nothing in it controls the terminal.
+ */
+import { cleanText } from '../../text/clean-text.js';
+
+/** On one line: each run of white space becomes one space. */
+export function oneLine(text: string): string {
+  return cleanText(text.replace(/\s+/g, ' ').trim());
+}
+
+/** Keeps the line breaks. */
+export function manyLines(text: string): string {
+  return text.split(/\r?\n/).map(cleanText).join('\n');
+}

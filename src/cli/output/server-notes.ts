@@ -1,0 +1,40 @@
+/** Notes of a command about the servers that it needs: why they are not ready, and warnings about their entries. */
+import { hasTag } from '../../../machines/connection/connection.states.js';
+import { describeProblem } from '../../config/entry/problem.js';
+import type { ConfigProblem } from '../../errors.js';
+import type { ServerStatus } from '../../lifecycle/status.js';
+import { explain } from './failure-report.js';
+import { oneLine } from './safe-text.js';
+import type { Terminal } from './terminal.js';
+
+/** Notes the warnings about these servers and about the files as a whole. */
+export function noteWarnings(
+  warnings: readonly ConfigProblem[],
+  needed: readonly string[],
+  terminal: Terminal,
+): void {
+  for (const warning of warnings) {
+    if (warning.server !== undefined && !needed.includes(warning.server)) continue;
+    terminal.note(terminal.noteColors.yellow(describeProblem(warning)));
+  }
+}
+
+/** Whether it is ready, or dormant with known tools. */
+export function isUsable(status: ServerStatus): boolean {
+  return hasTag(status, 'usable') || hasTag(status, 'dormant');
+}
+
+/** Notes why servers cannot be used, and returns whether there was any. */
+export function noteFailures(
+  statuses: readonly ServerStatus[],
+  needed: readonly string[],
+  terminal: Terminal,
+): boolean {
+  const failed = statuses.filter((status) => needed.includes(status.server) && !isUsable(status));
+  for (const status of failed) {
+    const [summary = '', ...details] = explain(status);
+    terminal.note(`${terminal.noteColors.red('✗')} ${oneLine(status.server)}  ${summary}`);
+    for (const line of details) terminal.note(`    ${line}`);
+  }
+  return failed.length > 0;
+}

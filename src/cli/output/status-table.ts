@@ -1,0 +1,138 @@
+/**
+ * The live table as text. It is never wider or taller than the terminal.
+ *
+ * In a narrow terminal, the name and the address are shortened. In a low one, ready servers are left out, because they
+ * need no attention.
+ */
+import stringWidth from 'string-width';
+import type { Colors } from './colors.js';
+import { fit, truncate } from './fit-text.js';
+import type { Health, Row } from './status-row.js';
+
+export interface TableSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+type Column = 'name' | 'state' | 'tools' | 'where' | 'up' | 'attempt' | 'next';
+
+const TITLES: Readonly<Record<Column, string>> = {
+  name: 'NAME',
+  state: 'STATE',
+  tools: 'TOOLS',
+  where: 'PID / URL',
+  up: 'UP',
+  attempt: 'TRY',
+  next: 'NEXT',
+};
+const COLUMNS = Object.keys(TITLES) as readonly Column[];
+const GAP = '  ';
+/** Room for the usual names of states, so that columns do not move when states change. */
+const STATE_WIDTH = 'reconnecting'.length;
+const NARROWEST = 8;
+/** Header, blank line, summary, and the line of the cursor. */
+const OTHER_LINES = 4;
+
+export function renderTable(rows: readonly Row[], summary: string, size: TableSize, colors: Colors): string {
+  const width = size.columns - 1;
+  const widths = columnWidths(rows, width);
+  const header = COLUMNS.map((column) => fit(TITLES[column], widths[column])).join(GAP);
+  const { shown, hidden } = fitHeight(rows, size.rows - OTHER_LINES);
+  const line = (row: Row): string =>
+    paintRow(
+      row,
+      COLUMNS.map((column) => fit(row[column], widths[column])),
+      width,
+      colors,
+    );
+  return [
+    colors.dim(truncate(header.trimEnd(), width)),
+    ...shown.flatMap((row) => [line(row), ...problemLines(row, width, colors)]),
+    ...(hidden.length === 0 ? [] : [colors.dim(truncate(describeHidden(hidden), width))]),
+    '',
+    truncate(summary, width),
+  ].join('\n');
+}
+
+/** The number of servers of each health, in words. */
+export function countMoods(rows: readonly Row[]): string {
+  const count = (mood: Health): number => rows.filter((row) => row.mood === mood).length;
+  const others = [
+    [count('busy'), 'on the way'],
+    [count('bad'), 'failed'],
+    [count('off'), 'off'],
+  ] as const;
+  return [
+    `${count('good')} of ${rows.length} ready`,
+    ...others.flatMap(([number, words]) => (number === 0 ? [] : [`${number} ${words}`])),
+  ].join(', ');
+}
+
+/** Each column is as wide as its content. Name and address shrink until the whole fits. */
+function columnWidths(rows: readonly Row[], width: number): Record<Column, number> {
+  const widest = (column: Column): number =>
+    Math.max(stringWidth(TITLES[column]), ...rows.map((row) => stringWidth(row[column])));
+  const widths = Object.fromEntries(COLUMNS.map((column) => [column, widest(column)])) as Record<
+    Column,
+    number
+  >;
+  widths.state = Math.max(widths.state, STATE_WIDTH);
+  const total = (): number =>
+    COLUMNS.reduce((sum, column) => sum + widths[column], GAP.length * (COLUMNS.length - 1));
+  let excess = total() - width;
+  while (excess > 0) {
+    const widest = widths.where >= widths.name ? 'where' : 'name';
+    if (widths[widest] <= NARROWEST) break;
+    widths[widest] -= 1;
+    excess -= 1;
+  }
+  return widths;
+}
+
+function paintRow(row: Row, cells: readonly string[], width: number, colors: Colors): string {
+  const whole = cells.join(GAP).trimEnd();
+  if (row.mood === 'off') return colors.dim(truncate(whole, width));
+  if (stringWidth(whole) > width) return truncate(whole, width);
+  const [name = '', state = '', ...rest] = cells;
+  return [name, paintMood(row.mood, colors)(state), ...rest].join(GAP).trimEnd();
+}
+
+function paintMood(mood: Health, colors: Colors): (text: string) => string {
+  if (mood === 'good') return colors.green;
+  return mood === 'bad' ? colors.red : colors.yellow;
+}
+
+function problemLines({ problem, mood }: Row, width: number, colors: Colors): string[] {
+  if (problem === '') return [];
+  const line = truncate(`${GAP}└ ${problem}`, width);
+  return [mood === 'bad' ? colors.red(line) : colors.yellow(line)];
+}
+
+interface Fitted {
+  readonly shown: readonly Row[];
+  readonly hidden: readonly Row[];
+}
+
+function fitHeight(rows: readonly Row[], height: number): Fitted {
+  const linesOf = (row: Row): number => (row.problem === '' ? 1 : 2);
+  let lines = rows.reduce((sum, row) => sum + linesOf(row), 0);
+  if (lines <= height) return { shown: rows, hidden: [] };
+  const hidden = new Set<Row>();
+  const last = rows.toReversed();
+  const leastNeeded = [...last.filter(isFine), ...last.filter((row) => !isFine(row))];
+  for (const row of leastNeeded) {
+    if (lines + 1 <= height) break;
+    hidden.add(row);
+    lines -= linesOf(row);
+  }
+  return { shown: rows.filter((row) => !hidden.has(row)), hidden: [...hidden] };
+}
+
+function isFine({ mood }: Row): boolean {
+  return mood === 'good' || mood === 'off';
+}
+
+function describeHidden(hidden: readonly Row[]): string {
+  const isAllReady = hidden.every(({ mood }) => mood === 'good');
+  return `… and ${hidden.length} more${isAllReady ? ', all ready' : ''}`;
+}

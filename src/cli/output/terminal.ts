@@ -1,0 +1,87 @@
+/**
+ * Output of a command: results on stdout, notes on stderr, each with its own colors.
+ *
+ * T1. When a reader goes away, nothing ends by force: `gone` is aborted, and later output is dropped.
+ * T2. While a part of the screen is redrawn (see `live-area.ts`), other output appears above it.
+ */
+import { colorsFor, type Colors } from './colors.js';
+
+export type OutputStream = NodeJS.WritableStream & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
+
+export interface Streams {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** A part of the screen that moves aside for other output. */
+export interface Overlay {
+  erase(): void;
+  redraw(): void;
+}
+
+export class Terminal {
+  /** Colors for what goes to stdout. */
+  readonly colors: Colors;
+  /** Colors for notes. */
+  readonly noteColors: Colors;
+  /** Aborted when stdout has no reader any more. */
+  readonly gone: AbortSignal;
+  overlay: Overlay | undefined;
+
+  constructor(
+    private readonly streams: Streams,
+    gone: AbortSignal,
+    isColorAllowed: boolean,
+  ) {
+    const { env } = streams;
+    const colors = (stream: OutputStream): Colors =>
+      colorsFor({ isTerminal: stream.isTTY === true, isAllowed: isColorAllowed, env });
+    this.colors = colors(streams.stdout);
+    this.noteColors = colors(streams.stderr);
+    this.gone = gone;
+  }
+
+  get stdout(): OutputStream {
+    return this.streams.stdout;
+  }
+
+  get stderr(): OutputStream {
+    return this.streams.stderr;
+  }
+
+  /** Whether a stream can be redrawn. A terminal of unknown size reports 0. */
+  isLive(stream: OutputStream): boolean {
+    const hasSize = stream.columns !== 0 && stream.rows !== 0;
+    return stream.isTTY === true && hasSize && this.streams.env['TERM'] !== 'dumb';
+  }
+
+  /** Prints a part of the result. */
+  print(text: string): void {
+    this.#write(this.streams.stdout, text);
+  }
+
+  /** Prints something worth knowing that is not the result. */
+  note(text: string): void {
+    this.#write(this.streams.stderr, text);
+  }
+
+  #write(stream: OutputStream, text: string): void {
+    if (this.gone.aborted && stream === this.streams.stdout) return;
+    this.overlay?.erase();
+    stream.write(`${text}\n`);
+    this.overlay?.redraw();
+  }
+}
+
+/** Handles readers that go away, for as long as the process lives: a late `EPIPE` must not end it with a stack trace. */
+export function watchReaders({ stdout, stderr }: Pick<Streams, 'stdout' | 'stderr'>): AbortSignal {
+  const gone = new AbortController();
+  stdout.on('error', (error) => gone.abort(error));
+  stderr.on('error', () => {});
+  return gone.signal;
+}

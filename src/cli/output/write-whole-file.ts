@@ -1,0 +1,20 @@
+/** Writes a file of the user atomically. Only its owner may read it, because it can hold secrets. */
+import { realpath, stat } from 'node:fs/promises';
+import { createFileAtomic, writeFileAtomic } from '../../storage/write-file-atomic.js';
+
+export interface WriteChoice {
+  /** Replace an existing file. A link is followed. */
+  readonly overwrite: boolean;
+}
+
+/**
+ * Rejects with an error of `node:fs`. Its code is `EEXIST` if the file exists and must not be replaced. It has no code
+ * if the path exists and is not a file, which is never replaced.
+ */
+export async function writeWholeFile(path: string, text: string, { overwrite }: WriteChoice): Promise<void> {
+  const there = await stat(path).catch(() => undefined);
+  if (there?.isFile() === false) throw new Error('it exists and is not a file');
+  if (overwrite) await writeFileAtomic(there === undefined ? path : await realpath(path), text);
+  else if (!(await createFileAtomic(path, text)))
+    throw Object.assign(new Error(`${path} exists already`), { code: 'EEXIST' });
+}

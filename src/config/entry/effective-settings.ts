@@ -1,0 +1,95 @@
+/**
+ * The effective settings of one server: the defaults, then the host's options, then the entry, then the limit of the
+ * environment. Pure.
+ */
+import type { RetryCalls } from '../../../machines/policy/call-safety.js';
+import {
+  DEFAULT_POLICY,
+  type BackoffOptions,
+  type ConnectionPolicy,
+} from '../../../machines/policy/policy.js';
+import { mayDownload, type CommandLine } from './may-download.js';
+import { FIELD_ROWS, type ENTRY_FIELDS } from './entry-fields.js';
+import type { PolicyOverrides, ServerSettings } from './server-config.js';
+
+/** Overrides launch, handshake and list limits of every server; milliseconds, 0 = no limit. */
+export const TIMEOUT_VARIABLE = 'TROUPE_TIMEOUT_MS';
+
+/** The host's settings for all its servers. */
+/** A cold download by npx took more than 30 s in one of six trials. */
+const DOWNLOADING = { handshakeTimeoutMs: 180_000 } as const;
+
+export interface HostSettings {
+  readonly policy?: PolicyOverrides;
+  readonly retryCalls?: RetryCalls;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** The settings that have a default in the table. */
+type Defaulted = {
+  [K in keyof ServerSettings]-?: 'default' extends keyof (typeof ENTRY_FIELDS)[K] ? K : never;
+}[keyof ServerSettings];
+
+type OwnSettings = ServerSettings & Required<Pick<ServerSettings, Defaulted>>;
+
+export interface EffectiveSettings extends Omit<OwnSettings, 'startTimeoutMs' | 'idleStopMs'> {
+  readonly retryCalls: RetryCalls;
+  /** Includes the entry's `startTimeoutMs` and `idleStopMs`. */
+  readonly policy: ConnectionPolicy;
+}
+
+export function effectiveSettings(
+  config: ServerSettings & CommandLine,
+  host: HostSettings = {},
+): EffectiveSettings {
+  const { startTimeoutMs, idleStopMs, policy, ...own } = ownSettings(config);
+  const general = override(
+    mayDownload(config) ? { ...DEFAULT_POLICY, ...DOWNLOADING } : DEFAULT_POLICY,
+    host.policy,
+  );
+  const precise = override(withTimeout(general, startTimeoutMs), policy);
+  const limited = withTimeout(precise, timeoutFrom(host.env?.[TIMEOUT_VARIABLE]));
+  return {
+    ...own,
+    retryCalls: own.retryCalls ?? host.retryCalls ?? 'safe',
+    policy: idleStopMs === undefined ? limited : { ...limited, idleStopMs },
+  };
+}
+
+function ownSettings(config: ServerSettings): OwnSettings {
+  const given: Readonly<Record<string, unknown>> = { ...config };
+  const settings = FIELD_ROWS.flatMap(([name, field]) => {
+    const value = given[name] ?? field.default;
+    return value === undefined || !field.transports.includes('in-process') ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(settings) as unknown as OwnSettings;
+}
+
+function withTimeout(policy: ConnectionPolicy, ms: number | undefined): ConnectionPolicy {
+  if (ms === undefined) return policy;
+  return { ...policy, launchTimeoutMs: ms, handshakeTimeoutMs: ms, listTimeoutMs: ms };
+}
+
+function timeoutFrom(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d+$/.test(text)) return undefined;
+  return Number(text);
+}
+
+function override(base: ConnectionPolicy, overrides: PolicyOverrides = {}): ConnectionPolicy {
+  const { backoff, intensity, signIns, exhausted, ping, listChanged, stop, ...numbers } = overrides;
+  return {
+    ...base,
+    ...numbers,
+    backoff: backoff === undefined ? base.backoff : toBackoff(backoff),
+    intensity: { ...base.intensity, ...intensity },
+    signIns: { ...base.signIns, ...signIns },
+    exhausted: { ...base.exhausted, ...exhausted },
+    ping: { ...base.ping, ...ping },
+    listChanged: { ...base.listChanged, ...listChanged },
+    stop: { ...base.stop, ...stop },
+  };
+}
+
+function toBackoff(backoff: BackoffOptions | readonly number[]): BackoffOptions {
+  return 'kind' in backoff ? backoff : { kind: 'fixed', delaysMs: backoff };
+}

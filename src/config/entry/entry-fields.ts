@@ -1,0 +1,215 @@
+/**
+ * The fields of an entry, one row each. Validation, normal form, comparison of two readings, effective settings,
+ * published schema and reference are all derived from these rows. The types in `server-config.ts` document what each
+ * field means to a host.
+ */
+import {
+  DURATION,
+  FLAG,
+  POLICY,
+  RETRY_CALLS,
+  SOME_TEXT,
+  subset,
+  TEXT,
+  TEXTS,
+  type Schema,
+} from './schema.js';
+import {
+  DEFAULT_CALL_TIMEOUT_MS,
+  type HttpServerConfig,
+  type Isolation,
+  type ServerSettings,
+  type StdioServerConfig,
+} from './server-config.js';
+import { NO_FILTER } from './tool-filter.js';
+
+export type EntryTransport = 'stdio' | 'http' | 'in-process';
+
+export interface EntryField<Value = unknown> {
+  /** The allowed values. */
+  readonly schema: Schema;
+  /** Other names for it, as hosts write them. */
+  readonly aliases?: readonly string[];
+  /** The servers that it applies to. */
+  readonly transports: readonly EntryTransport[];
+  /** What a change requires: a new session, or nothing. */
+  readonly onReload: 'restart' | 'live';
+  /** The value that an absent field stands for. Defaults that the host can change, such as the policy, are not here. */
+  readonly default?: Value;
+  /** One sentence for editors, without the default. */
+  readonly meaning: string;
+}
+
+/** Spellings of `type`, and their meaning. */
+export const TRANSPORT_TYPES = {
+  stdio: 'stdio',
+  local: 'stdio',
+  http: 'http',
+  'streamable-http': 'http',
+  streamable_http: 'http',
+  streamableHttp: 'http',
+  remote: 'http',
+  sse: 'sse',
+} as const;
+
+/** The fields that the schema accepts, once aliases are resolved. */
+export interface EntryFields
+  extends
+    Omit<StdioServerConfig, 'type' | 'command' | 'tools'>,
+    Partial<Omit<HttpServerConfig, 'type' | 'tools'>> {
+  readonly type?: keyof typeof TRANSPORT_TYPES;
+  readonly command?: string | readonly string[];
+  readonly tools?: readonly string[] | NonNullable<ServerSettings['tools']>;
+  readonly disabled?: boolean;
+}
+
+const STRINGS = { type: 'object', title: 'an object of strings', additionalProperties: TEXT } as const;
+
+/** Allowed in every entry; a running session adopts a change. */
+const SETTING = { transports: ['stdio', 'http', 'in-process'], onReload: 'live' } as const;
+
+export const ENTRY_FIELDS = {
+  type: {
+    schema: { type: 'string', enum: Object.keys(TRANSPORT_TYPES), title: "'stdio', 'http' or 'sse'" },
+    aliases: ['transport', 'transportType'],
+    transports: ['stdio', 'http'],
+    onReload: 'restart',
+    meaning: 'How the server is reached. Default: stdio with a command, streamable HTTP (or SSE) with a url.',
+  },
+  url: {
+    schema: SOME_TEXT,
+    aliases: ['httpUrl', 'serverUrl'],
+    transports: ['http'],
+    onReload: 'restart',
+    meaning: 'Address of the server. ${VAR} is replaced.',
+  },
+  command: {
+    schema: {
+      anyOf: [SOME_TEXT, { type: 'array', items: TEXT, minItems: 1, title: 'a list of strings' }],
+    },
+    transports: ['stdio'],
+    onReload: 'restart',
+    meaning: 'Program to start; a list is the program and its first arguments. ${VAR} is replaced.',
+  },
+  args: {
+    schema: TEXTS,
+    transports: ['stdio'],
+    onReload: 'restart',
+    meaning: 'Arguments, passed without a shell. ${VAR} is replaced.',
+  },
+  env: {
+    schema: { ...STRINGS, propertyNames: { pattern: '^[^=\\u0000]+$', title: "a variable's name" } },
+    aliases: ['environment'],
+    transports: ['stdio', 'http'],
+    onReload: 'restart',
+    meaning:
+      'Variables for the program, on top of a short list of the host’s. With a url: values for its references.',
+  },
+  cwd: {
+    schema: SOME_TEXT,
+    transports: ['stdio'],
+    onReload: 'restart',
+    meaning: 'Working directory. Default: the folder of the project.',
+  },
+  inheritEnv: {
+    schema: { anyOf: [FLAG, TEXTS] },
+    transports: ['stdio'],
+    onReload: 'restart',
+    default: false,
+    meaning: 'Variables of the host that the program also gets: true for all, or a list of names.',
+  },
+  headers: {
+    schema: {
+      ...STRINGS,
+      // RFC 9110 section 5.1: a field name is a token (section 5.6.2).
+      propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", title: "a header's name (RFC 9110)" },
+    },
+    transports: ['http'],
+    onReload: 'restart',
+    meaning: 'Sent with every request. ${VAR} is replaced.',
+  },
+  enabled: { ...SETTING, schema: FLAG, default: true, meaning: 'false leaves the server out.' },
+  disabled: { ...SETTING, schema: FLAG, meaning: "true is the same as 'enabled': false." },
+  tools: {
+    ...SETTING,
+    schema: { anyOf: [TEXTS, { ...subset({ allow: TEXTS, deny: TEXTS }), title: '{ allow, deny }' }] },
+    default: NO_FILTER,
+    meaning: 'Tools to show: a list of patterns to allow, or lists to allow and to deny. * is a wildcard.',
+  },
+  start: {
+    ...SETTING,
+    schema: { type: 'string', enum: ['eager', 'lazy'] },
+    default: 'eager',
+    meaning: 'lazy starts the server with its first use, once its tools are known.',
+  },
+  idleStopMs: {
+    ...SETTING,
+    schema: DURATION,
+    meaning: 'Idle milliseconds after which the server is stopped until it is used again. Default 0: never.',
+  },
+  startTimeoutMs: {
+    ...SETTING,
+    schema: DURATION,
+    aliases: ['timeout'],
+    meaning: 'Milliseconds for launch, handshake and list, each; 0 is no limit. Default 30000.',
+  },
+  callTimeoutMs: {
+    ...SETTING,
+    schema: DURATION,
+    default: DEFAULT_CALL_TIMEOUT_MS,
+    meaning: 'Milliseconds that a call may take without progress; 0 is no limit.',
+  },
+  maxConcurrentCalls: {
+    ...SETTING,
+    schema: { type: 'integer', minimum: 0 },
+    default: 0,
+    meaning: 'Number of tool calls at the same time; further ones wait in order. 0 is no limit.',
+  },
+  retryCalls: {
+    ...SETTING,
+    schema: RETRY_CALLS,
+    meaning: 'Which calls may be repeated after a lost connection.',
+  },
+  isolation: {
+    ...SETTING,
+    schema: {
+      type: 'string',
+      enum: ['per-session', 'shared'] satisfies readonly Isolation[],
+      title: "'per-session' or 'shared'",
+    },
+    meaning:
+      'For a gateway: per-session gives each client its own connection, shared gives all clients one. Default: depends on which requests of servers a client can answer.',
+  },
+  policy: { ...SETTING, schema: POLICY, meaning: 'Overrides of single numbers of the connection policy.' },
+} satisfies { readonly [K in keyof EntryFields]-?: EntryField<EntryFields[K]> };
+
+/** In the order in which Troupe writes them. */
+export const FIELD_ROWS: readonly (readonly [name: string, field: EntryField])[] =
+  Object.entries<EntryField>(ENTRY_FIELDS);
+
+/** Other names of fields. */
+export const ALIASES: ReadonlyMap<string, string> = new Map(
+  FIELD_ROWS.flatMap(([name, { aliases = [] }]) => aliases.map((alias) => [alias, name] as const)),
+);
+
+/** One entry. Other fields may belong to other hosts and are tolerated. */
+export const ENTRY_SCHEMA = {
+  type: 'object',
+  title: "an object with 'command' or 'url'",
+  properties: Object.fromEntries(
+    FIELD_ROWS.flatMap(([name, { schema, aliases = [] }]) =>
+      [name, ...aliases].map((spelling) => [spelling, schema]),
+    ),
+  ),
+} satisfies Schema;
+
+/** An entry for a server in this process: only its settings can be described. */
+export const SETTINGS_SCHEMA: Schema = {
+  type: 'object',
+  properties: Object.fromEntries(
+    FIELD_ROWS.filter(([, { transports }]) => transports.includes('in-process')).map(([name, { schema }]) => [
+      name,
+      schema,
+    ]),
+  ),
+};

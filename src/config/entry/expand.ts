@@ -1,0 +1,207 @@
+/**
+ * Replaces variables by their values, for one attempt to start one server.
+ *
+ * E1. Pure, and evaluated again for each attempt, so that rotated credentials are picked up.
+ * E2. A value is inserted as it is: it is never read as a template, and a `~` in it does not mean the home folder.
+ * E3. A failure names server, field and variable, and holds no value.
+ * E4. The result is ready to use: absolute working directory, valid address and headers.
+ */
+import { basename, resolve, sep } from 'node:path';
+import type { ExpansionOptions } from './expansion-options.js';
+import type { ServerConfig } from './server-config.js';
+import type { RawFailure } from '../../failures/transport-error.js';
+import { mapTexts, type TextField, headerValueProblem, urlProblem } from './entry-texts.js';
+import type { ServerSpec } from './server-spec.js';
+import { fieldName, printable, type Path } from './problem.js';
+import {
+  isBuiltin,
+  parseTemplate,
+  renderTemplate,
+  variablesIn,
+  type Builtin,
+  type Variable,
+} from './template.js';
+
+export interface ExpansionContext extends ExpansionOptions {
+  /** The host's variables. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The value of `${workspaceFolder}`. Without it, that reference is missing like any other. */
+  readonly workspaceFolder?: string;
+  /** The value of `${userHome}`, and of a leading `~` in command, args and cwd. If it is unknown, both are missing. */
+  readonly home: string | undefined;
+  /** The answers by the names of their variables: `input:ID`. Default: none. */
+  readonly inputs?: Readonly<Record<string, string>>;
+}
+
+export type Expansion = { readonly config: ServerConfig } | { readonly failure: RawFailure };
+
+/** The entry as it is to be started, or why it cannot start. Never throws. */
+export function expandConfig(
+  spec: Pick<ServerSpec, 'name' | 'baseDir' | 'config'>,
+  context: ExpansionContext,
+): Expansion {
+  const { name, baseDir, config } = spec;
+  const missing: string[] = [];
+  const refused: string[] = [];
+  const lookUp = makeLookUp(config, context);
+  const expanded = mapTexts(config, (text, field) => {
+    const template = parseTemplate(afterHome(text, field), field.shellLike);
+    if ('problem' in template) {
+      refused.push(`'${fieldName(field.path)}': ${template.problem}`);
+      return '';
+    }
+    const value = renderTemplate(
+      template.parts,
+      (variable) => lookUp.value(variable, field),
+      (variable) => missing.push(`${nameToSet(variable)} (in '${fieldName(field.path)}')`),
+    );
+    lookUp.remember(field, value);
+    if (!startsAtHome(text, field)) return value;
+    if (context.home === undefined) missing.push(`HOME (in '${fieldName(field.path)}')`);
+    return `${context.home ?? ''}${value}`;
+  });
+  if (refused.length > 0) return invalid(name, refused);
+  if (missing.length > 0 && context.missing !== 'empty')
+    return missingVariables(name, missing, context.headers);
+  const unusable = unusableFields(expanded);
+  if (unusable.length > 0) return invalid(name, unusable);
+  if (!('command' in expanded)) return { config: expanded };
+  return { config: { ...expanded, cwd: resolve(baseDir, expanded.cwd ?? '') } };
+}
+
+interface LookUp {
+  value(variable: Variable, field: TextField): string | undefined;
+  /** Records the expanded value of a field: the `env` of an HTTP entry takes precedence over the host's variables. */
+  remember(field: TextField, value: string): void;
+}
+
+function makeLookUp(config: ServerConfig, context: ExpansionContext): LookUp {
+  const own = new Map<string, string>();
+  return {
+    value({ origin, name }, { path: [place] }) {
+      if (origin === 'input') return context.inputs?.[name];
+      if (origin === 'builtin') return isBuiltin(name) ? builtin(name, context) : undefined;
+      if (place === 'headers' && context.headers === 'own-env') return own.get(name);
+      return own.get(name) ?? ownProperty(context.env, name);
+    },
+    remember({ path: [place, name] }, value) {
+      if ('url' in config && place === 'env') own.set(String(name), value);
+    },
+  };
+}
+
+function builtin(name: Builtin, { workspaceFolder, home }: ExpansionContext): string | undefined {
+  switch (name) {
+    case 'workspaceFolder':
+      return workspaceFolder;
+    case 'workspaceFolderBasename':
+      return workspaceFolder === undefined ? undefined : basename(workspaceFolder);
+    case 'userHome':
+      return home;
+    case 'pathSeparator':
+    case '/':
+      return sep;
+  }
+}
+
+/** The host's variable that would provide a value. */
+function nameToSet({ origin, name }: Variable): string {
+  return origin === 'builtin' && name === 'userHome' ? 'HOME' : name;
+}
+
+/** Facts about the person or the workplace. A program that is started knows them anyway; a remote server does not. */
+const PERSONAL: ReadonlySet<string> = new Set<Builtin>([
+  'userHome',
+  'workspaceFolder',
+  'workspaceFolderBasename',
+]);
+
+/**
+ * Sorted names of the host's variables that an entry refers to, and of facts about the person that it would send to a
+ * remote server; `*` if the child would inherit all variables.
+ */
+export function variablesWanted(config: ServerConfig): readonly string[] {
+  const own = 'url' in config ? (config.env ?? {}) : {};
+  const names = new Set<string>();
+  for (const { name, origin, path } of references(config)) {
+    if (origin === 'host' && (path[0] === 'env' || !Object.hasOwn(own, name))) names.add(name);
+    if (origin === 'builtin' && 'url' in config && PERSONAL.has(name)) names.add(name);
+  }
+  const inherited = 'command' in config ? (config.inheritEnv ?? []) : [];
+  if (inherited === true) names.add('*');
+  else if (inherited !== false) for (const name of inherited) names.add(name);
+  return [...names].toSorted();
+}
+
+/** Sorted names of the inputs that an entry refers to: `input:ID`. */
+export function inputsWanted(config: ServerConfig): readonly string[] {
+  const names = references(config).flatMap(({ name, origin }) => (origin === 'input' ? [name] : []));
+  return [...new Set(names)].toSorted();
+}
+
+/** Every reference to a variable in an entry, with its field. */
+export function references(config: ServerConfig): readonly (Variable & { path: Path })[] {
+  const found: (Variable & { path: Path })[] = [];
+  mapTexts(config, (text, { path, shellLike }) => {
+    const template = parseTemplate(text, shellLike);
+    if ('parts' in template)
+      for (const variable of variablesIn(template.parts)) found.push({ ...variable, path });
+    return text;
+  });
+  return found;
+}
+
+function ownProperty(env: ExpansionContext['env'], name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined;
+}
+
+/** `~` means the home folder if the text as written begins with it as a whole folder name; `~other` stays unchanged. */
+function startsAtHome(text: string, { shellLike }: TextField): boolean {
+  return shellLike && /^~(?=$|[/\\])/.test(text);
+}
+
+function afterHome(text: string, field: TextField): string {
+  return startsAtHome(text, field) ? text.slice(1) : text;
+}
+
+/** Problems that only the values can show. */
+function unusableFields(config: ServerConfig): readonly string[] {
+  const unusable: string[] = [];
+  const check = (path: Path, problem: string | undefined) => {
+    if (problem !== undefined) unusable.push(`'${fieldName(path)}': ${problem}`);
+  };
+  if ('command' in config && config.command === '')
+    check(['command'], 'is empty once its variables are replaced');
+  if ('url' in config) {
+    check(['url'], urlProblem(config.url));
+    for (const [header, value] of Object.entries(config.headers ?? {})) {
+      check(['headers', header], headerValueProblem(value));
+    }
+  }
+  return unusable;
+}
+
+function invalid(server: string, reasons: readonly string[]): { readonly failure: RawFailure } {
+  const message = `The entry of server '${printable(server)}' cannot be used: ${reasons.join('; ')}`;
+  return { failure: { code: 'config-invalid', message } };
+}
+
+const SET_IT =
+  'Set it before the host starts, or give a default: ${NAME:-value}. A literal $NAME is written $$NAME.';
+const PUT_IT_IN_ENV = "On this host, a header can only use the entry's own 'env': put it there.";
+
+function missingVariables(
+  server: string,
+  missing: readonly string[],
+  headers: ExpansionOptions['headers'],
+): { readonly failure: RawFailure } {
+  const isOfHeader = headers === 'own-env' && missing.some((variable) => variable.includes("(in 'headers."));
+  const [noun, verb] = missing.length === 1 ? ['a variable', 'is'] : ['variables', 'are'];
+  return {
+    failure: {
+      code: 'variable-missing',
+      message: `Server '${printable(server)}' needs ${noun} that ${verb} not set: ${missing.join(', ')}`,
+      hint: isOfHeader ? PUT_IT_IN_ENV : SET_IT,
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * Makes an entry safe to show: secrets in env, headers and the address are masked. Names stay, and so do references to
+ * variables, since they say where a value comes from. Command and arguments are shown as written, except for the
+ * defaults of variables in arguments.
+ */
+import type { ServerConfig } from './server-config.js';
+import { mapTexts } from './entry-texts.js';
+import { parseTemplate, variablesIn, type Variable } from './template.js';
+
+export const MASK = '***';
+
+/** Plain JSON; a server object of this process is left out. */
+export function maskConfig(config: ServerConfig): Readonly<Record<string, unknown>> {
+  const { server: _, ...shown } = { server: undefined, ...mapTexts(config, maskField) };
+  return shown;
+}
+
+/** Masks credentials, values of the query, the fragment, and every default of a variable. */
+export function maskUrl(text: string): string {
+  const template = parseTemplate(text, false);
+  if ('problem' in template) return MASK;
+  return maskUrlParts(
+    template.parts.map((part) => (part.kind === 'text' ? part.text : toReference(part))).join(''),
+  );
+}
+
+/** Masks credentials, values of the query, and the fragment; ignores variables. */
+export function maskUrlParts(text: string): string {
+  const [, address = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? [];
+  return [
+    address.replaceAll(/[^/\\]+/g, maskUser),
+    query === undefined ? '' : `?${query.split('&').map(maskPair).join('&')}`,
+    fragment === undefined ? '' : `#${MASK}`,
+  ].join('');
+}
+
+function maskField(text: string, { path: [field] }: { readonly path: readonly unknown[] }): string {
+  if (field === 'url') return maskUrl(text);
+  if (field === 'args') return maskDefaults(text);
+  return field === 'env' || field === 'headers' ? maskText(text) : text;
+}
+
+/** An argument is shown as written, except for a default that could be a secret. */
+function maskDefaults(text: string): string {
+  const template = parseTemplate(text, true);
+  if ('problem' in template || !variablesIn(template.parts).some(({ fallback }) => fallback !== undefined))
+    return text;
+  return template.parts.map((part) => (part.kind === 'text' ? part.text : toReference(part))).join('');
+}
+
+/** `Bearer ${TOKEN}` becomes `***${TOKEN}`. */
+function maskText(text: string): string {
+  const template = parseTemplate(text, false);
+  if ('problem' in template) return MASK;
+  const shown = template.parts.map((part) => (part.kind === 'text' ? MASK : toReference(part)));
+  return shown.filter((piece, index) => piece !== MASK || shown[index - 1] !== MASK).join('');
+}
+
+function toReference(variable: Variable): string {
+  return `\${${variable.name}${variable.fallback === undefined ? '' : `:-${MASK}`}}`;
+}
+
+function maskUser(segment: string): string {
+  const at = segment.lastIndexOf('@');
+  return at > 0 ? `${MASK}${segment.slice(at)}` : segment;
+}
+
+function maskPair(pair: string): string {
+  const equals = pair.indexOf('=');
+  return equals === -1 ? MASK : `${pair.slice(0, equals)}=${MASK}`;
+}

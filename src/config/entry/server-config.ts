@@ -1,0 +1,102 @@
+/** The entry of one server, as a host or a configuration file declares it. */
+
+import type { RetryCalls } from '../../../machines/policy/call-safety.js';
+import type { ConnectionPolicy } from '../../../machines/policy/policy.js';
+
+/** Which clients of a gateway share a connection to a server. */
+export type Isolation = 'per-session' | 'shared';
+
+/** Troupe's own settings, allowed in every entry in addition to the fields of `.mcp.json` files. */
+export interface ServerSettings {
+  /** `false` makes no connection; the status is stopped with reason `disabled`. Default true. */
+  readonly enabled?: boolean;
+  /** Which of the server's tools to show. `*` is a wildcard; deny takes precedence over allow. */
+  readonly tools?: {
+    /** Names of the tools to show. Default: all. */
+    readonly allow?: readonly string[];
+    /** Names of the tools to hide. Default: none. */
+    readonly deny?: readonly string[];
+  };
+  /**
+   * `lazy` starts the server with its first use, once its tools are known. To learn them, it is started once and
+   * stopped again after `idleStopMs`. Default `eager`.
+   */
+  readonly start?: 'eager' | 'lazy';
+  /** Idle milliseconds after which the server is stopped until the next use. Default 0: never. */
+  readonly idleStopMs?: number;
+  /** Milliseconds for launch, handshake and list, each. 0 = no limit. Default 30,000. */
+  readonly startTimeoutMs?: number;
+  /** Milliseconds that a call may take without progress. 0 = no limit. Default 60,000. */
+  readonly callTimeoutMs?: number;
+  /** Maximum number of tool calls at the same time; further ones wait for their turn, in order. Default 0: no limit. */
+  readonly maxConcurrentCalls?: number;
+  /** Whether to repeat calls that were lost with their connection. Default: `retryCalls` of the troupe. */
+  readonly retryCalls?: RetryCalls;
+  /**
+   * For a gateway with several clients. `per-session`: each client has its own connection. `shared`: all clients share
+   * one, and a request of the server goes to the client that caused it, or is refused. Default: a client that can
+   * answer requests of servers has its own connection, and the others share one.
+   */
+  readonly isolation?: Isolation;
+  /** Overrides of single numbers of the connection policy. */
+  readonly policy?: PolicyOverrides;
+}
+
+/** A server that runs as a child process and communicates over stdin and stdout. */
+export interface StdioServerConfig extends ServerSettings {
+  /** Optional: an entry with a `command` is stdio. */
+  readonly type?: 'stdio';
+  /** The program to run: a path, or a name that is looked up in `PATH`. `${VAR}` is expanded. */
+  readonly command: string;
+  /** Passed to the program as they are, without a shell. `${VAR}` is expanded. Default none. */
+  readonly args?: readonly string[];
+  /** Added to the short allow-list of the host's variables that every child gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Working directory. Default: the project's folder for an entry found in a project, else the host's working directory. */
+  readonly cwd?: string;
+  /** `true` passes on the host's whole environment, a list only the named variables. Default false. */
+  readonly inheritEnv?: boolean | readonly string[];
+}
+
+/** A server that is reached over HTTP. Without `type`: streamable HTTP, then SSE if the server refuses with 4xx. */
+export interface HttpServerConfig extends ServerSettings {
+  /** `http` is streamable HTTP only, `sse` the older transport only. */
+  readonly type?: 'http' | 'sse';
+  /** Address of the server. `${VAR}` is expanded. */
+  readonly url: string;
+  /** Sent with every request. `${VAR}` is expanded. Default none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Values for `${NAME}` in `url` and `headers`, used before the host's variables. They are not sent anywhere else. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A server object of this process, connected in memory. Recognised by shape, not by class. */
+export interface InProcessServerConfig extends ServerSettings {
+  /** Required, since it distinguishes this entry from the others. */
+  readonly type: 'in-process';
+  /** An `McpServer` or a `Server` of the SDK, or any other object with its `connect`. */
+  readonly server: {
+    /** Connects the server to Troupe's end of an in-memory transport. */
+    connect(transport: never): Promise<void>;
+  };
+}
+/** The entry of one server: a program, an address or an object of this process. */
+export type ServerConfig = StdioServerConfig | HttpServerConfig | InProcessServerConfig;
+
+/** Any subset of the policy, one level deep. */
+export type PolicyOverrides = {
+  readonly [K in keyof ConnectionPolicy]?: ConnectionPolicy[K] extends number
+    ? number
+    : K extends 'backoff'
+      ? ConnectionPolicy[K] | readonly number[]
+      : Partial<ConnectionPolicy[K]>;
+};
+/** Form of the names of tools for the model. `{tool}` alone requires names that are unique over all servers. */
+export type NamingTemplate =
+  'mcp__{server}__{tool}' | 'mcp_{server}_{tool}' | 'mcp__{server}_{tool}' | '{tool}';
+
+/** Maximum time of a call without an answer or progress, milliseconds. */
+export const DEFAULT_CALL_TIMEOUT_MS = 60000;
+
+/** How tools are named for the model. */
+export const DEFAULT_NAMING: NamingTemplate = 'mcp__{server}__{tool}';

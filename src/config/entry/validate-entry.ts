@@ -1,0 +1,203 @@
+/**
+ * Turns an entry into a `ServerConfig`, or reports what is wrong with it. Entries of files and of the host's `servers`
+ * are treated alike.
+ *
+ * V1. Pure and total: any value of any type gives a result; nothing is expanded, looked up or started.
+ * V2. No problem holds a value of env, headers, url or arguments.
+ * V3. A refused entry affects no other entry.
+ */
+import type { ConfigProblem } from '../../errors.js';
+import type { ServerConfig, InProcessServerConfig } from './server-config.js';
+import {
+  ENTRY_SCHEMA,
+  SETTINGS_SCHEMA,
+  type EntryFields,
+  FIELD_ROWS,
+  TRANSPORT_TYPES,
+  type EntryTransport,
+} from './entry-fields.js';
+import { mapTexts, headerValueProblem, urlProblem } from './entry-texts.js';
+import { toNormalForm } from './normal-form.js';
+import { fieldName, isError, printable, UNPRINTABLE, type Path, type Position } from './problem.js';
+import { isObject, kindOf, readShape, type Report, isEmptyCollection } from './read-shape.js';
+import { reportDoubles, reportNearMisses, resolveAliases, writtenAs, type RawEntry } from './spelling.js';
+import { parseTemplate, type Part } from './template.js';
+
+/** The place of an entry: the name of its source and, for a text, how to locate a field. */
+export interface EntryLocation {
+  readonly source: string;
+  readonly locate?: (path: Path) => Position;
+  /**
+   * The path of a field as it is written there, for an entry that was translated from another host's form. Default: the
+   * same path.
+   */
+  readonly asWritten?: (path: Path) => Path;
+}
+
+export interface ValidatedEntry {
+  /** Undefined if the entry is refused. */
+  readonly config: ServerConfig | undefined;
+  readonly problems: readonly ConfigProblem[];
+}
+
+const MAX_NAME = 128;
+/**
+ * Invisible characters make different names look the same. The two joiners of letters or emoji are allowed, because
+ * they change what is seen.
+ */
+const UNSEEN = /(?![\u200c\u200d])\p{Cf}/u;
+
+export function validateEntry(name: string, value: unknown, place: EntryLocation): ValidatedEntry {
+  const problems: ConfigProblem[] = [];
+  const report: Report = (field, message, severity) => {
+    const path = place.asWritten?.(field) ?? field;
+    problems.push({
+      ...(severity !== undefined && { severity }),
+      source: place.source,
+      server: printable(name),
+      ...(path.length > 0 && { field: fieldName(path) }),
+      ...place.locate?.(path),
+      message,
+    });
+  };
+  const isRefused = () => problems.some(isError);
+  checkName(name, report);
+  const config = readEntry(value, report, isRefused);
+  return { config: isRefused() ? undefined : config, problems };
+}
+
+function checkName(name: string, report: Report): void {
+  if (name === '') report([], 'the name of a server must not be empty');
+  if (name.length > MAX_NAME) report([], `the name is longer than ${MAX_NAME} characters`);
+  if (UNPRINTABLE.test(name)) report([], 'the name must not contain control characters');
+  else if (UNSEEN.test(name)) report([], 'the name must not contain invisible characters');
+  if (name.trim() !== name) report([], 'the name must not begin or end with a blank');
+  if (name === '__proto__')
+    report([], 'the server needs another name: JavaScript objects cannot hold this one');
+}
+
+function readEntry(entry: unknown, report: Report, isRefused: () => boolean): ServerConfig | undefined {
+  if (!isObject(entry)) {
+    report([], `expected ${ENTRY_SCHEMA.title}, found ${kindOf(entry)}`);
+    return undefined;
+  }
+  if (entry['type'] === 'in-process' || canConnect(entry['server'])) return readInProcess(entry, report);
+  reportNearMisses(entry, report);
+  reportDoubles(entry, report);
+  const read = readShape(entry, ENTRY_SCHEMA, [], report);
+  const transport = chooseTransport(entry, report);
+  if (transport === undefined) return undefined;
+  reportIdleFields(entry, transport, report);
+  if (isRefused()) return undefined;
+  const fields = resolveAliases(read as RawEntry) as EntryFields;
+  checkSettings(fields, report);
+  reportSeconds(entry, report);
+  const config = toNormalForm(fields, transport) as unknown as ServerConfig;
+  checkTexts(config, entry, report);
+  return config;
+}
+
+function readInProcess(entry: RawEntry, report: Report): InProcessServerConfig | undefined {
+  const { server } = entry;
+  if (!canConnect(server)) {
+    report(['server'], "type 'in-process' needs an object with connect(transport), which only code can give");
+    return undefined;
+  }
+  const fields = readShape(entry, SETTINGS_SCHEMA, [], report) as EntryFields;
+  checkSettings(fields, report);
+  return { type: 'in-process', server, ...toNormalForm(fields, 'in-process') };
+}
+
+function canConnect(server: unknown): server is InProcessServerConfig['server'] {
+  return isObject(server) && typeof server['connect'] === 'function';
+}
+
+function checkSettings({ enabled, disabled }: EntryFields, report: Report): void {
+  if (enabled !== undefined && enabled === disabled) {
+    report(['disabled'], "contradicts 'enabled'; keep one of them");
+  }
+}
+
+/** Other hosts use this name without a unit, and some of them count in seconds. */
+function reportSeconds({ timeout }: RawEntry, report: Report): void {
+  if (typeof timeout === 'number' && timeout > 0 && timeout < 1_000) {
+    report(['timeout'], 'is in milliseconds, and this is less than a second', 'warning');
+  }
+}
+
+/** Templates must be readable, and texts without a variable must be valid already. */
+function checkTexts(config: ServerConfig, entry: RawEntry, report: Report): void {
+  mapTexts(config, (text, { path, shellLike }) => {
+    const template = parseTemplate(text, shellLike);
+    const problem = 'problem' in template ? template.problem : literalProblem(path, template.parts);
+    const [field, ...rest] = path;
+    if (problem !== undefined) report([writtenAs(entry, String(field)) ?? String(field), ...rest], problem);
+    return text;
+  });
+}
+
+function literalProblem(path: Path, parts: readonly Part[]): string | undefined {
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  if (texts.length < parts.length) return undefined;
+  if (path[0] === 'url') return urlProblem(texts.join(''));
+  return path[0] === 'headers' ? headerValueProblem(texts.join('')) : undefined;
+}
+
+/**
+ * The transport by the entry's `type`, else by its fields. Undefined, with a report, if the entry says nothing or
+ * contradicts itself.
+ */
+function chooseTransport(entry: RawEntry, report: Report): EntryTransport | undefined {
+  const type = writtenAs(entry, 'type');
+  return type === undefined ? byFields(entry, report) : byType(entry, type, report);
+}
+
+/** Warns of fields that do not apply to this transport. */
+function reportIdleFields(entry: RawEntry, transport: EntryTransport, report: Report): void {
+  const kind = transport === 'stdio' ? 'a stdio server' : 'a server reached over HTTP';
+  for (const [field, { transports }] of FIELD_ROWS) {
+    const written = writtenAs(entry, field);
+    if (written === undefined || transports.includes(transport) || isEmptyCollection(entry[written]))
+      continue;
+    report([written], `is ignored: it does not apply to ${kind}`, 'warning');
+  }
+}
+
+function byFields(entry: RawEntry, report: Report): EntryTransport | undefined {
+  const command = writtenAs(entry, 'command');
+  const url = writtenAs(entry, 'url');
+  if (command !== undefined && url !== undefined) {
+    report([url], `conflicts with 'command'; keep either 'command' or '${url}', or choose with 'type'`);
+    return undefined;
+  }
+  if (command !== undefined) return 'stdio';
+  if (url !== undefined) return 'http';
+  const advice = holdsEntries(entry) ? '; it contains servers: use those instead' : '';
+  report([], `needs 'command' (a program to start) or 'url' (an address to connect to)${advice}`);
+  return undefined;
+}
+
+/** Somebody gave a whole file as its servers, or nested one collection in another. */
+function holdsEntries(entry: RawEntry): boolean {
+  const values = Object.values(entry);
+  const isEntry = (value: unknown): boolean =>
+    isObject(value) && (writtenAs(value, 'command') ?? writtenAs(value, 'url')) !== undefined;
+  return values.length > 0 && values.every(isEntry);
+}
+
+function byType(entry: RawEntry, typeField: string, report: Report): EntryTransport | undefined {
+  const type = entry[typeField];
+  if (!isTransportType(type)) return undefined;
+  const transport = TRANSPORT_TYPES[type] === 'stdio' ? 'stdio' : 'http';
+  const [needed, unneeded] = transport === 'stdio' ? ['command', 'url'] : ['url', 'command'];
+  if (writtenAs(entry, needed) !== undefined) return transport;
+  const other = writtenAs(entry, unneeded);
+  const instead = other === undefined ? '' : `, but the entry has '${other}'`;
+  report([typeField], `'${type}' needs '${needed}'${instead}`);
+  return undefined;
+}
+
+/** The schema reports an unknown word. */
+function isTransportType(type: unknown): type is keyof typeof TRANSPORT_TYPES {
+  return typeof type === 'string' && Object.hasOwn(TRANSPORT_TYPES, type);
+}

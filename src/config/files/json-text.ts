@@ -1,0 +1,54 @@
+/** Reads JSON with comments. */
+import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import {
+  makePositionFinder,
+  toReading,
+  TOO_DEEP,
+  withoutByteOrderMark,
+  type Reading,
+  type ReadTree,
+} from './text-tree.js';
+
+const EXPECTATIONS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'this is not JSON; put words and names in double quotes',
+  InvalidNumberFormat: 'this is not a number',
+  PropertyNameExpected: 'a name in double quotes was expected',
+  ValueExpected: 'a value was expected',
+  ColonExpected: "':' was expected",
+  CommaExpected: "',' was expected",
+  CloseBraceExpected: "'}' was expected",
+  CloseBracketExpected: "']' was expected",
+  EndOfFileExpected: 'the JSON ends here, but the text continues',
+  UnexpectedEndOfComment: 'a comment is not closed',
+  UnexpectedEndOfString: 'a string is not closed on its line',
+  UnexpectedEndOfNumber: 'a number is incomplete',
+  InvalidUnicode: 'an escape \\u needs four hexadecimal digits',
+  InvalidEscapeCharacter: 'unknown escape; write a backslash twice',
+  InvalidCharacter: 'a string holds a control character',
+};
+
+/** Comments, trailing commas and a byte order mark are allowed. */
+export const readJsonText: ReadTree = (text) => {
+  const body = withoutByteOrderMark(text);
+  const errors: ParseError[] = [];
+  let root: Node | undefined;
+  try {
+    root = parseTree(body, errors, { allowTrailingComma: true });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return TOO_DEEP;
+  }
+  const [error] = errors;
+  if (error !== undefined) return toFailedReading(error, body, root);
+  return root === undefined ? { kind: 'empty' } : toReading(root, makePositionFinder(body));
+};
+
+function toFailedReading(error: ParseError, body: string, root: Node | undefined): Reading {
+  const code = printParseErrorCode(error.error);
+  const end = body.trimEnd().length;
+  const isAtEnd = error.offset >= end;
+  if (root === undefined && isAtEnd && code === 'ValueExpected') return { kind: 'empty' };
+  const expectation = EXPECTATIONS[code] ?? 'this is not JSON';
+  const message = isAtEnd ? `the file ends too early: ${expectation}` : expectation;
+  return { kind: 'broken', message, ...makePositionFinder(body)(Math.min(error.offset, end)) };
+}

@@ -1,0 +1,130 @@
+/** The files to look for, as data: each row is the convention of one host. Their order is their precedence. */
+import { translateCodex } from '../hosts/codex.js';
+import { translateCline, translateGemini, translatePlain, translateWindsurf } from '../hosts/editors.js';
+import { translateGoose } from '../hosts/goose.js';
+import { translateOpencode } from '../hosts/opencode.js';
+import type { Translate } from '../hosts/translation.js';
+import { translateZed } from '../hosts/zed.js';
+import { layoutOf, type Layout } from './layout.js';
+import type { Base } from './places.js';
+
+/** Where a file is, with `/` between the parts of its path. */
+export interface FileLocation {
+  readonly in: Base;
+  readonly path: string;
+  /** A variable that names the folder instead, and the rest of `path` from there. */
+  readonly moved?: readonly [variable: string, path: string];
+}
+
+export interface KnownSource {
+  readonly kind: string;
+  readonly scope: 'project' | 'user';
+  readonly files: readonly FileLocation[];
+  /** The locations on Windows, if they differ. */
+  readonly windows?: readonly FileLocation[];
+  readonly layout: (root: string | undefined) => Layout;
+}
+
+/** A file that only holds servers may follow another host's conventions than its own. */
+const SERVERS_JSON = layoutOf('.json');
+const SETTINGS_JSON: Layout = { ...json(['mcpServers'], translatePlain), isSettings: true };
+const always = (layout: Layout) => () => layout;
+
+export const KNOWN_SOURCES: readonly KnownSource[] = [
+  project('mcp.json', '.mcp.json', SERVERS_JSON),
+  project('vscode', '.vscode/mcp.json', SERVERS_JSON),
+  project('cursor', '.cursor/mcp.json', SERVERS_JSON),
+  project('claude-code', '.claude/settings.json', SETTINGS_JSON),
+  user('troupe', [{ in: 'own', path: 'mcp.json' }], SERVERS_JSON),
+  user('claude-desktop', [{ in: 'appData', path: 'Claude/claude_desktop_config.json' }], {
+    ...SETTINGS_JSON,
+    expands: [],
+  }),
+  {
+    kind: 'claude-code',
+    scope: 'user',
+    files: [{ in: 'home', path: '.claude.json', moved: ['CLAUDE_CONFIG_DIR', '.claude.json'] }],
+    // A user's entry for one project takes precedence over the user's global one.
+    layout: (root) => ({
+      ...SETTINGS_JSON,
+      holders: [
+        ...SETTINGS_JSON.holders,
+        ...(root === undefined
+          ? []
+          : [{ path: ['projects', root, 'mcpServers'], translate: translatePlain }]),
+      ],
+    }),
+  },
+  user(
+    'vscode',
+    [
+      { in: 'appData', path: 'Code/User/mcp.json' },
+      { in: 'appData', path: 'Code - Insiders/User/mcp.json' },
+    ],
+    SERVERS_JSON,
+  ),
+  user('cursor', [{ in: 'home', path: '.cursor/mcp.json' }], SERVERS_JSON),
+  user(
+    'windsurf',
+    [{ in: 'home', path: '.codeium/windsurf/mcp_config.json' }],
+    json(['mcpServers'], translateWindsurf),
+  ),
+  {
+    ...user('zed', [{ in: 'dotConfig', path: 'zed/settings.json' }], {
+      ...json(['context_servers'], translateZed),
+      isSettings: true,
+      expands: [],
+    }),
+    windows: [{ in: 'appData', path: 'Zed/settings.json' }],
+  },
+  user('gemini', [{ in: 'home', path: '.gemini/settings.json' }], {
+    ...json(['mcpServers'], translateGemini),
+    isSettings: true,
+  }),
+  user('codex', [{ in: 'home', path: '.codex/config.toml', moved: ['CODEX_HOME', 'config.toml'] }], {
+    syntax: 'toml',
+    holders: [{ path: ['mcp_servers'], translate: translateCodex }],
+    isSettings: true,
+    expands: [],
+  }),
+  user(
+    'opencode',
+    [
+      { in: 'dotConfig', path: 'opencode/opencode.json' },
+      { in: 'dotConfig', path: 'opencode/opencode.jsonc' },
+    ],
+    { ...json(['mcp'], translateOpencode), isSettings: true, expands: [] },
+  ),
+  user(
+    'cline',
+    [
+      {
+        in: 'appData',
+        path: 'Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+      },
+      { in: 'home', path: '.cline/data/settings/cline_mcp_settings.json' },
+    ],
+    json(['mcpServers'], translateCline),
+  ),
+  {
+    ...user('goose', [{ in: 'dotConfig', path: 'goose/config.yaml' }], {
+      syntax: 'yaml',
+      holders: [{ path: ['extensions'], translate: translateGoose }],
+      isSettings: true,
+      expands: ['headers'],
+    }),
+    windows: [{ in: 'appData', path: 'Block/goose/config/config.yaml' }],
+  },
+];
+
+function project(kind: string, path: string, layout: Layout): KnownSource {
+  return { kind, scope: 'project', files: [{ in: 'project', path }], layout: always(layout) };
+}
+
+function user(kind: string, files: readonly FileLocation[], layout: Layout): KnownSource {
+  return { kind, scope: 'user', files, layout: always(layout) };
+}
+
+function json(path: readonly string[], translate: Translate): Layout {
+  return { syntax: 'json', holders: [{ path, translate }] };
+}

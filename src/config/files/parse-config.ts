@@ -1,0 +1,187 @@
+/**
+ * Reads the text of a configuration file into entries. Opens no file and looks up no variable.
+ *
+ * P1. A wrong entry never stops the rest. A text that is not complete JSON gives no entry at all, because half of an
+ *     entry could run something unintended.
+ * P2. A file without servers is an error that says what was looked for, never an empty success.
+ * P3. No problem holds a value from the text, except a word that was to be one of a fixed list.
+ */
+import type { ConfigProblem } from '../../errors.js';
+import type { ServerConfig } from '../entry/server-config.js';
+import { meantField, type RawEntry } from '../entry/spelling.js';
+import { findServers, REPEATED, type FoundServer, type ReportProblem } from './find-servers.js';
+import { originOf } from '../hosts/translation.js';
+import type { InputSpec } from '../entry/server-spec.js';
+import { readJsonText } from './json-text.js';
+import { layoutOf, WRAPPED, type Layout } from './layout.js';
+import { fieldName, printable, type Path, type Position } from '../entry/problem.js';
+import { isObject } from '../entry/read-shape.js';
+import { locate, repeatsIn, valueOf, type ReadTree, type TextTree, membersOf } from './text-tree.js';
+import { validateEntry } from '../entry/validate-entry.js';
+import { escapeTemplate } from '../entry/template.js';
+
+export interface ParsedEntry extends Position {
+  readonly name: string;
+  readonly config: ServerConfig;
+}
+
+export interface ParsedConfig {
+  /** In the order of the layout's places, then in the order of the file. */
+  readonly entries: readonly ParsedEntry[];
+  /** Names whose entry cannot be used; each has at least one problem of severity `error`. */
+  readonly refused: readonly string[];
+  readonly problems: readonly ConfigProblem[];
+  /** The declarations of its inputs, by id. */
+  readonly inputs: ReadonlyMap<string, InputSpec>;
+}
+
+const ANY_JSON = layoutOf('.json');
+
+/**
+ * The servers in a text. `sourceName` is the name of the text in problems; `read` must fit the layout's syntax.
+ * Comments, trailing commas and a byte order mark are allowed. Never throws.
+ */
+export function parseConfigText(
+  text: string,
+  sourceName: string,
+  layout: Layout = ANY_JSON,
+  read: ReadTree = readJsonText,
+): ParsedConfig {
+  const problems: ConfigProblem[] = [];
+  const report: ReportProblem = (problem) => {
+    problems.push({ source: sourceName, ...problem });
+  };
+  const reading = read(text);
+  if (reading.kind === 'tree') return parseTree(reading.tree, { sourceName, layout, problems, report });
+  if (reading.kind === 'broken') {
+    const { message, line, column } = reading;
+    report({ line, column, message });
+  } else if (layout.isSettings !== true) {
+    report({ line: 1, column: 1, message: `is empty; expected ${WRAPPED[layout.syntax]}` });
+  }
+  return { entries: [], refused: [], problems, inputs: new Map() };
+}
+
+interface Parsing {
+  readonly sourceName: string;
+  readonly layout: Layout;
+  readonly problems: ConfigProblem[];
+  readonly report: ReportProblem;
+}
+
+function parseTree(tree: TextTree, parsing: Parsing): ParsedConfig {
+  const { layout, problems, report } = parsing;
+  const entries: ParsedEntry[] = [];
+  const refused: string[] = [];
+  const left = new Map<string, string[]>();
+  for (const server of findServers(tree, layout, report)) {
+    const { name, position } = server;
+    const result = parseEntry(tree, server, parsing);
+    if ('foreign' in result) left.set(result.foreign, [...(left.get(result.foreign) ?? []), name]);
+    else if (result.config === undefined) refused.push(printable(name));
+    else entries.push({ name, config: result.config, ...position });
+  }
+  for (const [why, names] of left) {
+    const list = names.map((name) => `'${printable(name)}'`).join(', ');
+    report({ severity: 'warning', message: `${list} left out: ${why}` });
+  }
+  return { entries, refused, problems, inputs: readInputs(tree, report) };
+}
+
+function parseEntry(
+  tree: TextTree,
+  server: FoundServer,
+  { sourceName, layout, problems, report }: Parsing,
+): { readonly foreign: string } | { readonly config: ServerConfig | undefined } {
+  const { name, node, translate } = server;
+  const shown = printable(name);
+  for (const { path, line, column } of repeatsIn(tree, node)) {
+    report({ ...REPEATED, line, column, server: shown, field: fieldName(path) });
+  }
+  const value = valueOf(node);
+  const place = { source: sourceName, locate: (path: Path) => locate(tree, server, path) };
+  if (!isObject(value)) {
+    problems.push(...validateEntry(name, value, place).problems);
+    return { config: undefined };
+  }
+  const { expands } = layout;
+  const { entry, origins, unused, words, foreign } = translate(
+    expands === undefined ? value : asLiteral(value, expands),
+  );
+  if (foreign !== undefined) return { foreign };
+  for (const field of unused) {
+    const meant = meantField(field, words);
+    const question = meant === undefined ? '' : `; did you mean '${meant}'?`;
+    const message = `has no counterpart here and is not used${question}`;
+    report({
+      severity: 'warning',
+      ...place.locate([field]),
+      server: shown,
+      field: printable(field),
+      message,
+    });
+  }
+  const validated = validateEntry(name, entry, { ...place, asWritten: (path) => originOf(path, origins) });
+  problems.push(...validated.problems);
+  return { config: validated.config };
+}
+
+// The inputs that a file declares beside its servers, as in VS Code.
+
+/** The declarations of a file, at its top or beside the servers under `mcp`, by id. */
+function readInputs(tree: TextTree, report: ReportProblem): ReadonlyMap<string, InputSpec> {
+  const top = membersOf(tree, tree.root);
+  const below = top.filter(({ name }) => name === 'mcp').flatMap(({ node }) => membersOf(tree, node));
+  const found = [...top, ...below].find(({ name }) => name === 'inputs');
+  if (found === undefined) return new Map();
+  const list = valueOf(found.node);
+  const specs = Array.isArray(list) ? list.flatMap(toSpec) : [];
+  if (!Array.isArray(list) || specs.length < list.length) {
+    const message = "expected a list of objects, each with an 'id'";
+    report({ severity: 'warning', ...found.position, field: 'inputs', message });
+  }
+  return new Map(specs.map((spec) => [spec.id, spec]));
+}
+
+function toSpec(value: unknown): readonly InputSpec[] {
+  if (!isObject(value) || typeof value['id'] !== 'string') return [];
+  const { id, description, default: proposal, options, password } = value;
+  return [
+    {
+      id,
+      ...(typeof description === 'string' && { description: printable(description) }),
+      ...(typeof proposal === 'string' && { default: proposal }),
+      ...(Array.isArray(options) && { options: options.flatMap(toOption) }),
+      password: password === true,
+    },
+  ];
+}
+
+/** A plain text, or an object with a label and a value. */
+function toOption(option: unknown): readonly string[] {
+  const value = isObject(option) ? option['value'] : option;
+  return typeof value === 'string' ? [value] : [];
+}
+
+// Entries of hosts that expand no variables: something that looks like a reference is plain text there, and must be
+// escaped to remain text here.
+
+/** Fields that are read like a command line, under the names that hosts use for them. */
+const SHELL_LIKE = new Set(['command', 'cmd', 'args', 'cwd']);
+
+/** The entry with every text outside of the `expanded` fields escaped. */
+function asLiteral(entry: RawEntry, expanded: readonly string[]): RawEntry {
+  return Object.fromEntries(
+    Object.entries(entry).map(([field, value]) => [
+      field,
+      expanded.includes(field) ? value : escaped(value, SHELL_LIKE.has(field)),
+    ]),
+  );
+}
+
+function escaped(value: unknown, bareNames: boolean): unknown {
+  if (typeof value === 'string') return escapeTemplate(value, bareNames);
+  if (Array.isArray(value)) return value.map((item: unknown) => escaped(item, bareNames));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escaped(item, bareNames)]));
+}

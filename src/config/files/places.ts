@@ -1,0 +1,52 @@
+/**
+ * Where programs keep a user's configuration, by platform. Pure except for `thisMachine`: all facts about the machine
+ * are parameters.
+ */
+import { posix, win32 } from 'node:path';
+import { homeFolder, userFolder } from '../../storage/user-folder.js';
+
+/** A machine and its user. */
+export interface Machine {
+  readonly platform: NodeJS.Platform;
+  /** The user's home folder; undefined if it is unknown. */
+  readonly home: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Troupe's own configuration folder; undefined if it is unknown. */
+  readonly ownFolder: string | undefined;
+}
+
+/**
+ * `own`: Troupe's folder. `appData`: the folder of desktop programs. `dotConfig`: `~/.config`, or the folder in
+ * `XDG_CONFIG_HOME`.
+ */
+export type Base = 'project' | 'home' | 'own' | 'appData' | 'dotConfig';
+
+/** The machine this process runs on. */
+export async function thisMachine(env: Machine['env']): Promise<Machine> {
+  const ownFolder = await userFolder('config').catch(() => undefined);
+  return { platform: process.platform, home: homeFolder(), env, ownFolder };
+}
+
+/** Undefined if it would be in an unknown home folder. */
+export function baseFolder(base: Exclude<Base, 'project'>, machine: Machine): string | undefined {
+  const { home, env, ownFolder } = machine;
+  const atHome = (...parts: string[]) =>
+    home === undefined ? undefined : pathsOf(machine).join(home, ...parts);
+  switch (base) {
+    case 'home':
+      return home;
+    case 'own':
+      return ownFolder;
+    case 'dotConfig':
+      return env['XDG_CONFIG_HOME'] || atHome('.config');
+    case 'appData':
+      if (machine.platform === 'win32') return env['APPDATA'] || atHome('AppData', 'Roaming');
+      if (machine.platform === 'darwin') return atHome('Library', 'Application Support');
+      return baseFolder('dotConfig', machine);
+  }
+}
+
+/** Path functions of the machine's platform. */
+export function pathsOf({ platform }: Pick<Machine, 'platform'>): typeof posix {
+  return platform === 'win32' ? win32 : posix;
+}

@@ -1,0 +1,231 @@
+/**
+ * Reads an event log from bytes, entry by entry.
+ *
+ * Owns lines and their order. Does not own the content of an entry (`entry.ts`) nor its meaning (`replayer.ts`).
+ *
+ * R1. No bytes make it throw, hang or grow: a line has a limit, one chunk is read at a time, and a failing source is a
+ *     problem like any other.
+ * R2. A problem is the last piece. Every piece before it is valid.
+ * R3. A truncated last line, for example because the writer was killed, is the problem `truncated`.
+ */
+import { parseJson } from '../../json/parse-json.js';
+import { LineFramer } from '../../text/line-framer.js';
+import {
+  entryProblem,
+  headerProblem,
+  isObject,
+  type JsonObject,
+  type LogEntry,
+  type LogHeader,
+} from './entry.js';
+import { versionProblem } from './version.js';
+
+/** Maximum length of a line, bytes. Nothing longer is written. */
+export const MAX_LINE_BYTES = 16 * 1_024 * 1_024;
+
+/**
+ * One piece of a log. The header is the first; a problem, if there is one, is the last. `text` is the line of
+ * an entry as it was read.
+ */
+export type LogPiece =
+  | { readonly type: 'header'; readonly line: number; readonly header: LogHeader }
+  | { readonly type: 'entry'; readonly line: number; readonly entry: LogEntry; readonly text: string }
+  | { readonly type: 'problem'; readonly line: number; readonly problem: LogProblem };
+
+/**
+ * Reads a log piece by piece. Never rejects: a fault in the log is the last piece. A log without a fault may
+ * still lack entries at its end.
+ *
+ * @param maxLineBytes Maximum length of a line. Default 16 MiB.
+ *
+ * @example
+ * ```ts
+ * import { createReadStream } from 'node:fs';
+ * import { readLog } from 'mcp-troupe/event-log';
+ *
+ * for await (const piece of readLog(createReadStream('troupe.log'))) {
+ *   if (piece.type === 'entry') console.log(piece.entry.seq, piece.entry.kind);
+ * }
+ * ```
+ */
+export async function* readLog(
+  bytes: AsyncIterable<Uint8Array>,
+  maxLineBytes: number = MAX_LINE_BYTES,
+): AsyncGenerator<LogPiece, void, undefined> {
+  const parser = new LogParser(maxLineBytes);
+  try {
+    for await (const chunk of bytes) {
+      yield* parser.push(chunk);
+      if (parser.isOver) return;
+    }
+  } catch (error) {
+    if (!parser.isOver) yield parser.unreadable(error);
+    return;
+  }
+  yield* parser.end();
+}
+
+/** The same for bytes that are pushed, for callers that cannot wait. */
+export class LogParser {
+  readonly #maxLineBytes: number;
+  readonly #framer: LineFramer;
+  #pieces: LogPiece[] = [];
+  /** Number of lines so far. */
+  #line = 0;
+  #nextSeq: number | undefined;
+  /** Entries of the current snapshot that still follow. */
+  #snapshotsLeft = 0;
+  #isOver = false;
+  #isEnding = false;
+
+  constructor(maxLineBytes: number = MAX_LINE_BYTES) {
+    this.#maxLineBytes = maxLineBytes;
+    this.#framer = new LineFramer(
+      { line: (text) => this.#read(text), oversize: () => this.#tooLong() },
+      maxLineBytes,
+    );
+  }
+
+  /** Whether a problem was reported: no more pieces follow. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  push(chunk: Uint8Array): readonly LogPiece[] {
+    if (this.#isOver) return [];
+    this.#framer.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    if (this.#framer.unfinished > this.#maxLineBytes) this.#tooLong();
+    return this.#take();
+  }
+
+  /** Call it when no more bytes come. */
+  end(): readonly LogPiece[] {
+    if (this.#isOver) return [];
+    this.#isEnding = true;
+    this.#framer.end();
+    if (this.#line === 0) this.#fail('not-a-log', 1, 'Line 1 is missing: the log is empty.');
+    if (this.#snapshotsLeft > 0)
+      this.#truncated(this.#line + 1, 'is missing: the log ends within a snapshot');
+    return this.#take();
+  }
+
+  unreadable(error: unknown): LogPiece {
+    this.#isOver = true;
+    const why = error instanceof Error ? error.message : 'the source failed without an error';
+    const line = this.#line + 1;
+    const problem: LogProblem = {
+      code: 'unreadable',
+      line,
+      message: `Line ${line} could not be read: ${why}`,
+    };
+    return { type: 'problem', line, problem };
+  }
+
+  #take(): readonly LogPiece[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    return pieces;
+  }
+
+  #read(text: string): void {
+    if (this.#isOver) return;
+    this.#line += 1;
+    const value = parseJson(this.#line === 1 ? text.replace(/^\ufeff/, '') : text);
+    const isWhole = value !== undefined || !this.#isEnding;
+    if (!isWhole && isBeginOfLog(this.#line, text)) this.#truncated(this.#line, 'was cut off');
+    else if (this.#nextSeq === undefined) this.#readHeader(value);
+    else this.#readEntry(value, this.#nextSeq, text);
+  }
+
+  #readHeader(value: unknown): void {
+    const refused = versionProblem(value, this.#line);
+    if (refused !== undefined) return this.#fail(refused.code, this.#line, refused.message);
+    const problem = headerProblem(value as JsonObject);
+    if (problem !== undefined) return this.#corrupt(problem);
+    const header = value as LogHeader;
+    this.#nextSeq = header.firstSeq;
+    this.#pieces.push({ type: 'header', line: this.#line, header });
+  }
+
+  #readEntry(value: unknown, expected: number, text: string): void {
+    if (value === undefined) return this.#corrupt('is not JSON');
+    if (!isObject(value)) return this.#corrupt('is not an object');
+    if (Object.hasOwn(value, 'troupeLog'))
+      return this.#corrupt('begins another part or another log, which must be a separate file');
+    const problem = entryProblem(value);
+    if (problem !== undefined) return this.#corrupt(problem);
+    const entry = value as unknown as LogEntry;
+    if (entry.seq !== expected) {
+      return this.#corrupt(`is entry ${entry.seq}, where entry ${expected} should be`);
+    }
+    const misplaced = this.#misplaced(entry);
+    if (misplaced !== undefined) return this.#corrupt(misplaced);
+    this.#nextSeq = expected + 1;
+    this.#pieces.push({ type: 'entry', line: this.#line, entry, text });
+  }
+
+  /** A snapshot is one run, and every part begins with one. */
+  #misplaced(entry: LogEntry): string | undefined {
+    const isFirst = this.#line === 2;
+    const left = this.#snapshotsLeft;
+    if (entry.kind !== 'snapshot') {
+      if (left > 0) return `interrupts a snapshot, ${left} of whose entries are missing`;
+      return isFirst ? 'is not a snapshot, but a log must begin with one' : undefined;
+    }
+    if (left > 0 && entry.left !== left - 1) return 'is not the next entry of the snapshot';
+    this.#snapshotsLeft = entry.left;
+    return undefined;
+  }
+
+  #truncated(line: number, why: string): void {
+    this.#fail('truncated', line, `Line ${line} ${why}.`);
+  }
+
+  #corrupt(why: string): void {
+    this.#fail('corrupt', this.#line, `Line ${this.#line} ${why}.`);
+  }
+
+  #tooLong(): void {
+    const line = this.#line + 1;
+    const message = `Line ${line} is longer than ${this.#maxLineBytes} bytes.`;
+    this.#fail('too-long', line, message);
+  }
+
+  #fail(code: LogProblemCode, line: number, message: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#pieces.push({ type: 'problem', line, problem: { code, line, message } });
+  }
+}
+
+/** Any text may be the beginning of an entry, because it follows a header. */
+function isBeginOfLog(line: number, text: string): boolean {
+  return line > 1 || text.startsWith('{"troupeLog":');
+}
+
+/** The kinds of problems with a log. */
+export type LogProblemCode =
+  /** It does not begin like a log. */
+  | 'not-a-log'
+  /** Its format is older: convert it. */
+  | 'older'
+  /** Its format is newer. */
+  | 'newer'
+  /** A line is invalid. */
+  | 'corrupt'
+  /** A line is longer than the limit. */
+  | 'too-long'
+  /** The last line is truncated; the rest of the log is complete. */
+  | 'truncated'
+  /** The bytes could not be read. */
+  | 'unreadable';
+
+/** Why a log cannot be read any further. */
+export interface LogProblem {
+  /** Stable word for programs; `message` says the same for people. */
+  readonly code: LogProblemCode;
+  /** Number of the line, from 1. */
+  readonly line: number;
+  /** For a person: names the line, or the version of the log. */
+  readonly message: string;
+}

@@ -1,0 +1,59 @@
+/** The options of a recording, and the handle that ends it. */
+import { nearestName } from '../../text/near-miss.js';
+import { isLogSink, type LogSink } from './log-sink.js';
+
+/** Options of a recording. */
+export interface RecordOptions {
+  /** A sink, or the path of a file. The file is replaced, and only its user can read it. */
+  readonly target: string | LogSink;
+  /**
+   * Also records every message to and from a server: direction, method, id, size, and the time until its
+   * answer. Default false.
+   */
+  readonly wire?: boolean;
+  /**
+   * Also records the messages themselves, with arguments and results. Secrets of entries are masked, and so
+   * is what looks like a secret by its name or form. Implies `wire`. Default false.
+   */
+  readonly bodies?: boolean;
+  /** For a path: size after which a new file begins, in bytes. Default 64 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** A path, a sink, or options with either of them. */
+export type RecordTarget = string | LogSink | RecordOptions;
+
+export function toRecordOptions(target: RecordTarget): RecordOptions {
+  return typeof target === 'object' && 'target' in target ? target : { target };
+}
+
+const KNOWN = ['target', 'wire', 'bodies', 'maxBytes'] satisfies readonly (keyof RecordOptions)[];
+
+/** Why a value is not a record target; undefined if it is one. */
+export function recordProblem(value: unknown): string | undefined {
+  if (isTarget(value)) return undefined;
+  if (typeof value !== 'object' || value === null || !('target' in value))
+    return "expected a path, or an object with the functions 'write' and 'close'";
+  const unknown = Object.keys(value).find((name) => !KNOWN.some((known) => known === name));
+  if (unknown !== undefined) {
+    const meant = nearestName(unknown, KNOWN);
+    return `'${unknown}' is not known here${meant === undefined ? '' : `; did you mean '${meant}'?`}`;
+  }
+  const { target, wire, bodies, maxBytes } = value as Partial<Record<keyof RecordOptions, unknown>>;
+  if (!isTarget(target))
+    return "expected 'target' to be a path, or an object with the functions 'write' and 'close'";
+  for (const [name, flag] of Object.entries({ wire, bodies }))
+    if (flag !== undefined && typeof flag !== 'boolean') return `expected '${name}' to be true or false`;
+  const isSize = maxBytes === undefined || (Number.isSafeInteger(maxBytes) && Number(maxBytes) >= 1);
+  return isSize ? undefined : "expected 'maxBytes' to be a whole number of at least 1";
+}
+
+function isTarget(value: unknown): boolean {
+  return isLogSink(value) || (typeof value === 'string' && value !== '');
+}
+
+/** A recording in progress. */
+export interface Recording {
+  /** Ends the recording once everything so far is written. Bounded and idempotent; never rejects. */
+  close(): Promise<void>;
+}

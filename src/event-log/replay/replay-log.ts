@@ -1,0 +1,184 @@
+/** Reads and replays a log: the output of `troupe replay`, as data. */
+import { connectionName, MANAGER } from '../../actor-system/actor-path.js';
+import { bodyIn } from '../format/chain.js';
+import type { Divergence } from './divergence.js';
+import { POLICY_VERSION, type LogEntry, type LogHeader } from '../format/entry.js';
+import { currentCharts } from '../record/make-recorder.js';
+import { type LogProblem, LogParser, type LogPiece } from '../format/read-log.js';
+import { MonotonicTime } from '../format/monotonic-time.js';
+import { Replayer } from './replayer.js';
+import { Summary, type ConnectionSummary, type StateChange } from './summary.js';
+
+/** Options of `replayLog`. */
+export interface ReplayOptions {
+  /**
+   * Returns true for the first entry that is not to be replayed. The header is the one of the first part.
+   * Default: the replay runs to the end of the log. Times never decrease, even if the clock was set back.
+   */
+  readonly isBeyond?: (entry: LogEntry, header: LogHeader) => boolean;
+  /** Called for every change of a connection's state. */
+  readonly changed?: (change: StateChange) => void;
+  /** Called after every thousandth entry, with the number of entries so far. */
+  readonly progress?: (entries: number) => void;
+}
+
+/** The result of a replay. */
+export interface ReplayReport {
+  /** Header of the first part; undefined if the log has none that can be read. */
+  readonly header: LogHeader | undefined;
+  /** Number of entries that were replayed. */
+  readonly entries: number;
+  /** Number of parts that were read. The last one may not have been read to its end. */
+  readonly parts: number;
+  /** Time of the last entry, milliseconds since the epoch; undefined if there was no entry. */
+  readonly at: number | undefined;
+  /** Why the log cannot be read any further. The rest of the report covers the entries before that. */
+  readonly problem: LogProblem | undefined;
+  /**
+   * True if the last entry says that the recording ended. If it is false and there is no problem, the writer
+   * was killed or is still running, or the end of the log is missing.
+   */
+  readonly isEnded: boolean;
+  /** True if the log was recorded with other charts than those of this package. */
+  readonly hasOtherCharts: boolean;
+  /** Why the actors were not run again, so that only the fold was checked; undefined if they were. */
+  readonly whyNoRerun: string | undefined;
+  /** The first differences between the log and the replay, in order. */
+  readonly divergences: readonly Divergence[];
+  /** Number of all differences, including those not in `divergences`. */
+  readonly divergenceCount: number;
+  /** A summary of each connection, by name. */
+  readonly connections: ReadonlyMap<string, ConnectionSummary>;
+}
+
+const PROGRESS_EVERY = 1_000;
+
+/**
+ * Replays a log, or the parts of one, the oldest first. Never rejects: a problem with the log is in the report, and
+ * everything before it was replayed.
+ *
+ * @example
+ * ```ts
+ * import { createReadStream } from 'node:fs';
+ * import { replayLog } from 'mcp-troupe/event-log';
+ *
+ * const report = await replayLog(createReadStream('troupe.log'));
+ * ```
+ */
+export async function replayLog(
+  bytes: AsyncIterable<Uint8Array> | readonly AsyncIterable<Uint8Array>[],
+  options: ReplayOptions = {},
+): Promise<ReplayReport> {
+  const play = new Play(options);
+  for (const part of Array.isArray(bytes) ? (bytes as readonly AsyncIterable<Uint8Array>[]) : [bytes]) {
+    await play.part(part as AsyncIterable<Uint8Array>);
+    if (play.isOver) break;
+  }
+  return play.report();
+}
+
+class Play {
+  readonly #options: ReplayOptions;
+  readonly #summary: Summary;
+  #header: LogHeader | undefined;
+  #replayer: Replayer | undefined;
+  #problem: LogProblem | undefined;
+  #parts = 0;
+  #nextSeq: number | undefined;
+  readonly #time = new MonotonicTime();
+  #at: number | undefined;
+  #isBeyond = false;
+  #isEnded = false;
+
+  constructor(options: ReplayOptions) {
+    this.#options = options;
+    this.#summary = new Summary(options.changed);
+  }
+
+  get isOver(): boolean {
+    return this.#problem !== undefined || this.#isBeyond;
+  }
+
+  async part(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    this.#parts += 1;
+    const parser = new LogParser();
+    try {
+      for await (const chunk of bytes) {
+        this.#take(parser.push(chunk));
+        if (this.isOver) return;
+      }
+      this.#take(parser.end());
+    } catch (error) {
+      this.#take([parser.unreadable(error)]);
+    }
+  }
+
+  report(): ReplayReport {
+    const replayer = this.#replayer;
+    replayer?.end();
+    if (this.#at !== undefined) this.#summary.close(this.#at);
+    return {
+      header: this.#header,
+      entries: replayer?.entries ?? 0,
+      parts: this.#parts,
+      at: this.#at,
+      problem: this.#problem,
+      isEnded: this.#isEnded,
+      hasOtherCharts: this.#header !== undefined && hasOtherCharts(this.#header),
+      whyNoRerun: replayer?.whyNoRerun,
+      divergences: replayer?.divergences ?? [],
+      divergenceCount: replayer?.divergenceCount ?? 0,
+      connections: this.#summary.connections,
+    };
+  }
+
+  #take(pieces: readonly LogPiece[]): void {
+    for (const piece of pieces) {
+      if (this.isOver) return;
+      if (piece.type === 'problem') this.#problem = piece.problem;
+      else if (piece.type === 'header') this.#begin(piece.header);
+      else this.#play(piece.entry, piece.text);
+    }
+  }
+
+  #begin(header: LogHeader): void {
+    const { firstSeq } = header;
+    const expected = this.#nextSeq ?? firstSeq;
+    this.#nextSeq = firstSeq;
+    if (firstSeq !== expected) {
+      const message = `Line 1 begins with entry ${firstSeq}, where entry ${expected} should be: it is not the part that follows.`;
+      this.#problem = { code: 'corrupt', line: 1, message };
+      return;
+    }
+    this.#header ??= header;
+    if (this.#replayer === undefined) this.#replayer = new Replayer(header, hasOtherCharts(header));
+    else this.#replayer.nextPart(header);
+  }
+
+  #play(entry: LogEntry, text: string): void {
+    const replayer = this.#replayer;
+    const header = this.#header;
+    if (replayer === undefined || header === undefined) return;
+    const at = this.#time.of(entry.at);
+    const timed = at === entry.at ? entry : { ...entry, at };
+    this.#isBeyond = this.#options.isBeyond?.(timed, header) === true;
+    if (this.#isBeyond) return;
+    this.#at = at;
+    this.#nextSeq = entry.seq + 1;
+    this.#isEnded = entry.kind === 'note' && entry.note.type === 'end';
+    replayer.take(entry, bodyIn(text, entry));
+    this.#summary.end(entry, at, (address) => replayer.fold.standing(address));
+    if (replayer.entries % PROGRESS_EVERY === 0) this.#options.progress?.(replayer.entries);
+  }
+}
+
+function hasOtherCharts({ machines, policyVersion }: LogHeader): boolean {
+  const current: Readonly<Record<string, string>> = currentCharts();
+  if (policyVersion !== POLICY_VERSION) return true;
+  return Object.entries(machines).some(([name, hash]) => current[name] !== hash);
+}
+
+/** Whether a divergence is about that connection, or about its manager. */
+export function isAbout({ actor }: Divergence, connection: string): boolean {
+  return actor === MANAGER || connectionName(actor) === connection;
+}

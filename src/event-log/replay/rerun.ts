@@ -1,0 +1,275 @@
+/**
+ * Replays a log with the real actors: the effects do nothing until the log contains their outcome, and a timer fires
+ * when the log says so. Needs a log from the start.
+ *
+ * It observes events in the logic of the machines. XState's inspection would also report every action and every step,
+ * at a sixth of the whole cost.
+ */
+import {
+  createActor,
+  type ActorLogic,
+  type AnyActorRef,
+  type AnyStateMachine,
+  type EventObject,
+  type Snapshot,
+  type StateValue,
+} from 'xstate';
+import { ROOT_CHARTS } from '../../../machines/charts.js';
+import { connectionMachine } from '../../../machines/connection/connection.machine.js';
+import type { ManagerInput } from '../../../machines/manager/manager.events.js';
+import { managerMachine } from '../../../machines/manager/manager.machine.js';
+import { phaseOf } from '../../../machines/manager/manager.phase.js';
+import { withConnectionDoor } from '../../actor-system/event-filter.js';
+import type { Clock } from '../../ports.js';
+import { AddressBook } from '../../actor-system/actor-paths.js';
+import { isMachineAddress, rootId, rootKind } from '../../actor-system/actor-path.js';
+import { StandingDigests, type Digest } from '../format/digest.js';
+import { type CauseEntry, type Delivery, type LogHeader, fromLogged, toLogged } from '../format/entry.js';
+import { machineState, machineStates, type MachineState } from '../record/observed-system.js';
+
+/** A clock whose timers fire by number, and never by themselves. */
+class CommandedClock implements Clock {
+  readonly #timers = new Map<number, () => void>();
+  #set = 0;
+
+  now(): number {
+    return 0;
+  }
+
+  setTimeout(fn: () => void): number {
+    this.#set += 1;
+    this.#timers.set(this.#set, fn);
+    return this.#set;
+  }
+
+  clearTimeout(handle: unknown): void {
+    this.#timers.delete(handle as number);
+  }
+
+  /** False if no such timer is set. */
+  fire(number: number): boolean {
+    const fn = this.#timers.get(number);
+    this.#timers.delete(number);
+    fn?.();
+    return fn !== undefined;
+  }
+}
+
+/** The consequences of some causes. */
+export interface Consequences {
+  /** Events between the machines, in order. */
+  readonly derived: readonly Delivery[];
+  /** The state of every machine that received an event. */
+  readonly machines: readonly MachineState[];
+  /** The digest of `machines`. */
+  readonly digest: Digest;
+}
+
+export class Rerun {
+  readonly #clock = new CommandedClock();
+  readonly #manager: AnyActorRef;
+  readonly #book: AddressBook;
+  /** The latest incarnation of each machine beside the manager, by id. */
+  readonly #roots = new Map<string, AnyActorRef>();
+  readonly #digests = new StandingDigests();
+  /** The latest machines and effects, by address without the incarnation. */
+  readonly #actors = new Map<string, { readonly address: string; readonly ref: AnyActorRef }>();
+  #delivered = new Map<string, AnyActorRef>();
+  #derived: Delivery[] = [];
+  /** The next event that a machine receives is the cause itself. */
+  #isCauseDue = false;
+
+  /**
+   * Starts a manager without connections in that state. Default: its initial state. Throws if the input of the header is
+   * invalid, or if the chart does not have the state.
+   */
+  constructor({ input }: LogHeader, state?: StateValue) {
+    const begun = createActor(stubbed, { input: input as unknown as ManagerInput }).getSnapshot();
+    this.#manager = createActor(stubbed, {
+      input: input as unknown as ManagerInput,
+      clock: this.#clock,
+      ...(state !== undefined && {
+        snapshot: stubbed.resolveState({ value: state, context: begun.context }),
+      }),
+    });
+    this.#manager.subscribe({ error: () => {} });
+    this.#manager.start();
+    this.#book = new AddressBook(this.#manager);
+    this.meet(this.#manager);
+    reruns.set(this.#manager.system, this);
+  }
+
+  machines(): readonly MachineState[] {
+    return machineStates(this.#manager, this.#roots.values(), this.#book);
+  }
+
+  /** Repeats what the entry records. Returns the reason if that is impossible. */
+  play({ kind, to, from, event, timer }: CauseEntry): string | undefined {
+    this.#isCauseDue = true;
+    if (kind === 'timer')
+      return this.#clock.fire(timer ?? 0) ? undefined : `names timer ${timer}, which is not set`;
+    const id = rootId(to);
+    if (id !== undefined && event.type === 'xstate.init' && isMachineAddress(to))
+      return this.#begin(to, id, event['input']);
+    const receiver = this.#find(to);
+    if (receiver === undefined) return `is for ${to}, which does not exist`;
+    if (kind === 'send') {
+      receiver.send(fromLogged(event));
+      return undefined;
+    }
+    const effect = this.#find(from ?? '');
+    const isAtWork = (effect?.getSnapshot() as Snapshot<unknown> | undefined)?.status === 'active';
+    if (effect === undefined || !isAtWork) return `is from ${from}, which is not running`;
+    effect.send({ type: OUTCOME, event: fromLogged(event) });
+    return undefined;
+  }
+
+  /** The consequences of everything played since the last call; undefined if no machine received an event. */
+  takeConsequences(): Consequences | undefined {
+    if (this.#delivered.size === 0) return undefined;
+    const machines: MachineState[] = [];
+    for (const [to, ref] of this.#delivered) machines.push(machineState(to, ref));
+    const derived = this.#derived;
+    this.#delivered = new Map();
+    this.#derived = [];
+    return { derived, machines, digest: this.#digests.of(machines) };
+  }
+
+  stop(): void {
+    for (const ref of [this.#manager, ...this.#roots.values()]) {
+      reruns.delete(ref.system);
+      ref.stop();
+    }
+  }
+
+  /** Called for every new machine. */
+  meet(ref: AnyActorRef, address?: string): void {
+    const place = address === undefined ? this.#book.of(ref) : this.#book.enter(ref, address);
+    this.#keep(place.address, ref);
+  }
+
+  /** Called for every new effect. */
+  meetEffect(ref: AnyActorRef): void {
+    this.#keep(this.#book.next(ref), ref);
+  }
+
+  /** Called for every event that a machine receives. */
+  deliver(ref: AnyActorRef, event: EventObject): void {
+    const to = this.#book.of(ref).address;
+    this.#delivered.set(to, ref);
+    if (this.#isCauseDue) this.#isCauseDue = false;
+    else this.#derived.push({ to, event: toLogged(event) });
+  }
+
+  /** Starts a machine beside the manager. */
+  #begin(address: string, id: string, input: unknown): string | undefined {
+    const machine = stubbedRoots.get(rootKind(id));
+    if (machine === undefined) return 'is of an unknown kind';
+    beginning = { rerun: this, address };
+    try {
+      const ref = createActor(machine, { id, input, clock: this.#clock });
+      reruns.set(ref.system, this);
+      this.#roots.set(id, ref);
+      ref.subscribe({ error: () => {} });
+      ref.start();
+    } finally {
+      beginning = undefined;
+    }
+    return undefined;
+  }
+
+  #keep(address: string, ref: AnyActorRef): void {
+    this.#actors.set(withoutIncarnation(address), { address, ref });
+  }
+
+  #find(address: string): AnyActorRef | undefined {
+    const latest = this.#actors.get(withoutIncarnation(address));
+    return latest?.address === address ? latest.ref : undefined;
+  }
+}
+
+/** Whether a manager in that state has started nothing yet, and has set no timer that a rerun would lack. */
+export function isUnstarted(state: StateValue): boolean {
+  const phase = phaseOf(state);
+  return phase === 'idle' || phase === 'reading';
+}
+
+/** Incarnations of an actor's ancestors count: only its own is left out. */
+function withoutIncarnation(address: string): string {
+  return address.slice(0, address.lastIndexOf('#'));
+}
+
+/** The rerun that observes the actors of a system. */
+const reruns = new WeakMap<AnyActorRef['system'], Rerun>();
+
+/** Set while a machine beside the manager is created, when its system is not known yet. */
+let beginning: { readonly rerun: Rerun; readonly address: string } | undefined;
+
+function rerunOf(system: AnyActorRef['system']): Rerun | undefined {
+  return reruns.get(system) ?? beginning?.rerun;
+}
+
+/** The same machine, observed by the replay. */
+function heard<T extends AnyStateMachine>(machine: T): T {
+  const logic = Object.create(machine) as typeof connectionMachine;
+  const heardOf = machine as unknown as typeof connectionMachine;
+  logic.getInitialSnapshot = (scope, input) => {
+    const rerun = rerunOf(scope.system);
+    rerun?.meet(scope.self, scope.self._parent === undefined ? beginning?.address : undefined);
+    const snapshot = heardOf.getInitialSnapshot(scope, input);
+    rerun?.deliver(scope.self, { type: 'xstate.init', input } as EventObject);
+    return snapshot;
+  };
+  logic.transition = (snapshot, event, scope) => {
+    if (!isStop(event)) reruns.get(scope.system)?.deliver(scope.self, event);
+    return heardOf.transition(snapshot, event, scope);
+  };
+  return logic as unknown as T;
+}
+
+/** Because of a bug, a sent value may not be an event at all. */
+function isStop(event: EventObject | null): boolean {
+  return event?.type === 'xstate.stop';
+}
+
+/** Tells an effect its outcome. */
+const OUTCOME = 'replay.outcome';
+
+interface Outcome extends EventObject {
+  readonly event: (EventObject & { readonly output?: unknown; readonly error?: unknown }) | null;
+}
+
+const AT_WORK: Snapshot<unknown> = { status: 'active', output: undefined, error: undefined };
+const STOPPED: Snapshot<unknown> = { status: 'stopped', output: undefined, error: undefined };
+
+/** An effect that settles or sends an event on command. */
+const stub: ActorLogic<Snapshot<unknown>, EventObject> = {
+  getInitialSnapshot: ({ self, system }) => {
+    rerunOf(system)?.meetEffect(self);
+    return AT_WORK;
+  },
+  getPersistedSnapshot: (snapshot) => snapshot,
+  transition: (snapshot, message, { self }) => {
+    if (isStop(message)) return STOPPED;
+    if (message.type !== OUTCOME) return snapshot;
+    const { event } = message as Outcome;
+    if (event?.type.startsWith('xstate.done.') === true)
+      return { status: 'done', output: event.output, error: undefined };
+    if (event?.type.startsWith('xstate.error.') === true)
+      return { status: 'error', output: undefined, error: event.error };
+    self._parent?.send(event);
+    return snapshot;
+  },
+};
+
+/** The same machine, without its effects. */
+function stubbedOf<T extends AnyStateMachine>(machine: T): T {
+  const slots = Object.keys(machine.implementations.actors);
+  return machine.provide({ actors: Object.fromEntries(slots.map((slot) => [slot, stub])) }) as T;
+}
+
+const connection = heard(withConnectionDoor(stubbedOf(connectionMachine), () => {}));
+const stubbed = heard(managerMachine.provide({ actors: { connection } }));
+const stubbedRoots: ReadonlyMap<string, AnyStateMachine> = new Map(
+  Object.entries(ROOT_CHARTS).map(([kind, machine]) => [kind, heard(stubbedOf(machine))]),
+);

@@ -1,0 +1,106 @@
+/**
+ * Tools of the gateway itself: show the status of the servers, and retry or restart one. If a server has a tool of the
+ * same name, the gateway's tool gets another name.
+ */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Connection } from '../../servers/connection.js';
+import { InvalidTransitionError } from '../../errors.js';
+import type { JsonObject } from '../../protocol/protocol-client.js';
+import { invalidParams, toToolAnswer } from './error-answer.js';
+import { outcomesOf } from './server-outcomes.js';
+import type { ServerView } from '../upstream/server-view.js';
+
+interface AdminTool {
+  readonly definition: Tool;
+  run(view: ServerView, args: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+}
+
+const ONE_SERVER: Tool['inputSchema'] = {
+  type: 'object',
+  properties: { server: { type: 'string', description: 'Name of the server.' } },
+  required: ['server'],
+};
+
+const TOOLS: readonly AdminTool[] = [
+  {
+    definition: {
+      name: 'troupe_status',
+      title: 'Status of the servers',
+      description: 'The state of each server behind this gateway, and the cause of each failure.',
+      inputSchema: { type: 'object', properties: { server: ONE_SERVER.properties?.['server'] ?? {} } },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    run: async (view, { server }) => {
+      if (server !== undefined) connectionOf(view, server);
+      const rows = view.statuses.filter((row) => server === undefined || row.server === server);
+      return { content: [{ type: 'text', text: JSON.stringify(rows) }] };
+    },
+  },
+  command('troupe_retry', 'Retry a server', 'Tries to connect a failed server again.', (connection, signal) =>
+    connection.retry({ signal }),
+  ),
+  command(
+    'troupe_restart',
+    'Restart a server',
+    'Ends the session with a server and starts a new one.',
+    (connection, signal) => connection.restart({ signal }),
+  ),
+];
+
+/** The definitions, with names that are not taken. */
+export function adminDefinitions(isTaken: (name: string) => boolean): readonly Tool[] {
+  return TOOLS.map(({ definition }) => ({ ...definition, name: freeName(definition.name, isTaken) }));
+}
+
+/** Runs the tool of that name; undefined if it is none of these. */
+export function runAdminTool(
+  name: string,
+  isTaken: (name: string) => boolean,
+  view: ServerView,
+  args: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonObject> | undefined {
+  return TOOLS.find(({ definition }) => freeName(definition.name, isTaken) === name)?.run(view, args, signal);
+}
+
+function command(
+  name: string,
+  title: string,
+  description: string,
+  obey: (connection: Connection, signal: AbortSignal) => Promise<void>,
+): AdminTool {
+  return {
+    definition: {
+      name,
+      title,
+      description,
+      inputSchema: ONE_SERVER,
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+    },
+    run: async (view, { server }, signal) => {
+      const connection = connectionOf(view, server);
+      try {
+        await obey(connection, signal);
+      } catch (error) {
+        if (!(error instanceof InvalidTransitionError)) return toToolAnswer(error);
+        return { content: [{ type: 'text', text: error.message }], isError: true };
+      }
+      return { content: [{ type: 'text', text: JSON.stringify(outcomesOf([connection.status])) }] };
+    },
+  };
+}
+
+function connectionOf(view: ServerView, server: unknown): Connection {
+  const connection = typeof server === 'string' ? view.connection(server) : undefined;
+  if (connection !== undefined) return connection;
+  const { servers } = view;
+  throw invalidParams(
+    servers.length === 0 ? 'there is no server' : `'server' must be one of ${servers.join(', ')}`,
+  );
+}
+
+function freeName(wanted: string, isTaken: (name: string) => boolean): string {
+  let name = wanted;
+  while (isTaken(name)) name = `${name}_`;
+  return name;
+}

@@ -1,0 +1,385 @@
+/**
+ * The requests of a client: finds the server for each, forwards it under the server's own names, and returns the answer
+ * unchanged.
+ *
+ * Longer than 300 lines because it handles every MCP method; each handler is short.
+ */
+import { stateInWords } from '../../lifecycle/state-in-words.js';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { JsonRpcError, NotReadyError, UnsupportedError } from '../../errors.js';
+import { failureError } from '../../failures/failure-error.js';
+import type { Connection } from '../../servers/connection.js';
+import { isJsonObject } from '../../json/json-object.js';
+import type { Clock } from '../../ports.js';
+import { RpcError, type JsonObject, type Progress } from '../../protocol/protocol-client.js';
+import { settlesWithin } from '../../async/settles-within.js';
+import { unknownTool } from '../../requests/unknown-tool.js';
+import type { InternalCallOptions } from '../../calls/call.js';
+import { adminDefinitions, runAdminTool } from './admin-tools.js';
+import { RPC } from './client-message.js';
+import { invalidParams, toToolAnswer, unknownMethod, unknownResource } from './error-answer.js';
+import type { Named, ClientCatalog } from './client-catalog.js';
+import { pageOf } from './pages.js';
+import { RequestOfClient, type AskedClient } from './questions.js';
+import type { ClientRequest } from './rpc-link.js';
+import {
+  notWorking,
+  outcomesOf,
+  SERVERS_META,
+  whyNotAll,
+  readStatus,
+  STATUS_RESOURCE,
+  STATUS_URI,
+} from './server-outcomes.js';
+import type { ServerView } from '../upstream/server-view.js';
+import type { ClientLock } from '../upstream/client-lock.js';
+import type { Subscriptions } from './subscriptions.js';
+
+/** MCP specification 2025-11-25, "Elicitation", URL elicitation required. */
+const ELICITATION_NEEDED = -32042;
+
+export interface ClientRequestsParts {
+  readonly clock: Clock;
+  readonly client: AskedClient;
+  readonly view: ServerView;
+  readonly offering: ClientCatalog;
+  readonly subscriptions: Subscriptions;
+  /** The lock of a server; undefined if it takes any number of requests at the same time. */
+  readonly turnsOf: (server: string) => ClientLock | undefined;
+  readonly reportProgress: (token: string | number, progress: Progress, request: ClientRequest) => void;
+  readonly hasAdminTools: boolean;
+  readonly isFailClosed: boolean;
+  /** Maximum wait for lists that are being read, milliseconds. */
+  readonly listGateMs: number;
+  /** Maximum number of list entries in one answer. */
+  readonly pageSize: number;
+}
+
+type Handler = (request: ClientRequest) => Promise<JsonObject>;
+
+const NAME = ({ name }: { readonly name: string }): string => name;
+
+export class ClientRequests {
+  readonly #parts: ClientRequestsParts;
+  readonly #handlers: ReadonlyMap<string, Handler>;
+  #isStarted = false;
+
+  constructor(parts: ClientRequestsParts) {
+    this.#parts = parts;
+    const { offering } = parts;
+    this.#handlers = new Map<string, Handler>([
+      ['tools/call', (request) => this.#callTool(request)],
+      ['tools/list', (request) => this.#list(request, 'tools', () => this.#tools(), NAME)],
+      [
+        'resources/list',
+        (request) =>
+          this.#listExtras(
+            request,
+            'resources',
+            () => [STATUS_RESOURCE, ...offering.lists.resources.filter(({ uri }) => uri !== STATUS_URI)],
+            ({ uri }) => uri,
+          ),
+      ],
+      [
+        'resources/templates/list',
+        (request) =>
+          this.#listExtras(
+            request,
+            'resourceTemplates',
+            () => offering.lists.resourceTemplates,
+            ({ uriTemplate }) => uriTemplate,
+          ),
+      ],
+      ['prompts/list', (request) => this.#listExtras(request, 'prompts', () => offering.lists.prompts, NAME)],
+      ['resources/read', (request) => this.#readResource(request)],
+      ['resources/subscribe', (request) => this.#subscribe(request)],
+      ['resources/unsubscribe', (request) => this.#unsubscribe(request)],
+      ['prompts/get', (request) => this.#getPrompt(request)],
+      ['completion/complete', (request) => this.#complete(request)],
+    ]);
+  }
+
+  /** Rejects with an `RpcError`, or with an error of Troupe. */
+  answer(request: ClientRequest): Promise<JsonObject> {
+    const handler = this.#handlers.get(request.method);
+    return handler === undefined ? Promise.reject(unknownMethod(request.method)) : handler(request);
+  }
+
+  async #callTool(request: ClientRequest): Promise<JsonObject> {
+    const { name, arguments: args = {} } = request.params;
+    if (typeof name !== 'string') throw invalidParams("'name' is not a text");
+    if (!isJsonObject(args)) throw invalidParams("'arguments' is not an object");
+    const { offering, view } = this.#parts;
+    if (offering.tool(name) === undefined) await this.#started();
+    if (offering.tool(name) === undefined && this.#parts.hasAdminTools) {
+      const isTaken = (taken: string): boolean => offering.tool(taken) !== undefined;
+      const own = runAdminTool(name, isTaken, view, args, request.signal);
+      if (own !== undefined) return own;
+    }
+    try {
+      const tool = offering.tool(name) ?? (await this.#onceWorking(name, request.signal));
+      if (tool === undefined) throw this.#unknownTool(name);
+      return await this.#sendCall(request, tool, args);
+    } catch (error) {
+      this.#awaitElicitations(error);
+      return toToolAnswer(error);
+    }
+  }
+
+  #sendCall(request: ClientRequest, tool: Named, args: object): Promise<JsonObject> {
+    const { offering } = this.#parts;
+    const exposed = request.params['name'] as string;
+    const meta = metaOf(request.params);
+    const options: InternalCallOptions = {
+      ...this.#optionsOf(request),
+      signal: request.givenUp,
+      ...(meta && { meta }),
+    };
+    const refusal = (): Error | undefined => {
+      const now = offering.tool(exposed);
+      return now?.server === tool.server && now.name === tool.name ? undefined : this.#unknownTool(exposed);
+    };
+    return this.#inTurn(tool.server, request, (connection) =>
+      connection.callOffered(tool.name, args, options, refusal),
+    );
+  }
+
+  async #readResource(request: ClientRequest): Promise<JsonObject> {
+    const uri = uriOf(request);
+    if (uri === STATUS_URI) return readStatus(this.#parts.view.statuses);
+    const server = await this.#serverOf(uri);
+    return this.#pass('resources/read', server, request, uri).catch(this.#toUnknown(server, uri));
+  }
+
+  async #subscribe(request: ClientRequest): Promise<JsonObject> {
+    const uri = uriOf(request);
+    const { subscriptions } = this.#parts;
+    if (uri === STATUS_URI) {
+      subscriptions.toStatus = true;
+      return {};
+    }
+    const server = await this.#serverOf(uri);
+    await subscriptions.add(server, uri, { signal: request.signal }).catch(this.#toUnknown(server, uri));
+    return {};
+  }
+
+  async #unsubscribe(request: ClientRequest): Promise<JsonObject> {
+    const uri = uriOf(request);
+    const { subscriptions } = this.#parts;
+    if (uri === STATUS_URI) subscriptions.toStatus = false;
+    else await subscriptions.delete(uri, { signal: request.signal });
+    return {};
+  }
+
+  async #getPrompt(request: ClientRequest): Promise<JsonObject> {
+    const { server, name } = await this.#prompt(request.params['name']);
+    return this.#pass('prompts/get', server, request, name, { name });
+  }
+
+  async #complete(request: ClientRequest): Promise<JsonObject> {
+    const { ref } = request.params;
+    if (!isJsonObject(ref)) throw invalidParams("'ref' is not an object");
+    if (ref['type'] === 'ref/prompt') {
+      const { server, name } = await this.#prompt(ref['name']);
+      return this.#pass('completion/complete', server, request, name, { ref: { ...ref, name } });
+    }
+    const { uri } = ref;
+    if (ref['type'] !== 'ref/resource' || typeof uri !== 'string') {
+      throw invalidParams("'ref' names neither a prompt nor a resource");
+    }
+    return this.#pass('completion/complete', await this.#serverOf(uri), request, uri);
+  }
+
+  /** Forwards a request with these changes. */
+  #pass(
+    method: 'resources/read' | 'prompts/get' | 'completion/complete',
+    server: string,
+    request: ClientRequest,
+    about: string,
+    changes: JsonObject = {},
+  ): Promise<JsonObject> {
+    const { _meta: _, ...params } = request.params;
+    const meta = metaOf(request.params);
+    const sent = { ...params, ...changes, ...(meta === undefined ? {} : { _meta: meta }) };
+    return this.#inTurn(server, request, (connection) =>
+      connection.requests.pass(method, sent, about, { ...this.#optionsOf(request), signal: request.signal }),
+    );
+  }
+
+  async #inTurn(
+    server: string,
+    request: ClientRequest,
+    send: (connection: Connection) => Promise<JsonObject>,
+  ): Promise<JsonObject> {
+    const connection = this.#parts.view.connection(server);
+    if (connection === undefined) throw invalidParams(`there is no server '${server}' any more`);
+    const { client, turnsOf } = this.#parts;
+    const turns = turnsOf(server);
+    if (turns === undefined) return send(connection);
+    const leave = await turns.take(server, client, request.signal);
+    try {
+      return await send(connection);
+    } finally {
+      leave();
+    }
+  }
+
+  #optionsOf(request: ClientRequest): Pick<InternalCallOptions, 'context' | 'onProgress'> {
+    const { client, reportProgress } = this.#parts;
+    const { _meta: meta } = request.params;
+    const token = isJsonObject(meta) ? meta['progressToken'] : undefined;
+    const context = new RequestOfClient(client, request);
+    if (typeof token !== 'string' && typeof token !== 'number') return { context };
+    return { context, onProgress: (progress) => reportProgress(token, progress, request) };
+  }
+
+  async #list<T>(
+    { params, signal }: ClientRequest,
+    list: string,
+    all: () => readonly T[],
+    keyOf: (entry: T) => string,
+  ): Promise<JsonObject> {
+    const { view, isFailClosed, pageSize } = this.#parts;
+    await (isFailClosed ? view.whenTried(signal) : this.#started());
+    const { statuses } = view;
+    const why = isFailClosed ? whyNotAll(statuses) : undefined;
+    if (why !== undefined) throw why;
+    const { entries, ...next } = pageOf({ list, entries: all(), keyOf, pageSize }, params['cursor']);
+    return { [list]: entries, ...next, _meta: { [SERVERS_META]: outcomesOf(statuses) } };
+  }
+
+  async #listExtras<T>(
+    request: ClientRequest,
+    list: string,
+    all: () => readonly T[],
+    keyOf: (entry: T) => string,
+  ): Promise<JsonObject> {
+    await this.#listed();
+    return this.#list(request, list, all, keyOf);
+  }
+
+  #tools(): readonly Tool[] {
+    const { offering, hasAdminTools } = this.#parts;
+    const { tools } = offering.lists;
+    if (!hasAdminTools) return tools;
+    return [...tools, ...adminDefinitions((name) => offering.tool(name) !== undefined)];
+  }
+
+  async #started(): Promise<void> {
+    if (this.#isStarted) return;
+    await this.#parts.view.whenStarted();
+    this.#isStarted = true;
+  }
+
+  /** Lists other than the tools arrive shortly after a server is ready. */
+  async #listed(): Promise<void> {
+    await this.#started();
+    const { clock, listGateMs, view } = this.#parts;
+    const waiting = new AbortController();
+    await settlesWithin(clock, listGateMs, view.whenListed(waiting.signal));
+    waiting.abort();
+  }
+
+  async #prompt(name: unknown): Promise<Named> {
+    if (typeof name !== 'string') throw invalidParams('the name of the prompt is not a text');
+    const { offering } = this.#parts;
+    const found = offering.prompt(name) ?? (await this.#onceListed(() => offering.prompt(name)));
+    if (found === undefined) throw invalidParams(`no server has a prompt called '${name.slice(0, 200)}'`);
+    return found;
+  }
+
+  /**
+   * The server of a resource, or of a resource template. If only one server has resources, that one decides whether it
+   * knows the address.
+   */
+  async #serverOf(uri: string): Promise<string> {
+    const { offering, view } = this.#parts;
+    const look = (): readonly string[] | undefined => {
+      const found = offering.serversOf(uri);
+      return found.length === 0 ? undefined : found;
+    };
+    const [only, ...others] = look() ?? (await this.#onceListed(look)) ?? [];
+    if (others.length > 0) {
+      const names = [only, ...others].join(', ');
+      throw invalidParams(`several servers have that resource (${names}): use the address of one of them`);
+    }
+    if (only !== undefined) return only;
+    const [server, ...more] = view.servers;
+    if (server !== undefined && more.length === 0) return server;
+    const away = notWorking(view.statuses);
+    const about = away.length === 0 ? {} : { servers: outcomesOf(away) };
+    throw unknownResource(uri, 'No server lists that resource, and no template fits it.', about);
+  }
+
+  /**
+   * The tool, if its presumed server becomes ready within the time for lists. Rejects with the cause if that server
+   * fails.
+   */
+  async #onceWorking(name: string, signal: AbortSignal): Promise<Named | undefined> {
+    const { clock, listGateMs, offering, view } = this.#parts;
+    const away = notWorking(view.statuses);
+    const server = offering.serverNamedBy(name, view.servers);
+    const connection = away.some((status) => status.server === server)
+      ? view.connection(server ?? '')
+      : undefined;
+    if (server === undefined || connection === undefined) return undefined;
+    const waiting = new AbortController();
+    const ready = connection.ready({ signal: AbortSignal.any([signal, waiting.signal]) });
+    if (await settlesWithin(clock, listGateMs, ready)) {
+      await ready;
+      return offering.tool(name);
+    }
+    waiting.abort();
+    const { error } = connection.status;
+    throw error === null
+      ? new NotReadyError(`'${server}' is still ${stateInWords(connection.status)}.`, { server })
+      : failureError(error, server);
+  }
+
+  /** A server without resources cannot have this one: only the gateway itself reports resources. */
+  #toUnknown(server: string, uri: string): (error: unknown) => never {
+    return (error) => {
+      const hasNone = this.#parts.view.connection(server)?.status.capabilities?.resources === undefined;
+      if (!(error instanceof UnsupportedError) || !hasNone) throw error;
+      throw unknownResource(uri, 'The server has no resources.');
+    };
+  }
+
+  async #onceListed<T>(look: () => T | undefined): Promise<T | undefined> {
+    await this.#listed();
+    return look();
+  }
+
+  /** A server that does not work may be the one that has it. */
+  #unknownTool(name: string): Error {
+    const { view } = this.#parts;
+    const tool = name.slice(0, 200);
+    const away = notWorking(view.statuses);
+    const { message } = unknownTool(tool, away);
+    const data = { tool, ...(away.length === 0 ? {} : { servers: outcomesOf(away) }) };
+    return view.whyHeld(name) ?? new RpcError(RPC.invalidParams, message, data);
+  }
+
+  /** A server may refuse a call until a person has visited an address, and report when that is done. */
+  #awaitElicitations(error: unknown): void {
+    if (!(error instanceof JsonRpcError) || error.rpcCode !== ELICITATION_NEEDED) return;
+    const { elicitations } = isJsonObject(error.data) ? error.data : {};
+    for (const each of Array.isArray(elicitations) ? elicitations : []) {
+      const id: unknown = isJsonObject(each) ? each['elicitationId'] : undefined;
+      if (typeof id === 'string') this.#parts.client.awaits(error.server ?? '', id);
+    }
+  }
+}
+
+function uriOf({ params }: ClientRequest): string {
+  const { uri } = params;
+  if (typeof uri === 'string' && uri !== '') return uri;
+  throw invalidParams("'uri' is not a text");
+}
+
+/** The client's `_meta` without the progress token, which belongs to the client's request. */
+function metaOf(params: JsonObject): JsonObject | undefined {
+  if (!isJsonObject(params['_meta'])) return undefined;
+  const { progressToken: _, ...meta } = params['_meta'];
+  return Object.keys(meta).length === 0 ? undefined : meta;
+}

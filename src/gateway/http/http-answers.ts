@@ -1,0 +1,52 @@
+/** The answers of the gateway's HTTP service that are not streams: JSON, in the form of JSON-RPC. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { RPC, rpcError } from '../client/client-message.js';
+
+/** Limit for one request. The server limits its time. */
+const MAX_DROPPED_BYTES = 64 * 1_024 * 1_024;
+
+/** Why an HTTP request is refused: one sentence for a person. */
+export interface Refused {
+  readonly status: number;
+  readonly error: string;
+  readonly headers?: OutgoingHttpHeaders;
+  /** Code of the JSON-RPC error. Default -32000. */
+  readonly code?: number;
+}
+
+export function isRefused(answer: object): answer is Refused {
+  return 'status' in answer && 'error' in answer;
+}
+
+export function answerJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  });
+  response.end(text);
+}
+
+export function refuse(response: ServerResponse, { status, error, headers, code }: Refused): void {
+  dropRest(response.req);
+  answerJson(response, status, rpcError(null, code ?? RPC.serverError, error), headers);
+}
+
+/** Reads and drops the rest of a refused request: a client that is cut off while it sends cannot read the answer. */
+export function dropRest(request: IncomingMessage): void {
+  if (request.complete) return;
+  let left = MAX_DROPPED_BYTES;
+  request.on('error', () => {});
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) request.destroy();
+  });
+}

@@ -1,0 +1,197 @@
+/**
+ * One client over streamable HTTP, as a transport (MCP specification, transports: streamable HTTP).
+ *
+ * Owns the streams of the session and its event log. Does not own HTTP requests: access, the choice of the session and
+ * the limit of a body are decided before (`serve-http.ts`).
+ *
+ * H1. Every message goes to one stream: the stream of the request that it belongs to, or else the one that the client
+ *     opened with GET. If there is none, the message waits for it, within the limits of the log.
+ * H2. A client that goes away cancels nothing: it may come back and resume.
+ * H3. `initialize` is answered with JSON. A client that got no result, or has gone, has no session.
+ * H4. Nothing is left after `close()`.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { toJson, type RpcErrorAnswer } from '../client/client-message.js';
+import { Conversation, type Heard } from '../client/conversation.js';
+import { answerJson, refuse, type Refused } from './http-answers.js';
+import { toCursor } from './http-event-log.js';
+import { HttpStream, type StreamPorts } from './http-stream.js';
+
+/** The stream that belongs to no request. */
+const LISTENING = 0;
+/** The first version whose clients take an event without data (MCP 2025-11-25, resumability). */
+const PRIMED_SINCE = '2025-11-25';
+
+export const SESSION_OVER: Refused = { status: 404, error: 'There is no such session, or it has ended.' };
+
+export const SESSION_HEADER = 'mcp-session-id';
+
+export class HttpSession implements Transport {
+  onmessage?: Transport['onmessage'];
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  readonly sessionId: string;
+  readonly conversation = new Conversation();
+  readonly #ports: StreamPorts;
+  readonly #ended: () => void;
+  readonly #listening: HttpStream;
+  /** The unfinished streams. */
+  readonly #streams = new Map<number, HttpStream>();
+  readonly #streamOf = new Map<RequestId, number>();
+  #lastStream = LISTENING;
+  #opening: { readonly id: RequestId; readonly response: ServerResponse } | undefined;
+  #isClosed = false;
+  #awaySince: number | undefined;
+
+  /** `ended` is called once, when the session is over. */
+  constructor(sessionId: string, ports: StreamPorts, ended: () => void) {
+    this.sessionId = sessionId;
+    this.#ports = ports;
+    this.#ended = ended;
+    this.#awaySince = ports.clock.now();
+    this.#listening = new HttpStream(ports.log.begin(LISTENING), ports);
+    this.#streams.set(LISTENING, this.#listening);
+  }
+
+  /** Since when the client has no stream, milliseconds since the epoch; undefined if it has one. */
+  get awaySince(): number | undefined {
+    return this.#awaySince;
+  }
+
+  async start(): Promise<void> {}
+
+  /** The first request of the session. */
+  initialize(message: JSONRPCRequest, response: ServerResponse): void {
+    this.#opening = { id: message.id, response };
+    response.once('close', () => {
+      if (this.#opening !== undefined) void this.close();
+    });
+    const heard = this.conversation.heard(message);
+    const failure = heard.kind === 'request' ? this.conversation.handOn(heard, this) : undefined;
+    if (failure !== undefined) this.#answerOpening(failure);
+  }
+
+  /**
+   * The body of one POST: a message, or a batch. The answers to a batch come one by one on its stream, as MCP
+   * 2025-03-26 allows: clients read one message per event.
+   */
+  post(body: unknown, response: ServerResponse): void {
+    const refusal = Array.isArray(body) ? this.conversation.refusalOfBatch(body) : undefined;
+    if (refusal !== undefined) return answerJson(response, 400, refusal);
+    const heard = (Array.isArray(body) ? body : [body]).map((value) => this.conversation.heard(value));
+    const refusals = heard.flatMap((each) => (each.kind === 'refused' ? [each.answer] : []));
+    if (heard.some(({ kind }) => kind === 'request')) this.#openStream(heard, refusals, response);
+    else if (refusals.length > 0) answerRefusals(response, refusals, Array.isArray(body));
+    else response.writeHead(202, { 'content-length': 0 }).end();
+    for (const each of heard) this.#handOn(each);
+  }
+
+  /** Opens a stream for messages without a request, or resumes the one that broke after that event. */
+  listen(response: ServerResponse, lastEventId?: string): void {
+    if (lastEventId === undefined) return this.#attach(this.#listening, response);
+    const cursor = toCursor(lastEventId);
+    if (cursor === undefined || !this.#ports.log.isWholeSince(cursor))
+      return refuse(response, {
+        status: 400,
+        error: 'The messages since that event are no longer available.',
+      });
+    const stream = this.#streams.get(cursor.stream);
+    if (stream !== undefined) return this.#attach(stream, response, cursor.seq);
+    const finished = new HttpStream(cursor, this.#ports);
+    this.#attach(finished, response, cursor.seq);
+    finished.finish();
+  }
+
+  async send(message: JSONRPCMessage, { relatedRequestId }: TransportSendOptions = {}): Promise<void> {
+    if (this.#isClosed || !this.conversation.mayBeSaid(message)) return;
+    if ('method' in message) this.#streamFor(relatedRequestId).say(toJson(message));
+    else if (message.id !== undefined && message.id === this.#opening?.id) this.#answerOpening(message);
+    else this.#answer(message);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const opening = this.#opening;
+    this.#opening = undefined;
+    if (opening !== undefined) refuse(opening.response, SESSION_OVER);
+    this.conversation.clear();
+    for (const stream of this.#streams.values()) stream.finish();
+    this.#streams.clear();
+    this.#streamOf.clear();
+    this.#ports.log.close();
+    this.#ended();
+    this.onclose?.();
+  }
+
+  #answerOpening(message: JSONRPCMessage | RpcErrorAnswer): void {
+    const response = this.#opening?.response;
+    this.#opening = undefined;
+    if (response === undefined) return;
+    const isOpen = 'result' in message;
+    answerJson(response, 200, message, isOpen ? { [SESSION_HEADER]: this.sessionId } : {});
+    if (!isOpen) void this.close();
+  }
+
+  #openStream(heard: readonly Heard[], refusals: readonly RpcErrorAnswer[], response: ServerResponse): void {
+    this.#lastStream += 1;
+    const number = this.#lastStream;
+    const stream = new HttpStream(this.#ports.log.begin(number), this.#ports);
+    this.#streams.set(number, stream);
+    for (const each of heard) if (each.kind === 'request') this.#streamOf.set(each.message.id, number);
+    this.#attach(stream, response);
+    for (const refusal of refusals) stream.say(toJson(refusal));
+  }
+
+  #handOn(heard: Heard): void {
+    if (heard.kind !== 'request' && heard.kind !== 'delivered') return;
+    const failure = this.conversation.handOn(heard, this);
+    if (failure !== undefined) this.#answer(failure);
+    if (heard.kind === 'delivered' && heard.ends !== undefined) this.#over(heard.ends);
+  }
+
+  #answer(message: JSONRPCMessage | RpcErrorAnswer): void {
+    const id = 'id' in message ? (message.id ?? undefined) : undefined;
+    this.#streamFor(id).say(toJson(message));
+    if (id !== undefined) this.#over(id);
+  }
+
+  /** A stream is finished with its last request. */
+  #over(id: RequestId): void {
+    const number = this.#streamOf.get(id);
+    if (number === undefined) return;
+    this.#streamOf.delete(id);
+    if ([...this.#streamOf.values()].includes(number)) return;
+    this.#streams.get(number)?.finish();
+    this.#streams.delete(number);
+  }
+
+  #streamFor(request: RequestId | undefined): HttpStream {
+    const number = request === undefined ? undefined : this.#streamOf.get(request);
+    return (number === undefined ? undefined : this.#streams.get(number)) ?? this.#listening;
+  }
+
+  #attach(stream: HttpStream, response: ServerResponse, since?: number): void {
+    const head = { [SESSION_HEADER]: this.sessionId };
+    // Decided by the negotiated version: a header may name another one.
+    const primes = (this.conversation.version ?? '') >= PRIMED_SINCE;
+    stream.attach(response, { head, primes, since });
+    this.#awaySince = undefined;
+    response.once('close', () => {
+      const isHeard = [...this.#streams.values()].some(({ isAttached }) => isAttached);
+      if (!isHeard) this.#awaySince = this.#ports.clock.now();
+    });
+  }
+}
+
+/** A refused request already has its answer; any other refused message makes a bad request. */
+function answerRefusals(
+  response: ServerResponse,
+  refusals: readonly RpcErrorAnswer[],
+  isBatch: boolean,
+): void {
+  const status = refusals.some(({ id }) => id === null) ? 400 : 200;
+  answerJson(response, status, isBatch ? refusals : refusals[0]);
+}

@@ -1,0 +1,123 @@
+/**
+ * Verifies access tokens that are JWTs, by the keys that their authorization server publishes (RFC 7519, RFC 9068).
+ *
+ * J1. A token is valid if a key of one of the given issuers signed it, for this gateway, and it has not expired. The
+ *     token cannot choose its issuer: only the given issuers count.
+ * J2. Symmetric algorithms and `none` are refused.
+ * J3. An issuer that cannot be reached is no verdict on a token.
+ */
+import { discoverAuthorizationServerMetadata } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { JWTVerifyGetKey } from 'jose';
+import { isSameIssuer } from '../../auth/auth-server-discovery.js';
+import { ConfigError } from '../../errors.js';
+import { isLoopback } from '../../transports/loopback-host.js';
+import { systemClock, type Clock } from '../../ports.js';
+import type { ProtectedResource, VerifiedToken } from './http-oauth.js';
+
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+/** Time limit for an issuer's metadata or keys, milliseconds. */
+const ISSUER_LIMIT_MS = 5_000;
+/** Allowed difference between its clock and ours, seconds. */
+const CLOCK_TOLERANCE_S = 5;
+
+/** Time before an unreachable issuer is tried again, milliseconds. */
+const RETRY_AFTER_MS = 10_000;
+/** Errors of an issuer's keys, not of a token. */
+const OF_THE_ISSUER: ReadonlySet<string> = new Set([
+  'ERR_JWKS_TIMEOUT',
+  'ERR_JWKS_INVALID',
+  'ERR_JOSE_GENERIC',
+]);
+
+interface Lookup {
+  readonly at: number;
+  readonly keys: Promise<JWTVerifyGetKey>;
+  hasFailed: boolean;
+}
+
+/**
+ * `verifyToken` for `serveHttp`: checks access tokens that are JSON Web Tokens (RFC 9068) by the keys of their issuer.
+ *
+ * @throws {@link ConfigError} if an issuer is no address that can be trusted.
+ *
+ * @example
+ * ```ts
+ * import { createJwtVerifier } from 'mcp-troupe/gateway';
+ *
+ * const verifyToken = createJwtVerifier(['https://login.example.com']);
+ * ```
+ */
+export function createJwtVerifier(
+  issuers: readonly string[],
+  clock: Clock = systemClock,
+): ProtectedResource['verifyToken'] {
+  for (const issuer of issuers) requireProtected(issuer);
+  const known = new Map<string, Lookup>();
+  const keysOf = (issuer: string): Promise<JWTVerifyGetKey> => {
+    const last = known.get(issuer);
+    if (last !== undefined && (!last.hasFailed || clock.now() - last.at < RETRY_AFTER_MS)) return last.keys;
+    const lookup: Lookup = { at: clock.now(), keys: findKeys(issuer), hasFailed: false };
+    lookup.keys.catch(() => (lookup.hasFailed = true));
+    known.set(issuer, lookup);
+    return lookup.keys;
+  };
+  return async (token, { resource }) => {
+    const { decodeJwt, jwtVerify, errors } = await import('jose');
+    try {
+      const { iss = '' } = decodeJwt(token);
+      const issuer = issuers.find((each) => isSameIssuer(each, iss));
+      if (issuer === undefined) return undefined;
+      const { payload } = await jwtVerify(token, await keysOf(issuer), {
+        issuer: iss,
+        audience: audiencesOf(resource),
+        algorithms: ALGORITHMS,
+        requiredClaims: ['sub', 'exp'],
+        clockTolerance: CLOCK_TOLERANCE_S,
+      });
+      return toVerified(issuer, payload);
+    } catch (error) {
+      if (error instanceof errors.JOSEError && !OF_THE_ISSUER.has(error.code)) return undefined;
+      throw error;
+    }
+  };
+}
+
+/** The resource, or the whole gateway. */
+function audiencesOf(resource: string): string[] {
+  const { origin } = new URL(resource);
+  return [resource, origin, `${origin}/`];
+}
+
+/** Two issuers may use one name for different people. */
+function toVerified(issuer: string, payload: Readonly<Record<string, unknown>>): VerifiedToken {
+  const { sub, exp, scope, scp } = payload;
+  const words = scope ?? scp;
+  const scopes = Array.isArray(words) ? words.map(String) : typeof words === 'string' ? words.split(' ') : [];
+  return {
+    subject: `${String(sub)} of ${issuer}`,
+    scopes: scopes.filter((word) => word !== ''),
+    expiresAt: Number(exp) * 1_000,
+  };
+}
+
+async function findKeys(issuer: string): Promise<JWTVerifyGetKey> {
+  const { createRemoteJWKSet } = await import('jose');
+  const metadata = await discoverAuthorizationServerMetadata(issuer, {
+    fetchFn: (url, init) => fetch(url, { ...init, signal: AbortSignal.timeout(ISSUER_LIMIT_MS) }),
+  });
+  const address = metadata?.['jwks_uri'];
+  if (metadata === undefined || typeof address !== 'string' || !URL.canParse(address))
+    throw new Error('The issuer publishes no keys.');
+  if (!isSameIssuer(metadata.issuer, issuer)) throw new Error('The metadata of the issuer has another name.');
+  requireProtected(address);
+  return createRemoteJWKSet(new URL(address), { timeoutDuration: ISSUER_LIMIT_MS });
+}
+
+function requireProtected(address: string): void {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isProtected = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (!isProtected)
+    throw new ConfigError(
+      `'${address}' is not an issuer that can be trusted: its address must begin with https://.`,
+    );
+}

@@ -1,0 +1,198 @@
+/** The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, and the metadata for OAuth clients. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
+import { readBytes } from '../../transports/http/request-body.js';
+import { parseJson } from '../../json/parse-json.js';
+import type { Clock } from '../../ports.js';
+import { notText, parseError, RPC, toClientMessage, tooLong } from '../client/client-message.js';
+import type { Caller, HttpAccess } from './http-access.js';
+import { answerJson, dropRest, isRefused, refuse, type Refused } from './http-answers.js';
+import { resourceMetadata, resourcePathOf, type ProtectedResource } from './http-oauth.js';
+import { SESSION_HEADER, SESSION_OVER, type HttpSession } from './http-client-session.js';
+import type { HttpSessions, Route } from './http-client-sessions.js';
+
+const METHODS = 'GET, POST, DELETE';
+const NOTHING_HERE: Refused = {
+  status: 404,
+  error: 'There is nothing here. All servers are at /mcp, one of them is at /servers/NAME/mcp.',
+};
+const NO_SUCH_METHOD: Refused = {
+  status: 405,
+  error: `This address takes ${METHODS}.`,
+  headers: { allow: METHODS },
+};
+const NOT_JSON: Refused = { status: 415, error: 'The body must be JSON: Content-Type: application/json.' };
+const NO_STREAM: Refused = {
+  status: 406,
+  error: 'The answer may be a stream: send Accept: application/json, text/event-stream.',
+};
+const NO_SESSION: Refused = {
+  status: 400,
+  error: `A session begins with 'initialize'; later requests need the header ${SESSION_HEADER}.`,
+  code: RPC.invalidRequest,
+};
+const NO_SUCH_VERSION: Refused = {
+  status: 400,
+  error: `This protocol version is not supported. Supported: ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}.`,
+};
+/** What pages of an allowed origin may send and read. */
+const CORS = {
+  'access-control-allow-methods': METHODS,
+  'access-control-allow-headers':
+    'authorization, content-type, last-event-id, mcp-protocol-version, mcp-session-id',
+  'access-control-max-age': '600',
+};
+const CORS_READABLE = 'mcp-session-id, www-authenticate';
+
+export interface RoutesOptions {
+  readonly access: HttpAccess;
+  readonly sessions: HttpSessions;
+  readonly oauth: ProtectedResource | undefined;
+  /** The origin by which clients know the service. */
+  readonly origin: URL;
+  readonly maxBodyBytes: number;
+  readonly clock: Clock;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly caller: Caller;
+  readonly place: Route;
+}
+
+export class HttpRoutes {
+  readonly #options: RoutesOptions;
+
+  constructor(options: RoutesOptions) {
+    this.#options = options;
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { access, oauth, origin } = this.#options;
+    const { headers, method, url = '' } = request;
+    const refusal = access.refusal(headers);
+    if (refusal !== undefined) return refuse(response, refusal);
+    if (headers.origin !== undefined && access.isAllowedOrigin(headers.origin)) {
+      response.setHeader('access-control-allow-origin', headers.origin);
+      response.setHeader('access-control-expose-headers', CORS_READABLE);
+      response.setHeader('vary', 'origin');
+      if (method === 'OPTIONS') return void response.writeHead(204, CORS).end();
+    }
+    const [path = ''] = url.split('?');
+    const described = resourcePathOf(path);
+    const isThere = described === '/' || placeOf(described ?? '') !== undefined;
+    if (described !== undefined && isThere && oauth !== undefined && method === 'GET')
+      return answerJson(response, 200, resourceMetadata(new URL(described, origin), oauth));
+    const place = placeOf(path);
+    if (place === undefined) return refuse(response, NOTHING_HERE);
+    const caller = await access.caller(headers, new URL(path, origin));
+    if (isRefused(caller)) return refuse(response, caller);
+    return this.#converse({ request, response, caller, place });
+  }
+
+  async #converse(exchange: Exchange): Promise<void> {
+    const { request, response, place } = exchange;
+    // An open session has been admitted before, and its server may have gone since.
+    const stranger = request.headers[SESSION_HEADER] === undefined;
+    const nowhere = stranger ? await this.#options.sessions.whyNowhere(place) : undefined;
+    if (nowhere !== undefined) return refuse(response, nowhere);
+    switch (request.method) {
+      case 'POST':
+        return this.#post(exchange);
+      case 'GET':
+        return this.#listen(exchange);
+      case 'DELETE':
+        return this.#end(exchange);
+      default:
+        return refuse(response, NO_SUCH_METHOD);
+    }
+  }
+
+  async #post(exchange: Exchange): Promise<void> {
+    const { request, response, caller, place } = exchange;
+    const { maxBodyBytes, sessions } = this.#options;
+    const { headers } = request;
+    if (!isJson(headers)) return refuse(response, NOT_JSON);
+    if (!takesStream(headers)) return refuse(response, NO_STREAM);
+    const bytes = await readBytes(request, maxBodyBytes);
+    if (bytes === undefined) {
+      dropRest(request);
+      return answerJson(response, 413, tooLong(null, undefined, maxBodyBytes));
+    }
+    if (!isUtf8(bytes)) return answerJson(response, 400, notText(bytes.length));
+    // Without a byte order mark, which a reader may ignore (RFC 8259, section 8.1).
+    const body = parseJson(new TextDecoder().decode(bytes));
+    if (body === undefined) return answerJson(response, 400, parseError(bytes.length));
+    if (headers[SESSION_HEADER] !== undefined) {
+      const session = this.#session(exchange);
+      if (isRefused(session)) return refuse(response, session);
+      this.#endWithToken(response, caller);
+      return session.post(body, response);
+    }
+    const came = toClientMessage(body);
+    if (came.kind === 'request' && came.message.method === 'initialize')
+      return sessions.open(came.message, response, caller, place);
+    if (came.kind === 'invalid') return answerJson(response, 400, came.answer);
+    return refuse(response, NO_SESSION);
+  }
+
+  #listen(exchange: Exchange): void {
+    const { request, response, caller } = exchange;
+    if (!takesStream(request.headers)) return refuse(response, NO_STREAM);
+    const session = this.#session(exchange);
+    if (isRefused(session)) return refuse(response, session);
+    this.#endWithToken(response, caller);
+    session.listen(response, oneOf(request.headers['last-event-id']));
+  }
+
+  async #end(exchange: Exchange): Promise<void> {
+    const { response } = exchange;
+    const session = this.#session(exchange);
+    if (isRefused(session)) return refuse(response, session);
+    await this.#options.sessions.end(session.sessionId);
+    response.writeHead(204).end();
+  }
+
+  /** The session that the request names, or the refusal. */
+  #session({ request: { headers }, caller, place }: Exchange): HttpSession | Refused {
+    const id = headers[SESSION_HEADER];
+    if (typeof id !== 'string') return NO_SESSION;
+    const session = this.#options.sessions.find(id, caller, place);
+    if (session === undefined) return SESSION_OVER;
+    const version = oneOf(headers['mcp-protocol-version']);
+    return version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version) ? session : NO_SUCH_VERSION;
+  }
+
+  /** A stream does not outlive the token of its request; the client may resume it with another token. */
+  #endWithToken(response: ServerResponse, { expiresAt }: Caller): void {
+    if (expiresAt === undefined) return;
+    const { clock } = this.#options;
+    const timer = clock.setTimeout(() => response.destroy(), expiresAt - clock.now());
+    response.once('close', () => clock.clearTimeout(timer));
+  }
+}
+
+function placeOf(path: string): Route | undefined {
+  if (path === '/mcp') return { path, server: undefined };
+  const [, name] = /^\/servers\/([^/]{1,500})\/mcp$/.exec(path) ?? [];
+  if (name === undefined) return undefined;
+  try {
+    return { path, server: decodeURIComponent(name) };
+  } catch {
+    return undefined;
+  }
+}
+
+function isJson({ 'content-type': type = '', 'content-encoding': encoding }: IncomingHttpHeaders): boolean {
+  return /^application\/json\s*(;|$)/i.test(type) && encoding === undefined;
+}
+
+function takesStream({ accept = '' }: IncomingHttpHeaders): boolean {
+  return /text\/event-stream|text\/\*|\*\/\*/i.test(accept);
+}
+
+function oneOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : value?.[0];
+}

@@ -1,0 +1,123 @@
+/**
+ * The servers from the perspective of one client: the visible servers, and the connection for each. Clients without own
+ * connections share one view.
+ */
+import { hasTag } from '../../../machines/connection/connection.states.js';
+import type { Connection } from '../../servers/connection.js';
+import type { ToolHeldError } from '../../errors.js';
+import type { ServerStatus } from '../../lifecycle/status.js';
+import type { ServerOffer } from '../../runtime/internals.js';
+import type { ServerRow } from '../../config/entry/server-spec.js';
+import type { Troupe } from '../../runtime/troupe.js';
+import { isEnabled } from './isolation.js';
+import type { OwnConnections } from './own-connections.js';
+
+export interface ServerViewParts {
+  readonly common: Troupe;
+  readonly own?: OwnConnections | undefined;
+  /** The only visible server. */
+  readonly only?: string | undefined;
+  /** Whether the client has its own connection to that server. */
+  readonly isOwn: (server: string) => boolean;
+  /** Whether the client may use the server: an isolated server is not visible to clients without own connections. */
+  readonly isSeen: (row: ServerRow) => boolean;
+  /** Resolves when the shared connections have had their first attempt, or at the time limit. */
+  readonly whenCommonStarted: () => Promise<unknown>;
+}
+
+const NOTHING: ServerOffer = { tools: [], resources: [], resourceTemplates: [], prompts: [] };
+
+export class ServerView {
+  readonly only: string | undefined;
+  readonly #parts: ServerViewParts;
+
+  constructor(parts: ServerViewParts) {
+    this.#parts = parts;
+    this.only = parts.only;
+  }
+
+  get troupes(): readonly Troupe[] {
+    const { common, own } = this.#parts;
+    return own === undefined ? [common] : [common, own.troupe];
+  }
+
+  /** Names of the servers that the client may use and that are not disabled, sorted. */
+  get servers(): readonly string[] {
+    return this.#names((row) => isEnabled(row) && this.#parts.isSeen(row));
+  }
+
+  /** Includes disabled servers. */
+  get statuses(): readonly ServerStatus[] {
+    return this.#names(() => true).flatMap((server) => this.connection(server)?.status ?? []);
+  }
+
+  connection(server: string): Connection | undefined {
+    if (this.only !== undefined && server !== this.only) return undefined;
+    return (this.isOwn(server) ? this.#parts.own?.troupe : this.#parts.common)?.connection(server);
+  }
+
+  /** Whether the connection belongs to this client alone. */
+  isOwn(server: string): boolean {
+    return this.#parts.isOwn(server);
+  }
+
+  /** Why the tool with that name is held back. */
+  whyHeld(name: string): ToolHeldError | undefined {
+    for (const troupe of this.troupes) {
+      const held = troupe.whyHeld(name);
+      const isSeen =
+        held !== undefined && this.connection(held.server ?? '') === troupe.connection(held.server ?? '');
+      if (isSeen) return held;
+    }
+    return undefined;
+  }
+
+  offer(server: string): ServerOffer {
+    return (
+      (this.isOwn(server) ? this.#parts.own?.offer(server) : this.#parts.common.inside.offer(server)) ??
+      NOTHING
+    );
+  }
+
+  /** For a dormant connection, the instructions that the shared connection knows. */
+  instructions(server: string): string | null {
+    const { common } = this.#parts;
+    return (
+      this.connection(server)?.status.instructions ?? common.connection(server)?.status.instructions ?? null
+    );
+  }
+
+  /** Resolves when every visible connection has had its first attempt, or at the time limit. */
+  async whenStarted(): Promise<void> {
+    await Promise.all([this.#parts.whenCommonStarted(), this.#parts.own?.troupe.start()]);
+  }
+
+  /** Resolves when no ready server is still being asked for its lists. */
+  async whenListed(signal: AbortSignal): Promise<void> {
+    this.#parts.own?.wakeUnknown();
+    await this.#until(({ present }) => !hasTag(present, 'enriching'), signal);
+  }
+
+  /** Resolves when every server works, is dormant, waits for a person, or has failed in an attempt. */
+  async whenTried(signal: AbortSignal): Promise<void> {
+    await this.whenStarted();
+    await this.#until(({ present, status }) => hasTag(present, 'settled') || status.error !== null, signal);
+  }
+
+  #names(counts: (row: ServerRow) => boolean): readonly string[] {
+    const seen = this.#parts.common.inside.rows.filter(
+      (row) => counts(row) && (this.only === undefined || row.name === this.only),
+    );
+    return seen.map(({ name }) => name).toSorted();
+  }
+
+  /** Each troupe only reports on its own connections. */
+  async #until(isSo: (connection: Connection) => boolean, signal: AbortSignal): Promise<void> {
+    const areSo = (troupe: Troupe): boolean =>
+      this.servers.every((server) => {
+        const connection = this.connection(server);
+        return connection === undefined || connection !== troupe.connection(server) || isSo(connection);
+      });
+    await Promise.all(this.troupes.map((troupe) => troupe.inside.until(() => areSo(troupe), signal)));
+  }
+}

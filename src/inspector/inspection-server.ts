@@ -1,0 +1,120 @@
+/**
+ * Serves the page and its data on 127.0.0.1.
+ *
+ * Owns the port, the life of requests, and access. Does not own the answers (`inspector-routes.ts`) nor the data
+ * (`inspection-source.ts`).
+ *
+ * I1. A request needs the right `Host` and `Origin`, and for data of the troupe also the token. The token is in the
+ *     fragment of the address and so in no request line and no log (`access-guard.ts`).
+ * I2. An error in here, or of a socket, ends one exchange and nothing else.
+ * I3. Nothing is left after `close()`: pages are notified, and those that do not read are cut off.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ConfigError } from '../errors.js';
+import type { Clock } from '../ports.js';
+import { settlesWithin } from '../async/settles-within.js';
+import { refuse } from './inspector-answers.js';
+import { PageFiles } from './page-files.js';
+import { Routes } from './inspector-routes.js';
+import type { InspectionSource } from './inspection-source.js';
+import { STATELY_PAGE } from './stately-bridge.js';
+import { makeToken, AccessGuard } from './access-guard.js';
+
+export interface InspectionServer {
+  /** The address of the page, with the token in its fragment. Anybody who has it can see and command everything. */
+  readonly url: string;
+  /** The address of the bridge, if there is one. */
+  readonly statelyUrl: string | undefined;
+  /** Closes the server and notifies pages. Bounded and idempotent; never rejects. */
+  close(why?: string): Promise<void>;
+}
+
+export interface InspectionServerOptions {
+  readonly source: InspectionSource;
+  readonly clock: Clock;
+  /** 0 means any free port. */
+  readonly port: number;
+  /** The built page. Default: the one in this package. */
+  readonly folder?: string;
+  /** The address of a viewer of Stately's protocol. Default: no bridge. */
+  readonly viewer?: URL | undefined;
+}
+
+const HOST = '127.0.0.1';
+const MAX_CONNECTIONS = 128;
+/** Maximum time for a request to arrive, milliseconds. */
+const REQUEST_LIMIT_MS = 15_000;
+const MAX_HEADER_BYTES = 16 * 1_024;
+/** Maximum time for pages to read the rest when the server closes, milliseconds. */
+const CLOSE_LIMIT_MS = 1_000;
+
+/** Rejects with a `ConfigError` if the port is not available. */
+export async function openInspectionServer({
+  source,
+  clock,
+  port,
+  folder,
+  viewer,
+}: InspectionServerOptions): Promise<InspectionServer> {
+  const routes = new Routes(source, new PageFiles(folder), viewer);
+  const token = makeToken();
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: REQUEST_LIMIT_MS,
+    requestTimeout: REQUEST_LIMIT_MS,
+    connectionsCheckingInterval: REQUEST_LIMIT_MS,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  await listen(server, port);
+  const { port: taken } = server.address() as AddressInfo;
+  const gate = new AccessGuard(taken, token);
+  server.on('request', (request, response) => {
+    serve(request, response, { routes, gate }).catch(() => void response.destroy());
+  });
+  let closed: Promise<void> | undefined;
+  const end = async (why: string): Promise<void> => {
+    await settlesWithin(clock, CLOSE_LIMIT_MS, source.close(why));
+    const isClosed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await isClosed;
+  };
+  const address = (path: string): string => `http://${HOST}:${taken}${path}#${token}`;
+  return {
+    url: address('/'),
+    statelyUrl: viewer && address(STATELY_PAGE),
+    close: (why = 'The inspection was closed.') => (closed ??= end(why)),
+  };
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { routes, gate }: { readonly routes: Routes; readonly gate: AccessGuard },
+): Promise<void> {
+  const { headers, url = '/' } = request;
+  const refusal = gate.refusal(headers);
+  if (refusal !== undefined) return refuse(response, refusal);
+  if (!URL.canParse(url, `http://${HOST}`) || !url.startsWith('/'))
+    return refuse(response, { status: 400, error: 'The address cannot be read.' });
+  const exchange = { request, response, url: new URL(url, `http://${HOST}`) };
+  if (!exchange.url.pathname.startsWith('/api/')) return routes.page(exchange);
+  const apiRefusal = gate.apiRefusal(headers);
+  if (apiRefusal !== undefined) return refuse(response, apiRefusal);
+  return routes.api(exchange);
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  const listening = once(server, 'listening');
+  server.listen(port, HOST);
+  try {
+    await listening;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new ConfigError(`Port ${port} of ${HOST} is not available (${code}): free it, or choose another.`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The folder `inspector` serves the page that shows a running troupe or a log, on this machine only. The page itself is
+ * in `visualizer/`. This file owns the inspections of one troupe. The server is loaded with the first inspection.
+ */
+import { ConfigError } from '../errors.js';
+import { closedError, type Lifetime } from '../lifecycle/lifetime.js';
+import type { Inspection, InspectOptions } from './inspection.js';
+import type { LiveParts } from './live-source.js';
+import type { InspectionServer } from './inspection-server.js';
+
+const HIGHEST_PORT = 65_535;
+
+export class Inspections {
+  readonly #open = new Set<InspectionServer>();
+  readonly #lifetime: Pick<Lifetime, 'isClosed'>;
+  readonly #parts: LiveParts;
+
+  constructor(lifetime: Pick<Lifetime, 'isClosed'>, parts: LiveParts) {
+    this.#lifetime = lifetime;
+    this.#parts = parts;
+  }
+
+  /**
+   * Rejects with a `ConfigError` for invalid options or an unavailable port, and with a `NotReadyError` once the troupe
+   * is closed.
+   */
+  async begin(options: InspectOptions): Promise<Inspection> {
+    if (typeof options !== 'object' || options === null)
+      throw new ConfigError("inspect: expected the options to be an object, such as '{ port: 4400 }'");
+    const { port = 0, title = this.#parts.title, stately = false } = options;
+    if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT)
+      throw new ConfigError(`inspect: expected 'port' to be a whole number from 0 to ${HIGHEST_PORT}`);
+    if (typeof title !== 'string') throw new ConfigError("inspect: expected 'title' to be a text");
+    const [{ openInspectionServer }, { LiveSource }, { STATELY_VIEWER }] = await Promise.all([
+      import('./inspection-server.js'),
+      import('./live-source.js'),
+      import('./stately-bridge.js'),
+    ]);
+    const viewer = viewerAddress(stately === true ? STATELY_VIEWER : stately);
+    const { clock } = this.#parts;
+    const source = new LiveSource({ ...this.#parts, title });
+    const server = await openInspectionServer({ source, clock, port, viewer });
+    if (this.#lifetime.isClosed) {
+      await server.close();
+      throw closedError();
+    }
+    this.#open.add(server);
+    return {
+      url: server.url,
+      ...(server.statelyUrl !== undefined && { statelyUrl: server.statelyUrl }),
+      close: async () => {
+        this.#open.delete(server);
+        await server.close();
+      },
+    };
+  }
+
+  /** Ends all inspections. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map((server) => server.close('The troupe was closed.')));
+  }
+}
+
+/** Undefined if no viewer is wanted. */
+function viewerAddress(viewer: string | false): URL | undefined {
+  if (viewer === false) return undefined;
+  const url = URL.canParse(viewer) ? new URL(viewer) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new ConfigError("inspect: expected 'stately' to be true, false or the address of a viewer");
+}

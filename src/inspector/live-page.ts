@@ -1,0 +1,102 @@
+/**
+ * Writes to one page of a running troupe, at its own pace: the hello, the history and later entries, the newest rows,
+ * the end.
+ *
+ * L1. Nothing is queued for it: it is written to only while it reads, from buffers that all pages share.
+ * L2. A page that reads nothing for `STALL_MS` is cut off; a page that still runs reconnects.
+ * L3. The page gets a sign of life every `aliveEveryMs` of the hello, so that silence has a meaning.
+ */
+import type { Writable } from 'node:stream';
+import type { Clock } from '../ports.js';
+import type { HistoryReader } from './log-history.js';
+import type { Alive, SessionEnd, Hello, Resync } from './page-protocol.js';
+
+const STALL_MS = 60_000;
+
+export interface LivePageParts {
+  readonly clock: Clock;
+  readonly page: Writable;
+  readonly hello: Hello;
+  readonly reader: HistoryReader;
+  /** The newest rows; the same object until they change. */
+  readonly status: () => Buffer | undefined;
+  readonly onclosed: () => void;
+}
+
+export class LivePage {
+  readonly #parts: LivePageParts;
+  /** Resolves when nothing more can be written. */
+  readonly closed: Promise<void>;
+  #status: Buffer | undefined;
+  #farewell: string | undefined;
+  #stall: unknown;
+  #pulse: unknown;
+
+  constructor(parts: LivePageParts) {
+    this.#parts = parts;
+    const { page, clock, onclosed, hello } = parts;
+    page.on('drain', () => this.#resume());
+    // A page may go away at any moment.
+    page.on('error', () => {});
+    this.closed = new Promise((resolve) => {
+      page.once('close', () => {
+        clock.clearTimeout(this.#stall);
+        clock.clearTimeout(this.#pulse);
+        resolve();
+        onclosed();
+      });
+    });
+    page.write(line(hello));
+    this.#beat();
+    this.pump();
+  }
+
+  /** Writes until the page stops reading. */
+  pump(): void {
+    if (this.#stall !== undefined) return;
+    const { page, clock } = this.#parts;
+    while (page.writable && !page.writableNeedDrain) {
+      const message = this.#next();
+      if (message === undefined) return;
+      page.write(message);
+    }
+    if (page.writable) this.#stall = clock.setTimeout(() => page.destroy(), STALL_MS);
+  }
+
+  /** Sends the last message, after everything before. */
+  end(why: string): void {
+    this.#farewell ??= why;
+    this.pump();
+  }
+
+  #beat(): void {
+    const { page, clock, hello } = this.#parts;
+    if (hello.aliveEveryMs === undefined) return;
+    this.#pulse = clock.setTimeout(() => {
+      if (page.writable && !page.writableNeedDrain) page.write(line({ kind: 'alive' }));
+      this.#beat();
+    }, hello.aliveEveryMs);
+  }
+
+  #resume(): void {
+    this.#parts.clock.clearTimeout(this.#stall);
+    this.#stall = undefined;
+    this.pump();
+  }
+
+  #next(): Buffer | string | undefined {
+    const { page, reader, status } = this.#parts;
+    const rows = status();
+    if (rows !== undefined && rows !== this.#status) return (this.#status = rows);
+    const read = reader.next();
+    if (read !== undefined)
+      return 'bytes' in read ? read.bytes : line({ kind: 'resync', missed: read.missed });
+    if (this.#farewell === undefined) return undefined;
+    page.end(line({ kind: 'farewell', why: this.#farewell }));
+    return undefined;
+  }
+}
+
+function line(message: Hello | Resync | Alive | SessionEnd): string {
+  return `${JSON.stringify(message)}\n`;
+}

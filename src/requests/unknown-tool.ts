@@ -1,0 +1,48 @@
+/** The error of a call of an unknown tool: when and why it went, if there was one. */
+import type { CatalogTool } from '../catalog/registry.js';
+import type { RemovedTool } from '../catalog/vanished.js';
+import { nearestName } from '../text/near-miss.js';
+import { UnknownToolError } from '../errors.js';
+import { stateInWords } from '../lifecycle/state-in-words.js';
+import type { ServerStatus } from '../lifecycle/status.js';
+import { changedFields } from '../catalog/tool-fingerprint.js';
+
+export function unknownTool(
+  name: string,
+  statuses: readonly ServerStatus[],
+  vanished?: RemovedTool,
+  offered: readonly CatalogTool[] = [],
+): UnknownToolError {
+  if (vanished !== undefined) return goneTool(name, vanished);
+  const hints = `${didYouMean(name, offered)}${whoIsAway(statuses)}`;
+  return new UnknownToolError(name, `No server offers a tool called '${name}'.${hints}`);
+}
+
+/** Suggests a tool: the given name is often the server's own name of it. */
+function didYouMean(name: string, offered: readonly CatalogTool[]): string {
+  const names = offered.map((tool) => tool.name);
+  const meant = offered.find(({ tool }) => tool === name)?.name ?? nearestName(name, names);
+  return meant === undefined ? '' : ` Did you mean '${meant}'?`;
+}
+
+/** A sentence that names servers that are not ready and may have it; empty if all are ready. */
+export function whoIsAway(statuses: readonly ServerStatus[]): string {
+  const away = statuses
+    .filter(({ state }) => state !== 'ready')
+    .map((status) => `${status.server} is ${stateInWords(status)}`);
+  return away.length === 0 ? '' : ` Not every server is ready: ${away.join('; ')}.`;
+}
+
+export function goneTool(name: string, { server, at, why }: RemovedTool): UnknownToolError {
+  const message = `The tool '${name}' went at ${new Date(at).toISOString()}: ${why}.`;
+  return new UnknownToolError(name, message, { server, removedAt: at });
+}
+
+/** The error if a tool is no longer the one that was inspected; undefined if it is. */
+export function whyReplaced(lookedAt: CatalogTool, now: CatalogTool): UnknownToolError | undefined {
+  const { name, server } = now;
+  const isOfSameName = server === lookedAt.server && now.tool === lookedAt.tool;
+  if (isOfSameName && changedFields(lookedAt, now).length === 0) return undefined;
+  const message = `The tool '${name}' has changed since it was inspected, and was not called.`;
+  return new UnknownToolError(name, message, { server });
+}

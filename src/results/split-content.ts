@@ -1,0 +1,108 @@
+/**
+ * Splits a result into text for the model and blocks of data.
+ *
+ * A1. Everything that may hold words of a server becomes text, so that it is scanned, limited and wrapped. A block
+ *     holds only data and its media type.
+ * A2. Nothing is left out: an unknown block is shown as JSON; if that fails, the text gives the reason.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { isJsonObject, type JsonObject } from '../json/json-object.js';
+
+/** Data that is not text. Images and audio have the fields of MCP's own blocks. */
+export interface MediaBlock {
+  /** `image` and `audio` are MCP's own blocks; `file` is any other data. */
+  readonly type: 'image' | 'audio' | 'file';
+  /** Base64, without line breaks. */
+  readonly data: string;
+  /** `type/subtype` in lower case, without parameters. */
+  readonly mimeType: string;
+}
+
+export interface ResultParts {
+  readonly text: string;
+  /** In the order of the result. */
+  readonly blocks: readonly MediaBlock[];
+}
+
+/** Blocks between two pauses. */
+const BLOCKS_AT_A_TIME = 5_000;
+const MEDIA_TYPE = /^[a-z0-9][\w.+-]{0,62}\/[\w.+-]{1,126}$/;
+const UNKNOWN_MEDIA = 'application/octet-stream';
+
+/** Pauses every few thousand blocks. */
+export function* splitContent(result: CallToolResult): Generator<undefined, ResultParts, undefined> {
+  const { content, structuredContent, toolResult }: JsonObject = result;
+  const texts: string[] = [];
+  const blocks: MediaBlock[] = [];
+  let isAnythingSaid = false;
+  let taken = 0;
+  for (const each of toBlocks(content ?? toolResult)) {
+    const { said, json, media } = partOf(each);
+    const text = said ?? json;
+    if (text !== undefined) texts.push(text);
+    if (media !== undefined) blocks.push(media);
+    isAnythingSaid ||= said !== undefined && /\S/.test(said);
+    taken += 1;
+    if (taken % BLOCKS_AT_A_TIME === 0) yield;
+  }
+  if (!isAnythingSaid && structuredContent !== undefined) texts.push(toJson(structuredContent));
+  return { text: texts.join('\n'), blocks };
+}
+
+function toBlocks(content: unknown): readonly unknown[] {
+  if (Array.isArray(content)) return content;
+  return content === undefined ? [] : [content];
+}
+
+/** The result of one block. */
+interface Part {
+  /** The text of a text block. */
+  readonly said?: string;
+  /** Any other block as JSON, without its data. */
+  readonly json?: string;
+  readonly media?: MediaBlock;
+}
+
+function partOf(block: unknown): Part {
+  try {
+    return (isJsonObject(block) ? readablePart(block) : undefined) ?? { json: toJson(block) };
+  } catch (error) {
+    return { json: unshowable(error) };
+  }
+}
+
+/** Undefined for an unknown block. */
+function readablePart(block: JsonObject): Part | undefined {
+  const { type, text, data, mimeType, resource } = block;
+  if (type === 'text' && typeof text === 'string') return { said: text };
+  if (type === 'resource' && isJsonObject(resource)) {
+    const { blob, ...described } = resource;
+    const media = toMedia(blob, described['mimeType'] ?? UNKNOWN_MEDIA);
+    return media && { media, json: toJson({ ...block, resource: described }) };
+  }
+  if (type !== 'image' && type !== 'audio') return undefined;
+  const media = toMedia(data, mimeType);
+  return media?.type === type ? { media } : undefined;
+}
+
+function toMedia(data: unknown, mimeType: unknown): MediaBlock | undefined {
+  if (typeof data !== 'string' || typeof mimeType !== 'string') return undefined;
+  const essence = mimeType.replace(/;.*$/s, '').trim().toLowerCase();
+  const base64 = data.replace(/[\t\n\r ]/g, '');
+  if (!MEDIA_TYPE.test(essence) || base64 === '' || /[^A-Za-z\d+/=]/.test(base64)) return undefined;
+  const [kind] = essence.split('/');
+  return { type: kind === 'image' || kind === 'audio' ? kind : 'file', data: base64, mimeType: essence };
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch (error) {
+    return unshowable(error);
+  }
+}
+
+function unshowable(error: unknown): string {
+  const why = error instanceof Error ? error.message : 'no reason was given';
+  return `[A part of the result cannot be shown as JSON: ${why}]`;
+}

@@ -1,0 +1,163 @@
+/** Refuses options that make no sense, before anything is created. Each option is one row. */
+import { authProblems } from '../auth/auth-options.js';
+import { isObject, kindOf, readShape, type Report } from '../config/entry/read-shape.js';
+import {
+  DURATION,
+  FLAG,
+  POLICY,
+  RETRY_CALLS,
+  SOME_TEXT,
+  subset,
+  TEXT,
+  TEXTS,
+  type Schema,
+} from '../config/entry/schema.js';
+import type { NamingTemplate } from '../config/entry/server-config.js';
+import { checkPort, refuseProblems } from '../config/refuse-options.js';
+import { recordProblem } from '../event-log/record/record-options.js';
+import type { TroupeOptions } from '../options.js';
+import type { Clock, Logger } from '../ports.js';
+import { reviewProblem } from '../review/review-option.js';
+import { handlersProblems } from '../server-requests/handlers-option.js';
+import type { TrustStore } from '../trust/trust-store.js';
+import { cacheProblem } from './cache-option.js';
+import type { ViewOptions } from './view.js';
+
+/** Throws a `ConfigError` that names every option that is wrong, and what was expected. */
+export function checkOptions(options: TroupeOptions): void {
+  refuseProblems('createTroupe', (report) => {
+    readShape(options, SHAPE, [], report);
+    if (!isObject(options)) return;
+    for (const [name, check] of Object.entries<Schema | Check>(OPTIONS))
+      if (typeof check === 'function') check(options[name], name, report, options);
+  });
+}
+
+/** Throws a `ConfigError` that names what is wrong: a view with a misspelt option would show more than intended. */
+export function checkViewOptions(options: ViewOptions): void {
+  refuseProblems('view', (report) => void readShape(options, VIEW, [], report));
+}
+
+/** A check beyond a schema: of an object or a function of the host, or of an option that depends on another. */
+type Check = (value: unknown, name: string, report: Report, options: TroupeOptions) => void;
+
+/** `problemOf` is called only if the option is given. */
+const problem =
+  (problemOf: (value: unknown) => string | undefined): Check =>
+  (value, name, report) => {
+    const message = value === undefined ? undefined : problemOf(value);
+    if (message !== undefined) report([name], message);
+  };
+
+/** An object with these functions. */
+const port =
+  <Port>(...functions: readonly (keyof Port & string)[]): Check =>
+  (value, name, report) =>
+    checkPort(value, name, functions, report);
+
+const FUNCTION = problem((value) =>
+  typeof value === 'function' ? undefined : `expected a function, found ${kindOf(value)}`,
+);
+
+const CONFIG_FILE: Schema = {
+  type: 'object',
+  title: '{ path, scope }',
+  properties: { path: SOME_TEXT, scope: { type: 'string', enum: ['given', 'project'] } },
+  required: ['path'],
+  additionalProperties: false,
+};
+
+const DISCOVER: Schema = {
+  anyOf: [
+    FLAG,
+    subset({ cwd: SOME_TEXT, project: FLAG, user: FLAG, extensions: { type: 'object' }, filter: {} }),
+  ],
+};
+
+const OPTIONS = {
+  servers: { type: 'object', title: 'an object with one entry per server' },
+  config: {
+    anyOf: [
+      SOME_TEXT,
+      CONFIG_FILE,
+      { type: 'array', items: { anyOf: [SOME_TEXT, CONFIG_FILE] }, title: 'a list of files' },
+    ],
+  },
+  discover: (value, name, report, options) => {
+    if (value !== undefined && value !== null) readShape(value, DISCOVER, [name], report);
+    if (isObject(value)) FUNCTION(value['filter'], `${name}.filter`, report, options);
+  },
+  expansion: subset({
+    headers: { type: 'string', enum: ['own-env', 'host'] },
+    missing: { type: 'string', enum: ['error', 'empty'] },
+  }),
+  askInput: FUNCTION,
+  watch: FLAG,
+  clientInfo: {
+    type: 'object',
+    title: '{ name, version }',
+    properties: { name: SOME_TEXT, version: TEXT },
+    required: ['name', 'version'],
+  },
+  capabilities: { type: 'object' },
+  policy: POLICY,
+  trust: problem((value) =>
+    value === 'all' || value === 'remote-only' || typeof value === 'function'
+      ? undefined
+      : "expected 'all', 'remote-only' or a function",
+  ),
+  trustStore: port<TrustStore>('has', 'list', 'trust', 'revoke'),
+  retryCalls: RETRY_CALLS,
+  auth: (value, _name, report) => {
+    for (const { field, message } of authProblems(value)) report([field], message);
+  },
+  handlers: (value, _name, report, { capabilities }) => {
+    for (const { field, message } of handlersProblems(value, capabilities)) report([field], message);
+  },
+  validateArguments: FLAG,
+  naming: {
+    type: 'string',
+    enum: [
+      'mcp__{server}__{tool}',
+      'mcp_{server}_{tool}',
+      'mcp__{server}_{tool}',
+      '{tool}',
+    ] satisfies readonly NamingTemplate[],
+  },
+  review: problem(reviewProblem),
+  requiresConfirmation: FUNCTION,
+  maxConcurrentStarts: { type: 'integer', minimum: 1 },
+  retryBudget: subset({ burst: { type: 'integer', minimum: 1 }, everyMs: DURATION }),
+  cache: problem(cacheProblem),
+  startGateMs: DURATION,
+  // Its variables are read only when they are needed.
+  env: problem((value) =>
+    isObject(value) ? undefined : `expected an object of strings, found ${kindOf(value)}`,
+  ),
+  clock: port<Clock>('now', 'setTimeout', 'clearTimeout'),
+  seed: { type: 'number' },
+  record: problem(recordProblem),
+  inspector: problem((value) =>
+    typeof value === 'function' || (isObject(value) && typeof value['next'] === 'function')
+      ? undefined
+      : "expected a function, or an object with the function 'next'",
+  ),
+  logger: port<Logger>('debug', 'warn', 'error'),
+} satisfies { readonly [K in keyof TroupeOptions]-?: Schema | Check };
+
+const SHAPE: Schema = {
+  ...subset(
+    Object.fromEntries(
+      Object.entries<Schema | Check>(OPTIONS).map(([name, check]) => [
+        name,
+        typeof check === 'function' ? {} : check,
+      ]),
+    ),
+  ),
+  title: 'an object',
+};
+
+const VIEW: Schema = {
+  ...subset({ servers: TEXTS, tools: TEXTS } satisfies { readonly [K in keyof ViewOptions]-?: Schema }),
+  title: 'an object',
+};

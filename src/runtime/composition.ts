@@ -1,0 +1,306 @@
+/**
+ * Creates the parts of one troupe and connects them. Starts nothing.
+ *
+ * The folder `runtime` is the public façade of a troupe (`troupe.ts`, `view.ts`), the check of its options, and this
+ * composition of everything below.
+ *
+ * Some parts need each other. They get each other through functions, which are called only after this module has returned:
+ * the publisher masks with the secrets of the servers, the servers run with effects that ask for the servers, and a sign-in
+ * runs on the actor system of the supervisor.
+ */
+import { notifySessions, ServerRequests, toResponders } from '../server-requests/server-requests.js';
+import type { EffectPorts } from '../actors/effect-ports.js';
+import { toSignIns, type SignIns } from '../auth/sign-ins.js';
+import { CallCheck } from '../calls/call-check.js';
+import { CatalogCache } from '../catalog/cache.js';
+import { Catalogs } from '../catalog/catalogs.js';
+import { ExtraLists } from '../catalog/extra-lists.js';
+import { Extras } from '../catalog/extras.js';
+import { ToolRegistry, type ServerFacts } from '../catalog/registry.js';
+import { RemovedTools } from '../catalog/vanished.js';
+import { InputAnswers } from '../config/entry/inputs.js';
+import { DEFAULT_NAMING } from '../config/entry/server-config.js';
+import type { ObservableSystem } from '../event-log/record/observed-system.js';
+import { Wire } from '../event-log/record/wire-tap.js';
+import { attachInspector } from '../inspector/host-inspector.js';
+import { Inspections } from '../inspector/inspections.js';
+import { Lifetime } from '../lifecycle/lifetime.js';
+import { Publisher } from '../lifecycle/publish.js';
+import type { TroupeOptions } from '../options.js';
+import { PACKAGE } from '../package.js';
+import { systemClock, type Clock } from '../ports.js';
+import { createClient } from '../protocol/create-client.js';
+import { SessionPreferences } from '../requests/session-preferences.js';
+import { TroupeRequests } from '../requests/troupe-requests.js';
+import { toReviewOptions } from '../review/review-option.js';
+import { Reviews } from '../review/reviews.js';
+import { Review } from '../review/tool-review.js';
+import { SchemaValidator } from '../schemas/schema-validator.js';
+import { NO_MASK, type Mask } from '../secrets/secrets.js';
+import { clientCapabilities } from '../server-requests/handlers.js';
+import { ConfigReader } from '../servers/config-reader.js';
+import { Configuration } from '../servers/configuration.js';
+import { toReviewedServer } from '../servers/server-entry.js';
+import type { Runtime } from '../servers/server.js';
+import { Servers } from '../servers/servers.js';
+import { Sessions } from '../sessions/sessions.js';
+import { createTransport } from '../transports/create-transport.js';
+import { TrustedEntries } from '../trust/trusted-entries.js';
+import { toCatalogStore } from './cache-option.js';
+import type { TroupeAccess, TroupeInternals } from './internals.js';
+import { DEFAULT_START_GATE_MS, managerInput } from './manager-input.js';
+import { Recordings } from './recordings.js';
+import { toConfirmationPolicy } from './confirmation-policy.js';
+import { Results } from './results.js';
+
+/** The parts that the façade uses. */
+export interface TroupeParts {
+  readonly clock: Clock;
+  readonly publisher: Publisher;
+  readonly lifetime: Lifetime;
+  readonly sessions: Sessions;
+  readonly servers: Servers;
+  readonly configuration: Configuration;
+  readonly signIns: SignIns | undefined;
+  readonly registry: ToolRegistry;
+  readonly lists: ExtraLists;
+  readonly removedTools: RemovedTools;
+  readonly cache: CatalogCache | undefined;
+  readonly reviews: Reviews;
+  readonly review: Review;
+  readonly requests: TroupeRequests;
+  readonly results: Results;
+  readonly recordings: Recordings;
+  readonly inspections: Inspections;
+  /** Detaches the inspector of the host; undefined if there is none. */
+  readonly detachInspector: (() => void) | undefined;
+  readonly access: TroupeAccess;
+}
+
+export function compose(options: TroupeOptions, internals: TroupeInternals): TroupeParts {
+  const clock = options.clock ?? systemClock;
+  const seed = options.seed ?? clock.now();
+  const naming = options.naming ?? DEFAULT_NAMING;
+  const manager = managerInput(options);
+  const { onchanged } = internals;
+  const lifetime = new Lifetime();
+  const sessions = new Sessions();
+  const catalogs = new Catalogs();
+  const extras = new Extras();
+  const wishes = new SessionPreferences();
+
+  const publisher = new Publisher(clock, options.logger, (text) => servers.maskAll(text));
+  const { publish } = publisher;
+  const mask = (server: string): Mask => servers.mask(server);
+  const system = (): ObservableSystem => servers.supervisor.observable;
+  const signIns = toSignIns(options.auth, clock, publish, () => servers.supervisor.roots);
+  const trustedEntries = new TrustedEntries(
+    options.trustStore,
+    (message) => publish({ type: 'diagnostic', kind: 'trust-store-problem', message }),
+    clock,
+  );
+
+  const reading = new ConfigReader(options, trustedEntries, publish, internals.load);
+  const servers = new Servers({
+    terms: {
+      ...options,
+      env: options.env ?? process.env,
+      workspaceFolder: process.cwd(),
+      trustedEntries,
+      answers: new InputAnswers(options.askInput),
+      seed,
+      tokenMask: (name) => signIns?.mask(name) ?? NO_MASK,
+    },
+    reading,
+    manager,
+    runtime: () => runtime,
+    onchanged,
+  });
+  const store = toCatalogStore(options.cache);
+  const cache =
+    store === undefined ? undefined : new CatalogCache({ store, servers, catalogs, clock, publish });
+  const reviews = new Reviews({
+    ...toReviewOptions(options.review),
+    clock,
+    publish,
+    mask,
+    echoMask: (server) => servers.echoMask(server),
+    target: (server) => toReviewedServer(servers.get(server)?.entry.row),
+    filter: (server) => servers.filter(server),
+    generation: (server) => servers.get(server)?.generation ?? 0,
+    lifetime,
+    changed: () => {
+      registry.outdated();
+      publisher.wake();
+    },
+  });
+  catalogs.onlisted = (...listed) => reviews.listed(...listed);
+
+  function* serverFacts(): Iterable<readonly [string, ServerFacts]> {
+    for (const { name, entry, present } of servers.all) {
+      const { row, settings } = entry;
+      const isExpected = !lifetime.hasStarted && settings.enabled;
+      const state = isExpected ? 'configuring' : present.state;
+      yield [name, { source: row.source, filter: settings.tools, held: reviews.heldBack(name), state }];
+    }
+  }
+  const requiresConfirmation = toConfirmationPolicy(options.requiresConfirmation, { publish, mask });
+  const lists = new ExtraLists(extras, serverFacts, naming);
+  const registry = new ToolRegistry(catalogs, serverFacts, naming, requiresConfirmation);
+  const review = new Review({ reviews, publisher, shown: () => registry.tools, naming });
+  const removedTools = new RemovedTools({
+    clock,
+    catalogs,
+    status: (server) => servers.get(server)?.connection.status,
+    filter: (server) => servers.filter(server),
+    nameOf: (tool) => registry.nameOf(tool),
+  });
+  registry.ongone = (tools) => removedTools.note(tools);
+
+  const wire = new Wire(clock, mask);
+  const responders = toResponders(options.handlers ?? {});
+  const effects: EffectPorts = {
+    clock,
+    sessions,
+    servers,
+    catalogs,
+    extras,
+    wishes,
+    cache,
+    reviews,
+    publish,
+    createTransport: internals.createTransport ?? createTransport,
+    signIns,
+    createClient: (server) =>
+      createClient({
+        clientInfo: options.clientInfo ?? PACKAGE,
+        capabilities:
+          internals.declares?.(server) ?? clientCapabilities(options.handlers, options.capabilities),
+        meta: internals.handshakeMeta,
+        clock,
+      }),
+    wire,
+    onnotification: internals.onnotification,
+    serverRequests: new ServerRequests(internals.responders ?? (() => responders), { clock, publish, mask }),
+  };
+  const check = new CallCheck({
+    publish,
+    mask,
+    validator: new SchemaValidator(),
+    checksArguments: options.validateArguments !== false,
+  });
+  let lastCall = 0;
+  const runtime: Runtime = {
+    publisher,
+    lifetime,
+    effects,
+    calls: { clock, publish, mask, nextCall: () => (lastCall += 1), check },
+    toolCount: (server) => registry.count(server),
+    spawn: (spec) => servers.supervisor.add(spec),
+  };
+  const requests = new TroupeRequests({
+    clock,
+    lists: {
+      get resources() {
+        return lists.resources;
+      },
+      get resourceTemplates() {
+        return lists.resourceTemplates;
+      },
+      get prompts() {
+        return lists.prompts;
+      },
+      get status() {
+        return servers.statuses;
+      },
+      prompt: (name) => lists.prompt(name),
+    },
+    servers: () => servers.connections,
+    whyIdle: () => lifetime.whyIdle,
+    until: (isTrue, signal) => publisher.until(isTrue, signal),
+    publish,
+    wishes,
+  });
+
+  const recordings = new Recordings(options.record, {
+    system,
+    publisher,
+    wire,
+    clock,
+    seed,
+    manager,
+    lifetime,
+  });
+  const inspections = new Inspections(lifetime, {
+    clock,
+    title: `${options.clientInfo?.name ?? PACKAGE.name} (${process.pid})`,
+    system,
+    record: (target) => recordings.begin(target),
+    connections: () => servers.connections,
+    connection: (name) => servers.get(name)?.connection,
+    tools: () => registry.tools,
+    mask,
+    review: (server) => reviews.state(server),
+    onchanged: (fn) => publisher.onflushed(fn),
+  });
+  const detachInspector =
+    options.inspector &&
+    attachInspector(options.inspector, {
+      system: system(),
+      mask,
+      failed: (why) =>
+        publish({ type: 'diagnostic', kind: 'inspector-failed', message: `The inspector threw: ${why}` }),
+    });
+  const configuration = new Configuration({
+    servers,
+    reading,
+    trustedEntries,
+    publisher,
+    lifetime,
+    clock,
+    isWatched: options.watch === true,
+    gateMs: options.startGateMs ?? DEFAULT_START_GATE_MS,
+    judged: () => reviews.ready(),
+    onchanged,
+  });
+
+  // In this order: the lists need the decisions of the reviews, and removed tools need the former list of the registry.
+  for (const part of [reviews, registry, lists, removedTools]) part.follow(publisher);
+
+  return {
+    clock,
+    publisher,
+    lifetime,
+    sessions,
+    servers,
+    configuration,
+    signIns,
+    registry,
+    lists,
+    removedTools,
+    cache,
+    reviews,
+    review,
+    requests,
+    results: new Results(publish),
+    recordings,
+    inspections,
+    detachInspector,
+    access: {
+      get rows() {
+        return servers.rows;
+      },
+      whenRead: () => servers.whenRead(),
+      offer: (server) => ({
+        tools: registry.definitions(server),
+        resources: extras.get(server, 'resources'),
+        resourceTemplates: extras.get(server, 'resourceTemplates'),
+        prompts: extras.get(server, 'prompts'),
+      }),
+      until: (isTrue, signal) => publisher.until(isTrue, signal),
+      onflushed: (fn) => publisher.onflushed(fn),
+      observerFailed: publisher.observerFailed,
+      notifyServers: (method) => notifySessions(sessions.usable, method),
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** Whether a person must confirm the calls of a tool: the answer of the host's policy. Anything but a clear no means yes. */
+import type { LifecycleEventBody } from '../lifecycle/event.js';
+import type { TroupeOptions } from '../options.js';
+import type { ToolInfo } from '../catalog/registry.js';
+import type { Mask } from '../secrets/secrets.js';
+import { rawKey } from '../catalog/naming.js';
+
+export interface ConfirmationPolicyPorts {
+  readonly publish: (event: LifecycleEventBody) => void;
+  readonly mask: (server: string) => Mask;
+}
+
+/** Each problem of the policy is reported once for each tool. */
+export function toConfirmationPolicy(
+  ask: TroupeOptions['requiresConfirmation'],
+  { publish, mask }: ConfirmationPolicyPorts,
+): (tool: ToolInfo) => boolean {
+  if (ask === undefined) return () => true;
+  const told = new Set<string>();
+  const tell = ({ server, tool }: ToolInfo, what: string): void => {
+    const key = rawKey({ server, tool });
+    if (told.has(key)) return;
+    told.add(key);
+    const name = mask(server)(tool);
+    publish({
+      type: 'diagnostic',
+      kind: 'confirmation-policy-failed',
+      server,
+      tool: name,
+      message: `'requiresConfirmation' ${what} for '${name}' of '${server}', which counts as yes.`,
+    });
+  };
+  return (tool) => {
+    try {
+      const answer: unknown = ask(tool);
+      if (typeof answer === 'boolean') return answer;
+      // The answer may be a promise that rejects, and nothing else handles that.
+      Promise.resolve(answer).catch(() => {});
+      tell(tool, 'gave neither true nor false');
+      return true;
+    } catch (error) {
+      const why = error instanceof Error ? mask(tool.server)(error.message) : 'no error';
+      tell(tool, `threw (${why})`);
+      return true;
+    }
+  };
+}

@@ -1,0 +1,42 @@
+/** The result of a start. */
+import { hasTag } from '../../machines/connection/connection.states.js';
+import type { Failure } from '../../machines/policy/failure.js';
+import type { DroppedEntry } from '../config/files/drop-filtered.js';
+import type { SourceReport } from '../config/files/sources.js';
+import type { ServerStatus } from '../lifecycle/status.js';
+
+/** The result of `start()`: names of servers, each in one of the first three lists. */
+export interface StartReport {
+  /** Servers whose tools can be called. */
+  readonly ready: readonly string[];
+  /** Servers that were given up, each with the cause. */
+  readonly failed: readonly {
+    /** Name of the server. */
+    readonly server: string;
+    /** Why its last attempt failed. */
+    readonly failure: Failure;
+  }[];
+  /** Servers that are neither ready nor failed yet: still trying, or waiting for a person. */
+  readonly pending: readonly string[];
+  /** Every configuration source, in order of precedence. */
+  readonly sources: readonly SourceReport[];
+  /** Discovered entries that the filter of `discover` left out, unchanged: secrets in them are not masked. */
+  readonly dropped: readonly DroppedEntry[];
+}
+
+/** Servers that are dormant or stopped (disabled, for instance) are in none of the lists: nothing is under way. */
+export function toStartReport(
+  rows: readonly ServerStatus[],
+  { sources, dropped }: Pick<StartReport, 'sources' | 'dropped'>,
+): StartReport {
+  const ready: string[] = [];
+  const failed: { server: string; failure: Failure }[] = [];
+  const pending: string[] = [];
+  for (const row of rows) {
+    const { server, state, error } = row;
+    if (state === 'ready') ready.push(server);
+    else if (state === 'failed' && error !== null) failed.push({ server, failure: error });
+    else if (state !== 'stopped' && !hasTag(row, 'dormant')) pending.push(server);
+  }
+  return { ready, failed, pending, sources, dropped };
+}

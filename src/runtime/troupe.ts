@@ -1,0 +1,652 @@
+/**
+ * The façade: what a host calls. `composition.ts` creates the parts and connects them; the charts decide about the lifecycle
+ * of a connection.
+ *
+ * Longer than 300 lines because it documents every method of the public API, with an example each; the methods are short.
+ */
+import type { Observable } from 'rxjs';
+import type {
+  CallToolResult,
+  GetPromptResult,
+  LoggingLevel,
+  ReadResourceResult,
+} from '@modelcontextprotocol/sdk/types.js';
+import { filter } from '../lifecycle/rx.js';
+import type { CallOptions } from '../calls/call.js';
+import type { RenderedResult } from '../results/render-result.js';
+import type { ResultOptions } from './results.js';
+import { abortable } from '../async/abortable.js';
+import type { CatalogPrompt } from '../catalog/prompt.js';
+import type { CatalogTool } from '../catalog/registry.js';
+import type { RemovedTool } from '../catalog/vanished.js';
+import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
+import { checkOptions, checkViewOptions } from './check-options.js';
+import type { Connection, WaitOptions } from '../servers/connection.js';
+import type { NotReadyError, ToolHeldError } from '../errors.js';
+import type { RecordTarget, Recording } from '../event-log/record/record-options.js';
+import { isDiagnostic, type DiagnosticEvent, type LifecycleEvent } from '../lifecycle/event.js';
+import type { ServerStatus } from '../lifecycle/status.js';
+import type { TroupeOptions } from '../options.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
+import type { Inspection, InspectOptions } from '../inspector/inspection.js';
+import { closedError } from '../lifecycle/lifetime.js';
+import { settlesWithin } from '../async/settles-within.js';
+import type { ReloadReport } from '../servers/reload-report.js';
+import type { Review } from '../review/tool-review.js';
+import { toStartReport, type StartReport } from './start-report.js';
+import type { TroupeAccess, TroupeInternals } from './internals.js';
+import { notifySessions } from '../server-requests/server-requests.js';
+import { atExit } from '../async/exit-hook.js';
+import type {
+  Completion,
+  CompletionArgument,
+  CompletionOptions,
+  CompletionRef,
+} from '../requests/connection-requests.js';
+import type { RequestOptions } from '../requests/request.js';
+import type { ServerScope, ResourceOptions } from '../requests/troupe-requests.js';
+import { unknownTool, whyReplaced } from '../requests/unknown-tool.js';
+import { untilSettled } from './wait-settled.js';
+import { compose, type TroupeParts } from './composition.js';
+import { View, type ViewOptions } from './view.js';
+
+/** Longest time `close()` waits for the charts before it kills what is left. */
+const CLOSE_LIMIT_MS = 10_000;
+/** Longest time it waits for the kill. */
+const KILL_LIMIT_MS = 2_000;
+
+/** The supervised MCP connections of one host. Made by `createTroupe`. */
+export class Troupe {
+  /** Everything that happens. Hot; never replays. */
+  readonly events$: Observable<LifecycleEvent>;
+  /** The `diagnostic` events among them. */
+  readonly diagnostics$: Observable<DiagnosticEvent>;
+  /** One row per server: replays the present rows and emits when one has changed. The others stay the same objects. */
+  readonly status$: Observable<readonly ServerStatus[]>;
+  /** The tools as a model sees them; replays the present list. */
+  readonly tools$: Observable<readonly CatalogTool[]>;
+  /** The resources of all servers; replays the present list. They come a moment after a server is ready: see `settled`. */
+  readonly resources$: Observable<readonly CatalogResource[]>;
+  /** The resource templates of all servers; replays the present list. */
+  readonly resourceTemplates$: Observable<readonly CatalogResourceTemplate[]>;
+  /** The prompts of all servers; replays the present list. */
+  readonly prompts$: Observable<readonly CatalogPrompt[]>;
+  /** The tools that are held back because they differ from what was accepted; see the option of that name. */
+  readonly review: Review;
+  /** @internal */
+  readonly inside: TroupeAccess;
+  readonly #parts: TroupeParts;
+  readonly #hasRoots: boolean;
+  #started: Promise<StartReport> | undefined;
+  #closed: Promise<void> | undefined;
+  #forgetExit: (() => void) | undefined;
+
+  constructor(options: TroupeOptions);
+  /** @internal */
+  constructor(options: TroupeOptions, internals: TroupeInternals);
+  constructor(options: TroupeOptions, internals: TroupeInternals = {}) {
+    this.#parts = compose(options, internals);
+    this.#hasRoots = options.handlers?.roots !== undefined;
+    const { publisher, access, review } = this.#parts;
+    this.inside = access;
+    this.review = review;
+    this.events$ = publisher.events$;
+    this.diagnostics$ = this.events$.pipe(filter(isDiagnostic));
+    this.tools$ = publisher.live(() => this.tools);
+    this.status$ = publisher.live(() => this.status);
+    this.resources$ = publisher.live(() => this.resources);
+    this.resourceTemplates$ = publisher.live(() => this.resourceTemplates);
+    this.prompts$ = publisher.live(() => this.prompts);
+  }
+
+  /** One row per server, in the order of the configuration. A row that has not changed is the same object as before. */
+  get status(): readonly ServerStatus[] {
+    return this.#parts.servers.statuses;
+  }
+
+  /** The tools as a model sees them, sorted by server and name, without those that are held back. The same list until it changes. */
+  get tools(): readonly CatalogTool[] {
+    return this.#parts.registry.tools;
+  }
+
+  /**
+   * The tool of that name for the model; undefined if there is none.
+   *
+   * @example
+   * ```ts
+   * const tool = troupe.tool('mcp__fs__read_file');
+   * ```
+   */
+  tool(name: string): CatalogTool | undefined {
+    return this.#parts.registry.tool(name);
+  }
+
+  /** Sorted by server and URI. Those of a connection that is away stay, marked stale. */
+  get resources(): readonly CatalogResource[] {
+    return this.#parts.lists.resources;
+  }
+
+  /** Sorted by server and URI template. */
+  get resourceTemplates(): readonly CatalogResourceTemplate[] {
+    return this.#parts.lists.resourceTemplates;
+  }
+
+  /** Sorted by server and the server's own name for them. */
+  get prompts(): readonly CatalogPrompt[] {
+    return this.#parts.lists.prompts;
+  }
+
+  /**
+   * The listed resource with that URI, of that server if one is given; undefined if there is none or more than one.
+   *
+   * @example
+   * ```ts
+   * const resource = troupe.resource('file:///README.md', 'fs');
+   * ```
+   */
+  resource(uri: string, server?: string): CatalogResource | undefined {
+    return resourceIn(this.resources, uri, server);
+  }
+
+  /**
+   * The prompt of that exposed name; undefined if there is none.
+   *
+   * @example
+   * ```ts
+   * const prompt = troupe.prompt('mcp__git__commit_message');
+   * ```
+   */
+  prompt(name: string): CatalogPrompt | undefined {
+    return this.#parts.lists.prompt(name);
+  }
+
+  /**
+   * The handle of a configured server; undefined if there is no such server.
+   *
+   * @example
+   * ```ts
+   * await troupe.connection('fs')?.restart();
+   * ```
+   */
+  connection(name: string): Connection | undefined {
+    return this.#parts.servers.get(name)?.connection;
+  }
+
+  /**
+   * Reads the configuration and starts every enabled server at the same time. Cached tools are in the list before
+   * any server is started. Resolves when the first attempt of each server is over; after 250 ms it waits only for those
+   * without cached tools, and after the start gate for none. Never rejects for a server or an unreadable source. A second
+   * call gives the first promise. The signal ends the wait, not the start.
+   *
+   * @throws {@link NotReadyError} after `close`.
+   * @throws The reason of the signal, if it aborts.
+   *
+   * @example
+   * ```ts
+   * const report = await troupe.start();
+   * for (const { server, failure } of report.failed) console.warn(server, failure.message);
+   * ```
+   */
+  start({ signal }: WaitOptions = {}): Promise<StartReport> {
+    if (this.#parts.lifetime.isClosed) return Promise.reject(closedError());
+    this.#started ??= this.#start();
+    return signal === undefined ? this.#started : abortable(this.#started, signal);
+  }
+
+  /**
+   * Resolves when every server is ready with all its lists read, is stopped or dormant, waits for a person, or has
+   * failed, even if it tries again by then.
+   *
+   * @throws {@link NotReadyError} if the troupe closes before.
+   * @throws The reason of the signal, if it aborts.
+   *
+   * @example
+   * ```ts
+   * await troupe.settled({ signal: AbortSignal.timeout(10_000) });
+   * console.log(troupe.resources.length);
+   * ```
+   */
+  async settled({ signal }: WaitOptions = {}): Promise<void> {
+    await this.start(signal === undefined ? {} : { signal });
+    await untilSettled(
+      { publisher: this.#parts.publisher, connections: () => this.#parts.servers.connections },
+      signal,
+    );
+  }
+
+  /**
+   * Adds a server, and starts it if the troupe has started.
+   *
+   * @throws {@link ConfigError} for a known name or an entry that cannot be used.
+   * @throws {@link NotReadyError} after `close`.
+   *
+   * @example
+   * ```ts
+   * const connection = await troupe.add('fs', { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] });
+   * await connection.ready();
+   * ```
+   */
+  add(name: string, config: ServerConfig): Promise<Connection> {
+    return this.#parts.servers.add(name, config);
+  }
+
+  /**
+   * Stops a server and forgets it; resolves when nothing of it is left. An unknown name is not an error. A server that a
+   * source still names comes back with the next `reload`.
+   *
+   * @example
+   * ```ts
+   * await troupe.remove('fs');
+   * ```
+   */
+  remove(name: string): Promise<void> {
+    return this.#parts.servers.remove(name);
+  }
+
+  /**
+   * Reads the sources again and touches only what changed: an entry with the same meaning keeps its process. `servers`
+   * replaces the option of that name; servers from `add` stay. Neither an unreadable source nor an unusable entry removes
+   * a server. Resolves when every added or changed server has made its first attempt, or after the start gate. The signal
+   * ends the wait, not the reload.
+   *
+   * @throws {@link NotReadyError} before `start` and after `close`.
+   * @throws {@link ConfigError} if `servers` is not an object.
+   * @throws The reason of the signal, if it aborts.
+   *
+   * @example
+   * ```ts
+   * const report = await troupe.reload();
+   * console.log(report);
+   * ```
+   */
+  reload(servers?: TroupeOptions['servers'], options: WaitOptions = {}): Promise<ReloadReport> {
+    return this.#parts.configuration.reload(servers, options);
+  }
+
+  /**
+   * Calls a tool by its name for the model and gives the server's untouched result, `isError` included (MCP 2025-11-25,
+   * Tools, Error Handling). Waits for a connection that is on its way.
+   *
+   * @throws {@link UnknownToolError} if no server offers a tool of that name. Nothing was sent.
+   * @throws {@link ToolHeldError} if the tool is held back. Nothing was sent.
+   * @throws {@link InvalidArgumentsError} if the arguments do not fit the input schema. Nothing was sent.
+   * @throws {@link NotReadyError} if the server is not ready and does not become so in time, before `start`, and after `close`. Nothing was sent.
+   * @throws {@link JsonRpcError} if the server answers with an error.
+   * @throws {@link CallTimeoutError} if a limit of the call has passed.
+   * @throws {@link CallAbortedError} if the signal aborts.
+   * @throws {@link OutcomeUnknownError} if the connection was lost after the call may have reached the server.
+   *
+   * @example
+   * ```ts
+   * const result = await troupe.callTool('mcp__fs__read_file', { path: 'README.md' }, { timeoutMs: 10_000 });
+   * if (result.isError) console.error(result.content);
+   * ```
+   */
+  callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const tool = this.#parts.registry.tool(name);
+    const connection = tool === undefined ? undefined : this.#parts.servers.get(tool.server)?.connection;
+    if (tool === undefined || connection === undefined) return Promise.reject(this.#unknown(name));
+    return connection.callOffered(tool.tool, args, options, () => {
+      const now = this.#parts.registry.tool(name);
+      if (now?.server !== tool.server || now.tool !== tool.tool) return this.#unknown(name);
+      return options.lookedAt && whyReplaced(options.lookedAt, now);
+    });
+  }
+
+  /**
+   * Why it accepts no requests: it has not started, or is closed. Undefined while it runs.
+   *
+   * @internal
+   */
+  get whyIdle(): NotReadyError | undefined {
+    return this.#parts.lifetime.whyIdle;
+  }
+
+  /**
+   * The record of a tool that is no longer shown under that name.
+   *
+   * @internal
+   */
+  vanished(name: string): RemovedTool | undefined {
+    return this.#parts.registry.tool(name) === undefined ? this.#parts.removedTools.get(name) : undefined;
+  }
+
+  /**
+   * Why the tool that has, or would have, that name is held back.
+   *
+   * @internal
+   */
+  whyHeld(name: string): ToolHeldError | undefined {
+    const held = this.review.held.find((tool) => tool.name === name);
+    return held && this.#parts.reviews.whyHeld(held.server, held.tool);
+  }
+
+  /**
+   * Reads a resource of the server that lists it, or has a template that fits it, or is named. Gives the server's
+   * untouched result (MCP 2025-11-25, Resources). Repeated once if the connection is lost meanwhile.
+   *
+   * @throws {@link NotFoundError} if no server matches, or several do.
+   * @throws {@link NotReadyError} if the server is not ready and does not become so in time, before `start`, and after `close`. Nothing was sent.
+   * @throws {@link JsonRpcError} if the server answers with an error.
+   * @throws {@link CallTimeoutError} if a limit of the call has passed.
+   * @throws {@link CallAbortedError} if the signal aborts.
+   * @throws {@link ConnectionLostError} or {@link OutcomeUnknownError} if the connection is lost and the repetition as well.
+   *
+   * @example
+   * ```ts
+   * const { contents } = await troupe.readResource('file:///README.md');
+   * ```
+   */
+  readResource(uri: string, options: ResourceOptions = {}): Promise<ReadResourceResult> {
+    return this.#parts.requests.readResource(uri, options);
+  }
+
+  /**
+   * Subscribes to a resource: each change is published as `resource.updated`. Lasts across reconnects until `unsubscribe`
+   * or `remove`. If it is refused or cannot be sent, nothing of it is left. A dormant server reports nothing until it is
+   * started. Finds the server as `readResource` does.
+   *
+   * @throws What `readResource` throws.
+   *
+   * @example
+   * ```ts
+   * troupe.events$.subscribe((event) => {
+   *   if (event.type === 'resource.updated') console.log(event.uri);
+   * });
+   * await troupe.subscribe('file:///README.md');
+   * ```
+   */
+  subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
+    return this.#parts.requests.subscribe(uri, options);
+  }
+
+  /**
+   * Ends the subscriptions to a resource, at one server or at all. Without a subscription it does nothing.
+   *
+   * @example
+   * ```ts
+   * await troupe.unsubscribe('file:///README.md');
+   * ```
+   */
+  unsubscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
+    return this.#parts.requests.unsubscribe(uri, options);
+  }
+
+  /**
+   * Gets a prompt by its exposed name, filled in with `args` (MCP 2025-11-25, Prompts).
+   *
+   * @throws What `readResource` throws.
+   *
+   * @example
+   * ```ts
+   * const { messages } = await troupe.getPrompt('mcp__git__commit_message', { style: 'short' });
+   * ```
+   */
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: RequestOptions = {},
+  ): Promise<GetPromptResult> {
+    return this.#parts.requests.getPrompt(name, args, options);
+  }
+
+  /**
+   * Asks for completions of a prompt's argument (by the prompt's exposed name) or a resource template's variable (MCP
+   * 2025-11-25, Completion).
+   *
+   * @throws What `readResource` throws.
+   *
+   * @example
+   * ```ts
+   * const { values } = await troupe.complete(
+   *   { type: 'ref/prompt', name: 'mcp__git__commit_message' },
+   *   { name: 'style', value: 's' },
+   * );
+   * ```
+   */
+  complete(
+    ref: CompletionRef,
+    argument: CompletionArgument,
+    options: CompletionOptions & ServerScope = {},
+  ): Promise<Completion> {
+    return this.#parts.requests.complete(ref, argument, options);
+  }
+
+  /**
+   * Sets the lowest level of log messages (`server.log`; levels of RFC 5424), now and in every later session: of one
+   * server, or of all that support levels, including servers added later. For all it waits for no connection, and a server
+   * that refuses is a `diagnostic` of the kind `log-level`.
+   *
+   * @throws What `readResource` throws, if `server` is given.
+   *
+   * @example
+   * ```ts
+   * await troupe.setLogLevel('debug', { server: 'fs' });
+   * ```
+   */
+  setLogLevel(level: LoggingLevel, options: ResourceOptions = {}): Promise<void> {
+    return this.#parts.requests.setLogLevel(level, options);
+  }
+
+  /**
+   * As the function `renderResult`; oddities are published as `diagnostic` events, and spilled files exist until `close`.
+   *
+   * @example
+   * ```ts
+   * const name = 'mcp__fs__read_file';
+   * const result = await troupe.callTool(name, { path: 'README.md' });
+   * const { text } = await troupe.renderResult(result, { server: 'fs', tool: 'read_file' });
+   * ```
+   */
+  renderResult(result: CallToolResult, options: ResultOptions): Promise<RenderedResult> {
+    return this.#parts.results.render(result, options);
+  }
+
+  /**
+   * Notifies every connected server that the roots have changed, so that it requests them again (MCP 2025-11-25, Roots).
+   * Resolves when the notifications are written; a session that is lost in the meantime is not an error.
+   *
+   * @throws `TypeError` if no handler for roots was given.
+   *
+   * @example
+   * ```ts
+   * await troupe.rootsChanged();
+   * ```
+   */
+  async rootsChanged(): Promise<void> {
+    if (!this.#hasRoots) throw new TypeError("rootsChanged() needs the option 'handlers.roots'.");
+    await notifySessions(this.#parts.sessions.usable, 'notifications/roots/list_changed');
+  }
+
+  /**
+   * A part of this troupe, for a sub-agent. It cannot start, stop or close anything.
+   *
+   * @throws {@link ConfigError} for an option that makes no sense.
+   *
+   * @example
+   * ```ts
+   * const view = troupe.view({ servers: ['fs'], tools: ['mcp__fs__read_*'] });
+   * console.log(view.tools.map(({ name }) => name));
+   * ```
+   */
+  view(options: ViewOptions): View {
+    checkViewOptions(options);
+    return new View(this, options, this.#parts.requests);
+  }
+
+  /**
+   * `false` stops the retries of remote servers. `true` allows them again and lets each server try once, spread out; it has
+   * no effect unless `false` came before.
+   *
+   * @throws `TypeError` for anything but `true` or `false`.
+   *
+   * @example
+   * ```ts
+   * troupe.setOnline(false);
+   * ```
+   */
+  setOnline(online: boolean): void {
+    if (typeof online !== 'boolean') throw new TypeError('setOnline() takes true or false.');
+    this.#parts.servers.supervisor.network(online);
+  }
+
+  /**
+   * Ends all connections at the same time, within 12 s. Never rejects. Nothing is left when it resolves; otherwise there is
+   * a `diagnostic` of the kind `not-released`. A second call gives the first promise.
+   *
+   * @example
+   * ```ts
+   * await troupe.close();
+   * ```
+   */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  /**
+   * Speeds up `close()`: every server that is still closing is killed.
+   *
+   * @example
+   * ```ts
+   * process.once('SIGTERM', () => void troupe.kill());
+   * ```
+   */
+  async kill(): Promise<void> {
+    const closed = this.close();
+    void this.#parts.sessions.killAll();
+    await closed;
+  }
+
+  /**
+   * Records from now on, as the option `record` does from the start, until the recording or the troupe is closed. A target
+   * that cannot be written ends the recording with a `diagnostic` of the kind `record-failed`.
+   *
+   * @throws {@link ConfigError} for an invalid target.
+   * @throws {@link NotReadyError} after `close`.
+   *
+   * @example
+   * ```ts
+   * const recording = await troupe.record('troupe.log');
+   * await recording.close();
+   * ```
+   */
+  async record(target: RecordTarget): Promise<Recording> {
+    this.#parts.lifetime.refuseClosed();
+    return this.#parts.recordings.begin(target);
+  }
+
+  /**
+   * Serves a page on 127.0.0.1 that shows what every connection does and did, and can send it commands, until the
+   * inspection or the troupe is closed. While no page is open, nothing is recorded, at no cost.
+   *
+   * @throws {@link ConfigError} for a port that is not available.
+   * @throws {@link NotReadyError} after `close`.
+   *
+   * @example
+   * ```ts
+   * const inspection = await troupe.inspect();
+   * console.log(inspection.url);
+   * ```
+   */
+  async inspect(options: InspectOptions = {}): Promise<Inspection> {
+    this.#parts.lifetime.refuseClosed();
+    return this.#parts.inspections.begin(options);
+  }
+
+  /** Closes the troupe, for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #start(): Promise<StartReport> {
+    const { cache, configuration, lifetime, publisher, recordings, registry, reviews, servers, sessions } =
+      this.#parts;
+    this.#forgetExit = atExit(() => void sessions.killAll());
+    servers.open();
+    const [loaded] = await Promise.all([configuration.open(), recordings.open()]);
+    await cache?.warm(servers.enabled.map(({ name }) => name));
+    // The cached tools are shown before the connections are created.
+    registry.outdated();
+    publisher.wake();
+    await reviews.ready();
+    if (!lifetime.isClosed) {
+      servers.startAll();
+      void configuration.watch(loaded);
+      cache?.announce();
+      reviews.begin();
+    }
+    await publisher.until(() => lifetime.isSettled);
+    return toStartReport(this.status, loaded);
+  }
+
+  async #close(): Promise<void> {
+    const {
+      cache,
+      clock,
+      configuration,
+      detachInspector,
+      inspections,
+      lifetime,
+      publisher,
+      recordings,
+      registry,
+      results,
+      reviews,
+      servers,
+      sessions,
+      signIns,
+    } = this.#parts;
+    // The list of tools is not rebuilt for every server that stops: no one asks for removed tools any more.
+    registry.ongone = undefined;
+    const unfollowed = configuration.close();
+    servers.close();
+    const reviewed = reviews.close();
+    const ending = publisher.until(() => lifetime.hasEnded).then(() => sessions.closeAll());
+    const isDone =
+      (await settlesWithin(clock, CLOSE_LIMIT_MS, ending)) ||
+      (await settlesWithin(clock, KILL_LIMIT_MS, sessions.killAll()));
+    if (!isDone) {
+      const message = `${sessions.size} session(s) were not proven gone when the troupe closed.`;
+      publisher.publish({ type: 'diagnostic', kind: 'not-released', message });
+    }
+    await signIns?.close();
+    servers.supervisor.dispose();
+    await Promise.all([
+      unfollowed,
+      results.close(),
+      cache?.close(),
+      reviewed,
+      // Before the recordings, so that pages learn why theirs ends.
+      inspections.close(),
+      recordings.close(),
+    ]);
+    this.#forgetExit?.();
+    detachInspector?.();
+    publisher.complete();
+  }
+
+  #unknown(name: string): Error {
+    const why = this.whyIdle ?? this.whyHeld(name);
+    return why ?? unknownTool(name, this.status, this.vanished(name), this.tools);
+  }
+}
+
+/**
+ * Makes a troupe: the supervised MCP connections of one host. Starts nothing.
+ *
+ * @throws {@link ConfigError} for an option that makes no sense.
+ *
+ * @example
+ * ```ts
+ * import { createTroupe } from 'mcp-troupe';
+ *
+ * const troupe = createTroupe({ config: '.mcp.json' });
+ * await troupe.start();
+ * const result = await troupe.callTool('mcp__fs__read_file', { path: 'README.md' });
+ * await troupe.close();
+ * ```
+ */
+export function createTroupe(options: TroupeOptions): Troupe {
+  checkOptions(options);
+  return new Troupe(options);
+}

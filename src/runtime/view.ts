@@ -1,0 +1,288 @@
+/**
+ * A part of a troupe, for a sub-agent: some servers, some tools. It reads and calls; it cannot start, stop, close or change
+ * anything.
+ */
+import type { Observable } from 'rxjs';
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import { distinctUntilChanged, filter, map } from '../lifecycle/rx.js';
+import type { CallOptions } from '../calls/call.js';
+import type { RenderedResult } from '../results/render-result.js';
+import type { ResultOptions } from './results.js';
+import { isAllowed } from '../config/entry/tool-filter.js';
+import type { CatalogPrompt } from '../catalog/prompt.js';
+import type { CatalogTool } from '../catalog/registry.js';
+import { resourceIn, type CatalogResource, type CatalogResourceTemplate } from '../catalog/resource.js';
+import { isSameList } from '../catalog/list-diff.js';
+import type { RemovedTool } from '../catalog/vanished.js';
+import { UnknownToolError, type NotReadyError, type ToolHeldError } from '../errors.js';
+import type { LifecycleEvent } from '../lifecycle/event.js';
+import type { ServerStatus } from '../lifecycle/status.js';
+import type {
+  Completion,
+  CompletionArgument,
+  CompletionOptions,
+  CompletionRef,
+} from '../requests/connection-requests.js';
+import type { RequestOptions } from '../requests/request.js';
+import type { ServerScope, ResourceOptions, TroupeRequests } from '../requests/troupe-requests.js';
+import { goneTool } from '../requests/unknown-tool.js';
+
+/** Which servers and tools a view shows. */
+export interface ViewOptions {
+  /** Names of the servers in the view. Default: all. */
+  readonly servers?: readonly string[];
+  /** Names for the model of the tools in the view; `*` is a wildcard. Default: all tools of these servers. */
+  readonly tools?: readonly string[];
+}
+
+/**
+ * The part of a troupe that a view reads.
+ *
+ * @internal
+ */
+export interface Viewed {
+  readonly tools: readonly CatalogTool[];
+  readonly tools$: Observable<readonly CatalogTool[]>;
+  readonly resources: readonly CatalogResource[];
+  readonly resources$: Observable<readonly CatalogResource[]>;
+  readonly resourceTemplates: readonly CatalogResourceTemplate[];
+  readonly resourceTemplates$: Observable<readonly CatalogResourceTemplate[]>;
+  readonly prompts: readonly CatalogPrompt[];
+  readonly prompts$: Observable<readonly CatalogPrompt[]>;
+  readonly status: readonly ServerStatus[];
+  readonly events$: Observable<LifecycleEvent>;
+  readonly whyIdle: NotReadyError | undefined;
+  vanished(name: string): RemovedTool | undefined;
+  whyHeld(name: string): ToolHeldError | undefined;
+  callTool(name: string, args?: object, options?: CallOptions): Promise<CallToolResult>;
+  renderResult(result: CallToolResult, options: ResultOptions): Promise<RenderedResult>;
+}
+
+/** The part of a list that is in the view: the same object until something in it changes. */
+class SeenList<T> {
+  #from: readonly T[] | undefined;
+  #seen: readonly T[] = Object.freeze([]);
+
+  constructor(
+    private readonly whole: () => readonly T[],
+    private readonly sees: (entry: T) => boolean,
+  ) {}
+
+  get entries(): readonly T[] {
+    const whole = this.whole();
+    if (this.#from === whole) return this.#seen;
+    this.#from = whole;
+    const seen = whole.filter((entry) => this.sees(entry));
+    if (!isSameList(seen, this.#seen)) this.#seen = Object.freeze(seen);
+    return this.#seen;
+  }
+
+  /** The live part of a live list. */
+  live(whole$: Observable<readonly T[]>): Observable<readonly T[]> {
+    return whole$.pipe(
+      map(() => this.entries),
+      distinctUntilChanged(),
+    );
+  }
+}
+
+/** A part of a troupe: some servers, some tools. Made by `Troupe.view`. It cannot start, stop or close anything. */
+export class View {
+  /** The tools of the view; replays the present list. */
+  readonly tools$: Observable<readonly CatalogTool[]>;
+  /** The resources of the view; replays the present list. */
+  readonly resources$: Observable<readonly CatalogResource[]>;
+  /** The resource templates of the view; replays the present list. */
+  readonly resourceTemplates$: Observable<readonly CatalogResourceTemplate[]>;
+  /** The prompts of the view; replays the present list. */
+  readonly prompts$: Observable<readonly CatalogPrompt[]>;
+  /** The events of the servers in the view. */
+  readonly events$: Observable<LifecycleEvent>;
+  readonly #whole: Viewed;
+  readonly #options: ViewOptions;
+  readonly #tools: SeenList<CatalogTool>;
+  readonly #resources: SeenList<CatalogResource>;
+  readonly #templates: SeenList<CatalogResourceTemplate>;
+  readonly #prompts: SeenList<CatalogPrompt>;
+  readonly #requests: TroupeRequests;
+
+  /** @internal */
+  constructor(whole: Viewed, options: ViewOptions, requests: TroupeRequests) {
+    this.#whole = whole;
+    this.#options = options;
+    const isOfSeen = ({ server }: { readonly server: string }): boolean => this.#sees(server);
+    this.#tools = new SeenList(
+      () => whole.tools,
+      (tool) => this.#offers(tool),
+    );
+    this.#resources = new SeenList(() => whole.resources, isOfSeen);
+    this.#templates = new SeenList(() => whole.resourceTemplates, isOfSeen);
+    this.#prompts = new SeenList(() => whole.prompts, isOfSeen);
+    this.#requests = requests.among(this, (server) => this.#sees(server));
+    this.tools$ = this.#tools.live(whole.tools$);
+    this.resources$ = this.#resources.live(whole.resources$);
+    this.resourceTemplates$ = this.#templates.live(whole.resourceTemplates$);
+    this.prompts$ = this.#prompts.live(whole.prompts$);
+    this.events$ = whole.events$.pipe(
+      filter((event) => 'server' in event && event.server !== undefined && this.#sees(event.server)),
+    );
+  }
+
+  /** The tools of the view. The same object until something in it changes. */
+  get tools(): readonly CatalogTool[] {
+    return this.#tools.entries;
+  }
+
+  /** The resources of the servers in the view. The same object until something in it changes. */
+  get resources(): readonly CatalogResource[] {
+    return this.#resources.entries;
+  }
+
+  /** The resource templates of the servers in the view. The same object until something in it changes. */
+  get resourceTemplates(): readonly CatalogResourceTemplate[] {
+    return this.#templates.entries;
+  }
+
+  /** The prompts of the servers in the view. The same object until something in it changes. */
+  get prompts(): readonly CatalogPrompt[] {
+    return this.#prompts.entries;
+  }
+
+  /** One row for each server in the view, as in `Troupe.status`. */
+  get status(): readonly ServerStatus[] {
+    return this.#whole.status.filter(({ server }) => this.#sees(server));
+  }
+
+  /**
+   * The tool of that name for the model; undefined if the view has none.
+   *
+   * @example
+   * ```ts
+   * const tool = view.tool('mcp__fs__read_file');
+   * ```
+   */
+  tool(name: string): CatalogTool | undefined {
+    return this.tools.find((tool) => tool.name === name);
+  }
+
+  /**
+   * As `Troupe.callTool`, among the tools of the view.
+   *
+   * @throws What `Troupe.callTool` throws; {@link UnknownToolError} also for a tool that is not in the view.
+   *
+   * @example
+   * ```ts
+   * const result = await view.callTool('mcp__fs__read_file', { path: 'README.md' });
+   * ```
+   */
+  callTool(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    if (this.tool(name) === undefined) return Promise.reject(this.#unknown(name));
+    return this.#whole.callTool(name, args, options);
+  }
+
+  /**
+   * As `Troupe.renderResult`.
+   *
+   * @throws What `Troupe.renderResult` throws.
+   *
+   * @example
+   * ```ts
+   * const result = await view.callTool('mcp__fs__read_file', { path: 'README.md' });
+   * const { text } = await view.renderResult(result, { server: 'fs', tool: 'read_file' });
+   * ```
+   */
+  renderResult(result: CallToolResult, options: ResultOptions): Promise<RenderedResult> {
+    return this.#whole.renderResult(result, options);
+  }
+
+  /**
+   * As `Troupe.resource`, among the servers of the view.
+   *
+   * @example
+   * ```ts
+   * const resource = view.resource('file:///README.md');
+   * ```
+   */
+  resource(uri: string, server?: string): CatalogResource | undefined {
+    return resourceIn(this.resources, uri, server);
+  }
+
+  /**
+   * The prompt with that exposed name; undefined if the view has none.
+   *
+   * @example
+   * ```ts
+   * const prompt = view.prompt('mcp__git__commit_message');
+   * ```
+   */
+  prompt(name: string): CatalogPrompt | undefined {
+    return this.prompts.find((prompt) => prompt.name === name);
+  }
+
+  /**
+   * As `Troupe.readResource`, among the servers of the view.
+   *
+   * @throws What `Troupe.readResource` throws.
+   *
+   * @example
+   * ```ts
+   * const { contents } = await view.readResource('file:///README.md');
+   * ```
+   */
+  readResource(uri: string, options: ResourceOptions = {}): Promise<ReadResourceResult> {
+    return this.#requests.readResource(uri, options);
+  }
+
+  /**
+   * As `Troupe.getPrompt`, among the servers of the view.
+   *
+   * @throws What `Troupe.getPrompt` throws.
+   *
+   * @example
+   * ```ts
+   * const { messages } = await view.getPrompt('mcp__git__commit_message');
+   * ```
+   */
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: RequestOptions = {},
+  ): Promise<GetPromptResult> {
+    return this.#requests.getPrompt(name, args, options);
+  }
+
+  /**
+   * As `Troupe.complete`, among the servers of the view.
+   *
+   * @throws What `Troupe.complete` throws.
+   */
+  complete(
+    ref: CompletionRef,
+    argument: CompletionArgument,
+    options: CompletionOptions & ServerScope = {},
+  ): Promise<Completion> {
+    return this.#requests.complete(ref, argument, options);
+  }
+
+  /** The error says that a tool is held back if the view would otherwise have it. */
+  #unknown(name: string): Error {
+    const { whyIdle } = this.#whole;
+    if (whyIdle !== undefined) return whyIdle;
+    const held = this.#whole.whyHeld(name);
+    if (held?.server !== undefined && this.#offers({ name, server: held.server })) return held;
+    const vanished = this.#whole.vanished(name);
+    if (vanished !== undefined && this.#offers({ name, server: vanished.server })) {
+      return goneTool(name, vanished);
+    }
+    return new UnknownToolError(name, `No tool called '${name}' is offered here.`);
+  }
+
+  #sees(server: string): boolean {
+    return this.#options.servers === undefined || this.#options.servers.includes(server);
+  }
+
+  #offers(tool: Pick<CatalogTool, 'name' | 'server'>): boolean {
+    const { tools } = this.#options;
+    return this.#sees(tool.server) && isAllowed(tool.name, tools === undefined ? {} : { allow: tools });
+  }
+}

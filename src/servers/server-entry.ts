@@ -1,0 +1,142 @@
+/**
+ * One entry of the configuration: its settings, whether it may run, and its expansion, which is computed for every
+ * attempt. A new reading makes a new entry. It holds names of variables; values exist only in the result of `resolve`.
+ */
+import type { Resolution } from '../actors/effect-ports.js';
+import type { TrustedEntries } from '../trust/trusted-entries.js';
+import { targetOf } from '../config/diff.js';
+import {
+  effectiveSettings,
+  type EffectiveSettings,
+  type HostSettings,
+} from '../config/entry/effective-settings.js';
+import { hashOf } from '../config/entry/entry-hash.js';
+import { expandConfig } from '../config/entry/expand.js';
+import { hiddenInputs, type InputAnswers } from '../config/entry/inputs.js';
+import type { ServerRow, ServerSpec } from '../config/entry/server-spec.js';
+import { needsTrust, toTrustRequest } from '../trust/trust-rules.js';
+import type { ExpansionOptions } from '../config/entry/expansion-options.js';
+import type { TrustPolicy, TrustRequest } from '../trust/trust-request.js';
+import { secretsOf } from '../secrets/secrets.js';
+import type { ServerStatus } from '../lifecycle/status.js';
+import { TransportError } from '../failures/transport-error.js';
+import { homeFolder } from '../storage/user-folder.js';
+import type { ReviewedServer } from '../catalog/catalogs.js';
+
+/** What applies to every entry of a troupe. */
+export interface EntryTerms extends HostSettings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workspaceFolder: string;
+  readonly trust?: TrustPolicy;
+  readonly trustedEntries: TrustedEntries;
+  readonly expansion?: ExpansionOptions;
+  readonly answers: InputAnswers;
+}
+
+/** The expanded entry, and the secrets among its values. */
+export interface Resolved {
+  readonly resolution: Resolution;
+  readonly secrets: readonly string[];
+}
+
+export class ServerEntry {
+  /** The settings of the entry, or the ones of the host if the entry was refused. */
+  readonly settings: EffectiveSettings;
+  #cacheKey: string | undefined;
+
+  constructor(
+    readonly row: ServerRow,
+    private readonly terms: EntryTerms,
+  ) {
+    this.settings = effectiveSettings('failure' in row ? {} : row.config, terms);
+  }
+
+  get transport(): ServerStatus['transport'] {
+    const { row } = this;
+    if ('failure' in row || 'command' in row.config) return 'stdio';
+    const { config } = row;
+    return 'url' in config ? (config.type ?? 'http') : 'in-process';
+  }
+
+  /**
+   * The key under which the server's tools are cached: a hash of its name and of its unexpanded command or address.
+   * Undefined for a server object of this process, which has no content to hash.
+   */
+  get cacheKey(): string | undefined {
+    const { row } = this;
+    if ('failure' in row || 'server' in row.config) return undefined;
+    return (this.#cacheKey ??= hashOf({ name: row.name, target: targetOf(row) }));
+  }
+
+  /** What a person is asked to trust; undefined if the entry needs no trust. */
+  get trustRequest(): TrustRequest | undefined {
+    const { row } = this;
+    return 'failure' in row || !needsTrust(row, this.terms.trust) ? undefined : toTrustRequest(row);
+  }
+
+  /** Stores that the entry is trusted. */
+  trust(): void {
+    const request = this.trustRequest;
+    if (request !== undefined) this.terms.trustedEntries.trust(request);
+  }
+
+  /** Whether the entry needs no trust, or has it. Asks nobody; never rejects. */
+  async isTrusted(): Promise<boolean> {
+    const request = this.trustRequest;
+    return request === undefined || this.terms.trustedEntries.has(request);
+  }
+
+  /** Whether it may be started; asks for trust if needed. Rejects as `resolve` does. */
+  async askForTrust(): Promise<boolean> {
+    this.#requireUsable();
+    const request = this.trustRequest;
+    const { trustedEntries, trust } = this.terms;
+    if (request === undefined || (await trustedEntries.has(request))) return true;
+    if (typeof trust !== 'function' || !(await trust(request))) return false;
+    trustedEntries.trust(request);
+    return trustedEntries.has(request);
+  }
+
+  /** Rejects with a `TransportError` whose failure says what is wrong with the entry. */
+  async resolve(): Promise<Resolved> {
+    const row = this.#requireUsable();
+    if (!(await this.askForTrust())) return { resolution: { kind: 'untrusted' }, secrets: [] };
+    const answers = await this.terms.answers.answersFor(row);
+    if ('failure' in answers) throw new TransportError(answers.failure);
+    const inputs = answers.values;
+    const { env, expansion: rules } = this.terms;
+    const workspaceFolder = row.scope === 'project' ? row.baseDir : this.terms.workspaceFolder;
+    const expansion = expandConfig(row, { ...rules, env, inputs, workspaceFolder, home: homeFolder() });
+    if ('failure' in expansion) throw new TransportError(expansion.failure);
+    const { config } = expansion;
+    const secrets = secretsOf(row.config, config, { ...env, ...inputs }, hiddenInputs(row));
+    return { resolution: { kind: 'resolved', hash: row.hash, config }, secrets };
+  }
+
+  #requireUsable(): ServerSpec {
+    const { row } = this;
+    if ('failure' in row) throw new TransportError(row.failure);
+    return row;
+  }
+}
+
+/** Memo: it is needed for every session and every list, and a row never changes. */
+const known = new WeakMap<ServerRow, ReviewedServer>();
+
+/**
+ * The server that a review attributes tools to: its name, and the program or address behind it; settings do not count. The
+ * folder counts only for an entry of a project, so a host that runs from another folder keeps its reviews. Undefined for an
+ * entry that cannot be used.
+ */
+export function toReviewedServer(row: ServerRow | undefined): ReviewedServer | undefined {
+  if (row === undefined || 'failure' in row) return undefined;
+  const reviewed = known.get(row) ?? make(row);
+  known.set(row, reviewed);
+  return reviewed;
+}
+
+function make(row: ServerSpec): ReviewedServer {
+  const { name, scope, baseDir } = row;
+  const target = targetOf({ ...row, baseDir: scope === 'project' ? baseDir : '' });
+  return { server: name, hash: hashOf({ name, target }) };
+}

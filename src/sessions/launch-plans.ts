@@ -1,0 +1,41 @@
+/**
+ * The result of resolving an entry, on its way from `resolveConfig` to `openTransport`. A plan belongs to one session, by
+ * connection and generation, and is used once. Plans hold secrets: nothing here is ever published.
+ */
+import type { SessionKey } from '../../machines/connection/connection.events.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
+import type { ReviewedServer } from '../catalog/catalogs.js';
+
+export interface LaunchPlan {
+  readonly config: ServerConfig;
+  /** The key under which the session's tools are cached; undefined if they are not. */
+  readonly cacheKey: string | undefined;
+  /** The server to which a review attributes the tools; undefined if nothing is reviewed. */
+  readonly reviewed: ReviewedServer | undefined;
+}
+
+interface Kept {
+  readonly generation: number;
+  readonly plan: LaunchPlan;
+}
+
+export class LaunchPlans {
+  /** The latest plan of each connection: a session is opened right after its entry was resolved, or never. */
+  readonly #latest = new Map<string, Kept>();
+
+  set({ name, generation }: SessionKey, plan: LaunchPlan): void {
+    this.#latest.set(name, { generation, plan });
+  }
+
+  /** Removes and returns the plan of a session. */
+  take({ name, generation }: SessionKey): LaunchPlan | undefined {
+    const kept = this.#latest.get(name);
+    if (kept?.generation !== generation) return undefined;
+    this.#latest.delete(name);
+    return kept.plan;
+  }
+
+  forget(name: string): void {
+    this.#latest.delete(name);
+  }
+}

@@ -1,0 +1,305 @@
+/**
+ * The streamable HTTP transport (MCP 2025-03-26 to 2025-11-25, "Transports"), client side.
+ *
+ * Owns which requests are unanswered and what each kind of failure means. `answer-stream.ts` reads and resumes the stream
+ * of one answer, `listening-stream.ts` keeps the stream for the server's own messages open.
+ *
+ * H1. Every request has one outcome: its answer through `onmessage`, a rejection of `send()`, or `onlost`. Only the end
+ *     of the session (`onclose`) and a cancellation by the caller settle it otherwise.
+ * H2. `send()` of a request resolves when a stream for its answer is open, or when a JSON answer has been delivered.
+ * H3. `written` is false if the server refused with 4xx, 307 or 308: it did not accept the message. A refusal with 4xx
+ *     that carries the id of the request is its answer (see `http-refusal.ts`, N2).
+ */
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { pause } from '../../async/abortable.js';
+import { readAnswer } from './answer-stream.js';
+import { readText, BodyTooLarge } from './body-text.js';
+import { EVENT_STREAM, isEventStream } from './event-stream.js';
+import { type HttpReply, errorCode } from './http-exchange.js';
+import { leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
+import { HttpSession, type HttpTransportOptions } from './http-session.js';
+import { isAnswer, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
+import { listen } from './listening-stream.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
+import type { SessionTransport } from '../session-transport.js';
+import { isJsonObject } from '../../json/json-object.js';
+
+const JSON_TYPE = 'application/json';
+/** After one request has found the session gone, the others in flight have this long to get their own replies. */
+const LAST_REPLIES_MS = 500;
+
+export function createStreamableHttpTransport(options: HttpTransportOptions): SessionTransport {
+  return new StreamableHttpTransport(options);
+}
+
+class StreamableHttpTransport extends HttpSession {
+  readonly kind = 'http';
+  onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
+
+  readonly #unanswered = new Map<RequestId, AbortController>();
+  #awaitingReply = 0;
+  #unreachable = 0;
+  #isInitialized = false;
+  #hasListeningStream = false;
+  /** Why nothing more is sent: the server does not know the session, or refuses its credentials. */
+  #gone: RawFailure | undefined;
+  /** Requests in flight may finish, however long they take: only one request needed more scope. */
+  #isFinishing = false;
+
+  /** Set as soon as one request has found the session gone, although the last replies are still awaited. */
+  override get ended(): RawFailure | undefined {
+    return super.ended ?? this.#gone;
+  }
+
+  async start(): Promise<void> {
+    this.open();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const body = this.serialize(message);
+    if (isRequest(message)) return this.#request(message, body);
+    try {
+      await this.post(message, body, (signal) => this.#post(message, body, signal));
+    } catch (error) {
+      this.#judge(error);
+      throw error;
+    }
+    if ('method' in message && message.method === 'notifications/initialized') this.#listen();
+  }
+
+  protected override async farewell(signal: AbortSignal): Promise<void> {
+    if (this.sessionId === undefined) return;
+    try {
+      const reply = await this.requests.send({ method: 'DELETE', mayComeTwice: true, signal });
+      void reply.discard();
+    } catch (error) {
+      const failure = error instanceof TransportError ? error.failure : undefined;
+      // 405: the server ends sessions by itself; 404: it has done so.
+      if (failure?.http?.status === 404 || failure?.http?.status === 405) return;
+      const reason = failure?.message ?? 'no reply came in time';
+      this.notice('session-delete-failed', `The session with ${this.url} could not be deleted: ${reason}`);
+    }
+  }
+
+  /** An answer is delivered once: a resumed stream may repeat it, and a cancelled request may still get one. */
+  protected override deliver(message: JSONRPCMessage, during?: RequestId): void {
+    if (isAnswer(message) && (message.id === undefined || !this.#unanswered.delete(message.id))) return;
+    super.deliver(message, during);
+    this.#endIfOver();
+  }
+
+  protected override reached(): void {
+    this.#unreachable = 0;
+  }
+
+  protected override alive(): void {
+    this.reached();
+    super.alive();
+  }
+
+  async #request(request: JSONRPCRequest, body: string): Promise<void> {
+    const { id, method } = request;
+    const controller = this.track();
+    this.#unanswered.set(id, controller);
+    try {
+      const reply = await this.#post(request, body, controller.signal);
+      if (method === 'initialize') {
+        this.requests.sessionId = reply.header('mcp-session-id');
+        // The server is there, whatever it answers: the handshake distinguishes that from silence.
+        this.alive();
+      }
+      if (isEventStream(reply)) return void this.#readStream(request, reply, controller);
+      if (mediaType(reply) === JSON_TYPE) await this.#readJson(id, reply);
+      // Against the specification, some servers answer on the listening stream.
+      else if (reply.status === 202 && this.#hasListeningStream) void reply.discard();
+      else throw await this.requests.notMcp(reply);
+      this.untrack(controller);
+    } catch (error) {
+      // The status that refuses `initialize` decides which transport to use, whatever the body says.
+      const seen = method === 'initialize' ? { error } : seenByRequest(error, request);
+      if ('answer' in seen) this.deliver(seen.answer, id);
+      else this.#judge(seen.error);
+      this.#settle(id, controller);
+      if ('answer' in seen) return;
+      const thrown = explained(seen.error, controller.signal, this.url, this.maxMessageBytes);
+      this.#doubtAfter(method, thrown.failure, controller.signal);
+      throw thrown;
+    }
+  }
+
+  /** Posts any message. Resolves with a 2xx reply. */
+  async #post(message: JSONRPCMessage, body: string, signal: AbortSignal): Promise<HttpReply> {
+    if (this.#gone !== undefined) throw new TransportError(this.#gone);
+    this.#awaitingReply += 1;
+    try {
+      return await this.requests.send({
+        method: 'POST',
+        body,
+        accept: `${JSON_TYPE}, ${EVENT_STREAM}`,
+        mayComeTwice: mayComeTwice(message),
+        signal,
+      });
+    } finally {
+      this.#awaitingReply -= 1;
+      this.#endIfOver();
+    }
+  }
+
+  async #readJson(id: RequestId, reply: HttpReply): Promise<void> {
+    const text = await readText(reply.body, this.maxMessageBytes, () => this.alive());
+    const messages = parseMessages(text);
+    if (messages === undefined) throw await this.requests.notMcp(reply, text);
+    for (const message of messages) this.deliver(message, id);
+    if (this.#unanswered.has(id)) throw unanswered(messages, this.url);
+  }
+
+  /** Never rejects. */
+  async #readStream(
+    { id, method }: JSONRPCRequest,
+    reply: HttpReply,
+    controller: AbortController,
+  ): Promise<void> {
+    try {
+      await readAnswer(
+        {
+          requests: this.requests,
+          clock: this.clock,
+          maxMessageBytes: this.maxMessageBytes,
+          onData: (data) => this.receive(data, id),
+          onWord: () => this.alive(),
+          isAnswered: () => !this.#unanswered.has(id),
+        },
+        reply,
+        controller,
+      );
+    } catch (error) {
+      const { failure } = explained(error, controller.signal, this.url, this.maxMessageBytes);
+      if (this.isOpen && this.#unanswered.has(id)) this.tell(() => this.onlost?.(id, failure));
+      this.#judge(error);
+      this.#doubtAfter(method, failure, controller.signal);
+    } finally {
+      this.#settle(id, controller);
+    }
+  }
+
+  #listen(): void {
+    if (this.#isInitialized) return;
+    this.#isInitialized = true;
+    this.#hasListeningStream = true;
+    const controller = this.track();
+    const listening = listen(
+      {
+        requests: this.requests,
+        clock: this.clock,
+        maxMessageBytes: this.maxMessageBytes,
+        onData: (data) => this.receive(data),
+        onWord: () => this.alive(),
+        onNotice: ({ kind, message }) => this.notice(kind, message),
+        onUnreachable: (error) => this.#countUnreachable(error),
+        onBroken: () => this.#doubt(),
+        onSessionGone: (failure) => this.#markGone(failure),
+      },
+      controller.signal,
+    );
+    const stop = (): void => {
+      this.#hasListeningStream = false;
+      this.untrack(controller);
+    };
+    listening.then(stop, stop);
+  }
+
+  /** What a failed request says about the session as a whole. */
+  #judge(error: unknown): void {
+    if (!(error instanceof TransportError)) return;
+    const { code } = error.failure;
+    if (code === 'session-expired') this.#markGone(error.failure);
+    if (code === 'auth-required' && this.#isInitialized) {
+      this.#isFinishing ||= error.failure.http?.status === 403;
+      this.#markGone(error.failure);
+    }
+    if (code === 'address-refused') this.#countUnreachable(error);
+  }
+
+  #doubtAfter(method: string, failure: RawFailure, signal: AbortSignal): void {
+    if (leavesDoubt(failure, method) && !signal.aborted) this.#doubt();
+  }
+
+  #doubt(): void {
+    if (this.isOpen) this.tell(() => this.onsuspect?.());
+  }
+
+  /** Reported after the request that failed has settled, so that it does not count as sent. */
+  #countUnreachable({ failure }: TransportError): void {
+    this.#unreachable += 1;
+    const count = this.#unreachable;
+    if (!this.#isInitialized) return;
+    const gone = {
+      ...failure,
+      code: 'connection-lost',
+      message: `The server is gone: ${failure.message}`,
+    } as const;
+    this.clock.setTimeout(() => {
+      if (this.isOpen) this.tell(() => this.onunreachable?.(count, gone));
+    }, 0);
+  }
+
+  #markGone(failure: RawFailure): void {
+    if (this.#gone !== undefined || !this.isOpen) return;
+    this.#gone = failure;
+    if (this.#isFinishing) return this.#endIfOver();
+    if (this.#awaitingReply === 0) return this.end(failure);
+    const end = (): void => this.end(failure);
+    pause(this.clock, LAST_REPLIES_MS, this.track().signal).then(end, end);
+  }
+
+  protected override letGo(id: RequestId, reason: TransportError): void {
+    const controller = this.#unanswered.get(id);
+    if (controller === undefined) return;
+    this.#settle(id, controller);
+    controller.abort(reason);
+  }
+
+  #settle(id: RequestId, controller: AbortController): void {
+    this.#unanswered.delete(id);
+    this.untrack(controller);
+    this.#endIfOver();
+  }
+
+  #endIfOver(): void {
+    if (this.#gone === undefined || this.#awaitingReply > 0) return;
+    if (!this.#isFinishing || this.#unanswered.size === 0) this.end(this.#gone);
+  }
+}
+
+/** The error that broke an answer, as a failure. */
+function explained(
+  error: unknown,
+  signal: AbortSignal,
+  url: string | undefined,
+  maxBytes: number,
+): TransportError {
+  if (error instanceof TransportError) return error;
+  const cause: unknown = signal.aborted ? signal.reason : error;
+  if (cause instanceof TransportError) return cause;
+  const failure: RawFailure =
+    cause instanceof BodyTooLarge
+      ? {
+          code: 'message-too-large',
+          message: `The answer of ${url} is above the limit of ${maxBytes} bytes.`,
+        }
+      : { code: 'connection-lost', message: `The answer of ${url} broke off (${errorCode(cause)}).` };
+  return new TransportError(failure, { written: true, cause });
+}
+
+/** The failure for a JSON answer without the requested response; typically it is an error whose `id` is null. */
+function unanswered(messages: readonly JSONRPCMessage[], url: string | undefined): TransportError {
+  const errors = messages.map((one): unknown => ('error' in one ? one.error : undefined));
+  const { code, message: said } = errors.find(isJsonObject) ?? {};
+  const why = typeof said === 'string' ? `: ${said}` : '.';
+  const failure: RawFailure = {
+    code: 'protocol-error',
+    message: `${url} answered the request without a response to it${why}`,
+    ...(typeof code === 'number' ? { rpcCode: code } : {}),
+  };
+  return new TransportError(failure, { written: true });
+}

@@ -1,0 +1,104 @@
+/**
+ * Which entries a person must trust before anything of them is spawned or expanded, and what that person is shown.
+ *
+ * The folder `trust` decides that question, asks it, and stores the answers.
+ *
+ * R1. The rules read the unexpanded entry only: nothing of an untrusted entry is looked up.
+ * R2. Trust counts for one server name, one folder and one wording of the entry. The same wording in another
+ *     folder runs other files, so it needs its own trust. Values that the file proposes for inputs of the entry belong to
+ *     the wording, since they are used if no person is asked.
+ * R3. Everything that decides what runs is shown; a value that may be secret is shown by its name. Program, folder and host
+ *     are shown in full, even if a variable supplies them.
+ */
+import type { TrustPolicy, TrustRequest } from './trust-request.js';
+import { askedAddress } from './asked-address.js';
+import { hashOf } from '../config/entry/entry-hash.js';
+import { inputsWanted, variablesWanted } from '../config/entry/expand.js';
+import { declaredInputs } from '../config/entry/inputs.js';
+import { MASK } from '../config/entry/mask-entry.js';
+import type { ServerSpec } from '../config/entry/server-spec.js';
+
+/**
+ * Only entries of a project's file need trust, since others than the user may have written it: entries that start a
+ * program, and entries that read a variable of the host or an answer of the person, since these would tell a remote server
+ * who the person is and where they work. The policies `all` and `remote-only` decide for the person.
+ */
+export function needsTrust({ scope, config }: ServerSpec, policy?: TrustPolicy): boolean {
+  if (scope !== 'project' || policy === 'all') return false;
+  if ('command' in config) return true;
+  return policy !== 'remote-only' && (variablesWanted(config).length > 0 || inputsWanted(config).length > 0);
+}
+
+/** Whether a policy alone trusts an entry of a project's file. A function is called later, before the entry is started. */
+export function isTrustedBy(policy: TrustPolicy | undefined, spec: ServerSpec): boolean {
+  return policy === 'all' || (policy === 'remote-only' && 'url' in spec.config);
+}
+
+/** The question. It has the names of variables, never their values. Credentials and the query of an address are masked. */
+export function toTrustRequest(spec: ServerSpec): TrustRequest {
+  const { name, source, baseDir, config } = spec;
+  const inputs = declaredInputs(spec);
+  const asked = idsOf(config);
+  const deciding = decidingIds(config);
+  const proposals = inputs.flatMap(({ id, default: value, password }) =>
+    value === undefined ? [] : [[id, password && !deciding.has(id) ? MASK : value]],
+  );
+  return {
+    server: name,
+    source,
+    folder: baseDir,
+    ...describeTarget(config),
+    variables: variablesWanted(config),
+    env: namesIn('env' in config ? config.env : undefined),
+    ...(asked.length > 0 && { asks: asked }),
+    ...(proposals.length > 0 && { inputs: Object.fromEntries(proposals) as Record<string, string> }),
+    hash: hashOf({
+      name,
+      baseDir,
+      entry: spec.ownHash ?? spec.hash,
+      ...(inputs.length > 0 && { inputs }),
+    }),
+  };
+}
+
+function idsOf(config: ServerSpec['config']): readonly string[] {
+  return inputsWanted(config).map((name) => name.replace(/^input:/, ''));
+}
+
+/** Ids of the answers that decide which program is run and where, or which server is reached. */
+function decidingIds(config: ServerSpec['config']): ReadonlySet<string> {
+  if ('url' in config) {
+    const { deciding } = askedAddress(config);
+    return new Set(deciding.map(({ name }) => name.replace(/^input:/, '')));
+  }
+  if (!('command' in config)) return new Set();
+  const { args: _, env: __, ...place } = config;
+  return new Set(idsOf(place));
+}
+
+function describeTarget(
+  config: ServerSpec['config'],
+): Pick<TrustRequest, 'transport' | 'command' | 'args' | 'cwd' | 'url' | 'headers'> {
+  if ('command' in config) {
+    const { command, args, cwd } = config;
+    return {
+      transport: 'stdio',
+      command,
+      ...(args !== undefined && { args }),
+      ...(cwd !== undefined && { cwd }),
+    };
+  }
+  if ('url' in config) {
+    const { type = 'http', headers } = config;
+    return {
+      transport: type,
+      url: askedAddress(config).text,
+      ...(headers !== undefined && { headers: namesIn(headers) }),
+    };
+  }
+  throw new TypeError('A server of this process needs no trust.');
+}
+
+function namesIn(record: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.keys(record).toSorted();
+}

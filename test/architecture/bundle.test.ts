@@ -1,0 +1,64 @@
+/** What is published: the sources, in fewer files. Reads `dist/bundle`. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { graphOf, PROJECT, reachable, readFiles } from '../../tools/import-graph.mjs';
+import { packageManifest } from './package-manifest.js';
+
+const bundle = graphOf(readFiles(['dist/bundle'], '.js'));
+const sources = graphOf(readFiles(['src', 'machines'], '.ts'));
+
+/** The sources that a file of the bundle holds: the bundler writes the path of each before its code. */
+function heldBy(path: string): string[] {
+  const text = readFileSync(join(PROJECT, path), 'utf8');
+  return [...text.matchAll(/^\/\/ (\S+\.ts)$/gm)].flatMap(([, source = '']) => source);
+}
+
+const loadedWith = (path: string): string[] => [...reachable(bundle, [path], ['value']).keys()];
+const isOwn = (path: string): boolean => bundle.has(path);
+
+describe('importing the package', () => {
+  const loaded = loadedWith('dist/bundle/src/index.js');
+
+  it('reads a few files.', () => {
+    expect(loaded.filter(isOwn).length).toBeLessThan(6);
+  });
+
+  it('loads no module that its sources load later, and no other package.', () => {
+    const early = reachable(sources, ['src/index.ts'], ['value']);
+    const held = loaded.filter(isOwn).flatMap(heldBy);
+    expect(held.length).toBeGreaterThan(50);
+    expect(held.filter((path) => !early.has(path))).toEqual([]);
+    expect(loaded.filter((path) => !isOwn(path) && !early.has(path))).toEqual([]);
+  });
+});
+
+describe('a session over stdio', () => {
+  it('reads a few files more.', () => {
+    const entries = ['configuration', 'stdio', 'session'].map((part) => `dist/bundle/chunks/${part}.js`);
+    const before = new Set(loadedWith('dist/bundle/src/index.js'));
+    const later = entries.flatMap(loadedWith).filter((path) => isOwn(path) && !before.has(path));
+    expect(new Set(later).size).toBeLessThan(6);
+  });
+});
+
+describe('the bundle', () => {
+  it('holds every module once, so that a class is the same whichever entry point gives it.', () => {
+    const places = new Map<string, string[]>();
+    for (const path of bundle.keys())
+      for (const source of heldBy(path)) places.set(source, [...(places.get(source) ?? []), path]);
+    expect(places.size).toBeGreaterThan(200);
+    expect([...places].filter(([, paths]) => paths.length > 1)).toEqual([]);
+  });
+
+  it.each(Object.values(packageManifest().exports).filter((each) => typeof each !== 'string'))(
+    'gives functions and classes of $default the names under which they are exported.',
+    async ({ default: path }) => {
+      const exported = Object.entries((await import(pathToFileURL(join(PROJECT, path)).href)) as object);
+      expect(exported.length).toBeGreaterThan(0);
+      const renamed = exported.filter(([name, value]) => typeof value === 'function' && value.name !== name);
+      expect(renamed).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { forgottenExports } from './declared-names.js';
+import { type ImportGraph, graphOf, reachable, readFiles } from '../../tools/import-graph.mjs';
+import { ENTRY_POINTS } from './public-names.js';
+
+const emitted = readFiles(['dist/src', 'dist/machines'], '.d.ts');
+
+function waysToXstate(graph: ImportGraph, entry: string): string[] {
+  return [...reachable(graph, [entry], ['value', 'type', 'lazy'])]
+    .filter(([specifier]) => specifier === 'xstate' || specifier.startsWith('xstate/'))
+    .map(([, way]) => way.join(' → '));
+}
+
+describe('the declarations of the built package', () => {
+  it("hold no xstate type behind '.', because xstate's own do not compile in every strict project.", () => {
+    const broken = graphOf(
+      new Map([
+        ['index.d.ts', `export type { Connection } from './connection.js';`],
+        ['connection.d.ts', `export interface Connection { actor: import("xstate").AnyActorRef }`],
+      ]),
+    );
+    expect(waysToXstate(broken, 'index.d.ts')).toEqual(['index.d.ts → connection.d.ts → xstate']);
+    expect(emitted.has('dist/src/index.d.ts')).toBe(true);
+    expect(waysToXstate(graphOf(emitted), 'dist/src/index.d.ts')).toEqual([]);
+  });
+
+  it('find a type of ours that an entry point needs and does not export.', () => {
+    const broken = new Map([
+      ['index.d.ts', `export { machine } from './machine.js'; export type { Input } from './events.js';`],
+      [
+        'machine.d.ts',
+        `import type { Input } from './events.js'; type Local = 'x';
+         export declare const machine: import("xstate").M<Input, import("./events.js").Output, Local>;`,
+      ],
+      [
+        'events.d.ts',
+        `import type { Other } from 'other'; interface Deep { at: number }
+         export interface Input { deep: Deep; other: Other } export type Output = Input; export type Unused = 1;`,
+      ],
+    ]);
+    expect(forgottenExports(broken, 'index.d.ts', ['events.d.ts'])).toEqual([
+      'events.d.ts#Deep, needed by events.d.ts#Input',
+      'machine.d.ts#Local, needed by machine.d.ts#machine',
+    ]);
+    expect(forgottenExports(broken, 'index.d.ts')).toEqual([
+      'events.d.ts#Deep, needed by events.d.ts#Input',
+      'events.d.ts#Output, needed by machine.d.ts#machine',
+      'machine.d.ts#Local, needed by machine.d.ts#machine',
+    ]);
+  });
+
+  it.each(ENTRY_POINTS)("need no type of ours that neither '$subpath' nor '.' exports.", ({ target }) => {
+    expect(forgottenExports(emitted, `dist/${target}.d.ts`, ['dist/src/index.d.ts'])).toEqual([]);
+  });
+});

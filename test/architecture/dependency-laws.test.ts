@@ -1,0 +1,200 @@
+import { isBuiltin } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import {
+  type ImportGraph,
+  type ImportKind,
+  cycles,
+  graphOf,
+  readFiles,
+  reachable,
+} from '../../tools/import-graph.mjs';
+import { packageManifest } from './package-manifest.js';
+
+const SDK = '@modelcontextprotocol/sdk';
+const SDK_VALUE_FOLDERS = ['protocol', 'transports', 'auth', 'gateway', 'testing'];
+/** What the page is made of; it is bundled, so none of it is needed at run time. */
+const PACKAGES_OF_THE_PAGE = ['elkjs', 'preact', 'xstate'];
+const AT_RUN_TIME: readonly ImportKind[] = ['value', 'lazy'];
+
+const project = graphOf(readFiles(['src', 'machines'], '.ts'));
+const withPage = graphOf(
+  new Map([
+    ...readFiles(['src', 'machines', 'visualizer/src'], '.ts'),
+    ...readFiles(['visualizer/src'], '.tsx'),
+  ]),
+);
+const page = [...withPage.keys()].filter((path) => path.startsWith('visualizer/'));
+
+const sources = (files: Record<string, string>): ImportGraph => graphOf(new Map(Object.entries(files)));
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+function impureMachineImports(graph: ImportGraph): string[] {
+  return [...graph]
+    .filter(([path]) => path.startsWith('machines/'))
+    .flatMap(([path, imports]) =>
+      imports
+        .filter(({ specifier, kind }) => {
+          if (specifier.startsWith('machines/') || specifier === 'xstate') return false;
+          return !(path === 'machines/mcp.ts' && kind === 'type' && packageOf(specifier) === SDK);
+        })
+        .map(({ specifier }) => `${path} imports ${specifier}`),
+    );
+}
+
+function misplacedSdkValues(graph: ImportGraph): string[] {
+  return [...graph]
+    .filter(([path]) => !SDK_VALUE_FOLDERS.some((folder) => path.startsWith(`src/${folder}/`)))
+    .flatMap(([path, imports]) =>
+      imports
+        .filter(({ specifier, kind }) => kind !== 'type' && packageOf(specifier) === SDK)
+        .map(({ specifier }) => `${path} imports ${specifier}`),
+    );
+}
+
+function nodeModulesBehind(graph: ImportGraph, entries: readonly string[]): string[] {
+  return [...reachable(graph, entries, AT_RUN_TIME)]
+    .filter(([specifier]) => isBuiltin(specifier))
+    .map(([, way]) => way.join(' → '));
+}
+
+function importsFromOutside(graph: ImportGraph): string[] {
+  return [...graph].flatMap(([path, imports]) =>
+    imports
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier }) => `${path} imports ${specifier}`),
+  );
+}
+
+/** The adapters, or everything else. */
+function partOf(graph: ImportGraph, isAdapter: boolean): ImportGraph {
+  return new Map([...graph].filter(([path]) => path.startsWith('src/adapters/') === isAdapter));
+}
+
+function importedPackages(graph: ImportGraph): Set<string> {
+  const specifiers = [...graph.values()].flat().map(({ specifier }) => specifier);
+  return new Set(
+    specifiers
+      .filter((name) => !/^(?:(?:src|machines|visualizer)\/|\.)/.test(name) && !isBuiltin(name))
+      .map(packageOf),
+  );
+}
+
+describe('the dependency laws', () => {
+  it('let src and machines import nothing of the project but each other.', () => {
+    const broken = sources({
+      'src/a.ts': `import './b.js'; import '../machines/c.js'; import '../test/support/d.js';`,
+      'machines/c.ts': `import type { B } from '../src/b.js';`,
+    });
+    expect(importsFromOutside(broken)).toEqual([
+      'src/a.ts imports ./b.js',
+      'src/a.ts imports ../test/support/d.js',
+      'machines/c.ts imports ../src/b.js',
+    ]);
+    expect(importsFromOutside(project)).toEqual([]);
+  });
+
+  it('let machines import nothing but xstate and each other, and SDK types through mcp.ts alone.', () => {
+    const broken = sources({
+      'machines/index.ts': `import { assign } from 'xstate'; export * from './mcp.js';`,
+      'machines/mcp.ts': `export type { Tool } from '${SDK}/types.js'; export { Client } from '${SDK}/client/index.js';`,
+      'machines/a.machine.ts': `import type { Tool } from '${SDK}/types.js'; import type { Y } from '../src/y.js';`,
+      'src/y.ts': `export interface Y {}`,
+      'machines/b.machine.ts': `import { Observable } from 'rxjs'; type Z = import('node:fs').Stats;`,
+    });
+    expect(impureMachineImports(broken)).toEqual([
+      `machines/mcp.ts imports ${SDK}/client/index.js`,
+      `machines/a.machine.ts imports ${SDK}/types.js`,
+      'machines/a.machine.ts imports src/y.ts',
+      'machines/b.machine.ts imports rxjs',
+      'machines/b.machine.ts imports node:fs',
+    ]);
+    expect(impureMachineImports(project)).toEqual([]);
+  });
+
+  it('keep SDK values in protocol, transports, auth, gateway and testing.', () => {
+    const broken = sources({
+      'src/protocol/a.ts': `import { Client } from '${SDK}/client/index.js';`,
+      'src/calls/b.ts': `import type { Tool } from '${SDK}/types.js';`,
+      'src/calls/c.ts': `const later = () => import('${SDK}/client/index.js');`,
+      'src/calls/d.ts': `import { type Tool } from '${SDK}/types.js';`,
+      'src/index.ts': `export { Client } from '${SDK}/client/index.js';`,
+    });
+    expect(misplacedSdkValues(broken)).toEqual([
+      `src/calls/c.ts imports ${SDK}/client/index.js`,
+      `src/calls/d.ts imports ${SDK}/types.js`,
+      `src/index.ts imports ${SDK}/client/index.js`,
+    ]);
+    expect(misplacedSdkValues(project)).toEqual([]);
+  });
+
+  it('allow no cycle of value imports, and a cycle of types only where it is no cycle of values.', () => {
+    const broken = sources({
+      'src/a.ts': `import { b } from './b.js';`,
+      'src/b.ts': `export { c } from './c.js';`,
+      'src/c.ts': `import { a } from './a.js'; import type { D } from './d.js';`,
+      'src/d.ts': `import { c } from './c.js';`,
+    });
+    expect(cycles(broken, ['value'])).toEqual([
+      'src/a.ts → src/b.ts → src/c.ts → src/a.ts',
+      'src/b.ts → src/c.ts → src/a.ts → src/b.ts',
+      'src/c.ts → src/a.ts → src/b.ts → src/c.ts',
+    ]);
+    expect(cycles(project, ['value'])).toEqual([]);
+  });
+
+  it('keep the page free of Node, whatever it takes from the sources.', () => {
+    const broken = sources({
+      'machines/index.ts': `import { fold } from './fold.js'; import type { Stats } from 'node:fs';`,
+      'machines/fold.ts': `import { join } from 'node:path'; const later = () => import('fs/promises');`,
+    });
+    expect(nodeModulesBehind(broken, ['machines/index.ts'])).toEqual([
+      'machines/index.ts → machines/fold.ts → node:path',
+      'machines/index.ts → machines/fold.ts → fs/promises',
+    ]);
+    expect(page).toContain('visualizer/src/main.tsx');
+    expect([...reachable(withPage, page, AT_RUN_TIME).keys()]).toContain(
+      'machines/connection/connection.machine.ts',
+    );
+    expect(nodeModulesBehind(withPage, page)).toEqual([]);
+  });
+
+  it('let the page be made of few packages.', () => {
+    const ofPage = new Map([...withPage].filter(([path]) => path.startsWith('visualizer/')));
+    expect([...importedPackages(ofPage)].toSorted()).toEqual(PACKAGES_OF_THE_PAGE);
+  });
+
+  it('declare every package that is imported, and import every package that is declared.', () => {
+    expect([
+      ...importedPackages(sources({ 'src/a.ts': `import 'rxjs'; import '@a/b/c'; import 'node:fs';` })),
+    ]).toEqual(['rxjs', '@a/b']);
+    expect([...importedPackages(partOf(project, false))].toSorted()).toEqual(
+      Object.keys(packageManifest().dependencies).toSorted(),
+    );
+  });
+
+  it('let adapters alone import frameworks, which are optional peers, and let nothing import adapters.', () => {
+    const broken = sources({
+      'src/adapters/a.ts': `import { tool } from 'ai';`,
+      'src/index.ts': `export { toTools } from './adapters/a.js';`,
+    });
+    expect([...importedPackages(partOf(broken, true))]).toEqual(['ai']);
+    const intoAdapters = (graph: ImportGraph): string[] =>
+      [...partOf(graph, false)].flatMap(([path, imports]) =>
+        imports.filter(({ specifier }) => specifier.startsWith('src/adapters/')).map(() => path),
+      );
+    expect(intoAdapters(broken)).toEqual(['src/index.ts']);
+    expect(intoAdapters(project)).toEqual([]);
+
+    const { dependencies, peerDependencies, peerDependenciesMeta } = packageManifest();
+    const frameworks = [...importedPackages(partOf(project, true))].filter((name) => !(name in dependencies));
+    // The keychain is asked for by name, where a host has installed it.
+    expect([...frameworks, '@napi-rs/keyring'].toSorted()).toEqual(Object.keys(peerDependencies).toSorted());
+    expect(Object.keys(peerDependenciesMeta).toSorted()).toEqual(Object.keys(peerDependencies).toSorted());
+    expect(Object.values(peerDependenciesMeta).every(({ optional }) => optional)).toBe(true);
+  });
+});

@@ -1,0 +1,172 @@
+/**
+ * Who may import whom. A room is a folder of `src/`, a file beside these folders, or `machines/`. Each imports only from
+ * rooms below it, types included, and there is no exception: what two rooms need of each other lies below both.
+ */
+import { posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ImportGraph, cycles, graphOf, readFiles } from '../../tools/import-graph.mjs';
+
+/** From the lowest to the highest. */
+const ROOMS = [
+  'machines',
+  'src/ports.ts',
+  'src/package.ts',
+  'src/diagnostic-kind.ts',
+  'src/text',
+  'src/errors.ts',
+  'src/async',
+  'src/json',
+  'src/schemas',
+  'src/charts',
+  'src/actor-system',
+  'src/failures',
+  'src/storage',
+  'src/config',
+  'src/results',
+  'src/secrets',
+  'src/trust',
+  'src/lifecycle',
+  'src/transports',
+  'src/protocol',
+  'src/event-log',
+  'src/catalog',
+  'src/sessions',
+  'src/review',
+  'src/server-requests',
+  'src/calls',
+  'src/requests',
+  'src/actors',
+  'src/auth',
+  'src/adapters',
+  'src/options.ts',
+  'src/supervision',
+  'src/servers',
+  'src/inspector',
+  'src/runtime',
+  'src/testing',
+  'src/gateway',
+  'src/cli',
+  'src/index.ts',
+];
+
+/** The folders in a room, in the same order. Files beside them may be above or below. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  machines: ['policy', 'configuration', 'connection', 'manager', 'review', 'sign-in'],
+  'src/auth': ['stores', 'account'],
+  'src/cli': ['arguments', 'output', 'prompts', 'commands'],
+  'src/config': ['entry', 'hosts', 'files'],
+  'src/event-log': ['format', 'record', 'replay'],
+  'src/gateway': ['upstream', 'client', 'http', 'stdio'],
+  'src/transports': ['http', 'stdio'],
+};
+const ORDER = ROOMS.flatMap((room) => [...(FOLDERS[room] ?? []).map((folder) => `${room}/${folder}`), room]);
+
+const project = graphOf(readFiles(['src', 'machines'], '.ts'));
+
+const sources = (files: Record<string, string>): ImportGraph => graphOf(new Map(Object.entries(files)));
+
+function isIn(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
+}
+
+/** Imports from one of the places into a later one, or into one from a file that is in none. */
+function upwardImports(graph: ImportGraph, places: readonly string[]): string[] {
+  const placeOf = (path: string): number => places.findIndex((place) => isIn(path, place));
+  return [...graph].flatMap(([path, imports]) =>
+    imports
+      .filter(({ specifier }) => graph.has(specifier) && placeOf(path) < placeOf(specifier))
+      .map(({ specifier }) => `${path} imports ${specifier}`),
+  );
+}
+
+/** Every file and folder directly in `folder`, with what it imports of its neighbours. */
+function neighbours(graph: ImportGraph, folder: string): ImportGraph {
+  const partOf = (path: string): string => `${folder}/${path.slice(folder.length + 1).split('/')[0]}`;
+  const parts = new Map<string, { specifier: string; kind: 'type' }[]>();
+  for (const [path, imports] of graph) {
+    if (!isIn(path, folder)) continue;
+    const part = partOf(path);
+    const others = imports
+      .map(({ specifier }) => specifier)
+      .filter((specifier) => graph.has(specifier) && isIn(specifier, folder) && partOf(specifier) !== part)
+      .map((specifier) => ({ specifier: partOf(specifier), kind: 'type' as const }));
+    parts.set(part, [...(parts.get(part) ?? []), ...others]);
+  }
+  return parts;
+}
+
+function foldersIn(graph: ImportGraph): string[] {
+  const folders = [...graph.keys()].flatMap((path) => {
+    const steps = posix.dirname(path).split('/');
+    return steps.map((_, index) => steps.slice(0, index + 1).join('/'));
+  });
+  return [...new Set(folders)];
+}
+
+/** The ways on which a folder imports itself by way of its neighbours. */
+function foldersInCycles(graph: ImportGraph): string[] {
+  const folders = new Set(foldersIn(graph));
+  return [...folders]
+    .flatMap((folder) => cycles(neighbours(graph, folder), ['type']))
+    .filter((way) => folders.has(way.split(' → ')[0]!));
+}
+
+function sharedNames(paths: Iterable<string>): string[] {
+  const names = [...paths].map((path) => posix.basename(path)).filter((name) => name !== 'index.ts');
+  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+}
+
+describe('the layers', () => {
+  it('are listed: every file is in a room, and every room has a file.', () => {
+    const paths = [...project.keys()];
+    expect(paths.filter((path) => !ROOMS.some((room) => isIn(path, room)))).toEqual([]);
+    expect(ORDER.filter((place) => !paths.some((path) => isIn(path, place)))).toEqual([]);
+    const inRooms = foldersIn(project).filter((folder) => folder !== 'src');
+    expect(inRooms.filter((folder) => !ORDER.includes(folder))).toEqual([]);
+  });
+
+  it('import from rooms below alone, types included.', () => {
+    const broken = sources({
+      'src/a/one.ts': `import type { Two } from '../b/two.js';`,
+      'src/b/two.ts': `export type { One } from '../a/one.js'; const later = () => import('../c.js');`,
+      'src/c.ts': `import './b/two.js';`,
+    });
+    expect(upwardImports(broken, ['src/a', 'src/b', 'src/c.ts'])).toEqual([
+      'src/a/one.ts imports src/b/two.ts',
+      'src/b/two.ts imports src/c.ts',
+    ]);
+    expect(upwardImports(project, ROOMS)).toEqual([]);
+  });
+
+  it('hold for the folders in a room, too.', () => {
+    for (const [room, folders] of Object.entries(FOLDERS)) {
+      const inFolders = new Map(
+        [...project].filter(([path]) => folders.some((folder) => isIn(path, `${room}/${folder}`))),
+      );
+      const places = folders.map((folder) => `${room}/${folder}`);
+      expect(upwardImports(inFolders, places)).toEqual([]);
+    }
+  });
+
+  it('leave no folder that imports itself by way of its neighbours.', () => {
+    const broken = sources({
+      'src/a/b/one.ts': `import type { Two } from '../two.js';`,
+      'src/a/two.ts': `import type { Three } from './c/three.js';`,
+      'src/a/c/three.ts': `import type { One } from '../b/one.js';`,
+      'src/a/d.ts': `import type { E } from './e.js'; import './b/one.js';`,
+      'src/a/e.ts': `import type { D } from './d.js';`,
+    });
+    expect(foldersInCycles(broken)).toEqual([
+      'src/a/b → src/a/two.ts → src/a/c → src/a/b',
+      'src/a/c → src/a/b → src/a/two.ts → src/a/c',
+    ]);
+    expect(foldersInCycles(project)).toEqual([]);
+  });
+
+  it('hold no two files of the same name, but for index.ts.', () => {
+    expect(sharedNames(['src/a/one.ts', 'src/b/one.ts', 'src/a/index.ts', 'src/b/index.ts'])).toEqual([
+      'one.ts',
+    ]);
+    expect(sharedNames(project.keys())).toEqual([]);
+  });
+});

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT } from '../../tools/import-graph.mjs';
+
+export interface PackageManifest {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
+}
+
+/** The package.json of the project. */
+export function packageManifest(): PackageManifest {
+  return JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as PackageManifest;
+}

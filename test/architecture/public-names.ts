@@ -1,0 +1,177 @@
+/**
+ * What each entry point exports, as literals.
+ */
+interface EntryPoint {
+  readonly subpath: string;
+  /** Path of its source, and below `dist` of what is built from it; without the ending. */
+  readonly target: string;
+  /** Names that exist when the program runs. */
+  readonly values: readonly string[];
+  /** Names that exist for the compiler only. */
+  readonly types: readonly string[];
+}
+
+const names = (list: string): string[] => list.trim().split(/\s+/).toSorted();
+
+export const ENTRY_POINTS: readonly EntryPoint[] = [
+  {
+    subpath: '.',
+    target: 'src/index',
+    values: names(`
+      AuthRequiredError CONNECTION_STATES CallAbortedError CallTimeoutError ConfigError
+      ConnectionLostError HandshakeError InvalidTransitionError LaunchError NotReadyError
+      OutcomeUnknownError JsonRpcError TroupeError TrustRequiredError UnknownToolError createTroupe
+      discoverServers CONFIG_SCHEMA createFileTrustStore createFileTokenStore createKeychainTokenStore
+      createMemoryTrustStore createMemoryTokenStore renderResult TOOL_OUTPUT_SYSTEM_PROMPT
+      InvalidArgumentsError NotFoundError UnsupportedError ToolHeldError createFileCatalogStore createFileReviewStore
+      createMemoryCatalogStore createMemoryReviewStore TROUPE_PHASES
+    `),
+    types: names(`
+      BackoffOptions CallOptions CallOutcome CatalogTool Clock ConfigProblem Connection ConnectionCommand
+      ConnectionPolicy ConnectionState DiagnosticEvent DiscoverOptions
+      DiscoveredServer Discovery DispatchResult Failure FailureCode FailurePhase HttpRefusal
+      HttpServerConfig InProcessServerConfig JsonObject LifecycleEvent LifecycleEventBody
+      LifecycleEventType Logger NamingTemplate ConnectionScoped PhaseTimings PolicyOverrides ProcessExit
+      Progress RejectionReason RestartIntensity Scope ServerConfig ServerSettings ServerStatus
+      SourceReport StartReport StdioServerConfig StopPolicy TransportKind Troupe TroupeErrorOptions
+      TroupeOptions TrustPolicy TrustRequest View
+      ViewOptions WaitOptions TroupePhase
+      TrustedEntry TrustStore AuthOption AuthOptions AuthServer AuthorizationRequest ConfigFile DiscoveryOptions
+      AskInput DroppedEntry ExhaustedPolicy ExpansionOptions FileTrustStoreOptions FileTokenStoreOptions FoundEntry
+      FoundSource InputRequest KeychainTokenStoreOptions OAuthClient ReloadReport RetryCalls StoredSignIn
+      TokenOwner TokenStore
+      InjectionSignal InjectionSignalName MediaBlock RenderOptions RenderedResult ResultDiagnostic
+      LogSink Recording ResultOptions SpillPort
+      TrustOptions ArgumentProblem CachedCatalog CatalogList CatalogPrompt CatalogResource
+      CatalogResourceTemplate CatalogStore Completion CompletionArgument CompletionOptions CompletionRef
+      ElicitationHandler ElicitationHandlers FileCatalogStoreOptions FileReviewStoreOptions FormHandler
+      HeldReason HeldTool InspectOptions Inspection MachineInspector ServerScope RecordOptions RecordTarget
+      RequestOptions RequestOrigin ResourceOptions Review ReviewMode ReviewOptions ReviewStore ReviewedField
+      ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
+      ServerRequestContext ServerRequestHandlers ServerRequestOutcome ToolInfo ToolToAccept
+      UrlHandler
+      RememberedTool
+      AssertionRequest DiagnosticKind Isolation ConnectionTag StopReason StoppedReason
+    `),
+  },
+  {
+    subpath: './machines',
+    target: 'machines/index',
+    values: names(`
+      CONNECTION_COMMANDS DEFAULT_POLICY FAILURE_CODES acceptedOf afterLoss backoffDelay classify
+      connectionMachine grantStarts isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
+      configurationMachine heldOf reviewMachine signInMachine MANAGER_COMMANDS idleHolders
+      CONNECTION_STATES hasTag publicState statePath
+    `),
+    types: names(`
+      BackoffOptions BoundedSessionInput ChildSpec ConnectionCommand ConnectionContext
+      ConnectionEmitted ConnectionEvent ConnectionFact ConnectionInput ConnectionOutput ConnectionPolicy
+      ConnectionReport ConnectionTag Delay EnrichCatalogOutput Failure FailureCode FailurePhase
+      HandshakeOutput HttpRefusal LostCall LostCallOutcome ManagerContext ManagerEmitted ManagerEvent
+      ManagerInput OpenTransportOutput ProcessExit ResolveConfigInput ResolveConfigOutput
+      RestartIntensity RestartRecord RetryCalls ServerIdentity SessionKey Settled StopPolicy TransitionVerdict
+      TransportKind Unsettled Verdict WatchSessionInput
+      ExhaustedPolicy Grants StartClaim Waiting
+      EnrichCatalogInput EntryTerms ExtraList HeldPrint HeldReason KeepAcceptedInput
+      KeepAcceptedOutput RecallBaselineInput
+      RecallBaselineOutput RetireSessionInput ReviewContext ReviewEmitted ReviewEvent ReviewInput
+      ReviewTrouble ToolPrint
+      ApplyConfigurationFailure ApplyConfigurationInput ApplyConfigurationOutput ConfigurationContext
+      ConfigurationEmitted ConfigurationEvent ConfigurationInput ConfigurationPolicy FilesReread
+      Crash Death ManagerCommand ManagerFact ManagerTag Remains
+      BeginSignInInput BeginSignInOutput ExchangeCodeInput ExchangeCodeOutput HeldToken LookForOtherInput
+      LookForOtherOutput OpenRedirectInput ReadTokensOutput RenewTokenInput RenewTokenOutput RenewalCause ScopeLedger
+      SettledAt SignInContext SignInEmitted SignInEvent SignInInput SignInKey SignInTag TokenFacts TokenOutcome
+      AdoptToolsOutput ConnectionSignal ConnectionState Failed ListGroup ListPlan OpenTransportInput PublicState ReviewTag
+      ServerList StopReason WatchLimits WatchSessionEvent
+    `),
+  },
+  {
+    subpath: './event-log',
+    target: 'src/event-log/index',
+    values: names(`
+      LOG_FORMAT MAX_LINE_BYTES POLICY_VERSION connectionName createLogFile readLog replayLog
+      openLog
+    `),
+    types: names(`
+      CauseEntry CauseKind ConnectionSummary ContextDifference Delivery Divergence Failure FailureCode
+      FailurePhase HttpRefusal JsonObject LogEntry LogFileOptions
+      LogHeader LogPiece LogProblem LogProblemCode LogSink LoggedEvent NoteEntry ProcessExit ReplayMethod ReplayOptions
+      ReplayReport SnapshotEntry StateChange
+      Moment OpenLog RecordOptions RecordTarget Rejection Standing WireDirection WireNote ServerIdentity
+      SessionDetails StatusDetails
+    `),
+  },
+  {
+    subpath: './charts',
+    target: 'src/charts/index',
+    values: names(`
+      activeStateIds allStates chartArrows chartHash chartModel shortId stateIdsOf toMermaid toScxml
+      toTransitionTable transitionId transitionsOf
+    `),
+    types: names(`
+      ChartArrow ChartBranch ChartEdge ChartEventKind ChartInvoke ChartModel ChartState ChartTransition
+    `),
+  },
+  {
+    subpath: './gateway',
+    target: 'src/gateway/index',
+    values: names(`createGateway createJwtVerifier serveHttp serveStdio`),
+    types: names(`
+      Answers ConnectOptions DrainOptions EventLogLimits Gateway GatewayEvent GatewayOptions GatewaySession
+      HttpService ProtectedResource ServeHttpOptions ServeStdioOptions StdioService VerifiedToken
+    `),
+  },
+  {
+    subpath: './testing',
+    target: 'src/testing/index',
+    values: names(`
+      FakeTransport PAST_ALL_TIMERS_MS MODEL_START RpcFault SILENCE ScriptedServer connectionModel controlProgram
+      createControlledClock createFakeTransport createRecordedServer createScriptedServer doneEvent edgePaths
+      errorEvent expectNoLeaks possibleEvents refuse scriptedProgram silent text tool trackLeaks walkEdgePath
+    `),
+    types: names(`
+      Answer BackoffOptions Clock ConnectionModel ConnectionPolicy ControlledClock ControlledProgram EdgeDriver
+      EdgeOptions EdgePath EdgeSearch Exchange ExhaustedPolicy Failure FailureCode FailurePhase FakeTransportOptions
+      Handler HttpRefusal InProcessServerConfig LeakCheckOptions LeakTracker MessageContext Misbehavior Params
+      PolicyOverrides ProcessExit ProgramEntry RawFailure Received RecordedServer RecordedServerOptions
+      RestartIntensity RetryCalls ScriptedBody ScriptedOrder ScriptedProgramOptions ScriptedServerOptions
+      ServerScript ServerSettings SessionTransport StopPolicy TransportKind TransportNotice Wait
+    `),
+  },
+  {
+    subpath: './ai-sdk',
+    target: 'src/adapters/ai-sdk',
+    values: names('toTools'),
+    types: names(`
+      AnswerOptions CallLimits CatalogTool JsonObject MediaBlock ShownResult ToolAnswer ToolSource ToolsOptions
+    `),
+  },
+  {
+    subpath: './langchain',
+    target: 'src/adapters/langchain',
+    values: names('liveTools toTools'),
+    types: names(`
+      AnswerOptions CallLimits CatalogTool JsonObject LiveOptions MediaBlock ShownResult ToolSource ToolsOptions
+    `),
+  },
+  {
+    subpath: './openai',
+    target: 'src/adapters/openai',
+    values: names('runChatToolCalls runResponsesToolCalls toChatTools toResponsesTools'),
+    types: names(`
+      AnswerOptions CallLimits CatalogTool ChatTool ChatToolCall ChatToolMessage FunctionCallOutput
+      FunctionCallOutputPart JsonObject MediaBlock ObjectSchema ResponsesItem ResponsesTool RunOptions ShownResult
+      ToolSource
+    `),
+  },
+  {
+    subpath: './anthropic',
+    target: 'src/adapters/anthropic',
+    values: names('runToolCalls toTools'),
+    types: names(`
+      AnswerOptions CallLimits CatalogTool ImageType JsonObject MediaBlock MessageBlock MessagesTool ObjectSchema
+      RunOptions ShownResult ToolResultBlock ToolResultPart ToolSource
+    `),
+  },
+];

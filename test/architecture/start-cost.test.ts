@@ -1,0 +1,63 @@
+/** What loads before a host has asked for anything, and before a server has been started. */
+import { filter, map, distinctUntilChanged, Observable, Subscriber } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import * as rx from '../../src/lifecycle/rx.js';
+import { graphOf, readFiles, reachable, type ImportGraph } from '../../tools/import-graph.mjs';
+
+const project = graphOf(readFiles(['src', 'machines'], '.ts'));
+
+/** Packages that load along with a file. */
+function packagesBehind(graph: ImportGraph, entry: string): string[] {
+  const specifiers = [...reachable(graph, [entry], ['value']).keys()];
+  const isPackage = (specifier: string): boolean => !graph.has(specifier) && !specifier.startsWith('node:');
+  const named = specifiers
+    .filter(isPackage)
+    .map((specifier) => specifier.replace(/^rxjs\/internal\/.*/, 'rxjs/internal'));
+  return [...new Set(named)].toSorted();
+}
+
+describe('importing the package', () => {
+  it('loads XState, and of RxJS what is needed: no SDK, no schemas, no parser, no watcher', () => {
+    expect(packagesBehind(project, 'src/index.ts')).toEqual(['rxjs/internal', 'xstate']);
+  });
+
+  it('loads no transport, no protocol client and no validator', () => {
+    const loaded = [...reachable(project, ['src/index.ts'], ['value']).keys()];
+    const early =
+      /^src\/(transports\/(stdio|sse|streamable|in-process)|protocol\/session-client|validation\/json-schema)/;
+    expect(loaded.filter((path) => early.test(path))).toEqual([]);
+  });
+
+  it("leaves the streams of the host alone, which an import of 'node:process' opens", () => {
+    const importers = [...project].filter(([, imports]) =>
+      imports.some(({ specifier }) => specifier === 'node:process'),
+    );
+    expect(importers.map(([path]) => path)).toEqual([]);
+  });
+
+  it('is seen where something heavy is loaded', () => {
+    const graph = graphOf(
+      new Map([
+        ['src/index.ts', "export { a } from './a.js'; import type { B } from 'zod';"],
+        ['src/a.ts', "import 'rxjs'; import 'node:fs'; export const a = () => import('yaml');"],
+      ]),
+    );
+    expect(packagesBehind(graph, 'src/index.ts')).toEqual(['rxjs']);
+  });
+});
+
+describe('a session over stdio', () => {
+  it.each(['src/transports/stdio/stdio-transport.ts', 'src/protocol/session-client.ts'])(
+    'loads no package for %s',
+    (path) => {
+      expect(packagesBehind(project, path)).toEqual([]);
+    },
+  );
+});
+
+describe('what is taken from the inside of RxJS', () => {
+  it('is what its main entry gives, so that a host has one of each', () => {
+    expect({ ...rx }).toEqual({ filter, map, distinctUntilChanged, Observable, Subscriber });
+    expect([rx.Observable, rx.Subscriber]).toEqual([Observable, Subscriber]);
+  });
+});

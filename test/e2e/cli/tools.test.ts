@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { CRASHING, EVERYTHING, faulty, MISSING, useTeam } from '../../support/team.js';
+import { runTroupe } from '../../support/troupe-process.js';
+
+useLeakCheck();
+const team = useTeam();
+
+describe('troupe tools', () => {
+  it('lists what the ready servers offer, and why others are missing.', async () => {
+    const config = team().write('some.json', { everything: EVERYTHING, missing: MISSING });
+    const { code, stdout, stderr } = await runTroupe(['tools', '--config', config]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^everything \(\d+ tools\)\n/);
+    expect(stdout).toContain('\n  mcp__everything__echo  Echoes back the input string\n');
+    expect(stdout).not.toContain('missing');
+    expect(stderr).toContain("✗ missing  command-not-found: The command 'no-such-command' was not found.\n");
+  });
+
+  it('gives JSON in which every field is there.', async () => {
+    const config = team().write('json.json', { everything: EVERYTHING });
+    const { code, stdout, stderr } = await runTroupe(['tools', '--json', '--config', config]);
+    expect([code, stderr]).toEqual([0, '']);
+    const tools = JSON.parse(stdout) as Record<string, unknown>[];
+    const fields =
+      'name server tool title description inputSchema outputSchema annotations requiresConfirmation';
+    for (const tool of tools) expect(Object.keys(tool).join(' ')).toBe(fields);
+    expect(tools.find(({ tool }) => tool === 'echo')).toMatchObject({
+      name: 'mcp__everything__echo',
+      server: 'everything',
+      outputSchema: null,
+      inputSchema: { type: 'object' },
+      requiresConfirmation: true,
+    });
+  });
+
+  it('starts only the server that is asked, whatever the others are like.', async () => {
+    const journal = join(team().folder, 'journal');
+    const config = team().write('one.json', {
+      plain: faulty('plain'),
+      other: faulty('plain', `--journal=${journal}`),
+      crashing: CRASHING,
+      wrong: { command: 7, argz: [] },
+    });
+    const { code, stdout, stderr } = await runTroupe(['tools', '--server', 'plain', '--config', config]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^plain \(3 tools\)\n/);
+    expect(() => readFileSync(journal)).toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,57 @@
+/** A few scenarios of the conformance suites, and whether the page tells what the complete run asks for. */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { resolveConfig } from 'prettier';
+import { describe, expect, it } from 'vitest';
+import { useLeakCheck } from '../support/leak-check.js';
+import { conformancePage, PARTS, playPart, startGateway, type Part } from '../support/tools/conformance.js';
+
+useLeakCheck();
+
+const LIMIT_MS = 60_000;
+const PAGE = fileURLToPath(new URL('../../docs/reference/conformance.md', import.meta.url));
+
+const within = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
+
+function part(wanted: string): Part {
+  const found = PARTS.find(({ id }) => id === wanted);
+  if (found === undefined) throw new Error(`There is no part ${wanted}.`);
+  return found;
+}
+
+describe('the conformance suites', () => {
+  it.each([
+    ['client', 'elicitation-sep1034-client-defaults'],
+    ['client', 'auth/scope-step-up'],
+    ['client', 'auth/cross-app-access-complete-flow'],
+    ['client-2025-11-25', 'sse-retry'],
+  ])(
+    'find nothing wrong with Troupe in the %s scenario %s.',
+    async (id, scenario) => {
+      const { found, problems } = await playPart(part(id), { only: [scenario], signal: within() });
+      expect([problems, found.map(({ name }) => name)]).toEqual([[], [scenario]]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'find nothing wrong with the gateway, which ends in an orderly way.',
+    async () => {
+      const gateway = await startGateway();
+      try {
+        const { problems } = await playPart(part('server'), { url: gateway.url, signal: within() });
+        expect(problems).toEqual([]);
+      } finally {
+        expect(await gateway.close()).toBe(0);
+      }
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('the page on conformance', () => {
+  it('says what the complete run asks for.', async () => {
+    const page = await conformancePage(PARTS, await resolveConfig(PAGE));
+    expect(await readFile(PAGE, 'utf8'), 'npm run test:conformance writes it').toBe(page);
+  });
+});

@@ -1,0 +1,78 @@
+/** The examples in our doc comments are compiled against the built package, as a host would compile them. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const LIMIT_MS = 60_000;
+
+/** What an example may use without saying where it is from. */
+const GIVEN = ['troupe: Troupe', 'view: View', 'connection: Connection'];
+
+interface Example {
+  readonly file: string;
+  readonly code: string;
+}
+
+function examplesIn(file: string): readonly Example[] {
+  const comments = readFileSync(join(ROOT, file), 'utf8').matchAll(/\/\*\*[^]*?\*\//g);
+  return [...comments].flatMap(([comment]) =>
+    [...comment.replaceAll(/^ *\* ?/gm, '').matchAll(/@example\n```ts\n([^]*?)\n```/g)].map(
+      ([, code = '']) => ({ file, code }),
+    ),
+  );
+}
+
+function moduleOf({ code }: Example): string {
+  const imports = [...code.matchAll(/^import .*$/gm)].map(([line]) => line);
+  const body = code.replaceAll(/^import .*$/gm, '');
+  const given = GIVEN.filter((each) => {
+    const [name = ''] = each.split(':');
+    return new RegExp(`\\b${name}\\b`).test(body) && !new RegExp(`(?:const|using) ${name}\\b`).test(body);
+  });
+  const types = given.map((each) => each.split(': ')[1]);
+  return [
+    ...imports,
+    ...(types.length === 0 ? [] : [`import type { ${types.join(', ')} } from 'mcp-troupe';`]),
+    ...given.map((each) => `declare const ${each};`),
+    body,
+    'export {};\n',
+  ].join('\n');
+}
+
+it('compiles every example of a doc comment.', { timeout: LIMIT_MS }, async () => {
+  const files = ['src', 'machines'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+  const examples = files.flatMap(examplesIn);
+  expect(examples.length).toBeGreaterThan(30);
+
+  // Within the project, so that it and other packages are found by their names.
+  const folder = mkdtempSync(join(ROOT, 'dist/examples-'));
+  try {
+    for (const [index, example] of examples.entries()) {
+      const name = `${index}-${example.file.replaceAll('/', '-')}`;
+      writeFileSync(join(folder, name), moduleOf(example));
+    }
+    const compilerOptions = { noEmit: true, noUnusedLocals: false, rootDir: ROOT, types: ['node'] };
+    const config = {
+      extends: join(ROOT, 'tsconfig.json'),
+      compilerOptions,
+      include: ['./*.ts'],
+      exclude: [],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const said = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch(
+      (error: unknown) => error as { readonly stdout: string },
+    );
+    expect(said.stdout).toBe('');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,63 @@
+/**
+ * The shortest way over every transition of a chart, walked through real actors whose effects and time are in the hands
+ * of the test. What is asserted on the way is what no chart states.
+ */
+import { describe, expect, it } from 'vitest';
+import type { ConnectionInput } from '../../../machines/connection/connection.events.js';
+import { connectionMachine } from '../../../machines/connection/connection.machine.js';
+import { managerMachine } from '../../../machines/manager/manager.machine.js';
+import { reviewMachine } from '../../../machines/review/review.machine.js';
+import { connectionModel } from '../../../src/testing/connection-model.js';
+import { edgePaths, walkEdgePath } from '../../../src/testing/edge-paths.js';
+import { ChartEdges } from '../../support/chart-edges.js';
+import { ConnectionDriver } from '../../support/connection-driver.js';
+import { HeldConnection } from './held-connection.js';
+import { HeldReview, REVIEW_MODEL } from './held-review.js';
+import { MANAGER_MODEL, PUPPET_MANAGER, PuppetManager } from './puppet-manager.js';
+
+describe('the connection', () => {
+  const edges = new ChartEdges(connectionMachine);
+  const model = connectionModel();
+  const { paths, missing } = edgePaths(model.machine, model);
+
+  it.each(paths.map((path) => [path.title, path] as const))('goes from %s.', async (_, path) => {
+    const driver = new ConnectionDriver({ ...(path.input as ConnectionInput), inspect: edges.count });
+    await expect(walkEdgePath(path, new HeldConnection(driver))).resolves.toBeUndefined();
+  });
+
+  it('has been over every transition of its chart.', () => {
+    expect(missing).toEqual([]);
+    expect(edges.missing).toEqual([]);
+    expect(edges.total).toBeGreaterThan(100);
+  });
+});
+
+describe('the manager', () => {
+  const edges = new ChartEdges(managerMachine);
+  const { paths, missing } = edgePaths(PUPPET_MANAGER, MANAGER_MODEL);
+
+  it.each(paths.map((path) => [path.title, path] as const))('goes from %s.', async (_, path) => {
+    await expect(walkEdgePath(path, new PuppetManager(path.input, edges))).resolves.toBeUndefined();
+  });
+
+  it('has been over every transition of its chart.', () => {
+    expect(missing).toEqual([]);
+    expect(edges.missing).toEqual([]);
+    expect(edges.total).toBeGreaterThan(20);
+  });
+});
+
+describe('the review', () => {
+  const edges = new ChartEdges(reviewMachine);
+  const { paths, missing } = edgePaths(reviewMachine, REVIEW_MODEL);
+
+  it.each(paths.map((path) => [path.title, path] as const))('goes from %s.', async (_, path) => {
+    await expect(walkEdgePath(path, new HeldReview(path.input, edges))).resolves.toBeUndefined();
+  });
+
+  it('has been over every transition of its chart.', () => {
+    expect(missing).toEqual([]);
+    expect(edges.missing).toEqual([]);
+    expect(edges.total).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,159 @@
+/**
+ * A thousand random lives of a manager and its connections replay to the same end by both methods: all faults, late
+ * attachment and rotation among them, and secrets that have to be struck out.
+ */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { replayLog, type ReplayReport } from '../../../src/event-log/replay/replay-log.js';
+import { MemoryLog } from '../../support/memory-log.js';
+import { recordRandomRun, step } from '../../support/random-run.js';
+import { fuzz } from '../../support/fuzz.js';
+import { createControlledClock } from '../../support/controlled-clock.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { fakeProgram, fakeRemote, FakeServer } from '../../support/fake-server.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { makeTroupe, passTime } from '../../support/test-troupe.js';
+
+useLeakCheck();
+useCrashWatch();
+/** For a machine that has much else to do. */
+vi.setConfig({ testTimeout: 180_000 });
+// Loaded beforehand, so that no life waits for a file while its clock moves on.
+beforeAll(() =>
+  Promise.all([
+    import('../../../src/servers/load-config.js'),
+    import('../../../src/protocol/session-client.js'),
+    import('../../../src/schemas/json-schema.js'),
+  ]),
+);
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+const play = (log: MemoryLog): Promise<ReplayReport> => replayLog(log.parts.map(bytesOf));
+
+function expectSame(report: ReplayReport, isFromStart = true): void {
+  expect(report.problem).toBeUndefined();
+  expect(report.divergences).toEqual([]);
+  if (isFromStart) expect(report.whyNoRerun).toBeUndefined();
+}
+
+const lives = fc.array(step, { maxLength: 30, size: 'max' });
+const RUNS = 150;
+
+/** What must occur in the runs, as a log shows it. */
+const EVENTS: Readonly<Record<string, RegExp>> = {
+  successions: /"from":"[^"]*\/(?:openSuccessor|retireSession)#/,
+  crashes: /"xstate\.error\.actor\./,
+  'sign-ins': /"to":"\$:signIn:1#/,
+  reloads: /"to":"\$:configuration#/,
+};
+
+describe('a random life', () => {
+  it.each([1, 2, 3, 4])(
+    'replays to the same end by the actors and by the fold, whatever happens in it (%i)',
+    async () => {
+      const seen = new Set<string>();
+      await fuzz(
+        RUNS,
+        fc.asyncProperty(lives, async (steps) => {
+          const log = await recordRandomRun(steps);
+          for (const [event, shown] of Object.entries(EVENTS)) if (shown.test(log.text)) seen.add(event);
+          expectSame(await play(log));
+        }),
+      );
+      expect([...seen].toSorted()).toEqual(Object.keys(EVENTS).toSorted());
+    },
+  );
+
+  it('replays from all of its parts, and from where the recording began later', () =>
+    fuzz(
+      2 * RUNS,
+      fc.asyncProperty(lives, fc.option(fc.nat(30)), fc.nat(20_000), async (steps, attach, partSize) => {
+        const late = attach === null ? {} : { attachAfter: attach };
+        expectSame(await play(await recordRandomRun(steps, { partSize, ...late })), attach === null);
+      }),
+    ));
+});
+
+const SECRET = 'Zq7-a-very-secret-value';
+const deed = fc.record({
+  server: fc.nat(4),
+  what: fc.constantFrom(
+    'die',
+    'say',
+    'restart',
+    'retry',
+    'call',
+    'list',
+    'offline',
+    'pass',
+    'refuse',
+    'heal',
+  ),
+});
+
+/** Five servers that repeat a secret of their entry wherever they can. */
+async function liveWith(deeds: readonly { readonly server: number; readonly what: string }[]) {
+  const log = new MemoryLog(30_000);
+  const clock = createControlledClock();
+  const isRefusing = new Set<number>();
+  const servers = Array.from({ length: 5 }, (_, index) => {
+    const fault = async (): Promise<void> => {
+      if (isRefusing.has(index)) throw new Error(`no entry with ${SECRET}`);
+    };
+    return new FakeServer((session) => ({
+      kind: index < 3 ? 'stdio' : 'http',
+      start: session % 3 === 2 ? fault : undefined,
+      send: fault,
+    }));
+  });
+  const troupe = makeTroupe({
+    clock,
+    seed: 1,
+    policy: { maxAttempts: 2, backoff: [100] },
+    env: { KEY: SECRET },
+    servers: Object.fromEntries(
+      servers.map((server, index) => [
+        `s${index}`,
+        index < 3
+          ? { ...fakeProgram(server), env: { KEY: SECRET } }
+          : { ...fakeRemote(server), headers: { Authorization: `Bearer ${SECRET}` } },
+      ]),
+    ),
+    record: { target: log, wire: true, bodies: true },
+  });
+  await passTime(clock, troupe.start());
+  for (const { server, what } of deeds) {
+    const connection = troupe.connection(`s${server}`);
+    const fake = servers[server];
+    if (what === 'die') await fake?.peer.die();
+    else if (what === 'say') fake?.peer.notify('notifications/message', { data: `I know ${SECRET}` });
+    else if (what === 'list') fake?.peer.notify('notifications/tools/list_changed');
+    else if (what === 'restart') void connection?.restart().catch(() => {});
+    else if (what === 'retry') void connection?.retry().catch(() => {});
+    else if (what === 'call') void connection?.callTool('read', { password: 'hunter22' }).catch(() => {});
+    else if (what === 'offline') troupe.setOnline(server % 2 === 0);
+    else if (what === 'refuse') isRefusing.add(server);
+    else if (what === 'heal') isRefusing.delete(server);
+    else await clock.advance(1_000);
+    await clock.advance(0);
+  }
+  await passTime(clock, troupe.close());
+  return log;
+}
+
+describe('a random life of a troupe', () => {
+  it('replays to the same end, from several parts with messages in them, and holds no secret', () =>
+    fuzz(
+      100,
+      fc.asyncProperty(fc.array(deed, { maxLength: 15, size: 'max' }), async (deeds) => {
+        const log = await liveWith(deeds);
+        expectSame(await play(log));
+        expect(log.text).toContain('"type":"wire"');
+        expect(log.text).not.toContain(SECRET);
+        expect(log.text).not.toContain('hunter22');
+      }),
+    ));
+});

@@ -1,0 +1,167 @@
+/**
+ * A random secret, placed anywhere in an entry, is told nowhere, whatever the server does with it.
+ *
+ * Covered are the secret as it is, as JSON spells it (with or without escapes for what is not ASCII), as an address
+ * spells it (of a component, a form, or the platform; in either case), and the base64 of `user:password`. Not covered
+ * are other encodings of it: what a server hides on purpose cannot be found.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { escapeTemplate } from '../../../src/config/entry/template.js';
+import type { ServerConfig } from '../../../src/config/entry/server-config.js';
+import type { Troupe } from '../../../src/runtime/troupe.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { useInotify } from '../../support/inotify.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { MANNERS, startHttpParrot, type Manner } from './anywhere-http-parrot.js';
+import { anySecret, asciiSecret, keyOfLines, type Secret } from './anywhere-secret.js';
+import { toldByCommand, toldByDiscovery, toldByTroupe, type Told } from './anywhere-told.js';
+
+const PARROT = fileURLToPath(new URL('../../support/parrot.mjs', import.meta.url));
+const VARIABLE = 'TROUPE_TEST_SECRET';
+const REFERENCE = `\${${VARIABLE}}`;
+const RUNS = 3;
+
+interface Placed {
+  readonly config: ServerConfig;
+  /** What the secret's own text does not show. */
+  readonly also?: readonly string[];
+}
+
+type Place<TRest extends unknown[]> = (secret: string, ...rest: TRest) => Placed;
+
+const literal = (secret: string): string => escapeTemplate(secret, false);
+
+/** Where a secret can stand in the entry of a program. */
+const IN_PROGRAMS: Readonly<Record<string, Place<[manner: string]>>> = {
+  'as a value of env': (secret, manner) => program(manner, [], { PARROT_KEY: literal(secret) }),
+  'after a scheme in env': (secret, manner) =>
+    program(manner, [], { PARROT_KEY: `Bearer ${literal(secret)}`, PARROT_TOKEN: literal(secret) }),
+  'by a variable in env': (_, manner) => program(manner, [], { PARROT_KEY: `key=${REFERENCE}` }),
+  'by a variable in the arguments': (_, manner) => program(manner, [`--key=${REFERENCE}`, '$' + VARIABLE]),
+  'as a default in the arguments': (secret, manner) =>
+    program(manner, [`--key=\${PARROT_UNSET:-${inBraces(secret)}}`]),
+  'as a default in env': (secret, manner) =>
+    program(manner, [], { PARROT_KEY: `\${PARROT_UNSET:-${inBraces(secret)}}` }),
+};
+
+/** Where a secret can stand in the entry of an address. */
+const IN_ADDRESSES: Readonly<Record<string, Place<[url: string]>>> = {
+  'as a header': (secret, url) => remote(url, { headers: { 'X-Api-Key': literal(secret) } }),
+  'as a token in a header': (secret, url) =>
+    remote(url, { headers: { Authorization: `Bearer ${literal(secret)}` } }),
+  'among the parts of a header': (secret, url) =>
+    remote(url, { headers: { 'X-Cookie': `theme=dark; session="${literal(secret)}"` } }),
+  'as the password of a header': (secret, url) => {
+    const pair = Buffer.from(`ada:${secret}`).toString('base64');
+    return { ...remote(url, { headers: { Authorization: `Basic ${pair}` } }), also: [pair] };
+  },
+  'as the user of the address': (secret, url) => withCredentials(url, secret, 'x'),
+  'as the password of the address': (secret, url) => withCredentials(url, 'ada', secret),
+  'in the query': (secret, url) => remote(`${url}?key=${encodeURIComponent(secret)}&more=1`),
+  'in the query as it is': (secret, url) => remote(`${url}?key=${literal(secret.replace(/[#&]/g, ''))}`),
+  'by a variable in the query': (_, url) => remote(`${url}?key=${REFERENCE}`),
+  'by a variable in the path': (_, url) => remote(`${url}/${REFERENCE}`),
+  'by a variable in a header': (_, url) => remote(url, { headers: { Authorization: `Bearer ${REFERENCE}` } }),
+  'in env, for a header': (secret, url) =>
+    remote(url, { env: { KEY: literal(secret) }, headers: { 'X-Key': 'Token ${KEY}' } }),
+  'as a default of a header': (secret, url) =>
+    remote(url, { headers: { 'X-Key': `\${PARROT_UNSET:-${inBraces(secret)}}` } }),
+};
+
+function program(manner: string, args: readonly string[], env: Record<string, string> = {}): Placed {
+  return { config: { command: process.execPath, args: [PARROT, manner, ...args], env } };
+}
+
+function remote(url: string, fields: Partial<ServerConfig> = {}): Placed {
+  return { config: { type: 'http', url, ...fields } as ServerConfig };
+}
+
+function withCredentials(url: string, user: string, password: string): Placed {
+  const address = url.replace('//', `//${encodeURIComponent(user)}:${encodeURIComponent(password)}@`);
+  return { ...remote(address), also: [Buffer.from(`${user}:${password}`).toString('base64')] };
+}
+
+/** A default holds no brace; everything else is as in any template. */
+function inBraces(secret: string): string {
+  return literal(secret.replace(/[{}$]/g, ''));
+}
+
+function expectUntold(told: readonly Told[], { core }: Secret, also: readonly string[] = []): void {
+  const leaks = told.flatMap(({ where, text }) =>
+    [core, ...also].flatMap((secret) => {
+      const at = text.indexOf(secret);
+      return at === -1 ? [] : [`${where}: …${text.slice(Math.max(0, at - 80), at + 80)}…`];
+    }),
+  );
+  expect([...new Set(leaks)].slice(0, 5)).toEqual([]);
+}
+
+/** Calls the tool until it has said everything, and lets the server die if it does. */
+async function callEverything(troupe: Troupe, hear: (error: unknown) => void): Promise<void> {
+  const connection = troupe.connection('parrot');
+  const tools = troupe.tools.filter(({ server }) => server === 'parrot').slice(0, 2);
+  for (const tool of [...tools.map((known) => known.tool), 'refuse', 'die']) {
+    await connection?.callTool(tool, {}, { timeoutMs: 5_000 }).catch(hear);
+  }
+  await troupe.callTool('mcp__parrot__unknown', {}).catch(hear);
+}
+
+describe('a secret', () => {
+  useInotify();
+  useLeakCheck();
+  useCrashWatch();
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'troupe-secret-'));
+  });
+  afterEach(() => {
+    delete process.env[VARIABLE];
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  async function everythingTold(config: ServerConfig, secret: Secret): Promise<readonly Told[]> {
+    process.env[VARIABLE] = secret.text;
+    const byTroupe = await toldByTroupe(config, {}, callEverything);
+    return [...byTroupe, ...(await toldByDiscovery(config)), ...(await toldByCommand(config, folder))];
+  }
+
+  it.each(Object.entries(IN_PROGRAMS))(
+    '%s of a program is told nowhere',
+    async (where, place) => {
+      const hasLines = where === 'as a value of env' || where.includes('variable');
+      const secrets = hasLines ? fc.oneof(anySecret, keyOfLines) : anySecret;
+      await fc.assert(
+        fc.asyncProperty(secrets, fc.constantFrom('polite', 'refusing'), async (secret, manner) => {
+          const { config, also } = place(secret.text, manner);
+          expectUntold(await everythingTold(config, secret), secret, also);
+        }),
+        { numRuns: RUNS },
+      );
+    },
+    60_000,
+  );
+
+  it.each(Object.entries(IN_ADDRESSES))(
+    '%s of an address is told nowhere',
+    async (_, place) => {
+      await fc.assert(
+        fc.asyncProperty(asciiSecret, fc.constantFrom<Manner>(...MANNERS), async (secret, manner) => {
+          const parrot = await startHttpParrot(manner);
+          try {
+            const { config, also } = place(secret.text, parrot.url);
+            expectUntold(await everythingTold(config, secret), secret, also);
+          } finally {
+            await parrot.close();
+          }
+        }),
+        { numRuns: RUNS },
+      );
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,128 @@
+/** A secret of an entry is told nowhere, whatever the server does with it. */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ServerConfig } from '../../../src/config/entry/server-config.js';
+import { TransportError } from '../../../src/failures/transport-error.js';
+import { createControlledClock } from '../../support/controlled-clock.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { recordEvents } from '../../support/event-record.js';
+import { FakeServer } from '../../support/fake-server.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { refuse, silent, text, tool } from '../../support/scripted-server.js';
+import { makeTroupe, passTime } from '../../support/test-troupe.js';
+
+/** Servers that repeat what they were given, each in its own way. */
+const PARROTS: Readonly<Record<string, (secret: string) => FakeServer>> = {
+  'does not start': (secret) =>
+    new FakeServer(() => ({
+      start: () =>
+        Promise.reject(
+          new TransportError({
+            code: 'http-status',
+            message: `401 for ${secret}`,
+            hint: `not ${secret}`,
+            http: { status: 403, bodyStart: `{"token":"${secret}"}`, wwwAuthenticate: `Bearer ${secret}` },
+          }),
+        ),
+    })),
+  'refuses initialize': (secret) =>
+    new FakeServer(() => ({}), { on: { initialize: refuse(-1, secret, { secret }) } }),
+  'speaks a version of its own': (secret) => new FakeServer(() => ({}), { protocolVersion: `v${secret}` }),
+  'answers initialize with nonsense': (secret) =>
+    new FakeServer(() => ({}), { on: { initialize: () => ({ [secret]: secret }) } }),
+  'introduces itself': (secret) =>
+    new FakeServer(() => ({}), {
+      on: {
+        initialize: (params) => ({
+          protocolVersion: params['protocolVersion'],
+          capabilities: { experimental: { a: { secret } } },
+          serverInfo: { name: secret, version: secret },
+          instructions: `use ${secret}`,
+        }),
+      },
+    }),
+  'does not list': (secret) => new FakeServer(() => ({}), { on: { 'tools/list': refuse(-1, secret) } }),
+  'has a bad tool': (secret) =>
+    new FakeServer(() => ({}), { tools: [{ ...tool('x'), name: secret, inputSchema: 7 as never }] }),
+  'has bad resources': (secret) =>
+    new FakeServer(() => ({}), {
+      capabilities: { resources: {}, prompts: {} },
+      on: { 'resources/list': refuse(-1, secret), 'prompts/list': refuse(-1, secret) },
+    }),
+  'refuses calls': (secret) =>
+    new FakeServer(() => ({}), { on: { 'tools/call': refuse(-1, secret, { deep: [secret] }) } }),
+  'never answers': () => new FakeServer(() => ({}), { on: { 'tools/call': silent } }),
+  'answers well': (secret) => new FakeServer(() => ({}), { on: { 'tools/call': () => text(secret) } }),
+};
+
+/** Told by an error, with all that hangs on it. */
+function everythingOf(error: unknown): string {
+  if (!(error instanceof Error)) return JSON.stringify(error) ?? '';
+  const { message, stack = '', cause } = error;
+  return [message, stack, JSON.stringify(error), cause === undefined ? '' : everythingOf(cause)].join('\n');
+}
+
+async function everythingTold(
+  secret: string,
+  make: (secret: string) => FakeServer,
+  entry: 'env' | 'variable',
+): Promise<string> {
+  const server = make(secret);
+  const clock = createControlledClock();
+  const config: ServerConfig = {
+    command: server.command,
+    startTimeoutMs: 1_000,
+    policy: { maxAttempts: 2, backoff: [10] },
+    env: entry === 'env' ? { TOKEN: secret } : { TOKEN: '${THE_TOKEN}' },
+  };
+  const troupe = makeTroupe({ servers: { a: config }, env: { THE_TOKEN: secret }, clock, seed: 1 });
+  const events = recordEvents(troupe.events$);
+  const told: string[] = [];
+  const note = (): void => {
+    told.push(JSON.stringify(troupe.status));
+  };
+  const hear = (error: unknown): void => {
+    told.push(everythingOf(error));
+  };
+  troupe.status$.subscribe(note);
+  told.push(JSON.stringify(await passTime(clock, troupe.start())));
+  const connection = troupe.connection('a');
+  const call = connection?.callTool('echo', { password: secret }, { timeoutMs: 2_000 }).catch(hear);
+  await clock.advance(500);
+  const { transports, peer } = server;
+  peer.notify('notifications/message', { level: 'info', data: `token ${secret}` });
+  peer.notify('notifications/message', { level: 'info', data: { token: secret } });
+  peer.send({ jsonrpc: '2.0', id: 'odd', result: { secret } });
+  peer.send({ [secret]: secret });
+  transports.at(-1)?.simulateNotice({ kind: 'stdout-noise', message: `noise: ${secret}` });
+  await clock.advance(500);
+  transports.at(-1)?.simulateEnd({ code: 'process-exited', message: `died of ${secret}` });
+  await passTime(clock, Promise.resolve(call));
+  await passTime(clock, Promise.resolve(connection?.ready().catch(hear)));
+  await passTime(clock, troupe.close());
+  note();
+  told.push(JSON.stringify(events.all));
+  return told.join('\n');
+}
+
+// Loaded beforehand, so that no test waits for a file while its clock stands still.
+beforeAll(() => import('../../../src/servers/load-config.js'));
+
+describe.each(Object.entries(PARROTS))('a server that %s', (_, make) => {
+  useLeakCheck();
+  useCrashWatch();
+
+  it('does not get the secret of its entry told', async () => {
+    const secrets = fc.stringMatching(/^[a-zA-Z0-9_-]{12,40}$/);
+    await fc.assert(
+      fc.asyncProperty(
+        secrets,
+        fc.constantFrom('env' as const, 'variable' as const),
+        async (secret, entry) => {
+          expect(await everythingTold(secret, make, entry)).not.toContain(secret);
+        },
+      ),
+      { numRuns: 8 },
+    );
+  });
+});

@@ -1,0 +1,473 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { AuthorizationRequest } from '../../../src/auth/auth-options.js';
+import { createMemoryTokenStore, type TokenStore } from '../../../src/auth/stores/token-store.js';
+import { AuthRequiredError, NotReadyError } from '../../../src/errors.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { event, openStream } from '../../support/http-server.js';
+import { useAuthorizationServers, type AuthorizationServer } from '../../support/authorization-server.js';
+import { freePort } from '../../support/local-program.js';
+import { agree, signInAt, visit } from '../../support/person.js';
+import { bounded, useSigningTroupes, within } from '../../support/signing-troupes.js';
+
+useLeakCheck();
+useCrashWatch();
+const servers = useAuthorizationServers();
+const troupes = useSigningTroupes();
+
+const owner = (server: string) => ({ server, client: '' });
+const isGone = async (url: string): Promise<boolean> =>
+  visit(url).then(
+    () => false,
+    () => true,
+  );
+
+describe('signing in', () => {
+  it('registers, asks a person with PKCE and state, and goes on to ready.', async () => {
+    const port = await servers.start();
+    const store = createMemoryTokenStore();
+    const { troupe, events, asked, ready } = troupes.start(port.url, { store, clientName: 'Harbor' });
+    const url = new URL(await asked());
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      resource: port.url,
+      state: expect.stringMatching(/^[\w-]{40,}$/),
+      redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
+    });
+    expect(troupe.status[0]).toMatchObject({
+      state: 'configuring',
+      substate: 'authorizing.signingIn',
+      authUrl: url.href,
+      attempt: 0,
+    });
+    expect(await signInAt(url.href)).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('You are signed in'),
+    });
+    await ready();
+    expect(events.states('port')).toEqual([
+      'configuring',
+      'launching',
+      'handshaking',
+      'configuring',
+      'launching',
+      'handshaking',
+      'ready',
+    ]);
+    expect(troupe.status[0]).toMatchObject({ state: 'ready', toolCount: 1, authUrl: null, attempt: 1 });
+    expect(JSON.parse(port.to('POST /register')[0]?.body ?? '')).toMatchObject({
+      client_name: 'Harbor',
+      redirect_uris: [url.searchParams.get('redirect_uri')],
+      token_endpoint_auth_method: 'none',
+    });
+    expect((await store.read(owner(port.url)))?.tokens).toMatchObject({ issuer: port.origin });
+    expect(await isGone(url.searchParams.get('redirect_uri') ?? '')).toBe(true);
+  });
+
+  it('asks once for five connections to the same server, and all of them go on.', async () => {
+    const port = await servers.start();
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const { events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() }, { names });
+    const urls = await Promise.all(names.map((name) => asked(name)));
+    expect(new Set(urls).size).toBe(1);
+    await signInAt(urls[0] ?? '');
+    await Promise.all(names.map((name) => ready(name)));
+    expect(port.grants()).toEqual(['authorization_code']);
+    expect(port.to('POST /register')).toHaveLength(1);
+    expect(events.of('connection.authRequired').filter(({ url }) => url !== undefined)).toHaveLength(5);
+  });
+
+  it('refuses an answer whose state is wrong, in the browser and by hand, and waits on.', async () => {
+    const port = await servers.start();
+    const { troupe, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const right = new URL(await agree(await asked()));
+    const wrong = new URL(right);
+    wrong.searchParams.set('state', 'somebody-elses');
+    expect(await visit(wrong.href)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('No sign-in is waiting'),
+    });
+    wrong.searchParams.delete('state');
+    expect((await visit(wrong.href)).status).toBe(400);
+    const connection = troupe.connection('port')!;
+    await expect(connection.finishAuth(wrong.href)).rejects.toThrow(/state is wrong/);
+    await expect(connection.finishAuth('code-unknown')).rejects.toThrow(AuthRequiredError);
+    expect(connection.status.substate).toBe('authorizing.signingIn');
+    expect(port.grants()).toEqual(['authorization_code']);
+    expect((await visit(right.href)).status).toBe(200);
+    await ready();
+  });
+
+  it('hears nobody before there is a question: whoever knows the address can neither answer nor refuse.', async () => {
+    let goOn = (): void => {};
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const isDiscovery = ({ path }: { readonly path: string }) => path.includes('oauth-authorization-server');
+    const port: AuthorizationServer = await servers.start({
+      instead: (seen, res) => {
+        if (!isDiscovery(seen)) return false;
+        const metadata = {
+          issuer: port.origin,
+          authorization_endpoint: `${port.origin}/authorize`,
+          token_endpoint: `${port.origin}/token`,
+          registration_endpoint: `${port.origin}/register`,
+          response_types_supported: ['code'],
+          code_challenge_methods_supported: ['S256'],
+        };
+        const headers = { 'content-type': 'application/json', connection: 'close' };
+        void held.then(() => res.writeHead(200, headers).end(JSON.stringify(metadata)));
+        return true;
+      },
+    });
+    const redirectPort = await freePort();
+    const { troupe, events, asked, ready } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      redirectPort,
+    });
+    await bounded(port.server.arrived(isDiscovery));
+    const callback = `http://127.0.0.1:${redirectPort}/callback`;
+    for (const query of [
+      '?error=access_denied',
+      '?code=code-of-an-attacker',
+      '?iss=http://evil.example',
+      '',
+    ]) {
+      expect(await visit(`${callback}${query}`)).toMatchObject({
+        status: 400,
+        text: expect.stringContaining('No sign-in is waiting'),
+      });
+    }
+    goOn();
+    await signInAt(await asked());
+    await ready();
+    expect(troupe.status[0]).toMatchObject({ state: 'ready', error: null });
+    expect(events.of('diagnostic').filter(({ kind }) => kind === 'sign-in-failed')).toEqual([]);
+  });
+
+  it('tells the browser that it worked, also where the store is faster to say so.', async () => {
+    const port = await servers.start();
+    const memory = createMemoryTokenStore();
+    const turns = { end: Promise.resolve() };
+    const store: TokenStore = {
+      ...memory,
+      exclusively: async (...turn) => {
+        const outcome = await memory.exclusively!(...turn);
+        await turns.end;
+        return outcome;
+      },
+    };
+    const { asked, ready } = troupes.start(port.url, { store });
+    const url = await asked();
+    turns.end = ready();
+    expect(await bounded(signInAt(url))).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('You are signed in'),
+    });
+  });
+
+  it('uses a code once, however often the browser loads the address.', async () => {
+    let goOn = (): void => {};
+    const port = await servers.start({ hold: new Promise<void>((resolve) => (goOn = resolve)) });
+    const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const back = await agree(await asked());
+    const pages = [visit(back), visit(back), visit(back)];
+    await bounded(port.server.arrived(({ path }) => path === '/token'));
+    goOn();
+    for (const { status } of await Promise.all(pages)) expect(status).toBe(200);
+    await ready();
+    expect(port.grants()).toEqual(['authorization_code']);
+  });
+
+  it('takes the code from a host without a browser.', async () => {
+    const port = await servers.start();
+    const asked: AuthorizationRequest[] = [];
+    const { ready } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      redirectUrl: 'https://host.example/signed-in',
+      onAuthorizationUrl: (request) => {
+        asked.push(request);
+        return agree(request.url);
+      },
+    });
+    await ready();
+    expect(asked).toEqual([{ server: { name: 'port', url: port.url }, url: expect.any(String) }]);
+    expect(new URL(asked[0]?.url ?? '').searchParams.get('redirect_uri')).toBe(
+      'https://host.example/signed-in',
+    );
+  });
+
+  it('takes a bare code by finishAuth, which resolves when the connection is ready.', async () => {
+    const port = await servers.start();
+    const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const back = new URL(await agree(await asked()));
+    const connection = troupe.connection('port')!;
+    await connection.finishAuth(back.searchParams.get('code') ?? '', { signal: within() });
+    expect(connection.state).toBe('ready');
+    await expect(connection.finishAuth('again')).rejects.toThrow(NotReadyError);
+  });
+
+  it('takes the address of an application, and checks its state as well.', async () => {
+    const port = await servers.start();
+    const { troupe, asked } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      redirectUrl: 'harbor://signed-in/here',
+    });
+    const right = await agree(await asked());
+    const connection = troupe.connection('port')!;
+    const wrong = right.replace(/state=[^&]*/, 'state=somebody-elses');
+    await expect(connection.finishAuth(wrong)).rejects.toThrow(/state is wrong/);
+    expect(port.grants()).toEqual([]);
+    await connection.finishAuth(right, { signal: within() });
+    expect(connection.state).toBe('ready');
+  });
+
+  it('takes an answer as a person pastes it.', async () => {
+    const port = await servers.start();
+    const redirectUrl = 'https://host.example/back';
+    const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore(), redirectUrl });
+    const back = await agree(await asked());
+    await troupe.connection('port')!.finishAuth(`  ${back}\r\n`, { signal: within() });
+    expect(troupe.connection('port')!.state).toBe('ready');
+  });
+
+  it.each([[undefined], [null], [''], [42]])('says that %j is no answer.', async (answer) => {
+    const port = await servers.start();
+    const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    await asked();
+    await expect(troupe.connection('port')!.finishAuth(answer as never)).rejects.toThrow(
+      /^The sign-in to port failed: the answer holds no code\.$/,
+    );
+    expect(port.grants()).toEqual([]);
+  });
+
+  it('says whose fault it is where the host cannot ask.', async () => {
+    const port = await servers.start();
+    const { events } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      onAuthorizationUrl: () => {
+        throw new TypeError('The window is gone.');
+      },
+    });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure.message).toBe(
+      "The sign-in to port failed: 'onAuthorizationUrl' threw: The window is gone.",
+    );
+  });
+
+  it('asks nobody at another authorization server than the one the client is for.', async () => {
+    const port = await servers.start();
+    const client = { clientId: 'harbor', clientSecret: 'hush-hush', issuer: 'https://login.example' };
+    const { events } = troupes.start(port.url, { store: createMemoryTokenStore(), client });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure.message).toBe(
+      `${port.url} requires a sign-in at ${port.origin}/, but the client is for https://login.example/.`,
+    );
+    expect(events.of('connection.authRequired').filter(({ url }) => url !== undefined)).toEqual([]);
+    expect(port.to('POST /register')).toEqual([]);
+  });
+
+  it('takes no answer before anybody is asked, says so, and waits on.', async () => {
+    const port = await servers.start({ instead: ({ path }) => path.includes('oauth-authorization-server') });
+    const { troupe, events } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    await bounded(events.when('connection.state', ({ substate }) => substate === 'authorizing.signingIn'));
+    const answer = troupe.connection('port')!.finishAuth('code', { signal: within() });
+    await expect(answer).rejects.toThrow(NotReadyError);
+    await expect(answer).rejects.toThrow(
+      /^No sign-in to 'port' is pending: wait for 'connection\.authRequired' with a 'url'\.$/,
+    );
+    expect(troupe.status[0]).toMatchObject({ substate: 'authorizing.signingIn', authUrl: null });
+  });
+
+  it('fails with what the person said, and asks again when it is retried.', async () => {
+    const port = await servers.start();
+    const { troupe, events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const url = new URL(await asked());
+    const back = new URL(url.searchParams.get('redirect_uri') ?? '');
+    back.searchParams.set('error', 'access_denied');
+    back.searchParams.set('state', url.searchParams.get('state') ?? '');
+    expect((await visit(back.href)).status).toBe(400);
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure).toMatchObject({
+      code: 'auth-required',
+      message: 'The sign-in was refused (access_denied).',
+    });
+    const again = events.next('connection.authRequired', (event) => event.url !== undefined);
+    void troupe
+      .connection('port')!
+      .retry()
+      .catch(() => {});
+    await signInAt((await bounded(again)).url ?? '');
+    await ready();
+    expect(port.to('POST /register')).toHaveLength(1);
+  });
+
+  it('leaves nothing behind when it is stopped while a person is asked.', async () => {
+    const port = await servers.start();
+    const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const redirect = new URL(await asked()).searchParams.get('redirect_uri') ?? '';
+    expect((await visit(redirect)).status).toBe(400);
+    await troupe.connection('port')!.stop({ signal: within() });
+    await troupe.close();
+    expect(await isGone(redirect)).toBe(true);
+    expect(troupe.status[0]?.authUrl).toBeNull();
+  });
+
+  it('signs in again at the redirect it is registered for, and registers anew where that is taken.', async () => {
+    const port = await servers.start();
+    const store = createMemoryTokenStore();
+    const first = troupes.start(port.url, { store });
+    await signInAt(await first.asked());
+    await first.ready();
+    await first.troupe.close();
+    port.revokeAll();
+    const second = troupes.start(port.url, { store });
+    const url = await second.asked();
+    expect(port.to('POST /register')).toHaveLength(1);
+    const third = troupes.start(port.url, { store });
+    const other = await third.asked();
+    expect(new URL(other).searchParams.get('redirect_uri')).not.toBe(
+      new URL(url).searchParams.get('redirect_uri'),
+    );
+    expect(port.to('POST /register')).toHaveLength(2);
+  });
+
+  it('uses the metadata document of the client where the authorization server reads it.', async () => {
+    const port = await servers.start({ metadata: { client_id_metadata_document_supported: true } });
+    const clientMetadataUrl = 'https://host.example/client.json';
+    const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore(), clientMetadataUrl });
+    const url = await asked();
+    expect(new URL(url).searchParams.get('client_id')).toBe(clientMetadataUrl);
+    await signInAt(url);
+    await ready();
+    expect(port.to('POST /register')).toEqual([]);
+  });
+
+  it('gives up on a server that refuses the tokens of one sign-in after the other.', async () => {
+    const port = await servers.start({ refusesAll: true });
+    const { events } = troupes.start(port.url, {
+      store: createMemoryTokenStore(),
+      onAuthorizationUrl: ({ url }) => agree(url),
+    });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure).toMatchObject({
+      code: 'auth-required',
+      message: expect.stringContaining('3 sign-ins'),
+    });
+    expect(port.grants().filter((grant) => grant === 'authorization_code')).toHaveLength(3);
+  });
+
+  it('lets a host bring its own provider, and its own state.', async () => {
+    const port = await servers.start();
+    let tokens: object | undefined;
+    let client: object | undefined;
+    let verifier = '';
+    const provider = {
+      redirectUrl: 'https://host.example/back',
+      clientMetadata: { redirect_uris: ['https://host.example/back'] },
+      clientInformation: () => client as never,
+      saveClientInformation: (given: object) => void (client = given),
+      tokens: () => tokens as never,
+      saveTokens: (given: object) => void (tokens = given),
+      redirectToAuthorization: () => {},
+      saveCodeVerifier: (given: string) => void (verifier = given),
+      codeVerifier: () => verifier,
+      state: () => 'the-hosts-own',
+    };
+    const { troupe, asked } = troupes.start(port.url, ({ name }) => (name === 'port' ? provider : undefined));
+    const url = await asked();
+    expect(new URL(url).searchParams.get('state')).toBe('the-hosts-own');
+    await troupe.connection('port')!.finishAuth(await agree(url), { signal: within() });
+    expect(troupe.status[0]?.state).toBe('ready');
+    expect(tokens).toMatchObject({ access_token: expect.any(String), issuer: port.origin });
+  });
+
+  it.each<readonly [string, () => unknown, RegExp]>([
+    [
+      'a promise',
+      () => Promise.reject(new Error('nobody hears of it')),
+      /^The 'auth' option gave a promise for 'port': it must give/,
+    ],
+    [
+      'half of one',
+      () => ({ tokens: () => undefined }),
+      /^What the 'auth' option gave for 'port' has no 'saveTokens'\.$/,
+    ],
+    ['a text', () => 'provider', /^What the 'auth' option gave for 'port' has no 'tokens'\.$/],
+  ])('says what is wrong where a host brings %s for a provider.', async (_, provider, message) => {
+    const port = await servers.start();
+    const { events } = troupes.start(port.url, provider as never);
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure).toMatchObject({ code: 'config-invalid', message: expect.stringMatching(message) });
+  });
+
+  it('says what the host itself threw.', async () => {
+    const port = await servers.start();
+    const { events } = troupes.start(port.url, () => {
+      throw new Error('no such tenant');
+    });
+    const { failure } = await bounded(events.when('connection.failed'));
+    expect(failure.message).toBe("The 'auth' option threw for 'port': no such tenant");
+  });
+
+  it('takes null for nothing, as whoever parses what a storage does not have.', async () => {
+    const port = await servers.start();
+    const kept: Record<string, unknown> = { tokens: null, client: null };
+    const { troupe, asked } = troupes.start(port.url, () => ({
+      redirectUrl: 'https://host.example/back',
+      clientMetadata: { redirect_uris: ['https://host.example/back'] },
+      clientInformation: () => kept['client'] as never,
+      saveClientInformation: (given: object) => void (kept['client'] = given),
+      tokens: () => kept['tokens'] as never,
+      saveTokens: (given: object) => void (kept['tokens'] = given),
+      redirectToAuthorization: () => {},
+      saveCodeVerifier: (given: string) => void (kept['verifier'] = given),
+      codeVerifier: () => kept['verifier'] as string,
+    }));
+    const answer = await agree(await asked());
+    await troupe.connection('port')!.finishAuth(answer, { signal: within() });
+    expect(troupe.status[0]?.state).toBe('ready');
+    const other = troupes.start(port.url, () => null as never);
+    await bounded(other.events.when('connection.authRequired'));
+  });
+
+  it('is the same for the older transport.', async () => {
+    let stream: ServerResponse | undefined;
+    const port: AuthorizationServer = await servers.start({
+      instead: ({ method, path, headers, rpc }, res) => {
+        const isSignedIn = headers.authorization?.startsWith('Bearer access-') === true;
+        if (path !== '/mcp' || !isSignedIn) return false;
+        if (method === 'GET') {
+          stream = openStream(res);
+          stream.write('event: endpoint\ndata: /mcp\n\n');
+          return true;
+        }
+        res.writeHead(202).end();
+        const result =
+          rpc.method === 'initialize'
+            ? { protocolVersion: '2024-11-05', capabilities: {}, serverInfo: { name: 'old', version: '1' } }
+            : {};
+        if (rpc.id !== undefined) stream?.write(event({ jsonrpc: '2.0', id: rpc.id, result }));
+        return true;
+      },
+    });
+    const { asked, ready } = troupes.start(
+      port.url,
+      { store: createMemoryTokenStore() },
+      { servers: { port: { type: 'sse', url: port.url } } },
+    );
+    await signInAt(await asked());
+    await ready();
+    expect(port.grants()).toEqual(['authorization_code']);
+  });
+
+  it('waits for other headers where nobody is to sign in.', async () => {
+    const port = await servers.start();
+    const { troupe, events } = troupes.start(port.url, undefined);
+    await bounded(events.when('connection.authRequired'));
+    await expect(troupe.connection('port')!.ready()).rejects.toThrow(AuthRequiredError);
+    await expect(troupe.connection('port')!.finishAuth('code')).rejects.toThrow(NotReadyError);
+    expect(troupe.status[0]).toMatchObject({ substate: 'authorizing.signingIn', authUrl: null });
+    expect(port.server.seen.every(({ path }) => path === '/mcp')).toBe(true);
+  });
+});

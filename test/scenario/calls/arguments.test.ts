@@ -1,0 +1,188 @@
+/** Arguments and results against the schemas of a tool. */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, it } from 'vitest';
+import { InvalidArgumentsError } from '../../../src/errors.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { createGate } from '../../support/gate.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { useOneServer } from '../../support/one-server.js';
+import { text, tool, type Script } from '../../support/scripted-server.js';
+import { passTime } from '../../support/test-troupe.js';
+
+const NAME = 'mcp__a__read';
+const READ = tool('read', {
+  inputSchema: {
+    type: 'object',
+    properties: { path: { type: 'string' }, limit: { type: 'integer', minimum: 1 } },
+    required: ['path'],
+  },
+});
+
+async function caught(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('arguments', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const begin = useOneServer({ script: { tools: [READ] } });
+
+  it('that do not fit are not sent: the error names each place, and no value', async () => {
+    const { troupe, server, events } = await begin();
+    const error = await caught(troupe.callTool(NAME, { limit: 0, path: 918_273 }));
+    expect(error).toBeInstanceOf(InvalidArgumentsError);
+    expect(error).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      server: 'a',
+      tool: 'read',
+      message:
+        "'read' was not called: its arguments do not fit its input schema: /limit must be at least 1; /path must be of type string.",
+      problems: [
+        { path: '/limit', message: 'must be at least 1' },
+        { path: '/path', message: 'must be of type string' },
+      ],
+    });
+    expect(JSON.stringify(error)).not.toContain('918273');
+    expect(server.of('tools/call')).toEqual([]);
+    expect(events.of('call.started')).toEqual([]);
+    expect(events.of('diagnostic')).toEqual([]);
+  });
+
+  it('that are missing altogether are told so', async () => {
+    const { troupe } = await begin();
+    await expect(troupe.callTool(NAME)).rejects.toMatchObject({
+      problems: [{ path: '/path', message: 'is missing' }],
+    });
+    await expect(troupe.connection('a')?.callTool('read')).rejects.toBeInstanceOf(InvalidArgumentsError);
+  });
+
+  it('that fit are sent as they are', async () => {
+    const { troupe, server } = await begin();
+    await troupe.callTool(NAME, { path: 'x', more: [1] });
+    expect(server.of('tools/call')[0]?.params).toMatchObject({ arguments: { path: 'x', more: [1] } });
+  });
+
+  it('are sent before the call returns, once the validator is there', async () => {
+    const { troupe, server } = await begin();
+    await troupe.callTool(NAME, { path: 'first' });
+    const call = troupe.callTool(NAME, { path: 'second' });
+    await Promise.resolve();
+    expect(server.of('tools/call')).toHaveLength(2);
+    await call;
+  });
+
+  it('are not compared where the host says so', async () => {
+    const { troupe, server } = await begin(undefined, {}, { validateArguments: false });
+    await troupe.callTool(NAME, { path: 7 });
+    expect(server.of('tools/call')).toHaveLength(1);
+  });
+
+  it('are compared with the list of the session that they are sent over', async () => {
+    const { troupe, server, clock } = await begin();
+    await expect(troupe.callTool(NAME, { path: 7 })).rejects.toBeInstanceOf(InvalidArgumentsError);
+    const inputSchema = { type: 'object' as const, properties: { path: { type: 'integer' } } };
+    server.script = { tools: [tool('read', { inputSchema })] };
+    await server.die();
+    await passTime(clock, troupe.callTool(NAME, { path: 7 }));
+    expect(server.of('tools/call')).toHaveLength(1);
+  });
+
+  it('of a tool whose schema cannot be used are sent, and that is told once', async () => {
+    const inputSchema = { type: 'object' as const, properties: { a: { $ref: 'https://schemas.example/a' } } };
+    const { troupe, server, events } = await begin({ tools: [tool('read', { inputSchema })] });
+    await troupe.callTool(NAME, { a: 1 });
+    await troupe.callTool(NAME, { a: 2 });
+    expect(server.of('tools/call')).toHaveLength(2);
+    expect(events.of('diagnostic')).toMatchObject([
+      { kind: 'schema-not-checked', server: 'a', tool: 'read', message: expect.stringContaining('$ref') },
+    ]);
+  });
+
+  it('with names that a terminal would obey have them told harmlessly', async () => {
+    const inputSchema = { type: 'object' as const, additionalProperties: false };
+    const { troupe } = await begin({ tools: [tool('read', { inputSchema })] });
+    const error = await caught(troupe.callTool(NAME, { 'line\nbreak\u202e': 1 }));
+    expect((error as Error).message).toContain('/line\ufffdbreak\ufffd is not allowed');
+  });
+});
+
+describe('a result', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const begin = useOneServer({ script: { tools: [READ] } });
+
+  const outputSchema = {
+    type: 'object' as const,
+    properties: { degrees: { type: 'number' } },
+    required: ['degrees'],
+  };
+  const weather = (result: object): Script => ({
+    tools: [tool('read', { outputSchema })],
+    on: { 'tools/call': () => result },
+  });
+
+  it('that is what its tool promised is told to nobody', async () => {
+    const result = { ...text('3'), structuredContent: { degrees: 3 } };
+    const { troupe, events } = await begin(weather(result));
+    await expect(troupe.callTool(NAME)).resolves.toEqual(result);
+    expect(events.of('diagnostic')).toEqual([]);
+  });
+
+  it('that is not is kept as it is, and told without its values', async () => {
+    const result = { ...text('x'), structuredContent: { degrees: 'hunter2' } };
+    const { troupe, events } = await begin(weather(result));
+    await expect(troupe.callTool(NAME)).resolves.toEqual(result);
+    expect(events.of('diagnostic')).toMatchObject([
+      {
+        kind: 'invalid-output',
+        server: 'a',
+        generation: 1,
+        tool: 'read',
+        message:
+          "The structured content of 'read' does not fit its output schema: /degrees must be of type number.",
+      },
+    ]);
+    expect(JSON.stringify(events.all)).not.toContain('hunter2');
+    expect(events.of('call.finished')).toMatchObject([{ outcome: 'answered' }]);
+  });
+
+  it('without the structured content that was promised is told too', async () => {
+    const { troupe, events } = await begin(weather(text('3')));
+    await expect(troupe.callTool(NAME)).resolves.toEqual(text('3'));
+    expect(events.of('diagnostic')).toMatchObject([
+      { kind: 'invalid-output', message: expect.stringContaining('structuredContent is missing') },
+    ]);
+  });
+
+  it('that is an error need not have any', async () => {
+    const { troupe, events } = await begin(weather({ ...text('no'), isError: true }));
+    await troupe.callTool(NAME);
+    expect(events.of('diagnostic')).toEqual([]);
+  });
+
+  it('of a tool on any page of the list is compared', async () => {
+    const pages = [[tool('read', { outputSchema })], [tool('other')]] satisfies Tool[][];
+    const { troupe, events } = await begin({ pages, on: { 'tools/call': () => text('3') } });
+    await troupe.callTool(NAME);
+    expect(events.of('diagnostic')).toMatchObject([{ kind: 'invalid-output' }]);
+  });
+
+  it('that comes when the call was given up is dropped, and not compared', async () => {
+    const gate = createGate();
+    const { troupe, server, events, clock } = await begin({
+      ...weather({}),
+      on: { 'tools/call': () => gate.promise.then(() => text('late')) },
+    });
+    const controller = new AbortController();
+    const call = caught(troupe.callTool(NAME, {}, { signal: controller.signal }));
+    await server.whenReceived('tools/call');
+    controller.abort();
+    await call;
+    gate.open();
+    await clock.advance(1_000);
+    expect(events.of('diagnostic')).toEqual([]);
+  });
+});

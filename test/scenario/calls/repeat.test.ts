@@ -1,0 +1,417 @@
+import type { Tool, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import { getEventListeners } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import {
+  CallAbortedError,
+  CallTimeoutError,
+  NotReadyError,
+  OutcomeUnknownError,
+} from '../../../src/errors.js';
+import type { CallOptions, RetryCalls } from '../../../src/index.js';
+import type { TroupeOptions } from '../../../src/options.js';
+import type { ServerSettings } from '../../../src/config/entry/server-config.js';
+import { TransportError } from '../../../src/failures/transport-error.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { fake, FakeServer } from '../../support/fake-server.js';
+import { createGate, never } from '../../support/gate.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { silent, text, tool, type Script } from '../../support/scripted-server.js';
+import { passTime, useTroupes, whenState, type TestTroupe } from '../../support/test-troupe.js';
+
+const NAME = 'mcp__a__echo';
+const EXITED = { code: 'process-exited', message: 'It exited with code 3.' } as const;
+const EXPIRED = { code: 'session-expired', message: 'HTTP 404' } as const;
+
+const annotated = (annotations: ToolAnnotations): readonly Tool[] => [tool('echo', { annotations })];
+const READ_ONLY = annotated({ readOnlyHint: true });
+
+/** Answers calls over every session but the first. */
+const silentAtFirst = (tools: readonly Tool[]): Script => ({
+  tools,
+  on: { 'tools/call': (_, { session }) => (session === 1 ? silent({}, {} as never) : text('done')) },
+});
+
+interface InFlight extends TestTroupe {
+  readonly server: FakeServer;
+  readonly call: Promise<unknown>;
+}
+
+function useCallInFlight() {
+  const { make } = useTroupes();
+  /** A call that has reached the server. */
+  const inFlight = async (
+    script: Script,
+    call: CallOptions = {},
+    settings: ServerSettings = {},
+    options: TroupeOptions = {},
+  ): Promise<InFlight> => {
+    const server = new FakeServer(() => ({}), script);
+    const test = make({ startGateMs: 1_000, ...options, servers: { a: fake(server, settings) } });
+    await test.troupe.start();
+    const calling = test.troupe.callTool(NAME, { n: 1 }, call);
+    calling.catch(() => {});
+    await server.peer.whenReceived('tools/call');
+    return { ...test, server, call: calling };
+  };
+  return { make, inFlight };
+}
+
+describe('a call in flight of a connection that is lost', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make, inFlight } = useCallInFlight();
+
+  it.each([
+    ['read-only', { readOnlyHint: true }],
+    ['idempotent', { readOnlyHint: false, destructiveHint: true, idempotentHint: true }],
+  ])('is sent once more where the tool is %s', async (_, annotations) => {
+    const { server, call, clock } = await inFlight(silentAtFirst(annotated(annotations)));
+    server.transport.simulateEnd(EXITED);
+    await expect(passTime(clock, call)).resolves.toEqual(text('done'));
+    expect(server.peer.of('tools/call').map(({ session, params }) => [session, params['arguments']])).toEqual(
+      [
+        [1, { n: 1 }],
+        [2, { n: 1 }],
+      ],
+    );
+  });
+
+  it('is told as two sendings, of which the second names the first', async () => {
+    const { server, call, clock, events } = await inFlight(silentAtFirst(READ_ONLY));
+    await clock.advance(250);
+    server.transport.simulateEnd(EXITED);
+    await passTime(clock, call);
+    const calls = events.all.filter(({ type }) => type.startsWith('call.'));
+    expect(calls).toMatchObject([
+      { type: 'call.started', call: 1, generation: 1 },
+      { type: 'call.finished', call: 1, generation: 1, outcome: 'outcome-unknown', durationMs: 250 },
+      { type: 'call.started', call: 2, generation: 2, repeats: 1 },
+      { type: 'call.finished', call: 2, generation: 2, outcome: 'answered' },
+    ]);
+    expect(calls[0]).not.toHaveProperty('repeats');
+  });
+
+  it.each([
+    ['says nothing of it', {}],
+    ['is none of both', { readOnlyHint: false, idempotentHint: false, destructiveHint: false }],
+    ['says so in another way', { readOnlyHint: 'yes', idempotentHint: 1 } as unknown as ToolAnnotations],
+  ])('is never sent again where the tool %s', async (_, annotations) => {
+    const { server, call, clock } = await inFlight(silentAtFirst(annotated(annotations)));
+    server.transport.simulateEnd(EXITED);
+    await expect(call).rejects.toBeInstanceOf(OutcomeUnknownError);
+    await clock.advance(120_000);
+    expect(server.peer.of('tools/call')).toHaveLength(1);
+  });
+
+  it('is not sent again where the tool is read-only no more after the recovery', async () => {
+    const { server, call, clock } = await inFlight(silentAtFirst(READ_ONLY));
+    server.peer.script = { tools: annotated({ readOnlyHint: false }) };
+    server.transport.simulateEnd(EXITED);
+    await expect(passTime(clock, call)).rejects.toThrow('It exited with code 3.');
+    await expect(call).rejects.toBeInstanceOf(OutcomeUnknownError);
+    expect(server.peer.of('tools/call')).toHaveLength(1);
+  });
+
+  it('is sent once more whatever the tool is where nothing of it was written', async () => {
+    const server = new FakeServer((session) => ({
+      send: async () => {
+        if (session === 1 && isExpired) throw new TransportError(EXPIRED);
+      },
+    }));
+    let isExpired = false;
+    const { troupe, clock, events } = make({ servers: { a: fake(server) } });
+    await troupe.start();
+    isExpired = true;
+    const call = troupe.callTool(NAME, { n: 1 });
+    server.transport.ended = EXPIRED;
+    await clock.advance(0);
+    server.transport.simulateEnd(EXPIRED);
+    await expect(passTime(clock, call)).resolves.toEqual(text('echo {"n":1}'));
+    expect(server.peer.of('tools/call')).toMatchObject([{ session: 2 }]);
+    expect(events.of('call.finished').map(({ outcome }) => outcome)).toEqual(['not-sent', 'answered']);
+    expect(events.of('connection.ready').map(({ generation }) => generation)).toEqual([1, 2]);
+  });
+
+  it('is not sent again where the repetition is lost as well', async () => {
+    const { server, call, clock, events } = await inFlight({
+      tools: READ_ONLY,
+      on: { 'tools/call': silent },
+    });
+    server.transport.simulateEnd(EXITED);
+    await passTime(clock, server.peer.whenReceived('tools/call', 2));
+    server.transport.simulateEnd({ code: 'process-exited', message: 'Killed.' });
+    await expect(passTime(clock, call)).rejects.toThrow('Killed.');
+    await expect(call).rejects.toBeInstanceOf(OutcomeUnknownError);
+    await clock.advance(120_000);
+    expect(server.peer.of('tools/call')).toHaveLength(2);
+    expect(events.of('call.finished').map(({ outcome }) => outcome)).toEqual([
+      'outcome-unknown',
+      'outcome-unknown',
+    ]);
+  });
+
+  it('still has an unknown outcome where the repetition could not be sent', async () => {
+    let sends = 0;
+    const server = new FakeServer(
+      (session) => ({
+        send: async () => {
+          sends += session === 2 ? 1 : 0;
+          if (sends > 3) throw new TransportError({ code: 'http-status', message: 'HTTP 429' });
+        },
+      }),
+      { tools: READ_ONLY, on: { 'tools/call': silent } },
+    );
+    const { troupe, clock, events } = make({ servers: { a: fake(server) } });
+    await troupe.start();
+    const call = troupe.callTool(NAME);
+    call.catch(() => {});
+    await server.peer.whenReceived('tools/call');
+    server.transport.simulateEnd(EXITED);
+    await expect(passTime(clock, call)).rejects.toBeInstanceOf(OutcomeUnknownError);
+    expect(events.of('call.finished').map(({ outcome }) => outcome)).toEqual(['outcome-unknown', 'not-sent']);
+    await clock.advance(0);
+  });
+
+  it('is answered over the next session where the connection was restarted', async () => {
+    const { call, clock, troupe, server } = await inFlight(silentAtFirst(READ_ONLY));
+    const restarting = troupe.connection('a')?.restart();
+    await expect(passTime(clock, call)).resolves.toEqual(text('done'));
+    await restarting;
+    expect(server.peer.of('tools/call').map(({ session }) => session)).toEqual([1, 2]);
+  });
+
+  it('leaves no timer and no listener behind, however often it was lost', async () => {
+    const { signal } = new AbortController();
+    const { server, call, clock } = await inFlight(silentAtFirst(READ_ONLY), {
+      signal,
+      totalTimeoutMs: 9_999,
+    });
+    expect(clock.pending).toContain(9_999);
+    server.transport.simulateEnd(EXITED);
+    await passTime(clock, call);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(clock.pending).not.toContain(9_999);
+    expect(clock.pending.filter((ms) => ms === 60_000)).toHaveLength(1); // the session is not stable yet
+  });
+
+  it('may be one of hundreds: all of them are answered over the next session', async () => {
+    const { server, clock, troupe } = await inFlight(silentAtFirst(READ_ONLY));
+    const calls = Array.from({ length: 300 }, (_, n) => troupe.callTool(NAME, { n }));
+    await server.peer.whenReceived('tools/call', 301);
+    server.transport.simulateEnd(EXITED);
+    await expect(passTime(clock, Promise.all(calls))).resolves.toHaveLength(300);
+    expect(server.peer.of('tools/call')).toHaveLength(602);
+  });
+});
+
+describe('retryCalls', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { inFlight } = useCallInFlight();
+
+  it.each<[string, Partial<Record<'troupe' | 'entry' | 'call', RetryCalls>>, number]>([
+    ['is safe by default', {}, 2],
+    ['may be never for all servers', { troupe: 'never' }, 1],
+    ['may be never for one server', { entry: 'never' }, 1],
+    ['may be never for one call', { call: 'never' }, 1],
+    ['of an entry wins over the one of the troupe', { troupe: 'never', entry: 'safe' }, 2],
+    ['of a call wins over the one of the entry', { entry: 'never', call: 'safe' }, 2],
+  ])('%s', async (_, { troupe, entry, call: own }, sendings) => {
+    const { server, call, clock } = await inFlight(
+      silentAtFirst(READ_ONLY),
+      own === undefined ? {} : { retryCalls: own },
+      entry === undefined ? {} : { retryCalls: entry },
+      troupe === undefined ? {} : { retryCalls: troupe },
+    );
+    server.transport.simulateEnd(EXITED);
+    const settling = passTime(clock, call);
+    if (sendings === 2) await expect(settling).resolves.toEqual(text('done'));
+    else await expect(settling).rejects.toBeInstanceOf(OutcomeUnknownError);
+    expect(server.peer.of('tools/call')).toHaveLength(sendings);
+  });
+});
+
+describe('a call that waits for the recovery of its connection', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make, inFlight } = useCallInFlight();
+
+  const beingLost = async (options: CallOptions = {}): Promise<InFlight> => {
+    const test = await inFlight({ tools: READ_ONLY, on: { 'tools/call': silent } }, options);
+    await test.clock.advance(4_000);
+    test.server.peer.script = { ...test.server.peer.script, beforeConnect: never };
+    test.server.transport.simulateEnd(EXITED);
+    await whenState(test, 'a', 'reconnecting');
+    return test;
+  };
+
+  it('has as long for that as for an answer, and then says that it was not repeated', async () => {
+    const { call, clock, events } = await beingLost({ timeoutMs: 5_000 });
+    await clock.advance(4_999);
+    await expect(Promise.race([call, Promise.resolve('still waiting')])).resolves.toBe('still waiting');
+    await clock.advance(1);
+    await expect(call).rejects.toBeInstanceOf(OutcomeUnknownError);
+    await expect(call).rejects.toThrow(
+      "The connection was lost before 'echo' was answered, so whether it was done is unknown: It exited with code 3. It was not repeated: it did not become ready within 5000 ms",
+    );
+    expect(events.of('call.started')).toHaveLength(1);
+  });
+
+  it('has as long again for the answer of the next session', async () => {
+    const { call, clock, server } = await beingLost({ timeoutMs: 5_000 });
+    const pass = (ms: number): Promise<void> => new Promise((resolve) => clock.setTimeout(resolve, ms));
+    server.peer.script = {
+      tools: READ_ONLY,
+      beforeConnect: () => pass(3_000),
+      on: { 'tools/call': () => pass(4_000).then(() => text('done')) },
+    };
+    await expect(passTime(clock, call)).resolves.toEqual(text('done'));
+  });
+
+  it('is given up by its signal at once', async () => {
+    const controller = new AbortController();
+    const { call } = await beingLost({ signal: controller.signal });
+    controller.abort('no patience');
+    await expect(call).rejects.toBeInstanceOf(CallAbortedError);
+    await expect(call).rejects.toMatchObject({ cause: 'no patience' });
+  });
+
+  it('is settled when its troupe closes', async () => {
+    const { call, clock, troupe } = await beingLost();
+    await Promise.all([
+      passTime(clock, troupe.close()),
+      expect(call).rejects.toBeInstanceOf(OutcomeUnknownError),
+    ]);
+  });
+
+  it('is settled when its server is stopped', async () => {
+    const { call, clock, troupe } = await beingLost();
+    await passTime(clock, troupe.connection('a')?.stop() ?? never());
+    await expect(call).rejects.toThrow("It was not repeated: 'a' is stopped.");
+  });
+
+  const giveUp = { policy: { maxAttempts: 1 } };
+
+  it('is told what both failures were where the connection gives up and it may have been done', async () => {
+    const { server, call, clock } = await inFlight(
+      { tools: READ_ONLY, on: { 'tools/call': silent } },
+      {},
+      giveUp,
+    );
+    server.transport.simulateEnd(EXITED);
+    await expect(passTime(clock, call)).rejects.toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+      failure: { code: 'process-exited' },
+      cause: { failure: EXITED },
+    });
+    await expect(call).rejects.toThrow(/whether it was done is unknown: .* It was not repeated: .*/);
+  });
+
+  it('was not sent, with the cause, where the connection gives up and nothing was written', async () => {
+    let isExpired = false;
+    const server = new FakeServer(() => ({
+      send: async () => {
+        if (isExpired) throw new TransportError(EXITED);
+      },
+    }));
+    const { troupe, clock } = make({ servers: { a: fake(server, giveUp) } });
+    await troupe.start();
+    isExpired = true;
+    const call = troupe.callTool(NAME);
+    call.catch(() => {});
+    server.transport.ended = EXITED;
+    await clock.advance(0);
+    server.transport.simulateEnd(EXITED);
+    await expect(passTime(clock, call)).rejects.toBeInstanceOf(NotReadyError);
+    await expect(call).rejects.toMatchObject({ cause: { code: 'CONNECTION_LOST', failure: EXITED } });
+    await expect(call).rejects.toThrow("'echo' was not sent: It exited with code 3.");
+  });
+});
+
+describe('a call that is over', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { inFlight } = useCallInFlight();
+  const forEver: Script = { tools: READ_ONLY, on: { 'tools/call': silent } };
+
+  it('because it timed out is not repeated, though its connection is lost then', async () => {
+    const { server, call, clock } = await inFlight(forEver, { timeoutMs: 1_000 });
+    await clock.advance(1_000);
+    server.transport.simulateEnd(EXITED);
+    await expect(call).rejects.toBeInstanceOf(CallTimeoutError);
+    await clock.advance(60_000);
+    expect(server.peer.of('tools/call')).toHaveLength(1);
+  });
+
+  it('because it was aborted is not repeated, though its connection is lost in the same moment', async () => {
+    const controller = new AbortController();
+    const { server, call, clock } = await inFlight(forEver, { signal: controller.signal });
+    controller.abort();
+    server.transport.simulateEnd(EXITED);
+    await expect(call).rejects.toBeInstanceOf(CallAbortedError);
+    await clock.advance(60_000);
+    expect(server.peer.of('tools/call')).toHaveLength(1);
+  });
+});
+
+describe('totalTimeoutMs', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make, inFlight } = useCallInFlight();
+
+  it('ends a call that makes progress for ever, and the server is told', async () => {
+    const { server, call, clock, events } = await inFlight(
+      { on: { 'tools/call': silent } },
+      { timeoutMs: 1_000, totalTimeoutMs: 3_000 },
+    );
+    const { params, id } = await server.peer.whenReceived('tools/call');
+    const { progressToken } = params['_meta'] as { progressToken: number };
+    for (let progress = 1; progress <= 5; progress += 1) {
+      await clock.advance(500);
+      server.peer.notify('notifications/progress', { progressToken, progress });
+      await clock.advance(0);
+    }
+    expect(events.of('call.progress')).toHaveLength(5);
+    await clock.advance(500);
+    await expect(call).rejects.toBeInstanceOf(CallTimeoutError);
+    await expect(call).rejects.toThrow("'echo' timed out: no answer within the 3000 ms of the whole call");
+    expect(server.peer.of('notifications/cancelled')).toMatchObject([{ params: { requestId: id } }]);
+    expect(events.of('call.finished')).toMatchObject([{ outcome: 'timed-out', durationMs: 3_000 }]);
+  });
+
+  it('counts the wait for a session, and says that nothing was sent', async () => {
+    const server = new FakeServer(() => ({ start: never }));
+    const { troupe, clock } = make({ startGateMs: 1_000, servers: { a: fake(server) } });
+    await passTime(clock, troupe.start());
+    const call = troupe.connection('a')?.callTool('echo', {}, { totalTimeoutMs: 2_000 });
+    call?.catch(() => {});
+    await clock.advance(2_000);
+    await expect(call).rejects.toBeInstanceOf(NotReadyError);
+    await expect(call).rejects.toThrow("'echo' was not sent: it did not become ready within 2000 ms");
+  });
+
+  it('holds over a repetition', async () => {
+    const { server, call, clock } = await inFlight(
+      { tools: READ_ONLY, on: { 'tools/call': silent } },
+      { totalTimeoutMs: 4_000 },
+    );
+    await clock.advance(3_000);
+    server.transport.simulateEnd(EXITED);
+    await clock.advance(0);
+    expect(server.peer.of('tools/call')).toHaveLength(2);
+    await clock.advance(1_000);
+    await expect(call).rejects.toBeInstanceOf(CallTimeoutError);
+    expect(server.peer.of('notifications/cancelled')).toMatchObject([{ session: 2 }]);
+  });
+
+  it('lets a call be where it is not given', async () => {
+    const gate = createGate();
+    const { call, clock } = await inFlight(
+      { on: { 'tools/call': () => gate.promise.then(() => text('at last')) } },
+      { timeoutMs: 0 },
+    );
+    await clock.advance(24 * 3_600_000);
+    gate.open();
+    await expect(call).resolves.toEqual(text('at last'));
+  });
+});

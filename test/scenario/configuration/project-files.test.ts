@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { discoverServers } from '../../../src/servers/discover.js';
+import type { TroupeOptions } from '../../../src/options.js';
+import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { recordEvents } from '../../support/event-record.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+
+const MISSING = 'no-such-command-of-the-project';
+
+describe('a troupe', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const made: Troupe[] = [];
+  afterEach(() => Promise.all(made.splice(0).map((troupe) => troupe.close())));
+
+  /** Files and programs take real time; nothing here waits for longer than the start gate. */
+  function make(options: TroupeOptions) {
+    const troupe = createTroupe({ policy: { maxAttempts: 1 }, ...options });
+    made.push(troupe);
+    return { troupe, events: recordEvents(troupe.events$) };
+  }
+
+  let root: string;
+  const at = (name: string): string => join(root, name);
+
+  beforeAll(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), 'troupe-project-')));
+    await mkdir(at('.cursor'));
+    const spawning = {
+      command: process.execPath,
+      args: ['-e', `fs.writeFileSync(${JSON.stringify(at('ran'))}, '')`],
+    };
+    await writeFile(
+      at('.cursor/mcp.json'),
+      JSON.stringify({ mcpServers: { runs: spawning, missing: { command: MISSING } } }),
+    );
+    await writeFile(
+      at('inputs.json'),
+      '{ "servers": { "asks": { "command": "${input:program}" } }, "inputs": [{ "id": "program", "password": true }] }',
+    );
+    // A folder where a file should be cannot be read.
+    await mkdir(at('.mcp.json'));
+  });
+  afterAll(() => rm(root, { recursive: true, force: true }));
+
+  it('starts nothing of a file that is said to be the project’s before it is trusted.', async () => {
+    const { troupe } = make({ config: { path: at('.cursor/mcp.json'), scope: 'project' } });
+    const report = await troupe.start();
+    expect(report).toMatchObject({ ready: [], failed: [], pending: ['runs', 'missing'] });
+    expect(troupe.status).toMatchObject([
+      {
+        server: 'runs',
+        state: 'configuring',
+        substate: 'awaitingTrust',
+        trustRequest: { command: process.execPath },
+      },
+      {
+        server: 'missing',
+        state: 'configuring',
+        substate: 'awaitingTrust',
+        trustRequest: { command: MISSING },
+      },
+    ]);
+    expect(existsSync(at('ran'))).toBe(false);
+    await expect(troupe.connection('missing')?.trust()).rejects.toThrow(MISSING);
+    expect(troupe.connection('runs')?.state).toBe('configuring');
+  });
+
+  it('finds the project it is in, tells what it cannot read, and gives back what the host has itself.', async () => {
+    const { troupe, events } = make({
+      discover: { cwd: at('.cursor'), user: false, filter: ({ server }) => server !== 'runs' },
+    });
+    const report = await troupe.start();
+    expect(report.pending).toEqual(['missing']);
+    expect(report.dropped).toMatchObject([{ server: 'runs', config: { command: process.execPath } }]);
+    expect(report.sources).toMatchObject([
+      { path: at('.mcp.json'), scope: 'project', ok: false, message: '.mcp.json: is a folder, not a file' },
+      { path: at('.cursor/mcp.json'), scope: 'project', ok: true },
+    ]);
+    expect(events.of('diagnostic')).toMatchObject([
+      { kind: 'config-problem', message: '.mcp.json: is a folder, not a file' },
+    ]);
+  });
+
+  it('keeps its servers where their file becomes a pipe that nobody writes to, and tells that.', async () => {
+    await writeFile(at('kept.json'), JSON.stringify({ mcpServers: { kept: { command: MISSING } } }));
+    const { troupe } = make({ config: at('kept.json') });
+    await troupe.start();
+    await rm(at('kept.json'));
+    execFileSync('mkfifo', [at('kept.json')]);
+    await expect(troupe.reload()).resolves.toMatchObject({
+      unchanged: ['kept'],
+      sources: [{ ok: false, message: `${at('kept.json')}: is a pipe; give a file` }],
+    });
+  });
+
+  it('asks a person for what an entry wants, and tells the answer to nobody.', async () => {
+    const { troupe, events } = make({
+      config: at('inputs.json'),
+      askInput: ({ id }) => `secret-${id}`,
+    });
+    const report = await troupe.start();
+    expect(report.failed).toMatchObject([{ server: 'asks', failure: { code: 'command-not-found' } }]);
+    expect(JSON.stringify([report, troupe.status, events.all])).not.toContain('secret-program');
+  });
+
+  it('does not start a server that wants an answer where it can ask nobody.', async () => {
+    const { troupe } = make({ config: at('inputs.json') });
+    const { failed } = await troupe.start();
+    expect(failed).toMatchObject([{ server: 'asks', failure: { code: 'variable-missing' } }]);
+  });
+
+  it('replaces variables by the host’s rules.', async () => {
+    const servers = {
+      strict: { url: 'http://127.0.0.1:9/', headers: { Authorization: '${TOKEN}' } },
+      none: { command: `${MISSING}\${NOWHERE}` },
+    };
+    const env = { TOKEN: 'token-1' };
+    const strict = make({ servers, env, expansion: { headers: 'own-env' } });
+    const { failed } = await strict.troupe.start();
+    expect(failed.map(({ server, failure }) => [server, failure.code])).toEqual([
+      ['strict', 'variable-missing'],
+      ['none', 'variable-missing'],
+    ]);
+    const lenient = make({ servers: { none: servers.none }, env, expansion: { missing: 'empty' } });
+    const report = await lenient.troupe.start();
+    expect(report.failed).toMatchObject([{ server: 'none', failure: { code: 'command-not-found' } }]);
+  });
+
+  it('can be asked beforehand what it would find.', async () => {
+    const { servers, sources, dropped } = await discoverServers({ discover: { cwd: root, user: false } });
+    expect(servers).toMatchObject([
+      { server: 'runs', source: '.cursor/mcp.json', scope: 'project', enabled: true, trusted: false },
+      { server: 'missing', trusted: false },
+    ]);
+    expect(sources).toHaveLength(2);
+    expect(dropped).toEqual([]);
+    const trusting = await discoverServers({ discover: { cwd: root, user: false }, trust: 'all' });
+    expect(trusting.servers.every(({ trusted }) => trusted)).toBe(true);
+  });
+});

@@ -1,0 +1,320 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createMemoryTrustStore, type TrustStore } from '../../../src/trust/trust-store.js';
+import { createFileTrustStore } from '../../../src/trust/file-trust-store.js';
+import { discoverServers } from '../../../src/servers/discover.js';
+import type { TroupeOptions } from '../../../src/options.js';
+import type { TrustRequest } from '../../../src/trust/trust-request.js';
+import type { ServerConfig } from '../../../src/config/entry/server-config.js';
+import { systemClock } from '../../../src/ports.js';
+import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { recordEvents } from '../../support/event-record.js';
+import { useInotify } from '../../support/inotify.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+
+const MISSING = 'no-such-command-of-the-project';
+const roots: string[] = [];
+
+describe('trust', () => {
+  useInotify();
+  useLeakCheck();
+  useCrashWatch();
+  const made: Troupe[] = [];
+  let root: string;
+  beforeEach(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), 'troupe-trust-')));
+    roots.push(root);
+  });
+  afterEach(() => Promise.all(made.splice(0).map((troupe) => troupe.close())));
+  afterAll(() => Promise.all(roots.splice(0).map((each) => rm(each, { recursive: true, force: true }))));
+
+  const file = (): string => join(root, '.mcp.json');
+  const write = (servers: Record<string, ServerConfig>): Promise<void> =>
+    writeFile(file(), JSON.stringify({ mcpServers: servers }));
+
+  /** What is trusted is proven by the failure of a program that is not there. */
+  function make(options: TroupeOptions) {
+    const config = { path: file(), scope: 'project' } as const;
+    const troupe = createTroupe({ policy: { maxAttempts: 1 }, config, ...options });
+    made.push(troupe);
+    return { troupe, events: recordEvents(troupe.events$) };
+  }
+
+  const substate = (troupe: Troupe): string | undefined => troupe.connection('lamp')?.status.substate;
+
+  it('is kept in the store of the host, and counts for its next troupe until the entry changes.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const trustStore = createMemoryTrustStore();
+    const first = make({ trustStore });
+    await first.troupe.start();
+    expect(substate(first.troupe)).toBe('awaitingTrust');
+    const { trustRequest } = first.troupe.connection('lamp')?.status ?? {};
+    await expect(first.troupe.connection('lamp')?.trust()).rejects.toThrow(MISSING);
+    expect(await trustStore.list()).toMatchObject([{ server: 'lamp', hash: trustRequest?.hash }]);
+
+    const second = make({ trustStore });
+    expect((await second.troupe.start()).failed).toMatchObject([
+      { server: 'lamp', failure: { code: 'command-not-found' } },
+    ]);
+
+    await write({ lamp: { command: MISSING, args: ['--more'] } });
+    const third = make({ trustStore });
+    expect(await third.troupe.start()).toMatchObject({ failed: [], pending: ['lamp'] });
+    expect(substate(third.troupe)).toBe('awaitingTrust');
+  });
+
+  it('is asked for again where a running server’s entry changes.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const { troupe } = make({ trustStore: createMemoryTrustStore() });
+    await troupe.start();
+    await expect(troupe.connection('lamp')?.trust()).rejects.toThrow(MISSING);
+    await write({ lamp: { command: MISSING, env: { LD_PRELOAD: './evil.so' } } });
+    await troupe.reload();
+    expect(troupe.connection('lamp')?.status).toMatchObject({
+      substate: 'awaitingTrust',
+      trustRequest: { env: ['LD_PRELOAD'] },
+    });
+  });
+
+  it('that was revoked in the store counts no more for whoever gave it, and can be given again.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const folder = join(root, 'trusted');
+    const { troupe } = make({ trustStore: createFileTrustStore({ folder }) });
+    await troupe.start();
+    const lamp = troupe.connection('lamp');
+    const hash = lamp?.status.trustRequest?.hash ?? '';
+    await expect(lamp?.trust()).rejects.toThrow(MISSING);
+    await expect(lamp?.retry()).rejects.toThrow(MISSING);
+    await createFileTrustStore({ folder }).revoke(hash);
+    await expect(lamp?.retry()).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
+    expect(substate(troupe)).toBe('awaitingTrust');
+    await expect(lamp?.trust()).rejects.toThrow(MISSING);
+  });
+
+  it('that was revoked in the store gives the name back to another source’s entry.', async () => {
+    await write({ lamp: { command: `${MISSING}-theirs` } });
+    const mine = join(root, 'mine.json');
+    const name = (servers: object): Promise<void> => writeFile(mine, JSON.stringify({ mcpServers: servers }));
+    await name({});
+    const trustStore = createMemoryTrustStore();
+    const { troupe } = make({ trustStore, config: [{ path: file(), scope: 'project' }, mine] });
+    await troupe.start();
+    const lamp = troupe.connection('lamp');
+    const hash = lamp?.status.trustRequest?.hash ?? '';
+    await expect(lamp?.trust()).rejects.toThrow(`${MISSING}-theirs`);
+    await name({ lamp: { command: `${MISSING}-mine` } });
+    await expect(troupe.reload()).resolves.toMatchObject({ unchanged: ['lamp'] });
+    await trustStore.revoke(hash);
+    await expect(troupe.reload()).resolves.toMatchObject({ changed: ['lamp'] });
+    expect(lamp?.status.error?.message).toContain(`${MISSING}-mine`);
+  });
+
+  it('that was revoked in the store stays so where the store cannot be read later.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const kept = createMemoryTrustStore();
+    let isBroken = false;
+    const unlessBroken = async <T>(read: () => Promise<T> | T): Promise<T> => {
+      if (isBroken) throw new Error('the disk is gone');
+      return read();
+    };
+    const trustStore: TrustStore = {
+      trust: (request) => kept.trust(request),
+      revoke: (hash) => kept.revoke(hash),
+      has: (hash) => unlessBroken(() => kept.has(hash)),
+      list: () => unlessBroken(() => kept.list()),
+    };
+    const { troupe } = make({ trustStore });
+    await troupe.start();
+    const lamp = troupe.connection('lamp');
+    const hash = lamp?.status.trustRequest?.hash ?? '';
+    await expect(lamp?.trust()).rejects.toThrow(MISSING);
+    await kept.revoke(hash);
+    await troupe.reload();
+    isBroken = true;
+    await expect(lamp?.retry()).rejects.toMatchObject({ code: 'TRUST_REQUIRED' });
+  });
+
+  it('counts for whoever gave it where the store keeps it and cannot be read.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const broken = (): Promise<never> => Promise.reject(new Error('the disk is gone'));
+    const { troupe } = make({ trustStore: { ...createMemoryTrustStore(), has: broken, list: broken } });
+    await troupe.start();
+    await expect(troupe.connection('lamp')?.trust()).rejects.toThrow(MISSING);
+    await expect(troupe.connection('lamp')?.retry()).rejects.toThrow(MISSING);
+  });
+
+  it('is forgotten with the troupe where the host gives no store.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const first = make({});
+    await first.troupe.start();
+    await expect(first.troupe.connection('lamp')?.trust()).rejects.toThrow(MISSING);
+    await expect(first.troupe.connection('lamp')?.retry()).rejects.toThrow(MISSING);
+    const second = make({});
+    await second.troupe.start();
+    expect(substate(second.troupe)).toBe('awaitingTrust');
+  });
+
+  it('of a function is kept too, so that it is asked once; its no is not.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const trustStore = createMemoryTrustStore();
+    const trust = vi.fn<(request: TrustRequest) => boolean>(() => false);
+    const first = make({ trustStore, trust });
+    await first.troupe.start();
+    expect(substate(first.troupe)).toBe('awaitingTrust');
+    trust.mockReturnValue(true);
+    await expect(first.troupe.connection('lamp')?.retry()).rejects.toThrow(MISSING);
+    expect(trust).toHaveBeenCalledTimes(2);
+    const second = make({ trustStore, trust });
+    await second.troupe.start();
+    expect(trust).toHaveBeenCalledTimes(2);
+    expect(substate(second.troupe)).not.toBe('awaitingTrust');
+  });
+
+  it('that was given elsewhere starts what waits for it.', async () => {
+    await write({ lamp: { command: MISSING }, boat: { command: MISSING } });
+    const folder = join(root, 'trusted');
+    const { troupe, events } = make({ trustStore: createFileTrustStore({ folder }) });
+    await troupe.start();
+    const request = troupe.connection('lamp')?.status.trustRequest;
+    const failed = events.when('connection.failed', ({ server }) => server === 'lamp');
+    const elsewhere = createFileTrustStore({ folder });
+    // The watch of the folder begins some time after the start.
+    await vi.waitFor(
+      async () => {
+        if (request) await elsewhere.trust(request);
+        expect(events.of('connection.failed')).toHaveLength(1);
+      },
+      { timeout: 15_000, interval: 200 },
+    );
+    expect((await failed).failure.code).toBe('command-not-found');
+    expect(troupe.connection('boat')?.status.substate).toBe('awaitingTrust');
+  });
+
+  it('lets the project’s entry take the name of another one, and only that entry.', async () => {
+    await mkdir(join(root, '.cursor'));
+    await write({ lamp: { command: `${MISSING}-theirs` } });
+    const trustStore = createMemoryTrustStore();
+    const options: TroupeOptions = {
+      config: [{ path: file(), scope: 'project' }],
+      discover: { cwd: root, user: false, extensions: { mine: { lamp: { command: `${MISSING}-mine` } } } },
+      trustStore,
+    };
+    const before = await discoverServers({ ...options, cwd: root });
+    expect(before.servers).toMatchObject([
+      { server: 'lamp', scope: 'extension', trusted: true, trustRequest: null },
+    ]);
+    expect(before.heldBack).toMatchObject([{ server: 'lamp', trusted: false }]);
+    const { failed } = await make(options).troupe.start();
+    expect(failed[0]?.failure.message).toContain(`${MISSING}-mine`);
+
+    const request = before.heldBack[0]?.trustRequest;
+    if (request) await trustStore.trust(request);
+    const after = await discoverServers({ ...options, cwd: root });
+    expect(after.servers).toMatchObject([
+      { server: 'lamp', scope: 'project', trusted: true, trustRequest: null },
+    ]);
+    expect(after.heldBack).toEqual([]);
+    expect((await make(options).troupe.start()).failed[0]?.failure.message).toContain(`${MISSING}-theirs`);
+
+    await write({ lamp: { command: `${MISSING}-worse` } });
+    expect((await make(options).troupe.start()).failed[0]?.failure.message).toContain(`${MISSING}-mine`);
+  });
+
+  it('cannot be read from a store that is broken: nothing is trusted, the host hears why, and nothing breaks.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const broken = (): Promise<never> => Promise.reject(new Error('the disk is gone'));
+    const trustStore: TrustStore = { has: broken, list: broken, trust: broken, revoke: broken };
+    const { troupe, events } = make({ trustStore });
+    await troupe.start();
+    expect(substate(troupe)).toBe('awaitingTrust');
+    const told = () => new Set(events.of('diagnostic').map(({ kind, message }) => `${kind}: ${message}`));
+    expect(told()).toEqual(
+      new Set(['trust-store-problem: A trusted entry could not be read: the disk is gone']),
+    );
+    // Whoever trusts is obeyed all the same, for as long as the troupe lives.
+    await expect(troupe.connection('lamp')?.trust()).rejects.toThrow(MISSING);
+    expect(told()).toContain('trust-store-problem: A trusted entry could not be written: the disk is gone');
+    const { problems } = await discoverServers({ config: { path: file(), scope: 'project' }, trustStore });
+    expect(problems).toMatchObject([
+      { severity: 'warning', message: 'A trusted entry could not be read: the disk is gone' },
+    ]);
+  });
+
+  it('is asked of a store that never answers for a bounded time: the start, `trust()` and the close go on.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const never = (): Promise<never> => new Promise(() => {});
+    const trustStore: TrustStore = { has: never, list: never, trust: never, revoke: never };
+    // Files are read in real time, so time cannot stand still here; it hurries.
+    const clock = {
+      ...systemClock,
+      setTimeout: (fn: () => void, ms: number) => systemClock.setTimeout(fn, ms / 50),
+    };
+    const { troupe, events } = make({ trustStore, clock });
+    await troupe.start();
+    expect(substate(troupe)).toBe('awaitingTrust');
+    const told = () => new Set(events.of('diagnostic').map(({ message }) => message));
+    expect(told()).toEqual(
+      new Set(['A trusted entry could not be read: the store did not answer within 2 s']),
+    );
+    await expect(troupe.connection('lamp')?.trust()).rejects.toThrow(MISSING);
+    expect(told()).toContain('A trusted entry could not be written: the store did not answer within 2 s');
+    await troupe.close();
+  });
+
+  it.each<[string, Partial<Record<keyof TrustStore, () => unknown>>, string]>([
+    ['gives no list', { list: () => ({}) }, 'A trusted entry could not be read: '],
+    ['gives a list of nothing', { list: () => [null] }, 'A trusted entry could not be read: '],
+    [
+      'cannot begin a watch',
+      {
+        watch: () => {
+          throw new Error('no eyes');
+        },
+      },
+      'The watch of the trust store could not begin: no eyes',
+    ],
+    [
+      'cannot end a watch',
+      { watch: () => Promise.resolve() },
+      'The watch of the trust store could not end: ',
+    ],
+  ])('is reported if the store %s, and start and close go on.', async (_, broken, why) => {
+    await write({ lamp: { command: MISSING } });
+    const trustStore = { ...createMemoryTrustStore(), ...broken } as TrustStore;
+    const { troupe, events } = make({ trustStore });
+    await troupe.start();
+    expect(substate(troupe)).toBe('awaitingTrust');
+    await troupe.close();
+    const told = events.of('diagnostic').map(({ message }) => message);
+    expect(told.some((message) => message.startsWith(why))).toBe(true);
+  });
+
+  it('in a broken file counts for nothing, and is reported with the name of the file.', async () => {
+    await write({ lamp: { command: MISSING } });
+    const folder = join(root, 'trusted');
+    const first = make({ trustStore: createFileTrustStore({ folder }) });
+    await first.troupe.start();
+    const hash = first.troupe.connection('lamp')?.status.trustRequest?.hash ?? '';
+    await expect(first.troupe.connection('lamp')?.trust()).rejects.toThrow(MISSING);
+    expect(existsSync(join(folder, `${hash}.json`))).toBe(true);
+    await writeFile(join(folder, `${hash}.json`), '{');
+    const { troupe, events } = make({ trustStore: createFileTrustStore({ folder }) });
+    await troupe.start();
+    expect(substate(troupe)).toBe('awaitingTrust');
+    expect(events.of('diagnostic').map(({ message }) => message)).toEqual([
+      expect.stringContaining(`${hash}.json`),
+    ]);
+  });
+
+  it('is refused where what the host gives is no store.', () => {
+    for (const trustStore of [true, {}, { has: () => true }]) {
+      expect(() => createTroupe({ trustStore: trustStore as never })).toThrow(
+        "field 'trustStore': expected an object with the functions 'has', 'list', 'trust' and 'revoke'",
+      );
+    }
+  });
+});

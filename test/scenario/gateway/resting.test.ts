@@ -1,0 +1,165 @@
+/** Connections of one client that nobody has used yet are not there, where it is known what they would offer. */
+import { describe, expect, it, vi } from 'vitest';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { fakeProgram, FakeServer } from '../../support/fake-server.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { text } from '../../support/scripted-server.js';
+import { passTime } from '../../support/test-troupe.js';
+import { ANSWERS_ALL, useGateways, type TestClient } from '../../support/gateway-rig.js';
+
+// Replaced because a gateway makes its troupes itself: no seam of theirs is reached from outside.
+vi.mock(
+  '../../../src/transports/create-transport.js',
+  async () => (await import('../../support/fake-server.js')).fakeTransports,
+);
+
+describe('the own connections of a client', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make } = useGateways();
+
+  function program(): FakeServer {
+    return new FakeServer(undefined, {
+      capabilities: { tools: {}, prompts: {}, resources: {} },
+      on: {
+        'prompts/list': () => ({ prompts: [{ name: 'greet' }] }),
+        'resources/list': () => ({ resources: [{ uri: 'note://one', name: 'one' }] }),
+        'resources/templates/list': () => ({ resourceTemplates: [] }),
+        'tools/call': (_, { session }) => text(`session ${session}`),
+      },
+    });
+  }
+
+  async function offered({ client }: TestClient): Promise<string[]> {
+    const [tools, prompts, resources] = await Promise.all([
+      client.listTools(),
+      client.listPrompts(),
+      client.listResources(),
+    ]);
+    return [
+      ...tools.tools.map(({ name }) => name),
+      ...prompts.prompts.map(({ name }) => name),
+      ...resources.resources.map(({ uri }) => uri),
+    ];
+  }
+
+  it('begin with the first call, where a client of the same kind was there before', async () => {
+    const server = program();
+    const { gateway, client, clock } = make({ servers: { a: fakeProgram(server) } });
+    await passTime(clock, gateway.start());
+    const ada = await passTime(clock, client('Ada', { capabilities: ANSWERS_ALL }));
+    const known = await passTime(clock, offered(ada));
+    expect(known).toEqual(['mcp__a__echo', 'mcp__a__greet', 'troupe://status', 'note://one']);
+    const before = server.transports.length;
+    expect(before).toBe(2);
+    const bob = await passTime(clock, client('Bob', { capabilities: ANSWERS_ALL }));
+    expect(await passTime(clock, offered(bob))).toEqual(known);
+    expect(server.transports).toHaveLength(before);
+    expect(await passTime(clock, bob.call('mcp__a__echo'))).toBe('session 3');
+    expect(await passTime(clock, offered(bob))).toEqual(known);
+    const eve = await passTime(clock, client('Eve', { capabilities: { roots: {} } }));
+    expect(await passTime(clock, offered(eve))).toEqual(known);
+    expect(server.transports).toHaveLength(before + 2);
+  });
+
+  it('have a person asked once for what their entries want to know', async () => {
+    const server = program();
+    const asked: string[] = [];
+    const { gateway, client, clock } = make({
+      servers: { a: { ...fakeProgram(server), args: ['${input:key}'] } as never },
+      askInput: ({ id }) => {
+        asked.push(id);
+        return 'secret';
+      },
+    });
+    await passTime(clock, gateway.start());
+    for (const name of ['Ada', 'Bob']) {
+      const one = await passTime(clock, client(name, { capabilities: ANSWERS_ALL }));
+      expect(await passTime(clock, one.call('mcp__a__echo'))).toContain('session');
+    }
+    expect(server.transports).toHaveLength(3);
+    expect(asked).toEqual(['key']);
+  });
+
+  it('are not the common one, which rests where no client is to share it', async () => {
+    const server = program();
+    const { gateway, client, clock } = make({
+      servers: { a: fakeProgram(server, { isolation: 'per-session' }) },
+      idleStopMs: 30_000,
+    });
+    await passTime(clock, gateway.start());
+    await clock.advance(40_000);
+    await clock.advance(40_000);
+    expect(gateway.troupe.connection('a')?.status.substate).toBe('dormant');
+    const [ada, bob] = [await passTime(clock, client('Ada')), await passTime(clock, client('Bob'))];
+    const sessions = await passTime(clock, Promise.all([ada, bob].map((one) => one.call('mcp__a__echo'))));
+    expect(new Set(sessions).size).toBe(2);
+    expect(gateway.troupe.connection('a')?.status.substate).toBe('dormant');
+  });
+
+  it('are never shared: a server that comes to be for each client alone is seen by those that have it to themselves', async () => {
+    const [a, b] = [program(), program()];
+    const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });
+    await passTime(clock, gateway.start());
+    const [ada, bob] = [await passTime(clock, client('Ada')), await passTime(clock, client('Bob'))];
+    const eve = await passTime(clock, client('Eve', { capabilities: ANSWERS_ALL }));
+    const told = [ada, bob, eve].map((one) => one.whenTold('notifications/tools/list_changed'));
+    const own = { isolation: 'per-session' } as const;
+    await passTime(clock, gateway.troupe.reload({ a: fakeProgram(a, own), b: fakeProgram(b, own) }));
+    await passTime(clock, Promise.all(told));
+    for (const one of [ada, bob]) {
+      expect((await one.client.listTools()).tools).toEqual([]);
+      await expect(passTime(clock, one.call('mcp__b__echo'))).rejects.toMatchObject({ code: -32_602 });
+    }
+    const [cyn, dan] = [await passTime(clock, client('Cyn')), await passTime(clock, client('Dan'))];
+    const calls = [eve, cyn, dan].map((one) => one.call('mcp__b__echo'));
+    expect(new Set(await passTime(clock, Promise.all(calls))).size).toBe(3);
+  });
+
+  it('are never shared, and shared again: clients hear of it, though nothing happens to the server itself', async () => {
+    const a = program();
+    const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });
+    await passTime(clock, gateway.start());
+    const ada = await passTime(clock, client('Ada'));
+    const names = async (): Promise<string[]> => (await ada.client.listTools()).tools.map(({ name }) => name);
+    expect(await names()).toEqual(['mcp__a__echo']);
+    for (const [isolation, seen] of [
+      ['per-session', []],
+      ['shared', ['mcp__a__echo']],
+    ] as const) {
+      const before = ada.of('notifications/tools/list_changed').length;
+      const told = ada.whenTold('notifications/tools/list_changed', before + 1);
+      await passTime(clock, gateway.troupe.reload({ a: fakeProgram(a, { isolation }) }));
+      await passTime(clock, told);
+      expect(await names()).toEqual(seen);
+    }
+    expect(await passTime(clock, ada.call('mcp__a__echo'))).toContain('session');
+  });
+
+  it('follow the configuration: a server that comes is there, and one that goes is not', async () => {
+    const [a, b] = [program(), program()];
+    const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });
+    await passTime(clock, gateway.start());
+    const ada = await passTime(clock, client('Ada', { capabilities: ANSWERS_ALL }));
+    const eve = await passTime(clock, client('Eve'));
+    await passTime(clock, gateway.troupe.reload({ b: fakeProgram(b) }));
+    const told = [ada, eve].map((one) => one.whenTold('notifications/tools/list_changed'));
+    await passTime(clock, Promise.all(told));
+    for (const one of [ada, eve]) {
+      await vi.waitFor(async () => {
+        const names = (await one.client.listTools()).tools.map(({ name }) => name);
+        expect(names).toEqual(['mcp__b__echo']);
+      });
+      expect(await passTime(clock, one.call('mcp__b__echo'))).toContain('session');
+    }
+    await passTime(clock, gateway.troupe.remove('b'));
+    await passTime(clock, gateway.troupe.add('c', fakeProgram(program())));
+    for (const one of [ada, eve]) {
+      await vi.waitFor(async () => {
+        await clock.advance(1_000);
+        const names = (await one.client.listTools()).tools.map(({ name }) => name);
+        expect(names).toEqual(['mcp__c__echo']);
+      });
+    }
+  });
+});

@@ -1,0 +1,81 @@
+/**
+ * The configuration chart with both of its effects in the hands of a test: a reading goes on until the test settles it,
+ * and the test sends the events of the watch.
+ */
+import { fromCallback, fromPromise } from 'xstate';
+import {
+  configurationMachine,
+  type ApplyConfigurationFailure,
+  type ApplyConfigurationInput,
+  type ApplyConfigurationOutput,
+  type ConfigurationEvent,
+  type FilesReread,
+} from '../../machines/configuration/configuration.machine.js';
+
+interface Reading {
+  readonly input: ApplyConfigurationInput;
+  readonly succeed: (output: ApplyConfigurationOutput) => void;
+  readonly fail: (failure: ApplyConfigurationFailure) => void;
+}
+
+export class HeldConfiguration {
+  readonly machine = configurationMachine.provide({
+    actors: {
+      watchFiles: fromCallback<FilesReread>(({ sendBack, receive }) => {
+        const say = (event: ConfigurationEvent): void => sendBack(event);
+        this.#say = say;
+        receive(() => (this.rereads += 1));
+        return () => {
+          if (this.#say === say) this.#say = undefined;
+        };
+      }),
+      applyConfiguration: fromPromise<ApplyConfigurationOutput, ApplyConfigurationInput>(
+        ({ input, signal }) =>
+          new Promise((succeed, fail) => {
+            const reading: Reading = { input, succeed, fail };
+            this.#reading = reading;
+            this.readings += 1;
+            const over = (): void => {
+              if (this.#reading === reading) this.#reading = undefined;
+            };
+            signal.addEventListener('abort', over, { once: true });
+          }),
+      ),
+    },
+  });
+  /** Readings that have begun. */
+  readings = 0;
+  /** How often the watch was sent that the sources were read. */
+  rereads = 0;
+  #say: ((event: ConfigurationEvent) => void) | undefined;
+  #reading: Reading | undefined;
+
+  /** The input of the current reading; undefined without one. */
+  get reading(): ApplyConfigurationInput | undefined {
+    return this.#reading?.input;
+  }
+
+  get isWatching(): boolean {
+    return this.#say !== undefined;
+  }
+
+  /** Sends an event of the watch; does nothing without a watch. */
+  tell(event: ConfigurationEvent): void {
+    this.#say?.(event);
+  }
+
+  /** Ends the current reading; does nothing without one. */
+  succeed(output: ApplyConfigurationOutput): void {
+    this.#take()?.succeed(output);
+  }
+
+  fail(failure: ApplyConfigurationFailure): void {
+    this.#take()?.fail(failure);
+  }
+
+  #take(): Reading | undefined {
+    const reading = this.#reading;
+    this.#reading = undefined;
+    return reading;
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * Settles as the promise does, or rejects with that error after `limitMs`. The rejection counts as handled, so that a
+ * test that fails before it awaits the result does not make another file fail later.
+ */
+export function inTime<T>(promise: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), limitMs);
+  });
+  const result = Promise.race([promise, limit]).finally(() => clearTimeout(timer));
+  result.catch(() => {});
+  return result;
+}

@@ -1,0 +1,156 @@
+/**
+ * The built command as a process of its own, as a person or a script runs it. Every wait has a bound; past it the
+ * process is killed and what it wrote is told.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import process from 'node:process';
+import { SAME_PRESS_MS } from '../../src/cli/signals.js';
+import { withinLimit } from './within-limit.js';
+
+export const MAIN = fileURLToPath(new URL('../../dist/bundle/src/cli/main.js', import.meta.url));
+const LIMIT_MS = 15_000;
+/** Variables of whoever runs the tests that would change what the command does. */
+const UNWANTED = ['NO_COLOR', 'FORCE_COLOR', 'TROUPE_TIMEOUT_MS'];
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface StartOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Whether more may come on stdin: `type`. Default: it ends after `stdin`. */
+  readonly keepsStdin?: boolean;
+  /** Whether nobody reads stdout until `readStdout()`. Default: it is read at once. */
+  readonly leavesStdout?: boolean;
+}
+
+export class TroupeProcess {
+  stdout = '';
+  stderr = '';
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<Finished>;
+  readonly #watchers = new Set<() => void>();
+
+  private constructor(words: readonly string[], options: StartOptions) {
+    if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: \`npm run build\` makes it.`);
+    this.#child = startNode(words, options);
+    this.#collect('stderr');
+    if (options.leavesStdout !== true) this.readStdout();
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('close', (code, signal) =>
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr }),
+      );
+    });
+  }
+
+  static start(args: readonly string[], options: StartOptions = {}): TroupeProcess {
+    return new TroupeProcess([MAIN, ...args], options);
+  }
+
+  /** Starts a script that runs the command in its own process. */
+  static startScript(script: string, args: readonly string[], options: StartOptions = {}): TroupeProcess {
+    return new TroupeProcess([script, ...args], options);
+  }
+
+  /** Resolves when stdout, or stderr, has text that matches. */
+  async saw(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<void> {
+    const seen = new Promise<void>((resolve) => {
+      const check = (): void => {
+        if (pattern.test(this[stream])) resolve();
+      };
+      this.#watchers.add(check);
+      check();
+    });
+    await this.#within(Promise.race([seen, this.#ended]), `it wrote ${pattern}`);
+    if (!pattern.test(this[stream]))
+      throw new Error(`It ended before it wrote ${pattern}.\n${this.#output()}`);
+  }
+
+  /** Writes a line to stdin. */
+  type(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
+  endStdin(): void {
+    this.#child.stdin?.end();
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Presses once more, late enough not to be taken for the press before, which has been answered. */
+  async signalAgain(signal: NodeJS.Signals): Promise<void> {
+    await pause(SAME_PRESS_MS + 100);
+    this.signal(signal);
+  }
+
+  readStdout(): void {
+    this.#collect('stdout');
+  }
+
+  /** Nobody reads stdout any more. */
+  hangUp(): void {
+    this.#child.stdout?.destroy();
+  }
+
+  /** Whether it ends by itself within this time. */
+  async endsWithin(ms: number): Promise<boolean> {
+    const stop = new AbortController();
+    const isOver = await Promise.race([
+      this.#ended.then(() => true),
+      pause(ms, false, { signal: stop.signal }).catch(() => false),
+    ]);
+    stop.abort();
+    return isOver;
+  }
+
+  async finished(): Promise<Finished> {
+    return this.#within(this.#ended, 'it ended');
+  }
+
+  #collect(stream: 'stdout' | 'stderr'): void {
+    this.#child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+      this[stream] += text;
+      for (const check of this.#watchers) check();
+    });
+  }
+
+  #within<T>(wait: Promise<T>, what: string): Promise<T> {
+    return withinLimit(wait, { limitMs: LIMIT_MS, child: this.#child, what, output: () => this.#output() });
+  }
+
+  #output(): string {
+    return `stdout: ${this.stdout}\nstderr: ${this.stderr}`;
+  }
+}
+
+function startNode(
+  words: readonly string[],
+  { cwd, env, stdin, keepsStdin = false }: StartOptions,
+): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !UNWANTED.includes(name));
+  const child = spawn(process.execPath, words, {
+    ...(cwd === undefined ? {} : { cwd }),
+    env: { ...Object.fromEntries(inherited), ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // A program that has ended reads no more.
+  child.stdin.on('error', () => {});
+  if (stdin !== undefined) child.stdin.write(stdin);
+  if (!keepsStdin) child.stdin.end();
+  return child;
+}
+
+/** Runs the command to its end. */
+export async function runTroupe(args: readonly string[], options?: StartOptions): Promise<Finished> {
+  return TroupeProcess.start(args, options).finished();
+}

@@ -1,0 +1,86 @@
+/** What is told of a handshake that takes too long: which step hung, and what helps. */
+import { describe, expect, it } from 'vitest';
+import type { Failure } from '../../../machines/policy/failure.js';
+import type { ServerSettings } from '../../../src/config/entry/server-config.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { FakeServer } from '../../support/fake-server.js';
+import type { FakeTransportOptions } from '../../support/fake-transport.js';
+import { never } from '../../support/gate.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { silent, type Script } from '../../support/scripted-server.js';
+import { passTime } from '../../support/test-troupe.js';
+import { useSupervised } from '../../support/supervised.js';
+
+const INITIALIZED = 'notifications/initialized';
+const settings: ServerSettings = { policy: { handshakeTimeoutMs: 2_000, maxAttempts: 1 } };
+
+describe('a handshake that takes too long', () => {
+  useLeakCheck();
+  useCrashWatch();
+  const { make } = useSupervised();
+
+  /** The failure of a server that does not take messages of that method, or does not answer. */
+  const failing = async (
+    kind: FakeTransportOptions['kind'] & string,
+    { stuckAt, script = {} }: { stuckAt?: string; script?: Script },
+    act: (server: FakeServer) => void = () => {},
+  ): Promise<Failure | null> => {
+    const server: FakeServer = new FakeServer(
+      () => ({
+        kind,
+        send: () => {
+          const message = server.transport.sent.at(-1);
+          const isStuck = message !== undefined && 'method' in message && message.method === stuckAt;
+          return isStuck ? never() : Promise.resolve();
+        },
+      }),
+      script,
+    );
+    const { connection, clock } = make(server, { settings });
+    const ready = connection.ready().catch(() => {});
+    await clock.advance(1_000);
+    act(server);
+    await passTime(clock, ready);
+    return connection.status.error;
+  };
+
+  const noAnswer = { script: { on: { initialize: silent } } };
+
+  it.each(['stdio', 'in-process'] as const)(
+    'over %s is explained by a server that does not speak MCP there',
+    async (kind) => {
+      expect(await failing(kind, noAnswer)).toMatchObject({
+        code: 'handshake-timeout',
+        phase: 'handshake',
+        message: 'The server did not answer initialize within 2000 ms.',
+        hint: expect.stringMatching(/^It started but does not speak MCP/) as unknown,
+      });
+    },
+  );
+
+  it('over HTTP without any sign of life is explained by an address that may be unreachable', async () => {
+    const error = await failing('http', { stuckAt: 'initialize' });
+    expect(error).toMatchObject({
+      code: 'handshake-timeout',
+      message: 'The server could not be reached within 2000 ms, or did not answer initialize.',
+      hint: expect.stringContaining('check its address') as unknown,
+    });
+    expect(error?.hint).not.toContain('It started');
+  });
+
+  it.each(['http', 'sse'] as const)(
+    'over %s with a sign of life is not explained by the network',
+    async (kind) => {
+      const error = await failing(kind, noAnswer, ({ transport }) => transport.simulateActivity());
+      expect(error?.message).toBe('The server did not answer initialize within 2000 ms.');
+    },
+  );
+
+  it.each(['http', 'stdio'] as const)('names the step that hung over %s', async (kind) => {
+    expect(await failing(kind, { stuckAt: INITIALIZED })).toMatchObject({
+      code: 'handshake-timeout',
+      message: `The server answered initialize, but did not take ${INITIALIZED} within 2000 ms.`,
+      hint: expect.stringMatching(/^It speaks MCP/) as unknown,
+    });
+  });
+});

@@ -1,0 +1,360 @@
+import {
+  convertToModelMessages,
+  dynamicTool,
+  generateText,
+  jsonSchema,
+  stepCountIs,
+  streamText,
+  ToolLoopAgent,
+  type ModelMessage,
+  type ToolExecutionOptions,
+  type ToolSet,
+} from 'ai';
+import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
+import { describe, expect, it } from 'vitest';
+import { toTools, type ToolAnswer } from '../../../src/adapters/ai-sdk.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { silent, text, tool } from '../../support/scripted-server.js';
+import { whenEmits } from '../../support/test-troupe.js';
+import { scriptedModel, USAGE } from '../../support/agents/ai-sdk.js';
+import type { SeenStep } from '../../support/agents/agent.js';
+import { makeWorld, PNG } from '../../support/started-troupe.js';
+
+useLeakCheck();
+
+const NAME = 'mcp__box__echo';
+const CALL: ToolExecutionOptions = { toolCallId: 'c', messages: [] };
+
+/** A tool of the host. */
+function ownTool(description: string): ToolSet[string] {
+  return dynamicTool({
+    description,
+    inputSchema: jsonSchema({ type: 'object' }),
+    execute: async () => 'of the host',
+  });
+}
+
+async function execute(tools: ToolSet, args: unknown, options = CALL): Promise<ToolAnswer> {
+  return (await tools[NAME]?.execute?.(args, options)) as ToolAnswer;
+}
+
+describe('a tool set for the AI SDK', () => {
+  it('is a live object: names, tools and copies are those of the moment.', async () => {
+    const { server, troupe } = await makeWorld({ tools: [tool('echo'), tool('old')] });
+    const tools = toTools(troupe);
+    const { [NAME]: before } = tools;
+    const copy = { ...tools };
+    server.script = { tools: [tool('echo'), tool('new')] };
+    server.notify('notifications/tools/list_changed');
+    await whenEmits(troupe.tools$, (all) => all.some(({ name }) => name.endsWith('new')));
+    expect(Object.keys(tools)).toEqual([NAME, 'mcp__box__new']);
+    expect(Object.keys(copy)).toEqual([NAME, 'mcp__box__old']);
+    expect(tools[NAME]).toBe(before);
+    expect('mcp__box__new' in tools).toBe(true);
+    expect(tools['mcp__box__old']).toBe(copy['mcp__box__old']);
+  });
+
+  it('knows no other names, whatever an object has by nature, and cannot be written to.', async () => {
+    const { troupe } = await makeWorld();
+    const tools = toTools(troupe);
+    for (const name of ['toString', 'constructor', '__proto__', 'then', 'hasOwnProperty', '']) {
+      expect(tools[name], name).toBeUndefined();
+      expect(name in tools, name).toBe(false);
+    }
+    expect(() => (tools['x'] = ownTool('x'))).toThrow(TypeError);
+    expect(() => delete tools[NAME]).toThrow(TypeError);
+    expect(Object.keys(tools)).toEqual([NAME]);
+  });
+
+  it('is read as fast as a list, however many tools there are.', async () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => tool(`t${index}`));
+    const { troupe } = await makeWorld({ tools: many });
+    const tools = toTools(troupe);
+    expect(Object.keys(tools)).toHaveLength(10_000);
+    const startedAt = performance.now();
+    for (let step = 0; step < 3; step += 1) expect(Object.entries(tools)).toHaveLength(10_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  }, 60_000);
+
+  it("holds the host's own tools as well, which win over one of the same name.", async () => {
+    const { troupe } = await makeWorld({ tools: [tool('echo'), tool('other')] });
+    const seen: SeenStep[] = [];
+    const own = { mine: ownTool('mine'), [NAME]: ownTool('instead') };
+    const { steps } = await generateText({
+      model: scriptedModel([() => [{ name: 'mine' }, { name: NAME }, { name: 'mcp__box__other' }]], seen),
+      prompt: 'go',
+      tools: toTools(troupe, { own }),
+      stopWhen: stepCountIs(2),
+    });
+    expect(seen[0]?.offered.map(({ name, description }) => [name, description])).toEqual([
+      ['mine', 'mine'],
+      [NAME, 'instead'],
+      ['mcp__box__other', 'does other'],
+    ]);
+    expect(steps[0]?.toolResults.map(({ output }) => (output as ToolAnswer).text ?? output)).toEqual([
+      'of the host',
+      'of the host',
+      expect.stringContaining('other {}'),
+    ]);
+  });
+
+  it('can be narrowed for a step with activeTools.', async () => {
+    const { troupe } = await makeWorld({ tools: [tool('echo'), tool('other')] });
+    const seen: SeenStep[] = [];
+    await generateText({
+      model: scriptedModel([() => [{ name: NAME }]], seen),
+      prompt: 'go',
+      tools: toTools(troupe),
+      prepareStep: ({ stepNumber }) => ({ activeTools: stepNumber === 0 ? [NAME] : ['mcp__box__other'] }),
+      stopWhen: stepCountIs(2),
+    });
+    expect(seen.map(({ offered }) => offered.map(({ name }) => name))).toEqual([[NAME], ['mcp__box__other']]);
+    expect(seen[1]?.told[0]?.text).toContain('echo {}');
+  });
+
+  it('gives a plain answer as output, and says where the tool of a call comes from.', async () => {
+    const { troupe } = await makeWorld();
+    const { steps } = await generateText({
+      model: scriptedModel([() => [{ name: NAME, args: { a: 1 } }]]),
+      prompt: 'go',
+      tools: toTools(troupe),
+      stopWhen: stepCountIs(2),
+    });
+    const [result] = steps[0]?.toolResults ?? [];
+    expect(result?.output).toEqual({
+      text: '<mcp_tool_output server="box" tool="echo" trust="untrusted">\necho {"a":1}\n</mcp_tool_output>',
+      blocks: [],
+      isError: false,
+    });
+    expect(JSON.parse(JSON.stringify(result?.output))).toEqual(result?.output);
+    expect(steps[0]?.toolCalls[0]).toMatchObject({ toolMetadata: { server: 'box', tool: 'echo' } });
+  });
+
+  it('keeps running agents of ToolLoopAgent up to date.', async () => {
+    const { server, troupe } = await makeWorld({ tools: [tool('echo')] });
+    const seen: SeenStep[] = [];
+    const agent = new ToolLoopAgent({
+      tools: toTools(troupe),
+      model: scriptedModel(
+        [
+          async () => {
+            server.script = { tools: [tool('echo'), tool('new')] };
+            server.notify('notifications/tools/list_changed');
+            await whenEmits(troupe.tools$, (all) => all.length === 2);
+            return [{ name: 'mcp__box__new' }];
+          },
+        ],
+        seen,
+      ),
+    });
+    await agent.generate({ prompt: 'go' });
+    expect(seen.map(({ offered }) => offered.length)).toEqual([1, 2]);
+    expect(seen[1]?.told[0]?.text).toContain('new {}');
+  });
+
+  it('works in streams, and an abort ends them as one.', async () => {
+    const { server, troupe } = await makeWorld();
+    const streaming = (): MockLanguageModelV3 =>
+      new MockLanguageModelV3({
+        doStream: async ({ prompt }) => ({
+          stream: simulateReadableStream({
+            initialDelayInMs: null,
+            chunkDelayInMs: null,
+            chunks: chunksFor(prompt.at(-1)?.role === 'tool'),
+          }),
+        }),
+      });
+    const settings = { prompt: 'go', tools: toTools(troupe), stopWhen: stepCountIs(3) };
+    const { steps } = streamText({ model: streaming(), ...settings });
+    const outputs = (await steps).flatMap(({ toolResults }) => toolResults.map(({ output }) => output));
+    expect(outputs).toMatchObject([{ text: expect.stringContaining('echo {"a":2}'), isError: false }]);
+
+    server.script = { on: { 'tools/call': silent } };
+    const controller = new AbortController();
+    const { fullStream } = streamText({
+      model: streaming(),
+      ...settings,
+      abortSignal: controller.signal,
+      onError: () => {},
+    });
+    void server.whenReceived('tools/call', 2).then(() => controller.abort());
+    const types: string[] = [];
+    for await (const { type } of fullStream) types.push(type);
+    expect(types).toContain('abort');
+    await server.whenReceived('notifications/cancelled');
+  });
+
+  it('ends a step with an approval request where the host wants one, and calls after the approval.', async () => {
+    const { server, troupe } = await makeWorld({ tools: [tool('echo'), tool('look')] });
+    const asked: unknown[] = [];
+    const tools = toTools(troupe, {
+      needsApproval: ({ name }, input) => {
+        asked.push([name, input]);
+        return name === NAME;
+      },
+    });
+    const calls = [{ name: NAME, args: { a: 1 } }, { name: 'mcp__box__look' }];
+    const first = await generateText({
+      model: scriptedModel([() => calls]),
+      prompt: 'go',
+      tools,
+      stopWhen: stepCountIs(3),
+    });
+    expect(server.of('tools/call').map(({ params }) => params['name'])).toEqual(['look']);
+    expect(asked).toEqual([
+      [NAME, { a: 1 }],
+      ['mcp__box__look', {}],
+    ]);
+    const request = first.content.find((part) => part.type === 'tool-approval-request');
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'go' },
+      ...first.response.messages,
+      {
+        role: 'tool',
+        content: [{ type: 'tool-approval-response', approvalId: request?.approvalId ?? '', approved: true }],
+      },
+    ];
+    await generateText({ model: scriptedModel([]), messages, tools });
+    expect(server.of('tools/call').map(({ params }) => params['name'])).toEqual(['look', 'echo']);
+  });
+
+  it('calls after an approval only the tool that was asked about.', async () => {
+    const { server, troupe } = await makeWorld({ tools: [tool('echo')] });
+    const tools = toTools(troupe, { needsApproval: () => true });
+    const ask = async (): Promise<ModelMessage[]> => {
+      const model = scriptedModel([() => [{ name: NAME }]]);
+      const { content, response } = await generateText({ model, prompt: 'go', tools });
+      const request = content.find((part) => part.type === 'tool-approval-request');
+      const approval = { approvalId: request?.approvalId ?? '', approved: true };
+      return [
+        { role: 'user', content: 'go' },
+        ...response.messages,
+        { role: 'tool', content: [{ type: 'tool-approval-response', ...approval }] },
+      ];
+    };
+    const goOn = async (messages: ModelMessage[]): Promise<string> => {
+      const { response } = await generateText({ model: scriptedModel([]), messages, tools });
+      return JSON.stringify(response.messages);
+    };
+    const confirmed = await ask();
+    const changed = tool('echo', { description: 'sends everything to everybody' });
+    server.script = { ...server.script, tools: [changed] };
+    await troupe.connection('box')?.refresh();
+    expect(await goOn(confirmed)).toContain('MCP error: The tool has changed');
+    expect(server.of('tools/call')).toEqual([]);
+    expect(await goOn(await ask())).toContain('echo {}');
+  });
+
+  it('hands other data to models that take it.', async () => {
+    const content = [
+      { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+      { type: 'image', data: PNG, mimeType: 'image/png' },
+    ];
+    const { troupe } = await makeWorld({ on: { 'tools/call': () => ({ content }) } });
+    const tools = toTools(troupe, { shows: () => true });
+    const output = await execute(tools, {});
+    const shown = await tools[NAME]?.toModelOutput?.({ toolCallId: 'c', input: {}, output });
+    expect(shown).toMatchObject({
+      type: 'content',
+      value: [
+        { type: 'text' },
+        { type: 'file-data', mediaType: 'audio/wav', data: 'UklGRg==' },
+        { type: 'image-data', mediaType: 'image/png', data: PNG },
+      ],
+    });
+  });
+
+  it('name data over which the host stumbles, since the call is made.', async () => {
+    const content = [{ type: 'image', data: PNG, mimeType: 'image/png' }];
+    const { troupe } = await makeWorld({ on: { 'tools/call': () => ({ content }) } });
+    const shows = (): boolean => {
+      throw new RangeError('a mistake of the host');
+    };
+    const output = await execute(toTools(troupe, { shows }), {});
+    expect(output).toMatchObject({ isError: false, blocks: [] });
+    expect(output.text).toContain('not shown to you: 1 image; ');
+  });
+
+  it('turns stored messages of a user interface into what the model saw.', async () => {
+    const { troupe } = await makeWorld({ on: { 'tools/call': () => ({ ...text('no'), isError: true }) } });
+    const tools = toTools(troupe);
+    const output = JSON.parse(JSON.stringify(await execute(tools, {}))) as ToolAnswer;
+    const messages = await convertToModelMessages(
+      [
+        {
+          role: 'assistant',
+          parts: [
+            {
+              type: 'dynamic-tool',
+              toolName: NAME,
+              toolCallId: 'c',
+              state: 'output-available',
+              input: {},
+              output,
+            },
+          ],
+        },
+      ],
+      { tools },
+    );
+    expect(messages.at(-1)?.content).toMatchObject([{ output: { type: 'error-text', value: output.text } }]);
+  });
+
+  it('throws the reason of an abort as it is, also while the host is asked, and what the host throws.', async () => {
+    const { server, troupe } = await makeWorld({ on: { 'tools/call': silent } });
+    const controller = new AbortController();
+    const running = execute(toTools(troupe), {}, { ...CALL, abortSignal: controller.signal });
+    await server.whenReceived('tools/call');
+    controller.abort('just words');
+    await expect(running).rejects.toBe('just words');
+    await expect(execute(toTools(troupe), {}, { ...CALL, abortSignal: controller.signal })).rejects.toBe(
+      'just words',
+    );
+
+    const asking = new AbortController();
+    const never = toTools(troupe, { confirm: () => new Promise<boolean>(() => {}) });
+    const waiting = execute(never, {}, { ...CALL, abortSignal: asking.signal });
+    asking.abort(new Error('gone home'));
+    await expect(waiting).rejects.toThrow('gone home');
+
+    const broken = toTools(troupe, {
+      confirm: () => {
+        throw new RangeError('a mistake of the host');
+      },
+    });
+    await expect(execute(broken, {})).rejects.toThrow(RangeError);
+    const wrong = toTools(troupe, { timeoutMs: 'soon' as unknown as number });
+    await expect(execute(wrong, {})).rejects.toThrow(TypeError);
+    expect(server.of('tools/call')).toHaveLength(1);
+  });
+
+  it('tells the model if the arguments are not an object or cannot be sent.', async () => {
+    const { server, troupe } = await makeWorld();
+    const refusing = {
+      tools: troupe.tools,
+      tool: () => undefined,
+      renderResult: troupe.renderResult.bind(troupe),
+      callTool: () => Promise.reject(new TypeError('They cannot be sent as JSON.')),
+    };
+    const cases = [[1], 'text', null, 7].map((args) => ({ source: troupe, args }));
+    for (const { source, args } of [...cases, { source: refusing, args: { big: 1n } }]) {
+      const { text: told, isError } = await execute(toTools(source), args);
+      expect(told).toMatch(/^MCP error: The arguments do not fit the tool, and nothing was sent\./);
+      expect(isError).toBe(true);
+    }
+    await expect(execute(toTools(refusing), {})).rejects.toThrow(TypeError);
+    expect(server.of('tools/call')).toEqual([]);
+  });
+});
+
+type Chunk =
+  Awaited<ReturnType<MockLanguageModelV3['doStream']>>['stream'] extends ReadableStream<infer T> ? T : never;
+
+function chunksFor(isAnswered: boolean): Chunk[] {
+  const end: Chunk = {
+    type: 'finish',
+    finishReason: { unified: isAnswered ? 'stop' : 'tool-calls', raw: undefined },
+    usage: USAGE,
+  };
+  return isAnswered ? [end] : [{ type: 'tool-call', toolCallId: 'c', toolName: NAME, input: '{"a":2}' }, end];
+}

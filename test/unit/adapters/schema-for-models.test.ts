@@ -1,0 +1,301 @@
+import { describe, expect, it } from 'vitest';
+import { schemaForModels, type ObjectSchema } from '../../../src/adapters/schema-for-models.js';
+import type { CatalogTool } from '../../../src/catalog/registry.js';
+
+function forModels(inputSchema: Record<string, unknown>): ObjectSchema {
+  return schemaForModels({ inputSchema } as unknown as CatalogTool);
+}
+
+describe('the schema that a model is given', () => {
+  it('is the own one of the tool where no provider minds it.', () => {
+    const schema = {
+      type: 'object',
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      properties: {
+        a: { anyOf: [{ type: 'string' }, { type: 'null' }], default: { type: 'array' } },
+        b: { type: 'array', prefixItems: [{ type: 'string' }], items: false },
+        c: { enum: [{ type: 'object' }], const: { type: 'array' } },
+      },
+      required: ['a'],
+      additionalProperties: false,
+    };
+    expect(forModels(schema)).toEqual(schema);
+  });
+
+  it('is made once for each schema, and leaves that as it is.', () => {
+    const inputSchema = Object.freeze({
+      type: 'object',
+      properties: Object.freeze({ a: Object.freeze({ type: 'array' }) }),
+    });
+    const made = forModels(inputSchema);
+    expect(forModels(inputSchema)).toBe(made);
+    expect(made).toEqual({ type: 'object', properties: { a: { type: 'array', items: {} } } });
+    expect(inputSchema.properties.a).toEqual({ type: 'array' });
+  });
+
+  it('has properties in every object and items in every array, wherever a schema may stand.', () => {
+    const bare = { type: 'object' };
+    const full = { type: 'object', properties: {} };
+    const list = { type: 'array' };
+    const fullList = { type: 'array', items: {} };
+    const schema = (object: unknown, array: unknown): Record<string, unknown> => ({
+      type: 'object',
+      properties: {
+        a: { type: 'array', items: object },
+        b: { oneOf: [object, array], not: object },
+        c: {
+          type: 'object',
+          properties: { d: array },
+          additionalProperties: object,
+          patternProperties: { x: array },
+        },
+        e: { if: object, else: array, contains: array, propertyNames: object },
+        f: { type: 'array', prefixItems: [object, array], items: array },
+        g: { dependencies: { a: object, b: ['a'] }, unevaluatedProperties: array, unevaluatedItems: object },
+      },
+      $defs: { g: object },
+      definitions: { h: array },
+      dependentSchemas: { a: object },
+    });
+    const expected = schema(full, fullList) as { properties: { b: unknown } };
+    expect(forModels(schema(bare, list))).toMatchObject(expected);
+  });
+
+  it('has items in a tuple, and both where a type is one of several.', () => {
+    const properties = {
+      pair: { type: 'array', prefixItems: [{ type: 'number' }, { type: 'number' }], maxItems: 2 },
+      any: { type: ['string', 'array', 'object'] },
+    };
+    expect(forModels({ type: 'object', properties }).properties).toEqual({
+      pair: { ...properties.pair, items: {} },
+      any: { ...properties.any, items: {}, properties: {} },
+    });
+  });
+
+  it('turns a choice at the top into properties and words.', () => {
+    const made = forModels({
+      type: 'object',
+      description: 'Where to.',
+      properties: { how: { type: 'string' } },
+      anyOf: [{ required: ['route'], properties: { route: { type: 'string' } } }, { $ref: '#/$defs/File' }],
+      $defs: { File: { properties: { file: { type: 'string' }, how: { type: 'number' } } } },
+      required: ['how'],
+    });
+    expect(made).toEqual({
+      type: 'object',
+      description: expect.stringMatching(
+        /^Where to\. The arguments must also fit this JSON Schema: \{"anyOf":\[/,
+      ),
+      properties: { how: { type: 'string' }, route: { type: 'string' }, file: { type: 'string' } },
+      $defs: { File: { properties: { file: { type: 'string' }, how: { type: 'number' } } } },
+      required: ['how'],
+    });
+  });
+
+  it.each(['anyOf', 'oneOf', 'allOf', 'not', 'enum'])(
+    'has no %s at the top, however odd it is.',
+    (keyword) => {
+      for (const value of [[], {}, 'text', null, [null, 1, { properties: 3 }, { $ref: '#/nowhere' }]]) {
+        const made = forModels({ type: 'object', [keyword]: value });
+        expect(made).not.toHaveProperty(keyword);
+        expect(made.properties).toEqual({});
+      }
+    },
+  );
+
+  it('has the properties whose names a provider refuses as words, and does not forbid them.', () => {
+    const $filter = { type: 'string' };
+    const made = forModels({
+      type: 'object',
+      properties: { $filter, '': {}, 'a b': {}, ['x'.repeat(65)]: {}, 'Top.1_a-b': { type: 'integer' } },
+      required: ['$filter', 'Top.1_a-b'],
+      additionalProperties: false,
+    });
+    expect(made).toEqual({
+      type: 'object',
+      description: expect.stringMatching(/^The arguments must also fit this JSON Schema: \{"properties":\{/),
+      properties: { 'Top.1_a-b': { type: 'integer' } },
+      required: ['Top.1_a-b'],
+    });
+    expect(made['description']).toContain('"$filter":{"type":"string"}');
+    expect(made['description']).toContain('"required":["$filter"]');
+    const nested = { type: 'object', properties: { a: { type: 'object', properties: { $filter } } } };
+    expect(forModels(nested)).toEqual(nested);
+  });
+
+  it('offers an argument of several choices as what any of them takes.', () => {
+    const made = forModels({
+      type: 'object',
+      oneOf: [
+        {
+          properties: {
+            action: { type: 'string', const: 'create' },
+            title: { type: 'string' },
+            level: { enum: [1, 2] },
+            by: { $ref: '#/$defs/Who' },
+            size: { type: 'string', description: 'With a unit.' },
+            mode: { type: 'string', const: 'a', description: 'Careful.' },
+            never: false,
+            always: { type: 'string' },
+            data: { const: {} },
+          },
+        },
+        {
+          properties: {
+            action: { const: 'update', type: 'string' },
+            id: { type: 'number' },
+            title: { maxLength: 10, type: 'string' },
+            level: { const: null },
+            by: { $ref: '#/$defs/Who' },
+            size: { type: 'number' },
+            mode: { type: 'string', const: 'b' },
+            never: { type: 'null' },
+            always: true,
+            data: { const: [] },
+          },
+        },
+        {
+          properties: {
+            action: { type: 'string', enum: ['delete', 'create'] },
+            id: { type: 'string' },
+            title: { type: 'string' },
+          },
+        },
+      ],
+      $defs: { Who: { type: 'string' } },
+    });
+    expect(made.properties).toEqual({
+      action: { type: 'string', enum: ['create', 'update', 'delete'] },
+      id: { anyOf: [{ type: 'number' }, { type: 'string' }] },
+      title: {
+        anyOf: [{ type: 'string' }, { type: 'string', maxLength: 10 }],
+      },
+      level: { enum: [1, 2, null] },
+      by: { $ref: '#/$defs/Who' },
+      size: { anyOf: [{ type: 'string', description: 'With a unit.' }, { type: 'number' }] },
+      mode: {
+        anyOf: [
+          { type: 'string', const: 'a', description: 'Careful.' },
+          { type: 'string', const: 'b' },
+        ],
+      },
+      never: { type: 'null' },
+      always: true,
+      data: { anyOf: [{ const: {} }, { const: [] }] },
+    });
+  });
+
+  it('finds arguments in choices within choices and behind references, and comes back from a circle of them.', () => {
+    const nested = {
+      allOf: [{ anyOf: [{ properties: { a: {} } }, { oneOf: [{ properties: { b: {} } }] }] }],
+    };
+    expect(forModels({ type: 'object', ...nested }).properties).toEqual({ a: {}, b: {} });
+    const $defs = {
+      A: { allOf: [{ $ref: '#/$defs/odd~1name%3CB%3E' }], properties: { a: {} } },
+      'odd/name<B>': { anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#' }], properties: { b: {} } },
+    };
+    for (const way of [{ anyOf: [{ $ref: '#/$defs/A' }] }, { $ref: '#/$defs/odd~1name%3CB%3E' }])
+      expect(forModels({ type: 'object', ...way, $defs }).properties).toEqual({ a: {}, b: {} });
+  });
+
+  it('keeps a reference at the top beside the arguments that it names.', () => {
+    const $defs = { A: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] } };
+    const schema = { type: 'object', $ref: '#/$defs/A', $defs };
+    expect(forModels(schema)).toEqual({ ...schema, properties: { q: { type: 'string' } } });
+  });
+
+  it('follows a chain of ten thousand references, and as many to one place.', () => {
+    const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, {}]));
+    const links = Array.from({ length: 10_000 }, (_, index) => [
+      `d${index}`,
+      { anyOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: '#/$defs/wide' }] },
+    ]);
+    const $defs = {
+      ...Object.fromEntries(links),
+      d10000: { properties: { end: {} } },
+      wide: { properties: wide },
+    };
+    const { properties } = forModels({ type: 'object', anyOf: [{ $ref: '#/$defs/d0' }], $defs });
+    expect(Object.keys(properties)).toHaveLength(5_001);
+    expect(properties).toHaveProperty('end');
+  });
+
+  it('forbids no argument that a choice allowed.', () => {
+    const anyOf = [{ patternProperties: { '^x-': {} } }];
+    expect(forModels({ type: 'object', anyOf, unevaluatedProperties: false })).not.toHaveProperty(
+      'unevaluatedProperties',
+    );
+    const kept = { type: 'object', properties: {}, unevaluatedProperties: false };
+    expect(forModels(kept)).toEqual(kept);
+  });
+
+  it('has no reference to what went with a choice or a name, but the type of it.', () => {
+    const place = { type: 'object', properties: { city: { type: 'string' } } };
+    const made = forModels({
+      type: 'object',
+      properties: {
+        $top: { type: 'integer' },
+        last: { $ref: '#/properties/$top', description: 'The last.' },
+      },
+      anyOf: [
+        { properties: { from: place } },
+        { properties: { to: { type: 'array', items: { $ref: '#/anyOf/0/properties/from' } } } },
+        { properties: { back: { $ref: '#/anyOf/1/properties/to' } } },
+        { properties: { city: { $ref: '#/anyOf/0/properties/from/properties/city' }, all: { $ref: '#' } } },
+      ],
+    });
+    expect(made.properties).toEqual({
+      last: { type: 'integer', description: 'The last.' },
+      from: place,
+      to: { type: 'array', items: { type: 'object', properties: {} } },
+      back: { type: 'array', items: {} },
+      city: { type: 'string' },
+      all: { $ref: '#' },
+    });
+  });
+
+  it('describes a rule that is too long by the arguments that it is about.', () => {
+    const choice = (action: string): Record<string, unknown> => ({
+      properties: { action: { const: action }, [action]: { description: 'word '.repeat(400) }, both: {} },
+      required: ['action', 'more'],
+    });
+    const words = 'The arguments must also fit a JSON Schema that is too long to be shown.';
+    const about = `${words} These are the arguments that it is about:`;
+    const oneOf = [choice('create'), { $ref: '#/$defs/Delete' }];
+    const $defs = { Delete: choice('delete') };
+    expect(forModels({ type: 'object', oneOf, $defs, description: 'Long.' }).description).toBe(
+      `Long. ${about} one of (action = "create", more, create, both), (action = "delete", more, delete, both)`,
+    );
+    const allOf = [{ anyOf: [choice('a'), { required: ['b'] }] }];
+    expect(forModels({ type: 'object', allOf, anyOf: [{}] }).description).toBe(`${about} action, a, both`);
+    expect(
+      forModels({ type: 'object', oneOf, allOf, anyOf: [{ required: ['a'] }, {}], $defs }).description,
+    ).toMatch(/ any of \(a\), \(\); and one of \(action = "create", /);
+    const not = { required: ['x'.repeat(2_000)] };
+    expect(forModels({ type: 'object', not }).description).toBe(words);
+    const properties = { $filter: { description: 'x'.repeat(2_000) }, b: {} };
+    expect(forModels({ type: 'object', properties, required: ['$filter'] }).description).toBe(
+      `${about} $filter`,
+    );
+  });
+
+  it('describes a rule in at most two thousand characters.', () => {
+    const anyOf = Array.from({ length: 500 }, (_, index) => ({ required: [`field-${index}`] }));
+    const { description } = forModels({ type: 'object', anyOf, description: 'Long.' });
+    expect(description).toMatch(/^Long\. The arguments .* any of \(field-0\), \(field-1\), .* … /);
+    expect(String(description).length).toBeLessThan(2_100);
+  });
+
+  it('takes names that objects have by nature for names.', () => {
+    const properties = JSON.parse('{"__proto__":{"type":"array"},"constructor":{"type":"object"}}') as object;
+    const made = forModels({
+      type: 'object',
+      allOf: [{ properties }],
+      $defs: JSON.parse('{"__proto__":{}}'),
+    });
+    expect(JSON.stringify(made.properties)).toBe(
+      '{"__proto__":{"type":"array","items":{}},"constructor":{"type":"object","properties":{}}}',
+    );
+    expect(forModels({ type: 'object', anyOf: [{ $ref: '#/$defs/toString' }] }).properties).toEqual({});
+  });
+});

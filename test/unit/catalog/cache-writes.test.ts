@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { CacheWrites } from '../../../src/catalog/cache-writes.js';
+import { createControlledClock } from '../../support/controlled-clock.js';
+import { createGate } from '../../support/gate.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+
+const PAUSE_MS = 1_000;
+
+function begin() {
+  const clock = createControlledClock();
+  const writes = new CacheWrites(clock, PAUSE_MS);
+  const done: string[] = [];
+  const ask = (key: string, what: string): void =>
+    writes.ask(key, async () => {
+      done.push(`${key} ${what}`);
+    });
+  return { clock, writes, done, ask };
+}
+
+describe('work that may wait', () => {
+  useLeakCheck();
+
+  it('does not begin synchronously.', async () => {
+    const { clock, done, ask } = begin();
+    ask('a', 'one');
+    await Promise.resolve();
+    expect(done).toEqual([]);
+    await clock.advance(0);
+    expect(done).toEqual(['a one']);
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('is done once for a storm: the first piece, and the last one after a pause.', async () => {
+    const { clock, done, ask } = begin();
+    ask('a', '0');
+    await clock.advance(0);
+    for (let round = 1; round <= 100; round += 1) {
+      ask('a', String(round));
+      await clock.advance(5);
+    }
+    await clock.advance(PAUSE_MS);
+    expect(done).toEqual(['a 0', 'a 100']);
+  });
+
+  it('is no business of other keys.', async () => {
+    const { clock, done, ask } = begin();
+    ask('a', '1');
+    await clock.advance(0);
+    ask('a', '2');
+    ask('b', '1');
+    await clock.advance(0);
+    expect(done).toEqual(['a 1', 'b 1']);
+    await clock.advance(PAUSE_MS);
+    expect(done).toEqual(['a 1', 'b 1', 'a 2']);
+  });
+
+  it('is never done twice at the same time.', async () => {
+    const { clock, writes, done, ask } = begin();
+    const gate = createGate();
+    writes.ask('a', () => gate.promise);
+    await clock.advance(0);
+    ask('a', '2');
+    await clock.advance(10 * PAUSE_MS);
+    expect(done).toEqual([]);
+    gate.open();
+    await clock.advance(PAUSE_MS);
+    expect(done).toEqual(['a 2']);
+  });
+
+  it('that is left is done by a flush, which leaves no timer and begins nothing new.', async () => {
+    const { clock, writes, done, ask } = begin();
+    ask('a', '1');
+    await clock.advance(0);
+    ask('a', '2');
+    ask('b', '1');
+    await writes.flush();
+    expect(done).toEqual(['a 1', 'b 1', 'a 2']);
+    expect(clock.pending).toEqual([]);
+    ask('a', '3');
+    await clock.advance(10 * PAUSE_MS);
+    expect(done).toHaveLength(3);
+  });
+
+  it('that is under way when a flush begins is waited for, and so is what was asked for meanwhile.', async () => {
+    const { clock, writes, done, ask } = begin();
+    const gate = createGate();
+    writes.ask('a', () => gate.promise);
+    await clock.advance(0);
+    ask('a', '2');
+    let isFlushed = false;
+    const flushing = writes.flush().then(() => (isFlushed = true));
+    await clock.advance(0);
+    expect(isFlushed).toBe(false);
+    gate.open();
+    await flushing;
+    expect(done).toEqual(['a 2']);
+  });
+});

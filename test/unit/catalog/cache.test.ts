@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest';
+import { CatalogCache } from '../../../src/catalog/cache.js';
+import { createMemoryCatalogStore, MAX_AGE_MS, type CatalogStore } from '../../../src/catalog/cache-store.js';
+import { Catalogs } from '../../../src/catalog/catalogs.js';
+import type { LifecycleEventBody } from '../../../src/lifecycle/event.js';
+import { createMask, NO_MASK, type Mask } from '../../../src/secrets/secrets.js';
+import { createControlledClock } from '../../support/controlled-clock.js';
+import { createGate, never } from '../../support/gate.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { tool } from '../../support/scripted-server.js';
+
+const START = 5_000_000_000;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+interface BenchOptions {
+  readonly store?: CatalogStore;
+  readonly trusted?: boolean;
+  readonly secret?: string;
+}
+
+/** A cache whose servers have the key `key-NAME`. */
+class Bench {
+  readonly clock = createControlledClock(START);
+  readonly catalogs = new Catalogs();
+  readonly events: LifecycleEventBody[] = [];
+  readonly asked: string[] = [];
+  readonly put: string[] = [];
+  readonly deleted: string[] = [];
+  readonly store: CatalogStore;
+  readonly keys = new Map<string, string>();
+  isTrusted: boolean;
+  readonly cache: CatalogCache;
+  #mask: Mask;
+
+  constructor({ store = createMemoryCatalogStore(), trusted = true, secret }: BenchOptions = {}) {
+    this.isTrusted = trusted;
+    this.store = store;
+    this.#mask = secret === undefined ? NO_MASK : createMask([secret]);
+    this.cache = new CatalogCache({
+      store: {
+        get: (key) => {
+          this.asked.push(key);
+          return store.get(key);
+        },
+        put: (key, list) => {
+          this.put.push(key);
+          return store.put(key, list);
+        },
+        delete: (key) => {
+          this.deleted.push(key);
+          return store.delete(key);
+        },
+      },
+      servers: {
+        cacheKey: (name) => this.keys.get(name) ?? `key-${name}`,
+        isTrusted: async () => this.isTrusted,
+        mask: () => this.#mask,
+        echoMask: () => this.#mask,
+      },
+      catalogs: this.catalogs,
+      clock: this.clock,
+      publish: (event) => this.events.push(event),
+    });
+  }
+
+  names(server: string): string[] | undefined {
+    return this.catalogs.get(server)?.tools.map(({ name }) => name);
+  }
+
+  /** As a session that was started by the present entry would. */
+  list(server: string, ...names: readonly string[]): void {
+    const { catalog } = this.catalogs.replace(
+      server,
+      names.map((name) => tool(name)),
+    );
+    this.cache.keep(server, this.keys.get(server) ?? `key-${server}`, catalog);
+  }
+
+  /** Nobody knows the secrets of an entry that was removed. */
+  forget(): void {
+    this.#mask = NO_MASK;
+  }
+
+  get problems(): string[] {
+    return this.events.flatMap((event) => (event.type === 'diagnostic' ? [event.message] : []));
+  }
+}
+
+const kept = async (savedAt: number, ...names: readonly string[]): Promise<CatalogStore> => {
+  const store = createMemoryCatalogStore();
+  await store.put('key-a', { savedAt, tools: names.map((name) => tool(name)) });
+  return store;
+};
+
+describe('a cached list', () => {
+  useLeakCheck();
+
+  it('is in the catalogs when the servers are warm, and published when they are announced.', async () => {
+    const bench = new Bench({ store: await kept(START - DAY_MS, 'write', 'read') });
+    await bench.cache.warm(['a', 'unknown']);
+    expect(bench.names('a')).toEqual(['write', 'read']);
+    expect(bench.names('unknown')).toBeUndefined();
+    expect(bench.events).toEqual([]);
+    bench.cache.announce();
+    expect(bench.events).toEqual([
+      {
+        type: 'catalog.changed',
+        server: 'a',
+        generation: 0,
+        added: ['read', 'write'],
+        removed: [],
+        changed: [],
+        toolCount: 2,
+      },
+    ]);
+  });
+
+  it('of a server that is added later is published at once, and looked up once.', async () => {
+    const bench = new Bench({ store: await kept(START, 'read') });
+    bench.cache.announce();
+    await bench.cache.recall('a');
+    expect(bench.events).toMatchObject([{ type: 'catalog.changed', server: 'a' }]);
+    await bench.cache.recall('unknown');
+    await bench.cache.recall('unknown');
+    await bench.cache.recall('a');
+    expect(bench.asked).toEqual(['key-a', 'key-unknown']);
+  });
+
+  it('is found again by a server that comes back, whether it was read or written before.', async () => {
+    const bench = new Bench({ store: await kept(START, 'read') });
+    bench.cache.announce();
+    await bench.cache.recall('a');
+    await bench.cache.recall('b');
+    bench.list('b', 'write');
+    await bench.clock.advance(0);
+    for (const name of ['a', 'b']) {
+      bench.catalogs.delete(name);
+      await bench.cache.recall(name);
+    }
+    expect([bench.names('a'), bench.names('b')]).toEqual([['read'], ['write']]);
+  });
+
+  it('is not looked up if something newer is known, nor for an untrusted entry.', async () => {
+    const bench = new Bench({ store: await kept(START, 'old'), trusted: false });
+    await bench.cache.recall('a');
+    expect([bench.asked, bench.names('a')]).toEqual([[], undefined]);
+    bench.isTrusted = true;
+    bench.catalogs.replace('a', [tool('new')]);
+    await bench.cache.recall('a');
+    expect([bench.asked, bench.names('a')]).toEqual([[], ['new']]);
+  });
+
+  it('is found once its entry is trusted.', async () => {
+    const bench = new Bench({ store: await kept(START, 'read'), trusted: false });
+    await bench.cache.warm(['a']);
+    bench.cache.announce();
+    bench.isTrusted = true;
+    await bench.cache.recall('a');
+    expect(bench.names('a')).toEqual(['read']);
+  });
+
+  it('does not overwrite what a session listed while it was read.', async () => {
+    const store = await kept(START, 'old');
+    const gate = createGate();
+    const bench = new Bench({ store: { ...store, get: (key) => gate.promise.then(() => store.get(key)) } });
+    const recalling = bench.cache.recall('a');
+    await bench.clock.advance(0);
+    expect(bench.asked).toEqual(['key-a']);
+    bench.catalogs.replace('a', [tool('new')]);
+    gate.open();
+    await recalling;
+    expect(bench.names('a')).toEqual(['new']);
+    expect(bench.events).toEqual([]);
+  });
+
+  it.each([
+    ['30 days old', -MAX_AGE_MS, true],
+    ['older', -MAX_AGE_MS - 1, false],
+    ['of a clock that was ahead by a day', DAY_MS, true],
+    ['of another century', 100 * 366 * DAY_MS, false],
+  ])('that is %s', async (_, age, isUsed) => {
+    const bench = new Bench({ store: await kept(START + age, 'read') });
+    await bench.cache.recall('a');
+    expect(bench.names('a')).toEqual(isUsed ? ['read'] : undefined);
+    expect(bench.problems).toEqual([]);
+  });
+
+  it('that is empty counts as missing.', async () => {
+    const bench = new Bench({ store: await kept(START) });
+    await bench.cache.recall('a');
+    expect(bench.names('a')).toBeUndefined();
+    expect(bench.problems).toEqual([]);
+  });
+
+  it.each<readonly [string, unknown, RegExp]>([
+    ['an error', new Error('the disk is on fire'), /is not used: the disk is on fire/],
+    ['no list', { tools: 'many' }, /the store gave no list/],
+    ['null', null, /the store gave no list/],
+    [
+      'a tool that is none',
+      { savedAt: START, tools: [{ name: 'read', inputSchema: 7 }] },
+      /its inputSchema is not an object/,
+    ],
+    ['the same tool twice', { savedAt: START, tools: [tool('x'), tool('x')] }, /has the same name/],
+  ])('of which the store gives %s is not used, which is told.', async (_, found, message) => {
+    const store = createMemoryCatalogStore();
+    const get = async (): Promise<never> => {
+      if (found instanceof Error) throw found;
+      return found as never;
+    };
+    const bench = new Bench({ store: { ...store, get } });
+    await bench.cache.recall('a');
+    expect(bench.names('a')).toBeUndefined();
+    expect(bench.events).toMatchObject([{ type: 'diagnostic', kind: 'cache-problem', server: 'a' }]);
+    expect(bench.problems[0]).toMatch(message);
+  });
+
+  it('of a store that does not answer delays a start by at most a second.', async () => {
+    const bench = new Bench({ store: { ...createMemoryCatalogStore(), get: never } });
+    let isWarm = false;
+    const warming = bench.cache.warm(['a', 'b']).then(() => (isWarm = true));
+    await bench.clock.advance(999);
+    expect(isWarm).toBe(false);
+    await bench.clock.advance(1);
+    await warming;
+    expect(bench.clock.pending).toEqual([]);
+  });
+});
+
+describe('a list that a server gave', () => {
+  useLeakCheck();
+
+  it('is kept for the next run, with the time.', async () => {
+    const bench = new Bench();
+    bench.list('a', 'read');
+    await bench.clock.advance(0);
+    expect(await bench.store.get('key-a')).toEqual({ savedAt: START, tools: [tool('read')] });
+    await bench.cache.close();
+  });
+
+  it('is not written again as long as it is the same, but for its age once a day.', async () => {
+    const bench = new Bench({ store: await kept(START, 'read') });
+    await bench.cache.recall('a');
+    bench.list('a', 'read');
+    await bench.clock.advance(60_000);
+    expect(bench.put).toEqual([]);
+    await bench.clock.advance(DAY_MS);
+    bench.list('a', 'read');
+    await bench.clock.advance(0);
+    expect(bench.put).toEqual(['key-a']);
+    expect((await bench.store.get('key-a'))?.savedAt).toBeGreaterThan(START + DAY_MS);
+  });
+
+  it('a hundred times in a storm is written twice, the last one at the end.', async () => {
+    const bench = new Bench();
+    for (let round = 0; round < 100; round += 1) {
+      bench.list('a', `tool-${round}`);
+      await bench.clock.advance(250);
+    }
+    await bench.clock.advance(60_000);
+    expect(bench.put).toEqual(['key-a', 'key-a']);
+    expect((await bench.store.get('key-a'))?.tools).toEqual([tool('tool-99')]);
+  });
+
+  it('shortly before the end is written all the same.', async () => {
+    const bench = new Bench();
+    bench.list('a', 'one');
+    await bench.clock.advance(0);
+    bench.list('a', 'two');
+    await bench.cache.close();
+    expect((await bench.store.get('key-a'))?.tools).toEqual([tool('two')]);
+    expect(bench.clock.pending).toEqual([]);
+  });
+
+  it('and is empty now takes away what was kept, and is not kept itself.', async () => {
+    const bench = new Bench({ store: await kept(START, 'read') });
+    await bench.cache.recall('a');
+    bench.list('a');
+    bench.list('b');
+    await bench.cache.close();
+    expect(await bench.store.get('key-a')).toBeUndefined();
+    expect([bench.put, bench.deleted]).toEqual([[], ['key-a']]);
+  });
+
+  it('from a session of an entry that has been replaced is not kept.', async () => {
+    const bench = new Bench();
+    bench.keys.set('a', 'key-new');
+    bench.cache.keep('a', 'key-old', bench.catalogs.replace('a', [tool('read')]).catalog);
+    bench.cache.keep('b', undefined, bench.catalogs.replace('b', [tool('read')]).catalog);
+    await bench.cache.close();
+    expect(bench.put).toEqual([]);
+  });
+
+  it.each([
+    ['a description', tool('x', { description: 'reads with key-12345678.' })],
+    ['a name', tool('key-12345678')],
+    ['a default', tool('x', { inputSchema: { type: 'object', default: { a: ['key-12345678'] } } })],
+    [
+      'the name of a property',
+      tool('x', { inputSchema: { type: 'object', properties: { 'key-12345678': {} } } }),
+    ],
+  ])('and that repeats a secret of its entry in %s is not kept, nor the one before it.', async (_, leaky) => {
+    const bench = new Bench({ store: await kept(START, 'read'), secret: 'key-12345678' });
+    await bench.cache.recall('a');
+    bench.cache.keep('a', 'key-a', bench.catalogs.replace('a', [leaky]).catalog);
+    await bench.cache.close();
+    expect(await bench.store.get('key-a')).toBeUndefined();
+    expect(bench.problems).toEqual([
+      'The list of tools is not cached: the server repeats a secret of its entry in it.',
+    ]);
+  });
+
+  it('and that repeats a secret is not stored even if its server is removed before it is written.', async () => {
+    const bench = new Bench({ secret: 'key-12345678' });
+    bench.list('a', 'read');
+    await bench.clock.advance(0);
+    bench.cache.keep(
+      'a',
+      'key-a',
+      bench.catalogs.replace('a', [tool('x', { description: 'reads with key-12345678.' })]).catalog,
+    );
+    bench.forget();
+    await bench.cache.close();
+    expect(await bench.store.get('key-a')).toBeUndefined();
+  });
+
+  it('that cannot be written is reported once until writing succeeds again, and has no other effect.', async () => {
+    let isBroken = true;
+    const memory = createMemoryCatalogStore();
+    const bench = new Bench({
+      store: {
+        ...memory,
+        put: async (key, list) => {
+          if (isBroken) throw new Error('no space left');
+          await memory.put(key, list);
+        },
+      },
+    });
+    for (const name of ['a', 'b', 'c']) bench.list(name, 'read');
+    await bench.clock.advance(0);
+    expect(bench.problems).toEqual(['A list of tools was not cached: no space left']);
+    isBroken = false;
+    bench.list('a', 'other');
+    await bench.clock.advance(60_000);
+    isBroken = true;
+    bench.list('a', 'third');
+    await bench.cache.close();
+    expect(bench.problems).toHaveLength(2);
+  });
+
+  it('to a store that never takes it does not hold up the end for longer than two seconds.', async () => {
+    const bench = new Bench({ store: { ...createMemoryCatalogStore(), put: never } });
+    bench.list('a', 'read');
+    let isClosed = false;
+    const closing = bench.cache.close().then(() => (isClosed = true));
+    await bench.clock.advance(1_999);
+    expect(isClosed).toBe(false);
+    await bench.clock.advance(1);
+    await closing;
+  });
+});

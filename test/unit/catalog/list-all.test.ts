@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { listAll, MAX_PAGES } from '../../../src/catalog/list-all.js';
+import {
+  RequestLostError,
+  RpcError,
+  type JsonObject,
+  type ProtocolClient,
+} from '../../../src/protocol/protocol-client.js';
+
+type Answer = (cursor: string | undefined) => JsonObject;
+
+/** A client whose every request is one page. */
+function pagesFrom(answer: Answer): { client: ProtocolClient; asked: JsonObject[] } {
+  const asked: JsonObject[] = [];
+  const client: ProtocolClient = {
+    open: () => Promise.reject(new Error('not here')),
+    notify: () => Promise.resolve(),
+    pending: 0,
+    abandon: () => {},
+    request: async (method, params) => {
+      expect(method).toBe('tools/list');
+      asked.push(params);
+      return answer(params['cursor'] as string | undefined);
+    },
+  };
+  return { client, asked };
+}
+
+const list = (client: ProtocolClient): ReturnType<typeof listAll> =>
+  listAll(client, 'tools/list', 'tools', new AbortController().signal);
+
+describe('a whole list', () => {
+  it('holds the entries of all pages in their order', async () => {
+    const { client, asked } = pagesFrom((cursor) => {
+      if (cursor === undefined) return { tools: [1, 2], nextCursor: 'b' };
+      return cursor === 'b' ? { tools: [3], nextCursor: 'c' } : { tools: [4] };
+    });
+    await expect(list(client)).resolves.toEqual({ items: [1, 2, 3, 4], problem: undefined });
+    expect(asked).toEqual([{}, { cursor: 'b' }, { cursor: 'c' }]);
+  });
+
+  it('ends at a cursor that came before, and says so', async () => {
+    const { client, asked } = pagesFrom((cursor) => ({
+      tools: [cursor],
+      nextCursor: cursor === 'a' ? 'b' : 'a',
+    }));
+    const { items, problem } = await list(client);
+    expect(items).toEqual([undefined, 'a', 'b']);
+    expect(problem).toContain('same cursor twice');
+    expect(asked).toHaveLength(3);
+  });
+
+  it('ends after a thousand pages, and says so', async () => {
+    let page = 0;
+    const { client, asked } = pagesFrom(() => ({ tools: [page], nextCursor: String((page += 1)) }));
+    const { items, problem } = await list(client);
+    expect([items.length, asked.length]).toEqual([MAX_PAGES, MAX_PAGES]);
+    expect(problem).toContain(`more than ${MAX_PAGES} pages`);
+  });
+
+  it('is empty where the server does not know the method', async () => {
+    const { client } = pagesFrom(() => {
+      throw new RpcError(-32601, 'Method not found', undefined);
+    });
+    await expect(list(client)).resolves.toEqual({ items: [], problem: undefined });
+  });
+
+  it.each([[{}], [{ tools: null }], [{ tools: { a: 1 } }]])(
+    'is told as a problem where the answer is %j',
+    async (answer) => {
+      const { client } = pagesFrom(() => answer);
+      const { items, problem } = await list(client);
+      expect(items).toEqual([]);
+      expect(problem).toBe("The answer to tools/list has no list 'tools'.");
+    },
+  );
+
+  it('keeps the pages before one that holds no list', async () => {
+    const { client } = pagesFrom((cursor) => (cursor === undefined ? { tools: [1], nextCursor: 'b' } : {}));
+    const { items, problem } = await list(client);
+    expect(items).toEqual([1]);
+    expect(problem).toBeDefined();
+  });
+
+  it.each([[null], [7], [{}]])('ends where the next cursor is %j', async (nextCursor) => {
+    const { client, asked } = pagesFrom(() => ({ tools: [1], nextCursor }));
+    await expect(list(client)).resolves.toEqual({ items: [1], problem: undefined });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('may have a page with more entries than a function can have arguments', async () => {
+    const many = Array.from({ length: 300_000 }, (_, index) => index);
+    const { client } = pagesFrom(() => ({ tools: many }));
+    const { items } = await list(client);
+    expect(items).toHaveLength(300_000);
+  });
+
+  it.each([
+    ['another error of the server', new RpcError(-32603, 'db down', undefined)],
+    ['a loss', new RequestLostError({ code: 'connection-lost', message: 'gone' }, true)],
+  ])('fails with %s', async (_, error) => {
+    const { client } = pagesFrom(() => {
+      throw error;
+    });
+    await expect(list(client)).rejects.toBe(error);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { Catalogs } from '../../../src/catalog/catalogs.js';
+import type { ToolIdentity } from '../../../src/catalog/naming.js';
+import type { CatalogTool } from '../../../src/catalog/registry.js';
+import { RemovedTools } from '../../../src/catalog/vanished.js';
+import { Publisher } from '../../../src/lifecycle/publish.js';
+import { silentLogger } from '../../../src/ports.js';
+import { goneTool, unknownTool } from '../../../src/requests/unknown-tool.js';
+import { makeStatus } from '../../support/make-status.js';
+import { createControlledClock } from '../../support/controlled-clock.js';
+import { tool } from '../../support/scripted-server.js';
+
+function begin() {
+  const clock = createControlledClock();
+  const catalogs = new Catalogs();
+  const publisher = new Publisher(clock, silentLogger);
+  const names = new Map<string, string>();
+  const rows = new Map([['a', makeStatus({ server: 'a' })]]);
+  const denied: string[] = [];
+  const vanished = new RemovedTools({
+    clock,
+    catalogs,
+    status: (server) => rows.get(server),
+    filter: () => ({ deny: denied }),
+    nameOf: (one: ToolIdentity) => names.get(one.tool),
+  });
+  vanished.follow(publisher);
+  return { clock, catalogs, publisher, names, rows, denied, vanished };
+}
+
+const offered = (server: string) =>
+  ({ name: `mcp__${server}__echo`, server, tool: 'echo' }) as unknown as CatalogTool;
+const X = { name: 'mcp__a__x', server: 'a', tool: 'x' };
+const changed = (generation: number) =>
+  ({
+    type: 'catalog.changed',
+    server: 'a',
+    generation,
+    added: [],
+    removed: ['x'],
+    changed: [],
+    toolCount: 0,
+  }) as const;
+
+describe('a tool that is gone', () => {
+  it.each<readonly [string, (bench: ReturnType<typeof begin>) => void, string]>([
+    ['with its server', ({ rows }) => rows.clear(), "'a' was removed"],
+    [
+      'with its server, whose row is there still',
+      ({ rows }) => rows.set('a', makeStatus({ server: 'a', reason: 'remove' }, 'stopped')),
+      "'a' was removed",
+    ],
+    [
+      'with a stop',
+      ({ rows }) => rows.set('a', makeStatus({ server: 'a', reason: 'stop' }, 'stopped')),
+      "'a' was stopped",
+    ],
+    [
+      'since its server is off',
+      ({ rows }) => rows.set('a', makeStatus({ server: 'a', reason: 'disabled' }, 'stopped')),
+      "'a' was disabled",
+    ],
+    ['under its name', ({ names }) => names.set('x', 'mcp__a__x_1'), "it is called 'mcp__a__x_1' now"],
+    ['behind a filter', ({ denied }) => denied.push('x'), "the entry of 'a' hides it"],
+    [
+      'though its server lists it',
+      ({ catalogs }) => void catalogs.replace('a', [tool('x')]),
+      'it is held back',
+    ],
+  ])('%s is remembered with the reason.', (_, happen, why) => {
+    const bench = begin();
+    happen(bench);
+    bench.vanished.note([X]);
+    expect(bench.vanished.get(X.name)).toEqual({ server: 'a', at: bench.clock.now(), why });
+  });
+
+  it('has the present reason if the first one no longer applies.', () => {
+    const { clock, catalogs, names, vanished } = begin();
+    const at = clock.now();
+    catalogs.replace('a', [tool('x')]);
+    vanished.note([X]);
+    expect(vanished.get(X.name)?.why).toBe('it is held back');
+    names.set('x', 'mcp__a__x_1');
+    expect(vanished.get(X.name)).toEqual({ server: 'a', at, why: "it is called 'mcp__a__x_1' now" });
+    names.clear();
+    catalogs.replace('a', []);
+    expect(vanished.get(X.name)).toEqual({ server: 'a', at, why: "'a' has changed its list of tools" });
+  });
+
+  it('has a different reason if the list was the first of a session.', async () => {
+    const { publisher, vanished } = begin();
+    const after = async (generation: number): Promise<string | undefined> => {
+      publisher.publish(changed(generation));
+      await Promise.resolve();
+      vanished.note([X]);
+      return vanished.get(X.name)?.why;
+    };
+    const anew = "'a' was restarted and no longer lists it";
+    expect(await after(1)).toBe(anew);
+    publisher.publish({ type: 'connection.ready', server: 'a', generation: 1, toolCount: 0 });
+    expect(await after(1)).toBe("'a' has changed its list of tools");
+    expect(await after(2)).toBe(anew);
+  });
+
+  it('is remembered among the last thousand, the latest time counting.', () => {
+    const { vanished, clock } = begin();
+    const numbered = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ ...X, name: `t${from + index}` }));
+    vanished.note(numbered(0, 1_000));
+    vanished.note(numbered(0, 1));
+    vanished.note(numbered(1_000, 2));
+    expect([0, 1, 2, 3, 1_001].map((index) => vanished.get(`t${index}`) !== undefined)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      true,
+    ]);
+    vanished.note(numbered(5_000, 10_000));
+    expect(vanished.get('t0')).toBeUndefined();
+    expect(vanished.get('t13999')).toBeUndefined();
+    expect(vanished.get('t14000')).toMatchObject({ at: clock.now() });
+  });
+});
+
+describe('what is said of an unknown tool', () => {
+  it('is when it went and why, where anybody remembers.', () => {
+    const at = Date.UTC(2026, 0, 2, 3, 4, 5);
+    const gone = { server: 'a', at, why: "'a' was removed" };
+    const error = unknownTool('mcp__a__x', [], gone);
+    expect(error).toMatchObject({ code: 'UNKNOWN_TOOL', tool: 'mcp__a__x', server: 'a', removedAt: at });
+    expect(error.message).toBe("The tool 'mcp__a__x' went at 2026-01-02T03:04:05.000Z: 'a' was removed.");
+    expect(goneTool('mcp__a__x', gone)).toEqual(error);
+  });
+
+  it.each([
+    ['echo', "Did you mean 'mcp__a__echo'?", "the server's own name of it"],
+    ['mcp__a__ecko', "Did you mean 'mcp__a__echo'?", 'one with a mistake in it'],
+  ])('of %s goes on with %s, since it is %s.', (name, hint) => {
+    const { message } = unknownTool(name, [], undefined, [offered('a'), offered('b')]);
+    expect(message).toBe(`No server offers a tool called '${name}'. ${hint}`);
+  });
+
+  it('names the servers that may still offer it, if none does.', () => {
+    const error = unknownTool('x', [
+      makeStatus({ server: 'b' }, { starting: { launching: 'opening' } }),
+      makeStatus({ server: 'c' }),
+    ]);
+    expect(error).toMatchObject({ tool: 'x', server: undefined, removedAt: undefined });
+    expect(error.message).toBe(
+      "No server offers a tool called 'x'. Not every server is ready: b is connecting.",
+    );
+  });
+});

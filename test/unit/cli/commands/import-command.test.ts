@@ -1,0 +1,70 @@
+/** What `troupe import` does not write, and not write to. What it writes: `e2e/config.test.ts` and `keep-folder.test.ts`. */
+import { execFileSync } from 'node:child_process';
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { run } from '../../../../src/cli/program.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { FakeStream } from '../../../support/fake-stream.js';
+
+useLeakCheck();
+
+describe('troupe import', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'troupe-import-'));
+    vi.stubEnv('XDG_CONFIG_HOME', join(root, 'config'));
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  it.each([[[]], [['--force']]])('leaves a pipe what it is, with %j.', async (flags) => {
+    const output = join(root, 'pipe');
+    execFileSync('mkfifo', [output], { timeout: 10_000 });
+    const [stdout, stderr] = [new FakeStream(), new FakeStream()];
+    const args = ['import', '--add', 'lamp=lamp', '--output', output, ...flags];
+    expect(await run(args, { stdout, stderr, stdin: new PassThrough(), env: {} })).toBe(2);
+    expect(stdout.written).toBe('');
+    expect(stderr.written).toBe(`troupe: ${output}: cannot be written (it exists and is not a file)\n`);
+    expect(lstatSync(output).isFIFO()).toBe(true);
+    expect(readdirSync(root)).toEqual(['pipe']);
+  });
+
+  async function imported(...flags: readonly string[]) {
+    const [stdout, stderr] = [new FakeStream(), new FakeStream()];
+    const code = await run(['import', ...flags], { stdout, stderr, stdin: new PassThrough(), env: {} });
+    return { code, stdout: stdout.written, stderr: stderr.written };
+  }
+
+  it('leaves out a file that was found and cannot be read, which is told, and is no success.', async () => {
+    vi.stubEnv('HOME', join(root, 'home'));
+    vi.spyOn(process, 'cwd').mockReturnValue(root);
+    mkdirSync(join(root, '.cursor'));
+    writeFileSync(
+      join(root, '.mcp.json'),
+      '{ "mcpServers": { "lamp": { "url": "https://lamp.example/" } } }',
+    );
+    writeFileSync(join(root, '.cursor', 'mcp.json'), '{ "mcpServers": {');
+    const output = join(root, 'all.json');
+    const { code, stdout, stderr } = await imported('--output', output);
+    expect(code).toBe(1);
+    expect(stderr).toContain('.cursor/mcp.json:1:18: the file ends too early');
+    expect(stdout).toBe(`1 server written to ${output}\n`);
+    expect(
+      Object.keys((JSON.parse(readFileSync(output, 'utf8')) as { mcpServers: object }).mcpServers),
+    ).toEqual(['lamp']);
+  });
+
+  it('writes nothing that would be read as TOML, which it is not.', async () => {
+    const output = join(root, 'servers.toml');
+    const { code, stderr } = await imported('--add', 'lamp=lamp', '--output', output);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${output}: the output is JSON, not TOML`);
+    expect(readdirSync(root)).toEqual([]);
+  });
+});

@@ -1,0 +1,216 @@
+/** What `troupe replay` makes of files, folders and names as people have them. */
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { replay, type ReplayFlags } from '../../../../src/cli/commands/replay-command.js';
+import { DEFAULT_FLAGS } from '../../../../src/cli/arguments/flags.js';
+import { UsageError } from '../../../../src/cli/exit-codes.js';
+import { createTroupe } from '../../../../src/runtime/troupe.js';
+import { MemoryLog } from '../../../support/memory-log.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { ScriptedServer } from '../../../support/scripted-server.js';
+import { inProcess, passTime, useTroupes, whenState } from '../../../support/test-troupe.js';
+import { makeTerminal } from '../../../support/fake-terminal.js';
+
+useLeakCheck();
+const troupes = useTroupes();
+
+let folder: string;
+let log: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'troupe-replay-'));
+  log = join(folder, 'log.jsonl');
+  writeFileSync(log, await recorded('files'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function recorded(...names: readonly string[]): Promise<string> {
+  const target = new MemoryLog();
+  const servers = Object.fromEntries(names.map((name) => [name, inProcess(new ScriptedServer())]));
+  const test = troupes.make({ servers, record: target });
+  await passTime(test.clock, test.troupe.start());
+  await passTime(test.clock, test.troupe.close());
+  return target.text;
+}
+
+/** A recording that was begun while its server was up, which was lost then and came back. */
+async function recordedFromTheMiddle(): Promise<string> {
+  const target = new MemoryLog();
+  const server = new ScriptedServer();
+  const test = troupes.make({ servers: { files: inProcess(server) } });
+  await passTime(test.clock, test.troupe.start());
+  const recording = await test.troupe.record(target);
+  await server.die();
+  await passTime(test.clock, whenState(test, 'files', 'reconnecting'));
+  await passTime(test.clock, whenState(test, 'files', 'ready'));
+  await recording.close();
+  await passTime(test.clock, test.troupe.close());
+  return target.text;
+}
+
+async function run(files: readonly string[], flags: Partial<ReplayFlags> = {}) {
+  const { terminal, stdout, stderr } = makeTerminal();
+  const code = await replay({ ...DEFAULT_FLAGS, ...flags }, terminal, files);
+  return { code, stdout: stdout.written, stderr: stderr.written };
+}
+
+/** The two last files of a recording that was too long for one, the older one first. */
+async function parts(): Promise<readonly [string, string]> {
+  const path = join(folder, 'long.jsonl');
+  const troupe = createTroupe({ servers: {}, record: { target: path, maxBytes: 5_000 } });
+  await troupe.start();
+  for (let count = 0; count < 200; count += 1) {
+    troupe.setOnline(count % 2 === 1);
+    await Promise.resolve();
+  }
+  await troupe.close();
+  return [`${path}.1`, path];
+}
+
+describe('a log that troupe replay is given', () => {
+  it('may be a pipe.', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const [played] = await Promise.all([run([pipe]), writeFile(pipe, readFileSync(log))]);
+    expect(played).toMatchObject({ code: 0, stdout: expect.stringContaining('no divergence') });
+  });
+
+  it('is no pipe where it has to be read twice, which is said before it is read.', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const flags = { exportFixture: join(folder, 'fixture') };
+    await expect(run([pipe], flags)).rejects.toThrow(/pipe' is not a file, which --export-fixture needs/);
+    await expect(run([pipe, log])).rejects.toThrow(/pipe' is not a file, which several parts need/);
+  });
+
+  it('is not read to its end where a part is cut off that others follow.', async () => {
+    const [older, newer] = await parts();
+    expect(await run([newer, older])).toMatchObject({ code: 0, stderr: '' });
+    writeFileSync(older, readFileSync(older).subarray(0, -10));
+    const { code, stderr } = await run([newer, older]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/long\.jsonl\.1: Line \d+ was cut off\.$/m);
+    expect(stderr).toMatch(/long\.jsonl: not replayed, because the part before it is incomplete\.$/m);
+  });
+
+  it('is none where its very first line is cut off: nothing was replayed, and that is no success.', async () => {
+    const begun = join(folder, 'begun.jsonl');
+    writeFileSync(begun, readFileSync(log).subarray(0, 200));
+    expect(await run([begun])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('begun.jsonl: Line 1 was cut off.'),
+    });
+  });
+
+  it.each([
+    ['an older', 1],
+    ['a newer', 3],
+  ])('is not read where it has %s version, and nothing is exported.', async (_, version) => {
+    writeFileSync(log, readFileSync(log, 'utf8').replace('"troupeLog":2', `"troupeLog":${version}`));
+    expect(await run([log], { exportFixture: join(folder, 'fixture') })).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`version ${version}`),
+    });
+    expect(readdirSync(folder)).toEqual(['log.jsonl']);
+  });
+
+  it('is asked for the server also where its end was cut off.', async () => {
+    writeFileSync(log, readFileSync(log).subarray(0, -10));
+    const flags = { server: 'nobody', exportFixture: join(folder, 'fixture') };
+    await expect(run([log], flags)).rejects.toThrow("The log has no server 'nobody'; it has 'files'.");
+    expect(readdirSync(folder)).toEqual(['log.jsonl']);
+  });
+
+  it('says so where there is no server to be exported.', async () => {
+    writeFileSync(log, `${readFileSync(log, 'utf8').split('\n', 2).join('\n')}\n`);
+    await expect(run([log], { exportFixture: join(folder, 'fixture') })).rejects.toThrow(
+      'The log has no server to export.',
+    );
+    expect(readdirSync(folder)).toEqual(['log.jsonl']);
+  });
+});
+
+describe('the picture of troupe replay', () => {
+  it.each([
+    ['a folder', '.', /cannot be written: it exists and is not a file/],
+    ['a place that does not exist', 'no such folder/a.svg', /a\.svg' cannot be written: ENOENT/],
+    ['the log', 'log.jsonl', /log\.jsonl' is the log/],
+  ])('is not written to %s.', async (_, place, message) => {
+    const before = readFileSync(log, 'utf8');
+    const drawn = run([log], { svg: join(folder, place) });
+    await expect(drawn).rejects.toThrow(UsageError);
+    await expect(drawn).rejects.toThrow(message);
+    expect(readFileSync(log, 'utf8')).toBe(before);
+    expect(readdirSync(folder)).toEqual(['log.jsonl']);
+  });
+
+  it('leaves a pipe or a device what it is.', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    await expect(run([log], { svg: pipe })).rejects.toThrow(/cannot be written: it exists and is not a file/);
+    expect(statSync(pipe).isFIFO()).toBe(true);
+  });
+});
+
+describe('the fixture of troupe replay', () => {
+  const written = async (flags: Partial<ReplayFlags> = {}): Promise<readonly string[]> => {
+    await run([log], { exportFixture: join(folder, 'fixture'), ...flags });
+    return readdirSync(join(folder, 'fixture')).toSorted();
+  };
+
+  it.each([
+    ['日本 語', '日本-語'],
+    ['../x', 'x'],
+    ['.hidden', 'hidden'],
+    ['-v', 'v'],
+    ['?', 'server'],
+  ])('has a name that is seen and is no option: %s.', async (name, base) => {
+    writeFileSync(log, await recorded(name));
+    expect(await written()).toEqual([`${base}.jsonl`, `${base}.test.mjs`]);
+  });
+
+  it('is of what was played, and no more.', async () => {
+    const whole = readFileSync(log, 'utf8').trimEnd().split('\n').length;
+    const [file = ''] = await written({ at: { entry: 6 }, server: 'files' });
+    const left = readFileSync(join(folder, 'fixture', file), 'utf8')
+      .trimEnd()
+      .split('\n').length;
+    expect(left).toBeLessThanOrEqual(7);
+    expect(left).toBeLessThan(whole);
+  });
+
+  it('leaves nothing behind where its test exists already.', async () => {
+    mkdirSync(join(folder, 'fixture'));
+    copyFileSync(log, join(folder, 'fixture', 'files.test.mjs'));
+    await expect(written()).rejects.toThrow(/files\.test\.mjs' exists already/);
+    expect(readdirSync(join(folder, 'fixture'))).toEqual(['files.test.mjs']);
+  });
+
+  it('is not written into a file.', async () => {
+    const exported = run([log], { exportFixture: log });
+    await expect(exported).rejects.toThrow(UsageError);
+    await expect(exported).rejects.toThrow(/log\.jsonl' cannot be created: EEXIST/);
+  });
+
+  it('begins with the first session that was recorded from its begin on.', async () => {
+    writeFileSync(log, await recordedFromTheMiddle());
+    const [, file = ''] = await written();
+    expect(readFileSync(join(folder, 'fixture', file), 'utf8')).toContain(
+      'RECORDED = ["configuring","launching","handshaking","ready"];',
+    );
+  });
+});

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../../../../src/cli/program.js';
+import { useCrashWatch } from '../../../support/crash-watch.js';
+import { useInotify } from '../../../support/inotify.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { FakeStream } from '../../../support/fake-stream.js';
+
+useInotify();
+useLeakCheck();
+useCrashWatch();
+
+const TOKEN = 'very-secret-token';
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+const STATUS = { jsonrpc: '2.0', id: 3, method: 'resources/read', params: { uri: 'troupe://status' } };
+
+let folder: string;
+const file = (name: string): string => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'troupe-serve-'));
+  writeFileSync(file('none.json'), '{ "mcpServers": {} }');
+  writeFileSync(file('broken.json'), '{ "mcpServers": ');
+  writeFileSync(file('two.json'), '{ "mcpServers": { "a": { "command": "a" }, "b": { "command": "b" } } }');
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function serve(words: readonly string[], stdin: Readable = Readable.from([])) {
+  const [stdout, stderr] = [new FakeStream(), new FakeStream()];
+  const code = await run(['serve', ...words], { stdout, stderr, stdin, env: {} });
+  return { code, stdout: stdout.written, stderr: stderr.written };
+}
+
+/** By id. */
+function answersIn(stdout: string): readonly object[] {
+  const lines = stdout.trimEnd().split('\n');
+  const messages = lines.map((line) => JSON.parse(line) as { readonly id?: number });
+  return messages.filter(({ id }) => id !== undefined).toSorted((a, b) => Number(a.id) - Number(b.id));
+}
+
+describe('troupe serve', () => {
+  it.each<[string, readonly string[], string, RegExp]>([
+    [
+      'open to others without a token',
+      ['--http', '--host', '0.0.0.0'],
+      'two.json',
+      /--host 0\.0\.0\.0 lets other computers in: give --token TOKEN or --oauth-issuer URL, or leave --host out/,
+    ],
+    ['a token without HTTP', ['--token', TOKEN], 'two.json', /--token is for --http: add it/],
+    [
+      'an issuer that is not protected',
+      ['--http', '--oauth-issuer', 'http://auth.example.com'],
+      'two.json',
+      /must begin with https:/,
+    ],
+    [
+      '--bare with several servers',
+      ['--bare'],
+      'two.json',
+      /--bare is for one server, and there are 2: a, b/,
+    ],
+    ['--bare without a server', ['--bare'], 'none.json', /no servers in it/],
+    ['a file that is broken', [], 'broken.json', /broken\.json/],
+    ['a file that is not there', [], 'no-such.json', /no-such\.json/],
+  ])(
+    'is not started for %s: exit code 2, and a sentence that says what to do.',
+    async (_, words, name, says) => {
+      const finished = await serve([...words, '--config', file(name)]);
+      expect([finished.code, finished.stdout]).toEqual([2, '']);
+      expect(finished.stderr).toMatch(says);
+      expect(finished.stderr).not.toContain(TOKEN);
+    },
+  );
+
+  it('answers what is piped in and ends with it; with --bare, nothing is renamed.', async () => {
+    const stdin = new PassThrough();
+    const call = { jsonrpc: '2.0', id: 2, method: 'tools/call' };
+    const params = { name: 'echo', arguments: { message: 'bare' } };
+    stdin.end(`${JSON.stringify(INITIALIZE)}\n${JSON.stringify({ ...call, params })}`);
+    const server = fileURLToPath(new URL('../../../support/quick-server.mjs', import.meta.url));
+    const { code, stdout } = await serve(['--bare', '--add', `quick=${process.execPath} ${server}`], stdin);
+    expect([code, answersIn(stdout)]).toMatchObject([
+      0,
+      [
+        { id: 1, result: { serverInfo: { name: 'mcp-troupe' } } },
+        { id: 2, result: { content: [{ text: 'Echo: bare' }] } },
+      ],
+    ]);
+  });
+
+  it('fails with 1 where somebody else has the port, and says what to do.', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    const { code, stderr } = await serve([`--http=${port}`, '--config', file('none.json')]);
+    holder.close();
+    await once(holder, 'close');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`troupe: Port ${port} of 127.0.0.1 is not available (EADDRINUSE): free it`),
+    ]);
+  });
+
+  it('offers nothing but its status where a file names no server yet.', async () => {
+    const stdin = new PassThrough();
+    stdin.end([INITIALIZE, LIST, STATUS].map((message) => `${JSON.stringify(message)}\n`).join(''));
+    const { code, stdout, stderr } = await serve(['--config', file('none.json')], stdin);
+    expect([code, answersIn(stdout)]).toMatchObject([
+      0,
+      [
+        { id: 1, result: { serverInfo: { name: 'mcp-troupe' } } },
+        { id: 2, result: { tools: [] } },
+        { id: 3, result: { contents: [{ uri: 'troupe://status' }] } },
+      ],
+    ]);
+    expect(stderr).toMatch(/ warn gateway No server is configured/);
+  });
+});

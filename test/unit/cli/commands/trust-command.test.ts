@@ -1,0 +1,262 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { run } from '../../../../src/cli/program.js';
+import { useInotify } from '../../../support/inotify.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { FakeStream } from '../../../support/fake-stream.js';
+
+const MISSING = 'no-such-command-of-the-project';
+const SIZE = { columns: 100, rows: 30 };
+
+useInotify();
+useLeakCheck();
+
+/** What a test may have left running: it ends when nobody reads its output any more. */
+const running: FakeStream[] = [];
+const ends: Promise<unknown>[] = [];
+let root: string;
+let project: string;
+
+// Loaded beforehand, so that no wait of a test is for a file.
+beforeAll(() =>
+  Promise.all([
+    import('../../../../src/cli/commands/up-command.js'),
+    import('../../../../src/cli/commands/trust-command.js'),
+  ]),
+);
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-trust-')));
+  project = join(root, 'work', 'project');
+  mkdirSync(join(project, '.git'), { recursive: true });
+  mkdirSync(join(project, 'src'));
+  vi.stubEnv('HOME', root);
+  vi.stubEnv('XDG_CONFIG_HOME', join(root, 'config'));
+  vi.stubEnv('CODEX_HOME', join(root, 'codex'));
+  vi.stubEnv('CLAUDE_CONFIG_DIR', join(root, 'claude'));
+  vi.spyOn(process, 'cwd').mockReturnValue(join(project, 'src'));
+  write({ lamp: { command: MISSING, args: ['--on'], env: { KEY: '${KEY}' } } });
+});
+
+afterEach(async () => {
+  for (const stdout of running.splice(0)) stdout.emit('error', new Error('gone'));
+  await Promise.all(ends.splice(0));
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  rmSync(root, { recursive: true, force: true });
+});
+
+function write(servers: object, file = '.mcp.json'): void {
+  writeFileSync(join(project, file), JSON.stringify({ mcpServers: servers }));
+}
+
+/** On a terminal where there are answers to give, with pipes otherwise. */
+function start(args: readonly string[], answers?: string) {
+  const size = answers === undefined ? undefined : SIZE;
+  const stdout = new FakeStream(size);
+  const stderr = new FakeStream(size);
+  const stdin = Object.assign(new PassThrough(), { isTTY: answers !== undefined });
+  if (answers !== undefined) stdin.write(answers);
+  running.push(stdout);
+  const ended = run(args, { stdout, stderr, stdin, env: { TERM: 'xterm' } });
+  ends.push(ended);
+  return { stdout, stderr, stdin, ended };
+}
+
+async function troupe(args: readonly string[], answers?: string) {
+  const { stdout, stderr, ended } = start(args, answers);
+  return { code: await ended, stdout: stdout.written, stderr: stderr.written };
+}
+
+describe('a trusted entry that cannot be read', () => {
+  it('is told once where its server waits to be trusted again.', async () => {
+    await troupe(['trust', 'lamp'], 'y\n');
+    const folder = join(root, 'config', 'troupe', 'trusted');
+    for (const name of readdirSync(folder)) writeFileSync(join(folder, name), '');
+    const { code, stdout, stderr } = await troupe(['check']);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('needs trust')]);
+    expect(
+      stderr.match(/A trusted entry could not be read: .* cannot be understood as a trusted entry/g),
+    ).toHaveLength(1);
+  });
+});
+
+describe('troupe trust', () => {
+  it('shows what would run, asks, and remembers a yes until the entry changes.', async () => {
+    const trusted = await troupe(['trust', 'lamp'], 'y\n');
+    expect(trusted).toMatchObject({ code: 0, stdout: 'lamp: trusted, until its entry changes\n' });
+    expect(trusted.stderr).toContain(`    program: ${MISSING}\n    arguments: --on\n`);
+    expect(trusted.stderr).toContain('    reads of your variables: KEY\n    sets variables: KEY\n');
+    expect(trusted.stderr.endsWith('Trust it? [y/N] ')).toBe(true);
+
+    expect(await troupe(['trust', 'lamp'])).toEqual({
+      code: 0,
+      stdout: 'lamp: needs no trust, or has it already\n',
+      stderr: '',
+    });
+    const { stdout } = await troupe(['config', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ servers: { lamp: { trusted: true } } });
+
+    write({ lamp: { command: MISSING, args: ['--on'], env: { LD_PRELOAD: './evil.so' } } });
+    const changed = await troupe(['trust', 'lamp'], '\n');
+    expect(changed.code).toBe(1);
+    expect(changed.stdout).toBe('lamp: not trusted\n');
+    expect(changed.stderr).toContain('sets variables: LD_PRELOAD');
+  });
+
+  it('asks nobody without a terminal: it refuses, unless it is told to go on.', async () => {
+    const refused = await troupe(['trust', 'lamp']);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toContain('troupe: a question needs a terminal; --yes trusts');
+    const told = await troupe(['trust', 'lamp', '--yes', '--json']);
+    expect([told.code, told.stdout]).toEqual([0, '{"server":"lamp","result":"trusted"}\n']);
+    expect(told.stderr).toContain(`program: ${MISSING}`);
+  });
+
+  it('asks with --json too, and prints nothing but JSON on stdout.', async () => {
+    const declined = await troupe(['trust', 'lamp', '--json'], 'n\n');
+    expect([declined.code, declined.stdout]).toEqual([1, '{"server":"lamp","result":"declined"}\n']);
+  });
+
+  it('takes trust back, that of earlier wordings included, from below the project.', async () => {
+    await troupe(['trust', 'lamp', '--yes']);
+    const before = { lamp: { command: MISSING, args: ['--on'], env: { KEY: '${KEY}' } } };
+    write({ lamp: { command: MISSING } });
+    await troupe(['trust', 'lamp', '--yes']);
+    const listed = await troupe(['trust', '--list']);
+    expect(listed).toEqual({ code: 0, stdout: `lamp  .mcp.json in ${project}\n`, stderr: '' });
+    expect(await troupe(['trust', 'lamp', '--revoke'])).toMatchObject({
+      code: 0,
+      stdout: 'lamp: no longer trusted\n',
+    });
+    write(before);
+    expect(JSON.parse((await troupe(['config', '--json'])).stdout)).toMatchObject({
+      servers: { lamp: { trusted: false } },
+    });
+    expect((await troupe(['trust', 'lamp', '--revoke'])).stdout).toBe('lamp: was not trusted\n');
+    expect(await troupe(['trust', '--list'])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'nothing is trusted\n',
+    });
+  });
+
+  it('lists as JSON.', async () => {
+    await troupe(['trust', 'lamp', '--yes']);
+    const { trusted } = JSON.parse((await troupe(['trust', '--list', '--json'])).stdout) as {
+      trusted: unknown;
+    };
+    expect(trusted).toEqual([
+      { hash: expect.stringMatching(/^[0-9a-f]{64}$/), server: 'lamp', source: '.mcp.json', folder: project },
+    ]);
+    expect(JSON.parse((await troupe(['trust', 'boat', '--list', '--json'])).stdout)).toEqual({
+      trusted: [],
+    });
+  });
+
+  it('asks about the project’s entry where the user has one of the same name, which is used until then.', async () => {
+    mkdirSync(join(root, '.cursor'));
+    writeFileSync(
+      join(root, '.cursor', 'mcp.json'),
+      JSON.stringify({ mcpServers: { lamp: { command: `${MISSING}-mine` } } }),
+    );
+    const usedOf = async () => {
+      const { stdout } = await troupe(['config', '--json']);
+      return (JSON.parse(stdout) as { servers: { lamp: { source: string } } }).servers.lamp.source;
+    };
+    expect(await usedOf()).toBe('~/.cursor/mcp.json');
+    expect((await troupe(['trust', 'lamp', '--yes'])).stderr).toContain('arguments: --on');
+    expect(await usedOf()).toBe('.mcp.json');
+  });
+
+  it.each<[story: string, args: readonly string[], told: RegExp]>([
+    ['no server', [], /^troupe: name the server to trust; --list shows what is trusted\n/],
+    ['a name that nobody has', ['lmap'], /^troupe: no server is called 'lmap'; did you mean 'lamp'\?\n/],
+    ['an entry that is wrong', ['wrong'], /^troupe: the entry of 'wrong' cannot be used: expected /],
+    ['two wishes', ['lamp', '--yes', '--revoke'], /cannot be used with option/],
+  ])('says what is wrong: %s.', async (_, args, told) => {
+    write({ lamp: { command: MISSING }, wrong: { command: 5 } });
+    const { code, stdout, stderr } = await troupe(['trust', ...args]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(told);
+  });
+});
+
+describe('a command that needs a server which waits to be trusted', () => {
+  it.each([
+    ['check', ['check']],
+    ['tools', ['tools']],
+    ['call', ['call', 'lamp/on']],
+  ])('says how to give it: %s.', async (_, args) => {
+    const { code, stdout, stderr } = await troupe(args);
+    expect(code).toBe(1);
+    expect(`${stdout}${stderr}`).toContain('✗ lamp  needs trust; to trust it: troupe trust lamp\n');
+    expect(`${stdout}${stderr}`).toContain(`    program: ${MISSING}\n`);
+  });
+
+  it('starts it once it is trusted.', async () => {
+    vi.stubEnv('KEY', 'secret-1');
+    await troupe(['trust', 'lamp', '--yes']);
+    const { code, stdout } = await troupe(['check']);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('command-not-found')]);
+  });
+});
+
+describe('troupe up', () => {
+  /** Until its output matches; the reader of stdout goes away then, which ends it. */
+  async function upUntil(seen: RegExp, answers?: string, more: readonly string[] = []) {
+    const { stdout, stderr, ended } = start(['up', '--no-color', ...more], answers);
+    await vi.waitFor(() => expect(stdout.written).toMatch(seen), { timeout: 15_000 });
+    stdout.emit('error', new Error('gone'));
+    expect(await ended).toBe(0);
+    return { stdout: stdout.written, stderr: stderr.written };
+  }
+
+  it('asks about each server that waits, one at a time, before the table begins.', async () => {
+    vi.stubEnv('KEY', 'secret-1');
+    write({ lamp: { command: MISSING, env: { KEY: '${KEY}' } }, boat: { command: MISSING } });
+    const { stdout, stderr, stdin, ended } = start(['up', '--no-color'], '');
+    const asked = (): number => stderr.written.split('Trust it? [y/N] ').length - 1;
+    await vi.waitFor(() => expect(asked()).toBe(1), { timeout: 15_000 });
+    stdin.write('y\n');
+    await vi.waitFor(() => expect(asked()).toBe(2), { timeout: 15_000 });
+    expect(stdout.written).toBe('');
+    stdin.write('\n');
+    await vi.waitFor(() => expect(stdout.written).toMatch(/boat +waiting for trust.*troupe trust boat/s), {
+      timeout: 15_000,
+    });
+    await vi.waitFor(() => expect(stdout.written).toMatch(/lamp +failed/), { timeout: 15_000 });
+    stdout.emit('error', new Error('gone'));
+    expect(await ended).toBe(0);
+    expect(asked()).toBe(2);
+  });
+
+  it('asks nothing with --json, nor about what is disabled or trusted.', async () => {
+    const json = await upUntil(/"connection.trustRequired"/, '', ['--json']);
+    expect(json.stderr).toBe('');
+    write({ lamp: { command: MISSING }, off: { command: MISSING, enabled: false } });
+    await troupe(['trust', 'lamp', '--yes']);
+    expect((await upUntil(/lamp +failed/, '')).stderr).toBe('');
+  });
+
+  it('prints how to trust where it has no terminal, and asks nothing.', async () => {
+    const { stdout, stderr } = await upUntil(/needs trust/);
+    expect(stdout).toMatch(/Z lamp needs trust; to trust it: troupe trust lamp\n/);
+    expect(stderr).toBe('');
+  });
+
+  it('starts what is trusted while it waits.', async () => {
+    vi.stubEnv('KEY', 'secret-1');
+    const { stdout, ended } = start(['up']);
+    await vi.waitFor(() => expect(stdout.written).toContain('needs trust'), { timeout: 15_000 });
+    await troupe(['trust', 'lamp', '--yes']);
+    await vi.waitFor(() => expect(stdout.written).toContain('lamp failed: command-not-found'), {
+      timeout: 15_000,
+    });
+    stdout.emit('error', new Error('gone'));
+    expect(await ended).toBe(0);
+  });
+});

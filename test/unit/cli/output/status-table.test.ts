@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import picocolors from 'picocolors';
+import stringWidth from 'string-width';
+import type { Row } from '../../../../src/cli/output/status-row.js';
+import { countMoods, renderTable, type TableSize } from '../../../../src/cli/output/status-table.js';
+
+const PLAIN = picocolors.createColors(false);
+const COLORED = picocolors.createColors(true);
+
+const GOOD: Row = {
+  mood: 'good',
+  name: 'files',
+  state: 'ready',
+  tools: '14',
+  where: '4312',
+  up: '3m 04s',
+  attempt: '',
+  next: '',
+  problem: '',
+};
+const REMOTE: Row = { ...GOOD, name: 'remote', where: 'https://mcp.example.com/a/rather/long/path/mcp' };
+const RETRYING: Row = {
+  ...GOOD,
+  mood: 'busy',
+  name: '日本語サーバ',
+  state: 'reconnecting',
+  tools: '3',
+  where: '',
+  up: '',
+  attempt: '2/5',
+  next: '12s',
+  problem: `process-exited: ${'The server exited with code 3. '.repeat(8).trim()}`,
+};
+const OFF: Row = { ...GOOD, mood: 'off', name: 'spare', state: 'disabled', tools: '', where: '', up: '' };
+
+const render = (rows: readonly Row[], size: TableSize): string[] =>
+  renderTable(rows, countMoods(rows), size, PLAIN).split('\n');
+
+describe('the table', () => {
+  it('has a line for each server, the reason below it, and a summary.', () => {
+    expect(render([GOOD, { ...RETRYING, problem: 'why' }, OFF], { columns: 80, rows: 24 })).toEqual([
+      'NAME          STATE         TOOLS  PID / URL  UP      TRY  NEXT',
+      'files         ready         14     4312       3m 04s',
+      '日本語サーバ  reconnecting  3                         2/5  12s',
+      '  └ why',
+      'spare         disabled',
+      '',
+      '1 of 3 ready, 1 on the way, 1 off',
+    ]);
+  });
+
+  it.each([20, 40, 60, 80, 120, 200])('is never wider than a terminal of %i columns.', (columns) => {
+    for (const line of render([GOOD, REMOTE, RETRYING, OFF], { columns, rows: 50 })) {
+      expect(stringWidth(line)).toBeLessThan(columns);
+    }
+  });
+
+  it('makes name and address narrower where it must, and nothing else.', () => {
+    const named = { ...REMOTE, name: 'a-server-with-quite-a-long-name' };
+    const [header, line] = render([named], { columns: 80, rows: 24 });
+    expect(header).toMatch(/STATE +TOOLS +PID \/ URL +UP +TRY +NEXT$/);
+    expect(line).toMatch(/^a-server-.*…  ready {9}14 {5}https:\/\/mcp.*…  3m 04s$/);
+  });
+
+  it('shows the whole reason where there is room for it.', () => {
+    expect(render([RETRYING], { columns: 300, rows: 24 })[2]).toBe(`  └ ${RETRYING.problem}`);
+    expect(render([RETRYING], { columns: 80, rows: 24 })[2]).toMatch(/^ {2}└ process-exited: .*…$/);
+  });
+
+  it.each([5, 6, 8, 10, 24])('is never taller than a terminal of %i rows.', (rows) => {
+    const many = [
+      ...Array.from({ length: 20 }, () => ({ ...GOOD })),
+      RETRYING,
+      { ...RETRYING, mood: 'bad' as const },
+    ];
+    expect(render(many, { columns: 80, rows }).length).toBeLessThan(rows);
+  });
+
+  it('hides the servers that need nobody first, and says how many.', () => {
+    const good = Array.from({ length: 20 }, (_, index) => ({ ...GOOD, name: `files-${index}` }));
+    const lines = render([...good, { ...RETRYING, name: 'sick' }], { columns: 80, rows: 12 });
+    expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual([
+      'NAME',
+      'files-0',
+      'files-1',
+      'files-2',
+      'files-3',
+      'files-4',
+      'sick',
+      '',
+      '… and 15 more, all ready',
+      '',
+      '20 of 21 ready, 1 on the way',
+    ]);
+    const sick = Array.from({ length: 9 }, (_, index) => ({ ...RETRYING, name: `sick-${index}` }));
+    expect(render([GOOD, ...sick], { columns: 80, rows: 9 }).join('\n')).toContain('… and 8 more\n');
+  });
+
+  it('paints states by what they ask of a person, without changing the layout.', () => {
+    const rows = [GOOD, RETRYING, { ...RETRYING, mood: 'bad' as const, state: 'failed' }, OFF];
+    const size = { columns: 80, rows: 24 };
+    const painted = renderTable(rows, countMoods(rows), size, COLORED);
+    expect(painted).toContain(COLORED.green('ready       '));
+    expect(painted).toContain(COLORED.yellow('reconnecting'));
+    expect(painted).toContain(COLORED.red('failed      '));
+    expect(painted.split('\n').map((line) => stringWidth(line))).toEqual(
+      render(rows, size).map((line) => stringWidth(line)),
+    );
+  });
+});

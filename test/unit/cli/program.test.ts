@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../../../src/cli/program.js';
+import { PACKAGE } from '../../../src/package.js';
+import { FakeStream } from '../../support/fake-stream.js';
+
+let folder: string;
+const file = (name: string): string => join(folder, name);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'troupe-cli-'));
+  writeFileSync(file('none.json'), '{ "mcpServers": {} }');
+  writeFileSync(file('broken.json'), '{ "mcpServers": ');
+  writeFileSync(
+    file('off.json'),
+    '{ "mcpServers": { "spare": { "command": "no-such-command", "disabled": true } } }',
+  );
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function troupe(...args: readonly string[]) {
+  const stdout = new FakeStream();
+  const stderr = new FakeStream();
+  const code = await run(args, { stdout, stderr, stdin: Readable.from([]), env: {} });
+  return { code, stdout: stdout.written, stderr: stderr.written };
+}
+
+describe('the command line', () => {
+  it('tells its version.', async () => {
+    expect(await troupe('--version')).toEqual({ code: 0, stdout: `${PACKAGE.version}\n`, stderr: '' });
+  });
+
+  it('explains itself, and every command.', async () => {
+    const help = await troupe('--help');
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const name of ['up', 'check', 'tools', 'call', 'config', 'import', 'machine']) {
+      expect(help.stdout).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'));
+      const own = await troupe(name, '--help');
+      expect(own).toMatchObject({ code: 0, stderr: '' });
+      expect(own.stdout).toContain(`Usage: troupe ${name}`);
+      expect(own.stdout).toContain('--config <file>');
+    }
+  });
+
+  it.each(['check', 'tools', 'up'])(
+    'never makes a success of a server that cannot be named so: %s.',
+    async (command) => {
+      writeFileSync(
+        file('nobody.json'),
+        '{ "mcpServers": { "__proto__": { "command": "no-such-command" } } }',
+      );
+      const { code, stderr } = await troupe(command, '--config', file('nobody.json'));
+      expect(code).toBe(2);
+      expect(stderr).toContain('needs another name');
+    },
+  );
+
+  it('fails a check that leaves out a server that cannot be named so, and tells why.', async () => {
+    writeFileSync(
+      file('beside.json'),
+      '{ "mcpServers": { "__proto__": { "command": "no-such-command" }, "off": { "command": "x", "disabled": true } } }',
+    );
+    const { code, stderr } = await troupe('check', '--config', file('beside.json'));
+    expect(code).toBe(1);
+    expect(stderr).toContain('needs another name');
+  });
+
+  it('without a command is help on stderr.', async () => {
+    const nothing = await troupe();
+    expect(nothing).toMatchObject({ code: 2, stdout: '' });
+    expect(nothing.stderr).toContain('Usage: troupe [options] [command]');
+  });
+
+  it.each<readonly [string, readonly string[], string, string]>([
+    ['a command', ['chekc'], "unknown command 'chekc' (Did you mean check?)", 'troupe'],
+    [
+      'a command to be helped with',
+      ['help', 'chekc'],
+      "unknown command 'chekc' (Did you mean check?)",
+      'troupe',
+    ],
+    ['another', ['help', 'engine'], "unknown command 'engine'", 'troupe'],
+    ['a flag', ['check', '--jsno'], "unknown option '--jsno' (Did you mean --json?)", 'troupe check'],
+    ['an argument', ['call'], "missing required argument 'tool'", 'troupe call'],
+    [
+      'too many arguments',
+      ['up', 'now'],
+      "too many arguments for 'up'. Expected 0 arguments but got 1.",
+      'troupe up',
+    ],
+    [
+      'the name of a machine',
+      ['machine', 'engine'],
+      "command-argument value 'engine' is invalid for argument 'machine'. Allowed choices are connection, manager, configuration, signIn, review.",
+      'troupe machine',
+    ],
+    [
+      'a limit',
+      ['--timeout', '1s', 'up'],
+      "option '--timeout <ms>' argument '1s' is invalid. Expected a whole number of milliseconds from 0 to 2147483647.",
+      'troupe',
+    ],
+    [
+      'a limit that no timer can hold',
+      ['--timeout', '2147483648', 'up'],
+      "option '--timeout <ms>' argument '2147483648' is invalid. Expected a whole number of milliseconds from 0 to 2147483647.",
+      'troupe',
+    ],
+    [
+      'a number of attempts',
+      ['check', '--attempts', '0'],
+      "option '--attempts <n>' argument '0' is invalid. Expected a whole number of attempts from 1 to 1000.",
+      'troupe check',
+    ],
+    ...['-1', '1.5', '24:30', '10:60', '+1m', 'yesterday'].map((text): [string, string[], string, string] => [
+      `a moment, as ${text} is none`,
+      ['replay', 'session.jsonl', `--at=${text}`],
+      `option '--at <moment>' argument '${text}' is invalid. Expected the number of an entry, seconds from the beginning such as +1.5s, a time such as 14:02:31, or one with its date such as 2026-01-31T12:00:00Z.`,
+      'troupe replay',
+    ]),
+    ...['--record-wire', '--record-bodies'].map((flag): [string, string[], string, string] => [
+      `${flag} without a file`,
+      ['up', flag],
+      `${flag} needs a file: --record FILE.`,
+      'troupe up',
+    ]),
+    [
+      'an added server',
+      ['--add', 'https://token@example.com', 'up'],
+      '--add: expected NAME=COMMAND-OR-URL',
+      'troupe',
+    ],
+    ['a server added twice', ['--add', 'a=b', '--add', 'a=c', 'up'], '--add a: given twice', 'troupe'],
+    [
+      'an added address',
+      ['--add', 'a=https://user:secret@', 'check'],
+      "--add a: field 'url': is not a complete address such as https://example.com/mcp",
+      'troupe check',
+    ],
+    [
+      'a server',
+      ['tools', '--add', 'files=x', '--server', 'filse'],
+      "no server is called 'filse'; did you mean 'files'?",
+      'troupe tools',
+    ],
+    [
+      'a tool',
+      ['call', '--add', 'files=x', 'mcp__filse__read'],
+      "no server is called 'filse'; did you mean 'files'?",
+      'troupe call',
+    ],
+    [
+      'a call',
+      ['call', '--add', 'files=x', 'files/read', 'word'],
+      'ARGS is neither JSON nor key=value pairs',
+      'troupe call',
+    ],
+  ])('with a mistake in %s says so in one line, and where help is: %j.', async (_, args, reason, command) => {
+    expect(await troupe(...args)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `troupe: ${reason}\nSee '${command} --help'.\n`,
+    });
+  });
+
+  it.each([
+    ['missing.json', 'there is no such file'],
+    ['none.json', 'no servers in it'],
+    ['broken.json', 'expected'],
+    ['', 'is a folder, not a file'],
+  ])('with the configuration %j does not start anything: %s.', async (name, reason) => {
+    const { code, stdout, stderr } = await troupe('check', '--config', file(name));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^troupe: [^\n]*\n$/);
+    expect(stderr).toContain(reason);
+  });
+
+  it('refuses to ask servers that are disabled.', async () => {
+    for (const args of [['tools'], ['tools', '--server', 'spare'], ['call', 'spare/read']]) {
+      expect(await troupe(...args, '--config', file('off.json'))).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: 'troupe: disabled by configuration: spare\n',
+      });
+    }
+  });
+
+  it('finds nothing wrong where every server is disabled.', async () => {
+    expect(await troupe('check', '--config', file('off.json'))).toEqual({
+      code: 0,
+      stdout: '- spare  disabled\n\n0 of 0 ready\n',
+      stderr: '',
+    });
+  });
+
+  it('tells a person where an error came from only with --verbose.', async () => {
+    expect((await troupe('check', '--verbose', '--config', file('missing.json'))).stderr).toMatch(
+      /\n {4}at /,
+    );
+  });
+});
+
+describe('troupe machine', () => {
+  it('prints a chart for whoever reads it.', async () => {
+    expect((await troupe('machine', 'connection')).stdout).toMatch(/^stateDiagram-v2\n/);
+    expect((await troupe('machine', 'manager', '--format', 'scxml')).stdout).toMatch(
+      /^<\?xml [^]*<\/scxml>\n$/,
+    );
+    const json = await troupe('machine', 'manager', '--format', 'json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ root: { id: 'manager' } });
+    expect(await troupe('machine', 'manager', '--json')).toEqual(json);
+  });
+});

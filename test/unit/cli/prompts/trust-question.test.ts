@@ -1,0 +1,185 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { asking, canAsk } from '../../../../src/cli/prompts/ask.js';
+import { explain } from '../../../../src/cli/output/failure-report.js';
+import { renderQuestion, renderRequest } from '../../../../src/cli/output/trust-question.js';
+import type { TrustRequest } from '../../../../src/trust/trust-request.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { makeTerminal } from '../../../support/fake-terminal.js';
+import { makeStatus } from '../../../support/make-status.js';
+
+const LAMP: TrustRequest = {
+  server: 'lamp',
+  source: '.mcp.json',
+  folder: '/srv/project',
+  transport: 'stdio',
+  command: 'node',
+  args: ['lamp.js', '--key=${KEY}', 'the hall', ''],
+  cwd: '../elsewhere',
+  variables: ['KEY', 'TOKEN'],
+  env: ['LD_PRELOAD', 'ROOM'],
+  asks: ['key', 'room'],
+  inputs: { room: 'hall' },
+  hash: 'a'.repeat(64),
+};
+
+const REMOTE: TrustRequest = {
+  server: 'boats',
+  source: '.mcp.json',
+  folder: '/srv/project',
+  transport: 'http',
+  url: 'https://boats.example/mcp?key=***',
+  headers: ['Authorization'],
+  variables: ['TOKEN'],
+  env: [],
+  hash: 'b'.repeat(64),
+};
+
+/** Everything that a terminal would not show as it stands there. */
+const UNSEEN = /(?!\n)\p{C}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/u;
+
+describe('the question whether a server may run', () => {
+  it('shows everything that decides what runs.', () => {
+    expect(renderQuestion(LAMP).split('\n')).toEqual([
+      "'lamp' wants to run a program on this machine. So says .mcp.json, a file of the project in /srv/project:",
+      '    program: node',
+      '    arguments: lamp.js --key=${KEY} "the hall" ""',
+      '    in folder: ../elsewhere',
+      '    reads of your variables: KEY, TOKEN',
+      '    sets variables: LD_PRELOAD, ROOM',
+      '    asks you for: key, room',
+      '    proposes the answers: ${input:room} = hall',
+    ]);
+  });
+
+  it('shows where a remote server is and what is sent there.', () => {
+    expect(renderQuestion(REMOTE).split('\n')).toEqual([
+      "'boats' wants to be reached. So says .mcp.json, a file of the project in /srv/project:",
+      '    address: https://boats.example/mcp?key=***',
+      '    headers: Authorization',
+      '    reads of your variables: TOKEN',
+    ]);
+  });
+
+  it('says so where a program would get every variable there is.', () => {
+    expect(renderRequest({ ...LAMP, variables: ['*', 'KEY'] })).toContain(
+      'reads of your variables: all of them',
+    );
+  });
+
+  it('cannot be steered by what it shows, and hides nothing of it.', () => {
+    const evil = '\u001B[2J\u001B]0;x\u0007\u202Ea\u200Bb\u00A0c\u2028d\ne';
+    const text = renderQuestion({
+      ...LAMP,
+      server: evil,
+      source: evil,
+      folder: evil,
+      command: evil,
+      args: [evil, '\\u{41}'],
+      cwd: evil,
+      variables: [evil],
+      env: [evil],
+      inputs: { [evil]: evil },
+    });
+    expect(text).not.toMatch(UNSEEN);
+    expect(text.split('\n')).toHaveLength(8);
+    expect(text).toContain('\\u{1b}[2J');
+    expect(text).toContain('a\\u{200b}b\\u{a0}c\\u{2028}d\\u{a}e');
+    // What only looks like an escape stands in quotes, with its backslash doubled.
+    expect(text).toContain('"\\\\u{41}"');
+  });
+
+  it('is cut where it is too long, and says how much is not shown.', () => {
+    const padded = `-c${' '.repeat(100_000)}rm -rf /`;
+    const text = renderQuestion({
+      ...LAMP,
+      args: [padded, ...Array.from({ length: 1_000 }, (_, index) => `a${index}`)],
+    });
+    expect(text.length).toBeLessThan(5_000);
+    expect(text).toContain(' …99830 characters… ');
+    expect(text).toContain('rm -rf /" a0 a1 ');
+    expect(text).toContain(' and 961 more');
+  });
+
+  it('shows in full which program runs where, or which server is reached.', () => {
+    const host = `good.example.${'a'.repeat(60)}.${'b'.repeat(60)}.evil.example`;
+    const url = `https:${'/'.repeat(200)}${host}/${'c'.repeat(60)}.good.example/mcp`;
+    const path = `/usr/bin/${'./'.repeat(90)}../../tmp/evil/${'./'.repeat(40)}node`;
+    expect(renderRequest({ ...REMOTE, url })).toContain(`address: ${url}`);
+    expect(renderRequest({ ...LAMP, inputs: { room: url } })).toContain(
+      `proposes the answers: \${input:room} = ${url}`,
+    );
+    const program = { ...LAMP, command: path, cwd: path, folder: path };
+    expect(renderRequest(program)).toEqual(
+      expect.arrayContaining([`program: ${path}`, `in folder: ${path}`]),
+    );
+    expect(renderQuestion(program)).toContain(`a file of the project in ${path}:`);
+    const endless = renderQuestion({ ...program, command: path.repeat(1_000) });
+    expect(endless.length).toBeLessThan(15_000);
+  });
+
+  it('is told by a server that waits, with the way to answer it.', () => {
+    const status = makeStatus({ server: 'lamp', trustRequest: LAMP }, { configuring: 'awaitingTrust' });
+    expect(explain(status).slice(0, 2)).toEqual([
+      'needs trust; to trust it: troupe trust lamp',
+      'program: node',
+    ]);
+  });
+});
+
+describe('a question at a terminal', () => {
+  useLeakCheck();
+
+  function makeStdin() {
+    return Object.assign(new PassThrough(), { isTTY: true });
+  }
+
+  it.each<[answer: string, isYes: boolean]>([
+    ['y\n', true],
+    ['Yes\r\n', true],
+    ['  y \n', true],
+    ['\n', false],
+    ['n\n', false],
+    ['yep\n', false],
+    ['yes please\n', false],
+  ])('takes %j for what it is.', async (answer, isYes) => {
+    const { terminal, stderr, stdout } = makeTerminal({ columns: 80, rows: 24 });
+    const stdin = makeStdin();
+    const asked = asking(terminal, stdin, ({ confirm }) => confirm('Really?'));
+    stdin.write(answer);
+    expect(await asked).toBe(isYes);
+    expect([stderr.written, stdout.written]).toEqual(['Really? [y/N] ', '']);
+    stdin.destroy();
+  });
+
+  it('is a no at the end of the input, and so is every one after it.', async () => {
+    const { terminal, stderr } = makeTerminal({ columns: 80, rows: 24 });
+    const stdin = makeStdin();
+    stdin.end();
+    const answers = await asking(terminal, stdin, async ({ confirm }) => [
+      await confirm('One?'),
+      await confirm('Two?'),
+    ]);
+    expect(answers).toEqual([false, false]);
+    expect(stderr.written).toBe('One? [y/N] \nTwo? [y/N] \n');
+  });
+
+  it('is not answered by what was typed ahead for another one.', async () => {
+    const { terminal } = makeTerminal({ columns: 80, rows: 24 });
+    const stdin = makeStdin();
+    const asked = asking(terminal, stdin, async ({ confirm }) => [
+      await confirm('One?'),
+      await confirm('Two?'),
+    ]);
+    stdin.write('n\ny\n');
+    stdin.end();
+    expect(await asked).toEqual([false, false]);
+  });
+
+  it('is only asked where a person can read and answer it.', () => {
+    const size = { columns: 80, rows: 24 };
+    expect(canAsk(makeTerminal(size).terminal, makeStdin())).toBe(true);
+    expect(canAsk(makeTerminal().terminal, makeStdin())).toBe(false);
+    expect(canAsk(makeTerminal(size).terminal, new PassThrough())).toBe(false);
+  });
+});

@@ -1,0 +1,62 @@
+/** A file that is read for the command and again for its servers, and is another one by then. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { run } from '../../../src/cli/program.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { FakeStream } from '../../support/fake-stream.js';
+
+useLeakCheck();
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'troupe-second-'));
+  file = join(folder, 'servers.json');
+  vi.stubEnv('XDG_STATE_HOME', folder);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** `becomes` happens when the warning about the entry is written, which stands between the two readings. */
+async function troupe(command: string, becomes: () => void) {
+  const entry = { command: 'no-such-command', argz: [] };
+  writeFileSync(file, JSON.stringify({ mcpServers: { lamp: entry } }));
+  const [stdout, stderr] = [new FakeStream(), new FakeStream()];
+  const write = stderr._write.bind(stderr);
+  stderr._write = (chunk, encoding, done) => {
+    if (String(chunk).includes('argz')) becomes();
+    write(chunk, encoding, done);
+  };
+  const stdin = Readable.from([]);
+  const code = await run([command, '--config', file], { stdin, stdout, stderr, env: {} });
+  return { code, stdout: stdout.written, stderr: stderr.written };
+}
+
+describe.each(['check', 'tools'])('troupe %s', (command) => {
+  it.each([
+    ['gone', 'there is no such file', () => {}],
+    ['a pipe', 'is a pipe; give a file', () => void execFileSync('mkfifo', [file])],
+    ['a folder', 'is a folder, not a file', () => void execFileSync('mkdir', [file])],
+  ])('fails where the file is %s meanwhile, and tells why: %s.', async (_, reason, make) => {
+    const { code, stdout, stderr } = await troupe(command, () => {
+      rmSync(file);
+      make();
+    });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(
+      `\ntroupe: lamp: missing after the configuration was read again; ${file}: ${reason}\n`,
+    );
+  });
+
+  it('fails where the file names other servers meanwhile.', async () => {
+    const { code, stderr } = await troupe(command, () => writeFileSync(file, '{ "mcpServers": {} }'));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/\ntroupe: lamp: missing after the configuration was read again\n$/);
+  });
+});

@@ -1,0 +1,71 @@
+import { EventEmitter } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { keepExitCode, listenForStop } from '../../../src/cli/signals.js';
+import { createControlledClock } from '../../support/controlled-clock.js';
+import { FakeProcess } from '../../support/fake-process.js';
+
+function listen() {
+  const source = new EventEmitter();
+  const clock = createControlledClock(0);
+  const presses: number[] = [];
+  const stop = listenForStop(source, clock, (press) => presses.push(press));
+  return { source, clock, presses, stop };
+}
+
+describe('Ctrl-C', () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'])('and %s are the same wish.', (signal) => {
+    const { source, presses } = listen();
+    source.emit(signal);
+    expect(presses).toEqual([1]);
+  });
+
+  it('counts once where a runner passes on what the terminal has already sent.', async () => {
+    const { source, clock, presses } = listen();
+    source.emit('SIGINT');
+    source.emit('SIGINT');
+    await clock.advance(100);
+    source.emit('SIGINT');
+    expect(presses).toEqual([1]);
+  });
+
+  it('counts again when it is pressed again, or held.', async () => {
+    const { source, clock, presses } = listen();
+    for (let ms = 0; ms < 1_200; ms += 30) {
+      source.emit('SIGINT');
+      await clock.advance(30);
+    }
+    expect(presses).toEqual([1, 2, 3]);
+  });
+
+  it('is no longer listened for afterwards.', () => {
+    const { source, stop } = listen();
+    stop();
+    expect(source.eventNames()).toEqual([]);
+  });
+});
+
+describe('Ctrl-C at the end of the process', () => {
+  it('only hurries it, so that the exit code stays.', () => {
+    const host = new FakeProcess();
+    const endBegins = keepExitCode(host);
+    endBegins();
+    host.emit('SIGINT');
+    host.emit('SIGTERM');
+    expect(host.told).toEqual(['exit', 'exit']);
+  });
+
+  it('is left to whoever listens as long as somebody does.', () => {
+    const host = new FakeProcess();
+    keepExitCode(host);
+    host.on('SIGINT', () => host.told.push('heard'));
+    host.emit('SIGINT');
+    expect(host.told).toEqual(['heard']);
+  });
+
+  it('ends the process as ever where nobody listens.', () => {
+    const host = new FakeProcess();
+    keepExitCode(host);
+    host.emit('SIGINT');
+    expect(host.told).toEqual(['SIGINT to 7, heard by 0']);
+  });
+});

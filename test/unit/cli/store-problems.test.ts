@@ -1,0 +1,30 @@
+import type { DiagnosticKind } from '../../../src/diagnostic-kind.js';
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { noteStoreProblems } from '../../../src/cli/make-troupe.js';
+import { Terminal } from '../../../src/cli/output/terminal.js';
+import type { DiagnosticEvent } from '../../../src/lifecycle/event.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { FakeStream } from '../../support/fake-stream.js';
+
+useLeakCheck();
+
+describe('what a store could not do', () => {
+  it.each<[kind: DiagnosticKind, expected: string]>([
+    ['review-problem', "The disk is full.; see 'troupe review'\n"],
+    ['trust-store-problem', 'The disk is full.\n'],
+    ['sign-in-not-stored', 'The disk is full.\n'],
+    ['sign-in-failed', 'The disk is full.\n'],
+  ])('is told by every command, once for each reason: %s.', (kind, expected) => {
+    const [stdout, stderr] = [new FakeStream(), new FakeStream()];
+    const terminal = new Terminal({ stdout, stderr, env: {} }, new AbortController().signal, false);
+    const diagnostics$ = new Subject<DiagnosticEvent>();
+    noteStoreProblems({ diagnostics$ }, terminal);
+    const tell = (of: DiagnosticKind): void =>
+      diagnostics$.next({ type: 'diagnostic', seq: 1, at: 1, kind: of, message: 'The disk is full.' });
+    tell(kind);
+    tell(kind);
+    tell('cache-problem');
+    expect([stdout.written, stderr.written]).toEqual(['', expected]);
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_POLICY } from '../../../../machines/policy/policy.js';
+import {
+  effectiveSettings,
+  TIMEOUT_VARIABLE,
+  type HostSettings,
+} from '../../../../src/config/entry/effective-settings.js';
+import type { ServerSettings, StdioServerConfig } from '../../../../src/config/entry/server-config.js';
+
+const policyOf = (entry: ServerSettings, host?: HostSettings) => effectiveSettings(entry, host).policy;
+
+describe('the settings that a server runs by', () => {
+  it('are the defaults where nobody says otherwise', () => {
+    expect(effectiveSettings({})).toEqual({
+      enabled: true,
+      tools: {},
+      start: 'eager',
+      callTimeoutMs: 60_000,
+      maxConcurrentCalls: 0,
+      retryCalls: 'safe',
+      policy: DEFAULT_POLICY,
+    });
+    expect(effectiveSettings({}).tools).toBe(effectiveSettings({}).tools);
+  });
+
+  it("are the host's, and those of the entry over that", () => {
+    const host = { retryCalls: 'never' } as const;
+    expect(effectiveSettings({}, host).retryCalls).toBe('never');
+    const own = { retryCalls: 'safe', callTimeoutMs: 5, enabled: false, isolation: 'shared' } as const;
+    expect(effectiveSettings(own, host)).toMatchObject(own);
+  });
+
+  it('hold nothing of what is started or reached', () => {
+    const entry: StdioServerConfig = { type: 'stdio', command: 'x', inheritEnv: true };
+    expect(effectiveSettings(entry)).toEqual(effectiveSettings({}));
+  });
+});
+
+describe('the policy that a server runs by', () => {
+  it('is overridden number by number by the host, and by the entry over that', () => {
+    const own = { policy: { maxAttempts: 9, ping: { idleMs: 1 } } };
+    const host = { maxAttempts: 2, stableMs: 7, ping: { timeoutMs: 3 }, stop: { drainMs: 0 } };
+    expect(policyOf(own, { policy: host })).toEqual({
+      ...DEFAULT_POLICY,
+      maxAttempts: 9,
+      stableMs: 7,
+      ping: { idleMs: 1, timeoutMs: 3 },
+      stop: { ...DEFAULT_POLICY.stop, drainMs: 0 },
+    });
+  });
+
+  it('takes a list of delays for a fixed schedule', () => {
+    expect(policyOf({ policy: { backoff: [1, 2] } }).backoff).toEqual({ kind: 'fixed', delaysMs: [1, 2] });
+    const kept = { kind: 'exponential', firstMs: 1, factor: 3, maxMs: 0 } as const;
+    expect(policyOf({}, { policy: { backoff: kept } }).backoff).toEqual(kept);
+  });
+
+  it('takes the timeout of the entry for launch, handshake and list, and the variable over that', () => {
+    const limits = (entry: ServerSettings, variable?: string): number[] => {
+      const policy = policyOf(entry, { env: { [TIMEOUT_VARIABLE]: variable } });
+      return [policy.launchTimeoutMs, policy.handshakeTimeoutMs, policy.listTimeoutMs];
+    };
+    const entry = { startTimeoutMs: 5_000 };
+    expect(limits(entry)).toEqual([5_000, 5_000, 5_000]);
+    expect(limits(entry, '0')).toEqual([0, 0, 0]);
+    expect(limits(entry, 'soon')).toEqual([5_000, 5_000, 5_000]);
+    const precise = { ...entry, policy: { listTimeoutMs: 1 } };
+    expect(limits(precise)).toEqual([5_000, 5_000, 1]);
+    expect(limits(precise, '7')).toEqual([7, 7, 7]);
+  });
+
+  it('takes the idle time of the entry', () => {
+    expect(policyOf({ idleStopMs: 60_000 }).idleStopMs).toBe(60_000);
+  });
+});

@@ -1,0 +1,424 @@
+import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  expandConfig,
+  inputsWanted,
+  variablesWanted,
+  type ExpansionContext,
+} from '../../../../src/config/entry/expand.js';
+import { parseConfigText } from '../../../../src/config/files/parse-config.js';
+import type { ServerConfig } from '../../../../src/config/entry/server-config.js';
+
+const BASE = '/srv/project';
+const HOME = '/home/ada';
+
+function expand(config: ServerConfig, context: Partial<ExpansionContext> = {}) {
+  return expandConfig({ name: 'lamp', baseDir: BASE, config }, { env: {}, home: HOME, ...context });
+}
+
+function expanded(config: ServerConfig, context: Partial<ExpansionContext> = {}): ServerConfig {
+  const result = expand(config, context);
+  if ('failure' in result) throw new Error(result.failure.message);
+  return result.config;
+}
+
+function failed(config: ServerConfig, context: Partial<ExpansionContext> = {}) {
+  const result = expand(config, context);
+  if ('config' in result) throw new Error('expected a failure');
+  return result.failure;
+}
+
+function fixture(name: string): readonly { readonly name: string; readonly config: ServerConfig }[] {
+  const text = readFileSync(new URL(`../fixtures/${name}.mcp.json`, import.meta.url), 'utf8');
+  return parseConfigText(text, name).entries;
+}
+
+describe('expanding an entry', () => {
+  it('fills command, arguments, environment and working directory', () => {
+    const config = {
+      command: '${BIN}/lamp',
+      args: ['--room=$ROOM', '${LEVEL:-3}'],
+      env: { ROOM: '${ROOM}', PRICE: '$5', LITERAL: '$ROOM' },
+      cwd: '$SUB/x',
+    };
+    expect(expanded(config, { env: { BIN: '/bin', ROOM: 'cellar', SUB: 'deep' } })).toEqual({
+      command: '/bin/lamp',
+      args: ['--room=cellar', '3'],
+      env: { ROOM: 'cellar', PRICE: '$5', LITERAL: '$ROOM' },
+      cwd: `${BASE}/deep/x`,
+    });
+  });
+
+  it('fills address and headers, where a bare name is text', () => {
+    const config = {
+      url: 'https://$HOST/${PATH_}',
+      headers: { Authorization: 'Bearer ${TOKEN}', X: '$TOKEN' },
+    };
+    expect(
+      expanded({ ...config, url: 'https://h/${PATH_}?$filter=a' }, { env: { PATH_: 'mcp', TOKEN: 't1' } }),
+    ).toEqual({
+      url: 'https://h/mcp?$filter=a',
+      headers: { Authorization: 'Bearer t1', X: '$TOKEN' },
+    });
+  });
+
+  it('leaves names of variables, headers and every setting alone', () => {
+    const config = { command: 'x', env: { $A: 'b' }, startTimeoutMs: 5, tools: { allow: ['$A'] }, cwd: BASE };
+    expect(expanded(config, { env: { A: 'no' } })).toEqual(config);
+  });
+
+  it('gives an entry of the host process back as it is', () => {
+    const config = { type: 'in-process', server: { connect: () => Promise.resolve() } } as const;
+    expect(expanded(config)).toBe(config);
+  });
+
+  it('asks the variables afresh every time', () => {
+    const config = { url: 'https://h/', headers: { A: '${T}' } };
+    expect(expanded(config, { env: { T: 'old' } })).toHaveProperty('headers.A', 'old');
+    expect(expanded(config, { env: { T: 'new' } })).toHaveProperty('headers.A', 'new');
+  });
+
+  it('knows the workspace folder, which is not a variable of the host', () => {
+    const config = { command: 'x', args: ['${workspaceFolder}/a', '${env:workspaceFolder}'] };
+    const context = { workspaceFolder: '/ws', env: { workspaceFolder: 'from env' } };
+    expect(expanded(config, context)).toHaveProperty('args', ['/ws/a', 'from env']);
+    expect(failed(config, { env: context.env }).message).toContain("workspaceFolder (in 'args[0]')");
+  });
+
+  it('does not find what every object inherits', () => {
+    expect(failed({ command: 'x', args: ['$constructor'] })).toMatchObject({ code: 'variable-missing' });
+  });
+
+  it('behaves as the fault kit wants for variables with and without default', () => {
+    const [hall] = fixture('env-defaults');
+    expect(expanded(hall!.config, { env: { LANTERN_ROOM: 'cellar' } })).toMatchObject({
+      command: 'node',
+      args: ['faulty-stdio.mjs', '--mode=tells-environment', '--colour=amber'],
+      env: { LANTERN_ROOM: 'cellar', LANTERN_LEVEL: '3' },
+    });
+    const [ferry] = fixture('header-variable');
+    const env = { FERRY_URL: 'http://127.0.0.1:9/mcp', FERRY_TOKEN: 'tok-55aa' };
+    expect(expanded(ferry!.config, { env })).toMatchObject({
+      url: env.FERRY_URL,
+      headers: { Authorization: 'Bearer tok-55aa', 'X-Harbour': 'north' },
+    });
+  });
+});
+
+describe('the home folder', () => {
+  it.each([
+    ['~', HOME],
+    ['~/tools/lamp', `${HOME}/tools/lamp`],
+    ['~\\tools', `${HOME}\\tools`],
+    ['~/$A', `${HOME}/alpha`],
+    ['~other/x', '~other/x'],
+    ['a~', 'a~'],
+    ['--dir=~/x', '--dir=~/x'],
+    ['${TILDE}/x', '~/x'],
+  ])('%s in an argument becomes %s', (arg, value) => {
+    const env = { A: 'alpha', TILDE: '~' };
+    expect(expanded({ command: 'x', args: [arg] }, { env })).toHaveProperty('args', [value]);
+  });
+
+  it('counts in command and cwd', () => {
+    expect(expanded({ command: '~/lamp', cwd: '~/work' })).toMatchObject({
+      command: `${HOME}/lamp`,
+      cwd: `${HOME}/work`,
+    });
+  });
+
+  it('does not count in env, address or headers', () => {
+    expect(expanded({ command: 'x', env: { A: '~/x' } })).toHaveProperty('env.A', '~/x');
+    expect(expanded({ url: 'http://x/', headers: { A: '~/x' } })).toHaveProperty('headers.A', '~/x');
+  });
+
+  it.each([
+    [{ command: '~/x' }, 'command'],
+    [{ command: 'x', args: ['${userHome}/y'] }, 'args[0]'],
+  ])('is missing where nobody knows it, and only then: %o', (config, field) => {
+    expect(failed(config, { home: undefined })).toMatchObject({
+      code: 'variable-missing',
+      message: `Server 'lamp' needs a variable that is not set: HOME (in '${field}')`,
+    });
+    expect(expanded({ command: 'x' }, { home: undefined })).toHaveProperty('command', 'x');
+  });
+
+  it('is not read as a template itself', () => {
+    expect(expanded({ command: '~/x' }, { home: '/home/$A' })).toHaveProperty('command', '/home/$A/x');
+  });
+});
+
+describe('the working directory', () => {
+  it.each([
+    [undefined, BASE],
+    ['.', BASE],
+    ['sub', `${BASE}/sub`],
+    ['../other', '/srv/other'],
+    ['/abs', '/abs'],
+    ['${workspaceFolder}', '/ws'],
+  ])('%s becomes %s', (cwd, absolute) => {
+    const config = { command: 'x', ...(cwd !== undefined && { cwd }) };
+    expect(expanded(config, { workspaceFolder: '/ws' })).toHaveProperty('cwd', absolute);
+  });
+
+  it('is nothing that a server reached over HTTP gets', () => {
+    expect(expanded({ url: 'http://x/' })).toEqual({ url: 'http://x/' });
+  });
+});
+
+describe('a variable that is not set', () => {
+  it('fails that server and names variable, server and field', () => {
+    const [needsKey, hall] = fixture('missing-variable');
+    const result = expandConfig({ ...needsKey!, baseDir: BASE }, { env: {}, home: HOME });
+    expect(result).toMatchObject({
+      failure: {
+        code: 'variable-missing',
+        message:
+          "Server 'needs-key' needs a variable that is not set: LANTERN_KEY_THAT_IS_NOT_SET (in 'env.LANTERN_KEY')",
+        hint: expect.stringContaining('${NAME:-value}'),
+      },
+    });
+    expect(expand(hall!.config)).toHaveProperty('config');
+  });
+
+  it('is named together with all others', () => {
+    const { message } = failed({ command: '$A', args: ['${B}'], env: { X: '${C}' }, cwd: '$D' });
+    expect(message).toBe(
+      "Server 'lamp' needs variables that are not set: A (in 'command'), B (in 'args[0]'), C (in 'env.X'), D (in 'cwd')",
+    );
+  });
+
+  it('counts as not set where it is undefined, and as set where it is empty', () => {
+    expect(failed({ command: 'x', args: ['$A'] }, { env: { A: undefined } }).code).toBe('variable-missing');
+    expect(expanded({ command: 'x', args: ['$A'] }, { env: { A: '' } })).toHaveProperty('args', ['']);
+  });
+
+  it('may become nothing where the host says so', () => {
+    expect(expanded({ command: 'x', args: ['<$A>'] }, { missing: 'empty' })).toHaveProperty('args', ['<>']);
+  });
+});
+
+describe('what only the values can show', () => {
+  it.each<[story: string, config: ServerConfig, env: Record<string, string>, reason: string]>([
+    ['an empty command', { command: '$A' }, { A: '' }, "'command': is empty once its variables are replaced"],
+    [
+      'no address',
+      { url: '${A}' },
+      { A: 'nowhere' },
+      "'url': is not a complete address such as https://example.com/mcp",
+    ],
+    [
+      'another scheme',
+      { url: '${A}' },
+      { A: 'file:///etc/passwd' },
+      "'url': must begin with http:// or https://",
+    ],
+    [
+      'credentials',
+      { url: '${A}' },
+      { A: 'http://u:p@h/' },
+      "'url': must not hold a user name or password; use 'headers' with Authorization",
+    ],
+    [
+      'a line break',
+      { url: 'http://h/', headers: { A: '${A}' } },
+      { A: 'x\r\nEvil: 1' },
+      "'headers.A': must not contain a line break",
+    ],
+    [
+      'a trailing line break',
+      { url: 'http://h/', headers: { A: '${A}' } },
+      { A: 'x\n' },
+      "'headers.A': must not contain a line break",
+    ],
+    [
+      'a character no header can carry',
+      { url: 'http://h/', headers: { A: '${A}' } },
+      { A: '€' },
+      "'headers.A': contains a character that a header cannot carry",
+    ],
+    [
+      'a NUL in a header',
+      { url: 'http://h/', headers: { A: '${A}' } },
+      { A: 'a\0' },
+      "'headers.A': contains a character that a header cannot carry",
+    ],
+  ])('%s fails the server as bad configuration', (_, config, env, reason) => {
+    expect(failed(config, { env })).toEqual({
+      code: 'config-invalid',
+      message: `The entry of server 'lamp' cannot be used: ${reason}`,
+    });
+  });
+
+  it('and a header may carry blanks, tabs and Latin-1', () => {
+    expect(expanded({ url: 'http://h/', headers: { A: '${A}' } }, { env: { A: 'a b\té' } })).toBeDefined();
+  });
+});
+
+describe('command substitution', () => {
+  it.each<ServerConfig>([
+    { command: '$(id)' },
+    { command: 'sh', args: ['-c', 'echo $(id)'] },
+    { command: 'sh', args: ['-c', 'echo `id`'] },
+    { command: 'x', env: { A: '$(id)' } },
+    { command: 'x', cwd: '$(pwd)' },
+    { url: 'http://$(host)/' },
+    { url: 'http://h/', headers: { A: 'Bearer $(token)' } },
+  ])('is refused in %j', (config) => {
+    const failure = failed(config, { missing: 'empty' });
+    expect(failure.code).toBe('config-invalid');
+    expect(failure.message).toMatch(/command substitution/);
+  });
+
+  it('can be left to the shell that the entry asks for', () => {
+    const config = { command: 'sh', args: ['-c', 'for f in a b; do echo $$f $$(id -u) $$$$ $1; done'] };
+    expect(expanded(config)).toHaveProperty('args', [
+      '-c',
+      'for f in a b; do echo $f $(id -u) $$$$ $1; done',
+    ]);
+  });
+});
+
+describe('the variables an entry wants', () => {
+  it.each<[config: ServerConfig, names: readonly string[]]>([
+    [{ command: 'x', args: ['a'] }, []],
+    [{ command: '$B', args: ['${A:-${C}}'], env: { X: '${A}' }, cwd: '${workspaceFolder}' }, ['A', 'B', 'C']],
+    [{ url: 'http://${H}/$NOT', headers: { X: '${env:T}' } }, ['H', 'T']],
+    [
+      { url: 'http://h/${userHome}', headers: { X: '${A:-${workspaceFolder}}${/}' } },
+      ['A', 'userHome', 'workspaceFolder'],
+    ],
+    [{ command: 'x', inheritEnv: ['LANG', 'A'] }, ['A', 'LANG']],
+    [{ command: 'x', inheritEnv: true }, ['*']],
+    [{ command: 'x', inheritEnv: false }, []],
+    [{ command: 'x', args: ['${'] }, []],
+    [{ type: 'in-process', server: { connect: () => Promise.resolve() } }, []],
+  ])('%j: %j', (config, names) => {
+    expect(variablesWanted(config)).toEqual(names);
+  });
+});
+
+describe('for any values', () => {
+  const value = fc.string({ unit: 'grapheme' });
+
+  it('they go in as they are and are never expanded again', () => {
+    fc.assert(
+      fc.property(value, value, (a, b) => {
+        const config = { command: 'x', args: ['${A}', '<$B>'], env: { A: '${A}${B}' } };
+        expect(expanded(config, { env: { A: a, B: b } })).toMatchObject({
+          args: [a, `<${b}>`],
+          env: { A: `${a}${b}` },
+        });
+      }),
+    );
+  });
+
+  it('expanding depends on nothing but what it is given, and changes nothing of it', () => {
+    const config = Object.freeze({ command: 'x', args: Object.freeze(['$A', '${B:-b}']), cwd: 'y' });
+    fc.assert(
+      fc.property(value, (a) => {
+        const env = Object.freeze({ A: a });
+        expect(expand(config, { env })).toEqual(expand(config, { env }));
+      }),
+    );
+  });
+
+  it('only the variables that the entry wants are looked at', () => {
+    const config = { command: '$A', args: ['${B:-${C}}'], env: { X: '${D}' } };
+    const wanted = new Set(variablesWanted(config));
+    const env = new Proxy<Record<string, string>>(
+      {},
+      {
+        getOwnPropertyDescriptor: (_, name) => {
+          if (!wanted.has(String(name))) throw new Error(`looked at ${String(name)}`);
+          return { value: 'v', configurable: true, enumerable: true };
+        },
+        get: () => 'v',
+      },
+    );
+    expect(expanded(config, { env })).toMatchObject({ command: 'v', args: ['v'], env: { X: 'v' } });
+  });
+});
+
+describe('the env of an HTTP entry', () => {
+  const ferry = {
+    url: 'https://ferry.example/${PORT_NAME}',
+    headers: { Authorization: 'Bearer ${TOKEN}', 'X-Host': '${ELSE:-none}' },
+    env: { TOKEN: '${FERRY_TOKEN}', PORT_NAME: 'north' },
+  };
+  const env = { FERRY_TOKEN: 't-1', TOKEN: 'not this', ELSE: 'host' };
+
+  it('stands before the variables of the host, in address and headers.', () => {
+    expect(expanded(ferry, { env })).toMatchObject({
+      url: 'https://ferry.example/north',
+      headers: { Authorization: 'Bearer t-1', 'X-Host': 'host' },
+    });
+  });
+
+  it('is all that a header may use, where the host is strict.', () => {
+    expect(expanded(ferry, { env, headers: 'own-env' })).toMatchObject({
+      headers: { Authorization: 'Bearer t-1', 'X-Host': 'none' },
+    });
+    const { env: _, ...bare } = { ...ferry, url: 'https://ferry.example/' };
+    expect(failed(bare, { env, headers: 'own-env' })).toMatchObject({
+      code: 'variable-missing',
+      message: "Server 'lamp' needs a variable that is not set: TOKEN (in 'headers.Authorization')",
+      hint: expect.stringContaining("own 'env'"),
+    });
+    expect(expanded(bare, { env, headers: 'own-env', missing: 'empty' })).toMatchObject({
+      headers: { Authorization: 'Bearer ', 'X-Host': 'none' },
+    });
+  });
+
+  it('is no variable of the host that is wanted, but may want some itself.', () => {
+    expect(variablesWanted(ferry)).toEqual(['ELSE', 'FERRY_TOKEN']);
+    expect(variablesWanted({ ...ferry, env: { TOKEN: '${TOKEN}', PORT_NAME: 'x' } })).toEqual([
+      'ELSE',
+      'TOKEN',
+    ]);
+  });
+
+  it('must not break a header either.', () => {
+    expect(failed(ferry, { env: { ...env, FERRY_TOKEN: 'a\r\nX: y' } })).toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringContaining('must not contain a line break'),
+    });
+  });
+});
+
+describe('names with a meaning of their own', () => {
+  it('are the folders and the separator of this machine.', () => {
+    const args = ['${workspaceFolder}${/}x', '${workspaceFolderBasename}', '${userHome}', '${pathSeparator}'];
+    expect(expanded({ command: 'x', args }, { workspaceFolder: BASE })).toMatchObject({
+      args: [`${BASE}/x`, 'project', HOME, '/'],
+    });
+    expect(failed({ command: 'x', args: ['${workspaceFolderBasename}'] }).code).toBe('variable-missing');
+    expect(variablesWanted({ command: 'x', args })).toEqual([]);
+  });
+});
+
+describe('an answer of a person', () => {
+  const config = {
+    command: 'x',
+    args: ['${input:room}'],
+    env: { A: '${B:-${input:api-key}}', C: '${input:room}' },
+  };
+
+  it('goes in as it is, wherever it is wanted.', () => {
+    const inputs = { 'input:room': '${HOME}', 'input:api-key': 'k-1' };
+    expect(expanded(config, { inputs })).toMatchObject({
+      args: ['${HOME}'],
+      env: { A: 'k-1', C: '${HOME}' },
+    });
+  });
+
+  it('is missing where nobody gave it.', () => {
+    expect(failed(config).message).toContain("input:room (in 'args[0]')");
+  });
+
+  it('is told apart from the variables of the host.', () => {
+    expect(inputsWanted(config)).toEqual(['input:api-key', 'input:room']);
+    expect(variablesWanted(config)).toEqual(['B']);
+  });
+});

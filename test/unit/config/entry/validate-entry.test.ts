@@ -1,0 +1,440 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { describeProblem, isError } from '../../../../src/config/entry/problem.js';
+import { validateEntry } from '../../../../src/config/entry/validate-entry.js';
+import type { ServerConfig } from '../../../../src/config/entry/server-config.js';
+import { DEFAULT_POLICY } from '../../../../machines/policy/policy.js';
+
+const validate = (entry: unknown, name = 'lamp') => validateEntry(name, entry, { source: 'kit' });
+const configOf = (entry: unknown): ServerConfig | undefined => validate(entry).config;
+const told = (entry: unknown) => validate(entry).problems.map(describeProblem);
+
+describe('the normal form of an entry', () => {
+  const STDIO = { type: 'stdio', command: 'lamp' };
+  const URL_OF = 'https://example.com/mcp';
+
+  it.each<{ story: string; entry: unknown; config: unknown }>([
+    { story: 'a command alone is a stdio server', entry: { command: 'lamp' }, config: STDIO },
+    { story: 'type stdio says the same', entry: { type: 'stdio', command: 'lamp' }, config: STDIO },
+    { story: 'type local means stdio', entry: { type: 'local', command: 'lamp' }, config: STDIO },
+    { story: 'a url alone has no type', entry: { url: URL_OF }, config: { url: URL_OF } },
+    ...['http', 'streamable-http', 'streamableHttp', 'streamable_http', 'remote'].map((type) => ({
+      story: `type ${type} means http`,
+      entry: { type, url: URL_OF },
+      config: { type: 'http', url: URL_OF },
+    })),
+    { story: 'type sse stays', entry: { type: 'sse', url: URL_OF }, config: { type: 'sse', url: URL_OF } },
+    {
+      story: 'transport is another word for type',
+      entry: { transport: 'sse', url: URL_OF },
+      config: { type: 'sse', url: URL_OF },
+    },
+    {
+      story: 'transportType is another word for type',
+      entry: { transportType: 'stdio', command: 'lamp' },
+      config: STDIO,
+    },
+    { story: 'httpUrl is another word for url', entry: { httpUrl: URL_OF }, config: { url: URL_OF } },
+    { story: 'serverUrl is another word for url', entry: { serverUrl: URL_OF }, config: { url: URL_OF } },
+    {
+      story: 'environment is another word for env',
+      entry: { command: 'lamp', environment: { A: '1' } },
+      config: { ...STDIO, env: { A: '1' } },
+    },
+    {
+      story: 'a list as command holds the first arguments',
+      entry: { type: 'local', command: ['lamp', '-a'], args: ['-b'] },
+      config: { ...STDIO, args: ['-a', '-b'] },
+    },
+    { story: 'a list of one is a command', entry: { command: ['lamp'] }, config: STDIO },
+    {
+      story: 'disabled means not enabled',
+      entry: { command: 'lamp', disabled: true },
+      config: { ...STDIO, enabled: false },
+    },
+    {
+      story: 'enabled: false stays',
+      entry: { command: 'lamp', enabled: false },
+      config: { ...STDIO, enabled: false },
+    },
+    {
+      story: 'enabled and disabled may agree',
+      entry: { command: 'lamp', enabled: false, disabled: true },
+      config: { ...STDIO, enabled: false },
+    },
+    {
+      story: 'what is default anyway is left out',
+      entry: {
+        command: 'lamp',
+        args: [],
+        env: {},
+        inheritEnv: false,
+        enabled: true,
+        disabled: false,
+        start: 'eager',
+        policy: {},
+      },
+      config: STDIO,
+    },
+    {
+      story: 'null means absent',
+      entry: { command: 'lamp', args: null, env: null, cwd: null, url: null, headers: null, type: null },
+      config: STDIO,
+    },
+    {
+      story: 'undefined means absent',
+      entry: { command: 'lamp', args: undefined, cwd: undefined, env: { A: undefined } },
+      config: STDIO,
+    },
+    {
+      story: 'fields of other hosts are left out',
+      entry: { command: 'lamp', autoApprove: ['x'], alwaysAllow: [], description: 'd', gallery: true },
+      config: STDIO,
+    },
+    {
+      story: 'a list of tools is an allow list',
+      entry: { command: 'lamp', tools: ['*'] },
+      config: { ...STDIO, tools: { allow: ['*'] } },
+    },
+    {
+      story: 'an empty list of tools keeps its meaning: none',
+      entry: { command: 'lamp', tools: [] },
+      config: { ...STDIO, tools: { allow: [] } },
+    },
+    {
+      story: 'every setting passes',
+      entry: {
+        url: URL_OF,
+        headers: { 'X-Harbour': 'north' },
+        tools: { allow: ['a'], deny: ['b'] },
+        start: 'lazy',
+        idleStopMs: 0,
+        startTimeoutMs: 5_000,
+        callTimeoutMs: 0,
+        retryCalls: 'never',
+        policy: { maxAttempts: 3, ping: { idleMs: 1 }, backoff: [1, 2] },
+      },
+      config: {
+        url: URL_OF,
+        headers: { 'X-Harbour': 'north' },
+        tools: { allow: ['a'], deny: ['b'] },
+        start: 'lazy',
+        idleStopMs: 0,
+        startTimeoutMs: 5_000,
+        callTimeoutMs: 0,
+        retryCalls: 'never',
+        policy: { maxAttempts: 3, ping: { idleMs: 1 }, backoff: [1, 2] },
+      },
+    },
+    {
+      story: 'the whole default policy is a policy',
+      entry: { command: 'lamp', policy: DEFAULT_POLICY },
+      config: { ...STDIO, policy: DEFAULT_POLICY },
+    },
+    {
+      story: 'a list of inherited variables passes',
+      entry: { command: 'lamp', inheritEnv: ['LANG'], cwd: '..' },
+      config: { ...STDIO, inheritEnv: ['LANG'], cwd: '..' },
+    },
+  ])('$story', ({ entry, config }) => {
+    expect(validate(entry)).toEqual({ config, problems: [] });
+  });
+
+  it('is not touched when the host changes its own object later', () => {
+    const args = ['-a'];
+    const config = configOf({ command: 'lamp', args });
+    args.push('-b');
+    expect(config).toEqual({ ...STDIO, args: ['-a'] });
+  });
+});
+
+describe('an entry is refused', () => {
+  it.each<[entry: unknown, problem: string]>([
+    [7, "expected an object with 'command' or 'url', found a number"],
+    [null, "expected an object with 'command' or 'url', found null"],
+    [[], "expected an object with 'command' or 'url', found a list"],
+    [{}, "needs 'command' (a program to start) or 'url' (an address to connect to)"],
+    [
+      { lamp: { command: 'lamp' }, docs: { url: 'https://docs.example' } },
+      "needs 'command' (a program to start) or 'url' (an address to connect to); it contains servers: use those instead",
+    ],
+    [{ command: '' }, "field 'command': must not be empty"],
+    [{ command: [] }, "field 'command': must not be empty"],
+    [{ command: ['x', 7] }, "field 'command[1]': expected a string, found a number"],
+    [{ command: { path: 'x' } }, "field 'command': expected a string or a list of strings, found an object"],
+    [{ command: 'a\0b' }, "field 'command': must not contain a NUL character"],
+    [{ command: 'x', args: ['a\0'] }, "field 'args[0]': must not contain a NUL character"],
+    [{ command: 'x', args: '-a -b' }, "field 'args': expected a list of strings, found a string"],
+    [{ command: 'x', env: [] }, "field 'env': expected an object of strings, found a list"],
+    [{ command: 'x', env: { PORT: 80 } }, "field 'env.PORT': expected a string, found a number"],
+    [{ command: 'x', env: { A: null } }, "field 'env.A': expected a string, found null"],
+    [{ command: 'x', env: { 'A=B': '' } }, "field 'env.A=B': is not a variable's name"],
+    [{ command: 'x', env: { '': 'a' } }, "field 'env.': is not a variable's name"],
+    [{ command: 'x', cwd: 1 }, "field 'cwd': expected a string, found a number"],
+    [
+      { command: 'x', inheritEnv: 'A' },
+      "field 'inheritEnv': expected true or false or a list of strings, found a string",
+    ],
+    [{ url: 7 }, "field 'url': expected a string, found a number"],
+    [{ url: 'example.com/mcp' }, "field 'url': is not a complete address such as https://example.com/mcp"],
+    [{ url: 'ftp://example.com/' }, "field 'url': must begin with http:// or https://"],
+    [
+      { url: 'http://u:p@example.com/' },
+      "field 'url': must not hold a user name or password; use 'headers' with Authorization",
+    ],
+    [{ url: 'http://x/', headers: { 'X Y': 'a' } }, "field 'headers.X Y': is not a header's name (RFC 9110)"],
+    [{ url: 'http://x/', headers: { X: 'a\r\nb' } }, "field 'headers.X': must not contain a line break"],
+    [
+      { url: 'http://x/', headers: { X: '…' } },
+      "field 'headers.X': contains a character that a header cannot carry",
+    ],
+    [
+      { command: 'x', url: 'http://x/' },
+      "field 'url': conflicts with 'command'; keep either 'command' or 'url', or choose with 'type'",
+    ],
+    [
+      { command: 'x', httpUrl: 'http://x/' },
+      "field 'httpUrl': conflicts with 'command'; keep either 'command' or 'httpUrl', or choose with 'type'",
+    ],
+    [{ type: 'stdio', url: 'http://x/' }, "field 'type': 'stdio' needs 'command', but the entry has 'url'"],
+    [{ type: 'http', command: 'x' }, "field 'type': 'http' needs 'url', but the entry has 'command'"],
+    [{ transport: 'sse' }, "field 'transport': 'sse' needs 'url'"],
+    [
+      { type: 'carrier-pigeon', command: 'x' },
+      "field 'type': expected 'stdio', 'http' or 'sse', found 'carrier-pigeon'",
+    ],
+    [{ type: 7, command: 'x' }, "field 'type': expected 'stdio', 'http' or 'sse', found a number"],
+    [
+      { command: 'x', env: {}, environment: {} },
+      "field 'environment': means the same as 'env'; keep one of them",
+    ],
+    [
+      { command: 'x', enabled: true, disabled: true },
+      "field 'disabled': contradicts 'enabled'; keep one of them",
+    ],
+    [{ command: 'x', enabled: 'no' }, "field 'enabled': expected true or false, found a string"],
+    [
+      { command: 'x', tools: 'a' },
+      "field 'tools': expected a list of strings or { allow, deny }, found a string",
+    ],
+    [{ command: 'x', tools: { allow: [1] } }, "field 'tools.allow[0]': expected a string, found a number"],
+    [{ command: 'x', start: 'later' }, "field 'start': expected one of 'eager', 'lazy', found 'later'"],
+    [
+      { command: 'x', timeout: -1 },
+      "field 'timeout': expected a number of milliseconds between 0 and 2147483647",
+    ],
+    [
+      { command: 'x', timeout: 1e12 },
+      "field 'timeout': expected a number of milliseconds between 0 and 2147483647",
+    ],
+    [
+      { command: 'x', timeout: Number.NaN },
+      "field 'timeout': expected a number of milliseconds between 0 and 2147483647, found NaN",
+    ],
+    [{ command: 'x', retryCalls: 'often' }, "field 'retryCalls': expected 'safe' or 'never', found 'often'"],
+    [
+      { command: 'x', callTimeoutMs: '60' },
+      "field 'callTimeoutMs': expected a number of milliseconds between 0 and 2147483647, found a string",
+    ],
+    [
+      { command: 'x', policy: { maxAttempts: 0 } },
+      "field 'policy.maxAttempts': expected a whole number of at least 1",
+    ],
+    [
+      { command: 'x', policy: { maxAttempts: 1.5 } },
+      "field 'policy.maxAttempts': expected a whole number of at least 1, found a number",
+    ],
+    [{ command: 'x', policy: { ping: 5 } }, "field 'policy.ping': expected an object, found a number"],
+    [{ command: 'x', policy: { backoff: { kind: 'fixed' } } }, "field 'policy.backoff': lacks 'delaysMs'"],
+    [
+      { command: 'x', policy: { backoff: { kind: 'wobbly' } } },
+      "field 'policy.backoff': expected a list of delays or { kind: 'exponential', firstMs, factor, maxMs } or { kind: 'fixed', delaysMs }, found an object",
+    ],
+    [
+      { command: 'x', policy: { backoff: { kind: { toString: null } } } },
+      "field 'policy.backoff': expected a list of delays or { kind: 'exponential', firstMs, factor, maxMs } or { kind: 'fixed', delaysMs }, found an object",
+    ],
+    [
+      { type: 'in-process' },
+      "field 'server': type 'in-process' needs an object with connect(transport), which only code can give",
+    ],
+    [
+      { type: 'in-process', server: { connect: 'x' } },
+      "field 'server': type 'in-process' needs an object with connect(transport), which only code can give",
+    ],
+    [
+      { command: '$(whoami)' },
+      "field 'command': command substitution is refused; write $$( for a literal $(",
+    ],
+    [
+      { command: 'x', args: ['${'] },
+      "field 'args[0]': a reference is ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for a literal ${",
+    ],
+  ])('%j', (entry, problem) => {
+    expect(told(entry)).toEqual([expect.stringMatching(/^kit: server 'lamp'[,:]/)]);
+    expect(told(entry)[0]).toBe(`kit: server 'lamp'${problem.startsWith('field') ? ', ' : ': '}${problem}`);
+    expect(configOf(entry)).toBeUndefined();
+  });
+
+  it('with all its mistakes at once', () => {
+    const problems = told({ command: 7, args: 'x', env: { A: 1 } });
+    expect(problems).toHaveLength(3);
+  });
+
+  it('only after its variables are replaced, where an address or a header holds one', () => {
+    expect(validate({ url: '${BASE}', headers: { X: '${Y}…' } }).problems).toEqual([]);
+  });
+});
+
+describe('the name of a server', () => {
+  it.each(['a', 'with blanks and / signs', 'ünï-códe 灯', '👩‍💻', 'x'.repeat(128)])('may be %j', (name) => {
+    expect(validate({ command: 'x' }, name).problems).toEqual([]);
+  });
+
+  it.each([
+    ['', 'must not be empty'],
+    ['x'.repeat(129), 'longer than 128'],
+    ['a\nb', 'control characters'],
+    ['\u001b[31m', 'control characters'],
+    ['a\u202Eb', 'control characters'],
+    ['a\u2028b', 'control characters'],
+    ['\ud800', 'control characters'],
+    ['a\u200b', 'invisible'],
+    ['a\ufeffb', 'invisible'],
+    ['a ', 'begin or end with a blank'],
+    ['\u00a0', 'begin or end with a blank'],
+    ['__proto__', 'another name'],
+  ])('may not be %j', (name, message) => {
+    const { config, problems } = validate({ command: 'x' }, name);
+    expect(config).toBeUndefined();
+    expect(problems).toMatchObject([{ message: expect.stringContaining(message) }]);
+  });
+
+  it('is shown without anything that moves the cursor', () => {
+    const [problem] = validate({ command: 'x' }, 'a\u001b[2Jb').problems;
+    expect(problem?.server).toBe('a\\u{1b}[2Jb');
+  });
+});
+
+describe('a warning leaves the entry in use', () => {
+  it.each<[entry: object, warning: string]>([
+    [{ arg: ['a'] }, "field 'arg': is not a known field; did you mean 'args'?"],
+    [{ agrs: ['a'] }, "field 'agrs': is not a known field; did you mean 'args'?"],
+    [{ cmd: 'x' }, "field 'cmd': is not a known field; did you mean 'command'?"],
+    [{ Command: 'x' }, "field 'Command': is not a known field; did you mean 'command'?"],
+    [{ enviroment: {} }, "field 'enviroment': is not a known field; did you mean 'env'?"],
+    [{ envs: {} }, "field 'envs': is not a known field; did you mean 'env'?"],
+    [{ header: {} }, "field 'header': is not a known field; did you mean 'headers'?"],
+    [{ workingDirectory: '.' }, "field 'workingDirectory': is not a known field; did you mean 'cwd'?"],
+    [{ call_timeout_ms: 1 }, "field 'call_timeout_ms': is not a known field; did you mean 'callTimeoutMs'?"],
+    [
+      { policy: { maxAttempt: 1 } },
+      "field 'policy.maxAttempt': is not known here; did you mean 'maxAttempts'?",
+    ],
+    [{ policy: { luck: 1 } }, "field 'policy.luck': is not known here"],
+    [{ tools: { block: [] } }, "field 'tools.block': is not known here"],
+    [{ headers: { A: 'b' } }, "field 'headers': is ignored: it does not apply to a stdio server"],
+    [{ type: 'stdio', url: 'http://x/' }, "field 'url': is ignored: it does not apply to a stdio server"],
+    [{ timeout: 60 }, "field 'timeout': is in milliseconds, and this is less than a second"],
+  ])('%j', (fields, warning) => {
+    const { config, problems } = validate({ command: 'lamp', ...fields });
+    expect(config).toMatchObject({ type: 'stdio', command: 'lamp' });
+    expect(problems.map(describeProblem)).toEqual([`kit: server 'lamp', ${warning}`]);
+    expect(problems.some(isError)).toBe(false);
+  });
+
+  it('for what only a stdio server has', () => {
+    const { config, problems } = validate({
+      type: 'sse',
+      url: 'http://x/',
+      command: 'lamp',
+      args: ['a'],
+      env: {},
+    });
+    expect(config).toEqual({ type: 'sse', url: 'http://x/' });
+    expect(problems).toMatchObject([
+      { severity: 'warning', field: 'command' },
+      { severity: 'warning', field: 'args' },
+    ]);
+  });
+
+  it.each([
+    'autoApprove',
+    'alwaysAllow',
+    'description',
+    'gallery',
+    'trust',
+    'oauth',
+    'roots',
+    'tags',
+    'icon',
+    'name',
+    'id',
+  ])('and %s is no near miss of anything', (field) => {
+    expect(validate({ command: 'lamp', [field]: 'x' }).problems).toEqual([]);
+  });
+});
+
+describe('a server of this process', () => {
+  const server = { connect: () => Promise.resolve() };
+
+  it('is known by its shape and keeps its identity', () => {
+    const { config, problems } = validate({
+      type: 'in-process',
+      server,
+      startTimeoutMs: 5_000,
+      disabled: true,
+    });
+    expect(config).toEqual({ type: 'in-process', server, startTimeoutMs: 5_000, enabled: false });
+    expect(config).toHaveProperty('server', server);
+    expect(problems).toEqual([]);
+  });
+
+  it('may be an object of any class, and needs no type', () => {
+    class Lamp {
+      connect(): Promise<void> {
+        return Promise.resolve();
+      }
+    }
+    expect(configOf({ server: new Lamp() })).toMatchObject({ type: 'in-process' });
+  });
+
+  it('has its settings checked', () => {
+    expect(told({ type: 'in-process', server, startTimeoutMs: '5' })).toEqual([
+      expect.stringMatching(/'startTimeoutMs': expected a number/),
+    ]);
+  });
+});
+
+describe('for any value', () => {
+  it('there is either a usable entry or an error', () => {
+    fc.assert(
+      fc.property(fc.anything(), fc.string(), (value, name) => {
+        const { config, problems } = validate(value, name);
+        expect(config === undefined).toBe(problems.some(isError));
+      }),
+    );
+  });
+
+  it('validating a normal form again changes nothing', () => {
+    const entry = fc.record(
+      {
+        command: fc.oneof(fc.constant('x'), fc.array(fc.constant('y'), { minLength: 1 })),
+        args: fc.array(fc.constantFrom('a', '${B:-c}')),
+        environment: fc.dictionary(fc.constantFrom('A', 'B'), fc.constant('v')),
+        disabled: fc.boolean(),
+        tools: fc.array(fc.constant('*')),
+        start: fc.constantFrom('eager', 'lazy'),
+        startTimeoutMs: fc.nat(),
+      },
+      { requiredKeys: ['command'] },
+    );
+    fc.assert(
+      fc.property(entry, (value) => {
+        const once = configOf(value);
+        expect(once).toBeDefined();
+        expect(configOf(once)).toEqual(once);
+      }),
+    );
+  });
+});

@@ -1,0 +1,278 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig, type LoadOptions } from '../../../../src/servers/load-config.js';
+import type { Machine } from '../../../../src/config/files/places.js';
+import { describeProblem } from '../../../../src/config/entry/problem.js';
+import { readConfigFile } from '../../../../src/config/files/sources.js';
+import { toTrustRequest } from '../../../../src/trust/trust-rules.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+
+const mcpJson = (servers: object): string => JSON.stringify({ mcpServers: servers });
+
+describe('discovery', () => {
+  useLeakCheck();
+  let home: string;
+  let root: string;
+  let machine: Machine;
+
+  beforeAll(async () => {
+    home = await realpath(await mkdtemp(join(tmpdir(), 'troupe-home-')));
+    root = join(home, 'work', 'project');
+    machine = { platform: 'linux', home, env: {}, ownFolder: join(home, '.config', 'troupe') };
+    await write(
+      'work/project/.mcp.json',
+      mcpJson({ lamps: { command: './lamps' }, both: { command: 'theirs' } }),
+    );
+    await write(
+      'work/project/.vscode/mcp.json',
+      '{ "servers": { "boats": { "url": "https://boats.example/mcp" } } }',
+    );
+    await write('work/project/.claude/settings.json', '{ "permissions": {} }');
+    await write('work/project/src/deep/file', '');
+    await write('.config/troupe/mcp.json', mcpJson({ both: { command: 'mine' }, own: { command: 'own' } }));
+    await write(
+      '.cursor/mcp.json',
+      mcpJson({ both: { command: 'cursor' }, search: { command: 's', env: { KEY: 'k-1' } } }),
+    );
+    await write(
+      '.codex/config.toml',
+      '[mcp_servers.own]\ncommand = "codex"\n[mcp_servers.codex]\ncommand = "c"\n',
+    );
+    await write('.config/goose/config.yaml', 'extensions:\n  goose: { type: stdio, cmd: g }\n');
+  });
+  afterAll(() => rm(home, { recursive: true, force: true }));
+
+  async function write(name: string, text: string): Promise<void> {
+    const path = join(home, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+
+  const load = (options: Partial<LoadOptions> = {}) =>
+    loadConfig({ cwd: join(root, 'src', 'deep'), machine, discover: true, ...options });
+
+  it('is off unless it is asked for, and reads nothing then.', async () => {
+    for (const discover of [undefined, false] as const) {
+      const never = () => Promise.reject(new Error('read'));
+      const options = { cwd: root, machine, ...(discover === undefined ? {} : { discover }) };
+      expect(await loadConfig(options, never)).toMatchObject({ servers: [], sources: [] });
+    }
+  });
+
+  it('finds what is there, each server with its source, and mentions no file that is not.', async () => {
+    const { servers, sources, problems } = await load();
+    expect(servers.map(({ name, source, scope }) => `${name}: ${source} (${scope})`).toSorted()).toEqual([
+      'boats: .vscode/mcp.json (project)',
+      'both: ~/.config/troupe/mcp.json (user)',
+      'codex: ~/.codex/config.toml (user)',
+      'goose: ~/.config/goose/config.yaml (user)',
+      'lamps: .mcp.json (project)',
+      'own: ~/.config/troupe/mcp.json (user)',
+      'search: ~/.cursor/mcp.json (user)',
+    ]);
+    expect(sources.map(({ id, ok }) => [id.slice(home.length + 1), ok])).toEqual([
+      ['work/project/.mcp.json', true],
+      ['work/project/.vscode/mcp.json', true],
+      ['.config/troupe/mcp.json', true],
+      ['.cursor/mcp.json', true],
+      ['.codex/config.toml', true],
+      ['.config/goose/config.yaml', true],
+    ]);
+    expect(problems.map(describeProblem)).toEqual([
+      ".mcp.json: server 'both': is not trusted, so the entry of ~/.config/troupe/mcp.json is used",
+    ]);
+  });
+
+  it('lets paths of a project’s entries start from its root, wherever in it the file lies.', async () => {
+    const { servers } = await load();
+    const folders = servers.filter(({ scope }) => scope === 'project').map(({ baseDir }) => baseDir);
+    expect(folders).toEqual([root, root]);
+  });
+
+  it('can be told to leave out the project or the user, and where to begin.', async () => {
+    const names = async (options: Partial<LoadOptions>) =>
+      (await load(options)).servers.map(({ name }) => name).toSorted();
+    expect(await names({ discover: { project: false } })).toEqual([
+      'both',
+      'codex',
+      'goose',
+      'own',
+      'search',
+    ]);
+    expect(await names({ discover: { user: false } })).toEqual(['boats', 'both', 'lamps']);
+    expect(await names({ cwd: home, discover: { cwd: 'work/project', user: false } })).toHaveLength(3);
+    expect(await names({ cwd: home, discover: { user: false } })).toEqual([]);
+  });
+
+  it('comes after the host’s servers and after files that were given, which are not read twice.', async () => {
+    const { servers, sources } = await load({
+      cwd: root,
+      servers: { lamps: { command: 'hosts' } },
+      config: '.vscode/mcp.json',
+    });
+    const find = (server: string) => servers.find(({ name }) => name === server);
+    expect(find('lamps')).toMatchObject({ scope: 'host', shadows: ['.mcp.json'] });
+    expect(find('boats')).toMatchObject({ scope: 'given', source: '.vscode/mcp.json', shadows: [] });
+    expect(sources.filter(({ path }) => path?.includes('.vscode') === true)).toHaveLength(1);
+  });
+
+  it('gives back what the filter leaves out, with its values, and frees its name.', async () => {
+    const asked: string[] = [];
+    const { servers, dropped } = await load({
+      discover: {
+        filter: ({ server }, source) => {
+          asked.push(`${server} ${source.kind} ${source.scope}`);
+          return server !== 'search' && source.kind !== 'troupe';
+        },
+      },
+    });
+    expect(asked).toContain('search cursor user');
+    expect(asked).toContain('lamps mcp.json project');
+    expect(dropped).toContainEqual({
+      server: 'search',
+      config: { type: 'stdio', command: 's', env: { KEY: 'k-1' } },
+      source: {
+        kind: 'cursor',
+        name: '~/.cursor/mcp.json',
+        scope: 'user',
+        path: join(home, '.cursor', 'mcp.json'),
+      },
+    });
+    const find = (server: string) => servers.find(({ name }) => name === server);
+    expect(find('search')).toBeUndefined();
+    expect(find('both')).toMatchObject({ source: '~/.cursor/mcp.json' });
+    expect(find('own')).toMatchObject({ source: '~/.codex/config.toml' });
+  });
+
+  it('leaves out an entry whose filter throws, and says why.', async () => {
+    const { dropped, problems } = await load({
+      discover: {
+        user: false,
+        filter: ({ server }) => {
+          if (server === 'lamps') throw new Error('no idea');
+          return true;
+        },
+      },
+    });
+    expect(dropped.map(({ server }) => server)).toEqual(['lamps']);
+    expect(problems.map(describeProblem)).toEqual([
+      ".mcp.json: server 'lamps': is left out because the filter of 'discover' threw: no idea",
+    ]);
+  });
+
+  it('leaves out an entry whose filter is asynchronous, for a promise would be a yes.', async () => {
+    const filter = ((): Promise<never> => Promise.reject(new Error('too late'))) as never;
+    const { dropped, problems } = await load({ discover: { user: false, filter } });
+    expect(dropped.map(({ server }) => server)).toContain('lamps');
+    expect(problems.map(describeProblem)).toContain(
+      ".mcp.json: server 'lamps': is left out because the filter of 'discover' threw: it returned a promise, but must decide at once",
+    );
+  });
+
+  it('takes what extensions bring last of all, and says what is wrong with it.', async () => {
+    const wrong = { command: 5 } as unknown as { command: string };
+    const { servers, refused, sources } = await load({
+      discover: {
+        user: false,
+        extensions: { weather: { lamps: { command: 'e' }, rain: { command: 'r' }, wrong } },
+      },
+    });
+    expect(servers.find(({ name }) => name === 'rain')).toMatchObject({
+      source: "extension 'weather'",
+      scope: 'extension',
+    });
+    // An extension is no stranger: a project does not take a name from it without trust.
+    expect(servers.find(({ name }) => name === 'lamps')).toMatchObject({ scope: 'extension' });
+    expect(refused).toMatchObject([{ name: 'wrong' }]);
+    expect(sources.at(-1)).toEqual({ id: "extension 'weather'", scope: 'extension', ok: true });
+  });
+
+  it('tells of a file that is there and cannot be read, and goes on.', async () => {
+    const failing = (path: string) =>
+      path.endsWith('config.toml')
+        ? Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' }))
+        : readConfigFile(path);
+    const { servers, sources } = await loadConfig({ cwd: root, machine, discover: true }, failing);
+    expect(sources.filter(({ ok }) => !ok)).toMatchObject([
+      { message: '~/.codex/config.toml: may not be read (permission denied)' },
+    ]);
+    expect(servers.map(({ name }) => name)).toContain('goose');
+  });
+
+  it('lets a project take a name once its entry is trusted, by hand or by policy.', async () => {
+    const { heldBack } = await load();
+    expect(heldBack).toMatchObject([{ name: 'both', scope: 'project', config: { command: 'theirs' } }]);
+    const trusted = new Set(heldBack.map((spec) => toTrustRequest(spec).hash));
+    const byHand = await load({ isTrusted: (spec) => trusted.has(toTrustRequest(spec).hash) });
+    const byPolicy = await load({ trust: 'all' });
+    for (const { servers, heldBack: rest, problems } of [byHand, byPolicy]) {
+      expect(servers.find(({ name }) => name === 'both')).toMatchObject({
+        source: '.mcp.json',
+        shadows: ['~/.config/troupe/mcp.json', '~/.cursor/mcp.json'],
+      });
+      expect(rest).toEqual([]);
+      expect(problems).toEqual([]);
+    }
+  });
+
+  it('reads all files at the same time.', async () => {
+    let open = 0;
+    let most = 0;
+    const slow = async (path: string): Promise<string> => {
+      most = Math.max(most, (open += 1));
+      await new Promise(setImmediate);
+      open -= 1;
+      return readConfigFile(path);
+    };
+    await loadConfig({ cwd: root, machine, discover: true }, slow);
+    expect(most).toBeGreaterThan(10);
+  });
+});
+
+describe('a given file', () => {
+  useLeakCheck();
+  const text = mcpJson({ lamps: { command: 'lamps' } });
+  const read = () => Promise.resolve(text);
+
+  it('can be said to be the project’s, and starts from its own folder then.', async () => {
+    const config = [{ path: 'sub/a.json', scope: 'project' } as const, { path: 'b.json' }, 'c.json'];
+    const { servers, sources } = await loadConfig({ config, cwd: '/srv' }, read);
+    expect(sources.map(({ path, scope }) => [path, scope])).toEqual([
+      ['/srv/sub/a.json', 'project'],
+      ['/srv/b.json', 'given'],
+      ['/srv/c.json', 'given'],
+    ]);
+    expect(servers).toMatchObject([{ name: 'lamps', source: 'b.json', shadows: ['sub/a.json', 'c.json'] }]);
+    const alone = await loadConfig({ config: { path: 'sub/a.json', scope: 'project' }, cwd: '/srv' }, read);
+    expect(alone.servers).toMatchObject([{ scope: 'project', baseDir: '/srv/sub' }]);
+  });
+
+  it.each([
+    ['x.toml', '[mcp_servers.lamps]\ncommand = "lamps"'],
+    ['x.yaml', 'mcpServers:\n  lamps:\n    command: lamps'],
+    ['x.yml', 'extensions:\n  lamps:\n    type: stdio\n    cmd: lamps'],
+    ['x.jsonc', '{ "context_servers": { "lamps": { "command": { "path": "lamps" } } } }'],
+  ])('is read by the ending of its name, after any host’s habit: %s', async (config, content) => {
+    const { servers, problems } = await loadConfig({ config, cwd: '/srv' }, () => Promise.resolve(content));
+    expect(problems).toEqual([]);
+    expect(servers).toMatchObject([{ name: 'lamps', config: { type: 'stdio', command: 'lamps' } }]);
+  });
+
+  it.each([
+    ['x.toml', '', /^x\.toml:1:1: is empty; expected \[mcp_servers\.NAME\]$/],
+    [
+      'x.yaml',
+      'a: 1',
+      /^x\.yaml:1:1: names no servers: none of 'mcpServers', .*'extensions' is there, only 'a'$/,
+    ],
+    ['x.json', '', /^x\.json:1:1: is empty; expected \{ "mcpServers": \{ "NAME"/],
+  ])(
+    'that names no server is an error in the words of its syntax: %s %j',
+    async (config, content, message) => {
+      const { problems } = await loadConfig({ config, cwd: '/srv' }, () => Promise.resolve(content));
+      expect(problems.map(describeProblem)).toEqual([expect.stringMatching(message)]);
+    },
+  );
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { entryHash } from '../../../src/config/entry/entry-hash.js';
+import { mergeSources } from '../../../src/config/merge.js';
+import type { SourceEntries } from '../../../src/config/files/sources.js';
+import type { Scope } from '../../../src/config/entry/server-spec.js';
+import type { ServerConfig } from '../../../src/config/entry/server-config.js';
+
+function source(
+  id: string,
+  scope: Scope,
+  names: readonly string[],
+  refused: readonly string[] = [],
+): SourceEntries {
+  return {
+    source: { id, scope },
+    baseDir: `/${id}`,
+    entries: new Map(names.map((name) => [name, { command: id }])),
+    refused,
+    problems: refused.map((server) => ({ source: id, server, field: 'command', message: 'is wrong' })),
+  };
+}
+
+describe('servers of several sources', () => {
+  it('come together, each with where it is from', () => {
+    const { servers } = mergeSources([source('one', 'host', ['a']), source('two', 'given', ['b'])]);
+    expect(servers).toEqual([
+      {
+        name: 'a',
+        source: 'one',
+        scope: 'host',
+        baseDir: '/one',
+        config: { command: 'one' },
+        shadows: [],
+        hash: entryHash({ command: 'one' }),
+      },
+      {
+        name: 'b',
+        source: 'two',
+        scope: 'given',
+        baseDir: '/two',
+        config: { command: 'two' },
+        shadows: [],
+        hash: entryHash({ command: 'two' }),
+      },
+    ]);
+  });
+
+  it('of one name: the first wins and tells whom it shadows', () => {
+    const { servers } = mergeSources([
+      source('one', 'given', ['a']),
+      source('two', 'given', ['a']),
+      source('three', 'given', ['a']),
+    ]);
+    expect(servers).toMatchObject([{ source: 'one', shadows: ['two', 'three'] }]);
+  });
+
+  it.each<Scope>(['host', 'given', 'user'])('of a project never take a name from a %s source', (scope) => {
+    const { servers } = mergeSources([source('repo', 'project', ['a', 'b']), source('mine', scope, ['a'])]);
+    expect(servers).toMatchObject([
+      { name: 'a', source: 'mine', shadows: ['repo'] },
+      { name: 'b', source: 'repo', shadows: [] },
+    ]);
+  });
+
+  it('that are refused keep their name from those behind them', () => {
+    const { servers, refused } = mergeSources([
+      source('one', 'given', [], ['a']),
+      source('two', 'given', ['a']),
+    ]);
+    expect(servers).toEqual([]);
+    expect(refused).toEqual([
+      {
+        name: 'a',
+        source: 'one',
+        scope: 'given',
+        shadows: ['two'],
+        failure: { code: 'config-invalid', message: "one: server 'a', field 'command': is wrong" },
+      },
+    ]);
+  });
+
+  it('that are refused behind a good one are only shadowed', () => {
+    const { servers, refused } = mergeSources([
+      source('one', 'given', ['a']),
+      source('two', 'given', [], ['a']),
+    ]);
+    expect(servers).toMatchObject([{ name: 'a', source: 'one', shadows: ['two'] }]);
+    expect(refused).toEqual([]);
+  });
+});
+
+describe('an entry of a project', () => {
+  const sources = [source('repo', 'project', ['a']), source('mine', 'user', ['a'])];
+
+  it('is held back before it is trusted, with the entry that is used instead', () => {
+    expect(mergeSources(sources).heldBack).toMatchObject([
+      { name: 'a', source: 'repo', scope: 'project', config: { command: 'repo' }, shadows: ['mine'] },
+    ]);
+  });
+
+  it('wins by its rank once it is trusted', () => {
+    const { servers, heldBack } = mergeSources(sources, ({ source: from }) => from === 'repo');
+    expect(servers).toMatchObject([{ name: 'a', source: 'repo', shadows: ['mine'] }]);
+    expect(heldBack).toEqual([]);
+  });
+
+  it('that is refused holds nobody back', () => {
+    const { servers, refused, heldBack } = mergeSources(
+      [source('repo', 'project', [], ['a']), source('mine', 'user', ['a'])],
+      () => true,
+    );
+    expect(servers).toMatchObject([{ source: 'mine', shadows: ['repo'] }]);
+    expect([refused, heldBack]).toEqual([[], []]);
+  });
+});
+
+describe('a source that is not used', () => {
+  const naming = (id: string, scope: Scope, config: ServerConfig): SourceEntries => ({
+    ...source(id, scope, []),
+    entries: new Map([['a', config]]),
+  });
+  const merged = (...from: readonly SourceEntries[]) => mergeSources(from).servers[0];
+
+  it('still restricts: allowed tools are those of every list, denied ones those of any', () => {
+    const used = merged(
+      naming('one', 'given', { command: 'x', tools: { allow: ['read_*', 'write'], deny: ['d1'] } }),
+      naming('two', 'user', { command: 'y', tools: { allow: ['read_file', 'write', 'other'] } }),
+      naming('three', 'user', { command: 'z', tools: { deny: ['d2', 'd1'] } }),
+    );
+    expect(used?.config).toEqual({
+      command: 'x',
+      tools: { allow: ['write', 'read_file'], deny: ['d1', 'd2'] },
+    });
+  });
+
+  it('leaves an entry alone that it does not restrict', () => {
+    const config = { command: 'x', tools: { deny: ['d1'] } };
+    const used = merged(naming('one', 'given', config), naming('two', 'user', config));
+    expect(used?.config).toBe(config);
+    expect(used).not.toHaveProperty('ownHash');
+  });
+
+  it('switches a server off where it comes first, and does not where it comes later', () => {
+    const off = { command: 'x', enabled: false };
+    const on = { command: 'y' };
+    expect(merged(naming('repo', 'project', off), naming('mine', 'user', on))).toMatchObject({
+      source: 'mine',
+      config: { command: 'y', enabled: false },
+    });
+    expect(merged(naming('one', 'given', on), naming('two', 'user', off))?.config).toEqual(on);
+  });
+
+  it('does not change what trust is bound to', () => {
+    const config = { command: 'x' };
+    const used = merged(
+      naming('repo', 'project', config),
+      naming('other', 'project', { command: 'y', tools: { deny: ['d'] } }),
+    );
+    expect(used).toMatchObject({ source: 'repo', ownHash: entryHash(config) });
+    expect(used?.hash).toBe(entryHash({ ...config, tools: { deny: ['d'] } }));
+  });
+});

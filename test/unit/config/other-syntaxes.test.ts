@@ -1,0 +1,252 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  locate,
+  membersOf,
+  valueOf,
+  type Reading,
+  type TextTree,
+} from '../../../src/config/files/text-tree.js';
+import { readTomlText } from '../../../src/config/files/toml-text.js';
+import { readYamlText } from '../../../src/config/files/yaml-text.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+
+useLeakCheck();
+
+function treeOf(reading: Reading): TextTree {
+  if (reading.kind !== 'tree') throw new Error(`It is ${JSON.stringify(reading)}.`);
+  return reading.tree;
+}
+
+function placeOf(tree: TextTree, [first = '', ...rest]: readonly (string | number)[]): string {
+  const member = membersOf(tree, tree.root).find(({ name }) => name === first);
+  if (member === undefined) throw new Error(`There is no ${first}.`);
+  const { line, column } = locate(tree, member, rest);
+  return `${line}:${column}`;
+}
+
+describe('TOML', () => {
+  const text = [
+    'top = 1',
+    '[servers.one]',
+    '  command = "x"',
+    'args = ["a",',
+    '  "b"]',
+    '[servers."two words".env]',
+    '\'odd key\' = "v"',
+    'when = 1979-05-27',
+    '[[list]]',
+    'x = true',
+  ].join('\r\n');
+
+  it('is read with the places of its names.', () => {
+    const tree = treeOf(readTomlText(text));
+    expect(valueOf(tree.root)).toEqual({
+      top: 1,
+      servers: {
+        one: { command: 'x', args: ['a', 'b'] },
+        'two words': { env: { 'odd key': 'v', when: expect.stringContaining('1979-05-27') } },
+      },
+      list: [{ x: true }],
+    });
+    expect(placeOf(tree, ['top'])).toBe('1:1');
+    expect(placeOf(tree, ['servers', 'one'])).toBe('2:1');
+    expect(placeOf(tree, ['servers', 'one', 'command'])).toBe('3:3');
+    expect(placeOf(tree, ['servers', 'one', 'args', 1])).toBe('4:1');
+    expect(placeOf(tree, ['servers', 'two words', 'env', 'odd key'])).toBe('7:1');
+  });
+
+  it.each([
+    ['a = ', 1, 'a value was expected; put a text in quotes'],
+    ['a = secret', 1, 'a value was expected; put a text in quotes'],
+    ['a = 1\na = 2', 2, 'a name is written more than once'],
+    ['[a]\nb = 1\n[a]\nc = 2', 3, 'a name is written more than once'],
+    ['[a]\nb = "secret', 2, 'a string is not closed'],
+    ['[a]\nb = ["secret",', 2, 'a bracket is not closed'],
+    ['a = ["secret" "b"]', 1, "',' or a closing bracket was expected"],
+    ['secret', 1, "'=' was expected"],
+    ['[a\nb = 1', 1, 'a name is not closed here, or needs quotes'],
+    ['a = 1 b = 2', 1, 'the value ends here, but the line continues'],
+    [
+      'a = "C:\\Users\\secret"',
+      1,
+      'unknown escape; write a backslash twice, or put the text in single quotes',
+    ],
+    ['a = "C:\\secret"', 1, 'unknown escape; write a backslash twice, or put the text in single quotes'],
+    ['a = 12345678901234567890', 1, 'a whole number is too large'],
+    ['a = 01', 1, 'this is not TOML'],
+    ['# fine\n= 3', 2, 'this is not TOML'],
+  ])('that is wrong is told with its line, and with nothing of the text: %j', (wrong, line, message) => {
+    expect(readTomlText(wrong)).toEqual({
+      kind: 'broken',
+      message,
+      line,
+      column: expect.any(Number),
+    });
+  });
+
+  it('may be empty, or start with a byte order mark.', () => {
+    expect(readTomlText('\uFEFF# nothing\n')).toEqual({ kind: 'empty' });
+    expect(valueOf(treeOf(readTomlText('\uFEFFa = 1')).root)).toEqual({ a: 1 });
+  });
+
+  it('that is nested too deeply is no stack overflow.', () => {
+    const deep = `a = ${'['.repeat(900)}${']'.repeat(900)}`;
+    expect(readTomlText(deep)).toMatchObject({ kind: 'broken' });
+    expect(readTomlText(`a = ${'['.repeat(100_000)}`)).toMatchObject({ kind: 'broken' });
+  });
+
+  it.each([
+    ['a header of many parts', `[${'a.'.repeat(100_000)}b]`],
+    ['a field of many parts', `${'a.'.repeat(100_000)}b = 1`],
+    [
+      'many fields below a long name',
+      `[${'x'.repeat(100_000)}]\n${Array.from({ length: 20_000 }, (_, n) => `k${n}=1\n`).join('')}`,
+    ],
+  ])('costs no more than its length asks for, as %s does.', (_, costly) => {
+    const startedAt = performance.now();
+    expect(['tree', 'broken']).toContain(readTomlText(costly).kind);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('YAML', () => {
+  it('is read with the places of its names.', () => {
+    const tree = treeOf(
+      readYamlText(
+        [
+          'extensions:',
+          '  one: &one',
+          '    cmd: x',
+          '    args: [a, "b"]',
+          '    port: 3',
+          '    on: true',
+          '    none: ~',
+          '  two: *one',
+        ].join('\n'),
+      ),
+    );
+    const one = { cmd: 'x', args: ['a', 'b'], port: 3, on: true, none: null };
+    expect(valueOf(tree.root)).toEqual({ extensions: { one, two: one } });
+    expect(placeOf(tree, ['extensions', 'one'])).toBe('2:3');
+    expect(placeOf(tree, ['extensions', 'one', 'args', 1])).toBe('4:15');
+    expect(placeOf(tree, ['extensions', 'one', 'port'])).toBe('5:5');
+  });
+
+  it('takes in what is merged, after what is written, which wins.', () => {
+    const text = [
+      'base: &base { command: x, env: { A: a } }',
+      'more: &more { cwd: /srv, command: z }',
+      'one: { <<: *base, command: y }',
+      'two: { <<: [*more, *base] }',
+      'three: { "<<": 1 }',
+    ];
+    expect(valueOf(treeOf(readYamlText(text.join('\n'))).root)).toMatchObject({
+      one: { command: 'y', env: { A: 'a' } },
+      two: { command: 'z', cwd: '/srv', env: { A: 'a' } },
+      three: { '<<': 1 },
+    });
+  });
+
+  it.each([
+    ['a: { <<: secret }', "'<<' needs an object, or a list of objects", 1],
+    ['a: &a { <<: *a }', 'is nested too deeply', 1],
+    ['a: 1\na: 2', 'a name is written more than once', 2],
+    ['a:\n\t- b', 'indent with spaces, not with tabs', 2],
+    ['a: *none', 'an alias has no anchor before it', 1],
+    ['a: 1\n---\nb: 2', 'the document ends here, but the text continues', 2],
+    ['a: "secret', 'a character is missing here', 1],
+    ['a: [1', 'the indentation does not fit, or a bracket is not closed', 1],
+    ['a: !!int x\n&', 'this is not YAML', 2],
+  ])('that is wrong is told with its line, and with nothing of the text: %j', (wrong, message, line) => {
+    expect(readYamlText(wrong)).toMatchObject({ kind: 'broken', message, line });
+  });
+
+  it('may be empty, or start with a byte order mark.', () => {
+    expect(readYamlText('\uFEFF# nothing\n')).toEqual({ kind: 'empty' });
+    expect(valueOf(treeOf(readYamlText('\uFEFFa: 1')).root)).toEqual({ a: 1 });
+  });
+
+  it('may have many aliases, each for the anchor that was last before it.', () => {
+    const lines = Array.from(
+      { length: 4_000 },
+      (_, n) => `- { one: &a { n: ${n} }, two: *a, three: { four: &a [${n}] }, five: *a }`,
+    );
+    const read = valueOf(treeOf(readYamlText(lines.join('\n'))).root);
+    expect(read).toHaveLength(4_000);
+    const last = { n: 3_999 };
+    expect((read as unknown[]).at(-1)).toEqual({
+      one: last,
+      two: last,
+      three: { four: [3_999] },
+      five: [3_999],
+    });
+  });
+
+  it('may have very many names in one object.', () => {
+    const lines = Array.from({ length: 40_000 }, (_, n) => `k${n}: ${n}`);
+    expect(valueOf(treeOf(readYamlText(lines.join('\n'))).root)).toMatchObject({ k0: 0, k39999: 39_999 });
+    expect(readYamlText([...lines, 'k7: 8'].join('\n'))).toEqual({
+      kind: 'broken',
+      message: 'a name is written more than once',
+      line: 40_001,
+      column: 1,
+    });
+  });
+
+  it.each([
+    ['{ a: 1, "a": 2 }', 9],
+    ['{ <<: {}, <<: {} }', 11],
+    ['[{ b: { c: 1, c: 2 } }]', 15],
+    ['{ ? a : 1, a }', 12],
+  ])('may not name anything twice: %s', (text, column) => {
+    const message = 'a name is written more than once';
+    expect(readYamlText(text)).toEqual({ kind: 'broken', message, line: 1, column });
+  });
+
+  it('whose aliases multiply is refused before it fills the memory.', () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+    for (let level = 1; level < 10; level++) {
+      const alias = `*a${level - 1}`;
+      lines.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => alias).join(', ')}]`);
+    }
+    expect(readYamlText(lines.join('\n'))).toMatchObject({ kind: 'broken', message: 'has too many parts' });
+  });
+
+  it('whose alias leads back to itself is refused.', () => {
+    expect(readYamlText('a: &a\n  b: *a')).toMatchObject({ kind: 'broken' });
+  });
+});
+
+describe('any text at all', () => {
+  it.each([
+    ['TOML', readTomlText],
+    ['YAML', readYamlText],
+  ])('read as %s gives a tree or a place, and never throws.', (_, read) => {
+    const piece = fc.constantFrom(
+      'a',
+      '=',
+      ':',
+      ' ',
+      '\n',
+      '[',
+      ']',
+      '{',
+      '}',
+      '"',
+      "'",
+      '-',
+      '#',
+      '&',
+      '*',
+      '!',
+      '|',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: piece, maxLength: 60 }), (text) => {
+        expect(['tree', 'empty', 'broken']).toContain(read(text).kind);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

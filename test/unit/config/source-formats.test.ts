@@ -1,0 +1,426 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { KNOWN_SOURCES } from '../../../src/config/files/known-sources.js';
+import { readerOf } from '../../../src/config/files/layout.js';
+import { parseConfigText, type ParsedConfig } from '../../../src/config/files/parse-config.js';
+import { describeProblem } from '../../../src/config/entry/problem.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+
+useLeakCheck();
+
+const ROOT = '/srv/project';
+
+async function parse(kind: string, text: string): Promise<ParsedConfig> {
+  const row = KNOWN_SOURCES.find((known) => known.kind === kind && known.scope === 'user');
+  const layout = (row ?? KNOWN_SOURCES.find((known) => known.kind === kind))?.layout(ROOT);
+  if (layout === undefined) throw new Error(`There is no source ${kind}.`);
+  return parseConfigText(text, kind, layout, await readerOf(layout.syntax));
+}
+
+async function read(file: string) {
+  const kind = file.replace(/\.(json|toml|yaml)$/, '');
+  const text = readFileSync(new URL(`fixtures/sources/${file}`, import.meta.url), 'utf8');
+  const { entries, refused, problems, inputs } = await parse(file === 'mcp.json' ? file : kind, text);
+  return {
+    servers: Object.fromEntries(entries.map(({ name, config }) => [name, config])),
+    refused,
+    problems: problems.map(describeProblem),
+    inputs: [...inputs.values()],
+  };
+}
+
+const FERRY = { url: 'https://ferry.example/mcp' };
+
+describe('the file of', () => {
+  it('a project is read as it is written.', async () => {
+    expect(await read('mcp.json')).toMatchObject({
+      servers: {
+        lamps: {
+          type: 'stdio',
+          command: 'node',
+          args: ['lamps.mjs', '${ROOM:-hall}'],
+          env: { LAMP_KEY: '${LAMP_KEY}' },
+        },
+        ferry: { ...FERRY, type: 'http', headers: { Authorization: 'Bearer ${FERRY}' } },
+      },
+      problems: [],
+    });
+  });
+
+  it('VS Code brings what it asks a person for, and what it cannot have here is told.', async () => {
+    expect(await read('vscode.json')).toEqual({
+      servers: {
+        lamps: {
+          type: 'stdio',
+          command: 'node',
+          args: ['${workspaceFolder}/lamps.mjs', '${input:room}'],
+          env: { LAMP_KEY: '${input:lamp-key}' },
+        },
+        ferry: { ...FERRY, type: 'http' },
+      },
+      refused: [],
+      problems: ["vscode:12:7: server 'lamps', field 'envFile': has no counterpart here and is not used"],
+      inputs: [
+        { id: 'lamp-key', description: 'Key of the lamps', password: true },
+        {
+          id: 'room',
+          description: 'Which room',
+          default: 'hall',
+          options: ['hall', 'yard'],
+          password: false,
+        },
+      ],
+    });
+  });
+
+  it.each(['{ "servers": S }', '{ "mcp": { "servers": S } }'])(
+    'VS Code may set variables to numbers, and take them away: %s',
+    async (text) => {
+      const servers =
+        '{ "a": { "command": "x", "env": { "PORT": 3000, "RATIO": 0.5, "A": "b", "GONE": null } } }';
+      const { entries, problems } = await parse('vscode', text.replace('S', servers));
+      expect(entries).toMatchObject([{ config: { env: { PORT: '3000', RATIO: '0.5', A: 'b' } } }]);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it('VS Code with a variable that is no text at all is told where.', async () => {
+    const { refused, problems } = await parse(
+      'vscode',
+      '{ "servers": { "a": { "command": "x", "env": { "A": true } } } }',
+    );
+    expect(refused).toEqual(['a']);
+    expect(problems.map(describeProblem)).toEqual([
+      "vscode:1:48: server 'a', field 'env.A': expected a string, found a boolean",
+    ]);
+  });
+
+  it('a project may name a program that makes its headers, which is told, since nothing runs it here.', async () => {
+    const text = '{ "mcpServers": { "a": { "url": "https://a.example/", "headersHelper": "./token.sh" } } }';
+    const { problems } = await parse('mcp.json', text);
+    expect(problems.map(describeProblem)).toEqual([
+      "mcp.json:1:55: server 'a', field 'headersHelper': has no counterpart here and is not used",
+    ]);
+  });
+
+  it.each([
+    ['"includeTools": ["on"], "excludeTools": ["off"]', { allow: ['on'], deny: ['off'] }, undefined],
+    ['"disabledTools": ["off"]', { deny: ['off'] }, undefined],
+    ['"tools": ["on"], "disabledTools": ["off"]', { allow: ['on'] }, 'disabledTools'],
+    ['"excludeTools": ["a"], "disabledTools": ["off"]', { deny: ['a'] }, 'disabledTools'],
+  ])('any host that somebody points at keeps its list of tools: %s', async (lists, tools, unused) => {
+    const { entries, problems } = await parse(
+      'mcp.json',
+      `{ "mcpServers": { "a": { "command": "x", ${lists} } } }`,
+    );
+    expect(entries).toMatchObject([{ config: { tools } }]);
+    expect(problems.map(({ field }) => field)).toEqual(unused === undefined ? [] : [unused]);
+  });
+
+  it.each(['{ "servers": S }', '{ "mcp": { "servers": S } }'])(
+    'VS Code keeps a list of tools that came with an entry from elsewhere: %s',
+    async (text) => {
+      const servers = '{ "a": { "command": "x", "env": { "N": 1 }, "disabledTools": ["off"] } }';
+      const { entries, problems } = await parse('vscode', text.replace('S', servers));
+      expect(entries).toMatchObject([{ config: { env: { N: '1' }, tools: { deny: ['off'] } } }]);
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it('Gemini CLI names no servers by what it has under mcp.', async () => {
+    const text =
+      '{ "mcp": { "allowed": ["a"], "serverCommand": "x" }, "mcpServers": { "a": { "command": "x" } } }';
+    const { entries, refused, problems } = await parse('mcp.json', text);
+    expect(entries.map(({ name }) => name)).toEqual(['a']);
+    expect([refused, problems]).toEqual([[], []]);
+  });
+
+  it('Cursor is like a project’s.', async () => {
+    expect(await read('cursor.json')).toMatchObject({
+      servers: {
+        lamps: { command: 'npx', env: { LAMP_KEY: '${env:LAMP_KEY}' } },
+        ferry: { url: 'https://ferry.example/sse', headers: { 'X-Harbour': 'north' } },
+      },
+      problems: [],
+    });
+  });
+
+  it('Claude Desktop, which replaces no variables, keeps its dollars.', async () => {
+    expect(await read('claude-desktop.json')).toMatchObject({
+      servers: { lamps: { args: ['lamps.mjs', '--colour=$$amber'], env: { PASS: 'pa$${ss}' } } },
+      problems: [],
+    });
+  });
+
+  it('Claude Code has servers for everywhere, and for this project alone, which win.', async () => {
+    const { servers, problems } = await read('claude-code.json');
+    expect(servers).toEqual({
+      lamps: { type: 'stdio', command: 'lamps-here' },
+      ferry: { type: 'sse', url: 'https://ferry.example/sse' },
+    });
+    expect(problems).toEqual([
+      "claude-code:4:39: server 'lamps': is written more than once; this one counts",
+    ]);
+  });
+
+  it('Windsurf denies tools in words of its own.', async () => {
+    expect(await read('windsurf.json')).toMatchObject({
+      servers: {
+        ferry: { ...FERRY, headers: { 'X-Key': '${env:FERRY}' }, tools: { deny: ['sink'] } },
+        lamps: { command: 'lamps', enabled: false },
+      },
+      problems: [],
+    });
+  });
+
+  it('Zed may write the command as an object, and may leave a server to an extension.', async () => {
+    expect(await read('zed.json')).toEqual({
+      servers: {
+        lamps: { type: 'stdio', command: 'lamps', args: ['--all'], env: { LAMP_KEY: 'k$1' } },
+        older: { type: 'stdio', command: 'older-lamps', args: ['--dim'], env: { LEVEL: '3' } },
+        ferry: { ...FERRY, headers: { 'X-Harbour': 'north' } },
+      },
+      refused: [],
+      problems: ["zed: 'by-extension' left out: it belongs to an extension of Zed"],
+      inputs: [],
+    });
+  });
+
+  it('Gemini CLI means the calls by its timeout.', async () => {
+    expect(await read('gemini.json')).toMatchObject({
+      servers: {
+        lamps: { callTimeoutMs: 15_000, tools: { allow: ['on', 'off'], deny: ['off'] } },
+        ferry: FERRY,
+      },
+      problems: [],
+    });
+  });
+
+  it('Codex gives a header to nobody by way of a prototype.', async () => {
+    const text =
+      '[mcp_servers.a]\nurl = "https://ferry.example/mcp"\nhttp_headers = { __proto__ = { A = "b" } }';
+    const { entries, refused, problems } = await parse('codex', text);
+    expect({ entries, refused }).toEqual({ entries: [], refused: ['a'] });
+    expect(problems.map(describeProblem)).toEqual([
+      expect.stringMatching(/__proto__.*expected a string, found an object$/),
+    ]);
+  });
+
+  it('Codex counts in seconds, and names the variables that headers come from.', async () => {
+    expect(await read('codex.toml')).toEqual({
+      servers: {
+        lamps: {
+          type: 'stdio',
+          command: 'lamps',
+          args: ['--cost', '$5', '$${literal}'],
+          env: { LEVEL: '3' },
+          inheritEnv: ['LAMP_KEY', 'LAMP_ROOM'],
+          startTimeoutMs: 20_000,
+          callTimeoutMs: 1_500,
+          tools: { allow: ['on', 'off'], deny: ['off'] },
+        },
+        ferry: {
+          ...FERRY,
+          headers: {
+            'X-Harbour': 'north',
+            'X-Key': '${FERRY_KEY}',
+            Authorization: 'Bearer ${FERRY_TOKEN}',
+          },
+        },
+        off: { type: 'stdio', command: 'off', enabled: false },
+      },
+      refused: [],
+      problems: ["codex:21:1: server 'ferry', field 'sea_state': has no counterpart here and is not used"],
+      inputs: [],
+    });
+  });
+
+  it('opencode has commands as lists and references of its own.', async () => {
+    expect(await read('opencode.json')).toEqual({
+      servers: {
+        lamps: {
+          type: 'stdio',
+          command: 'npx',
+          args: ['-y', 'lamps'],
+          env: { LAMP_KEY: '${LAMP_KEY}', PRICE: '$${5}' },
+          startTimeoutMs: 5_000,
+        },
+        ferry: { ...FERRY, headers: { Authorization: 'Bearer ${FERRY}' } },
+      },
+      refused: [],
+      problems: [
+        "opencode: 'switched' left out: it only enables or disables a server that is defined elsewhere",
+        "opencode: 'by-file' left out: '{file:…}' is expanded only by opencode",
+      ],
+      inputs: [],
+    });
+  });
+
+  it('Cline counts in seconds.', async () => {
+    expect(await read('cline.json')).toMatchObject({
+      servers: { lamps: { command: 'lamps', callTimeoutMs: 90_000 }, ferry: { ...FERRY, type: 'http' } },
+      problems: [],
+    });
+  });
+
+  it('Goose is YAML, and holds parts of Goose that nobody else can start.', async () => {
+    expect(await read('goose.yaml')).toEqual({
+      servers: {
+        lamps: {
+          type: 'stdio',
+          command: 'uvx',
+          args: ['lamps', '--cost=$5'],
+          env: { LAMP_KEY: '${LAMP_KEY}', LEVEL: '3' },
+          callTimeoutMs: 300_000,
+        },
+        ferry: {
+          ...FERRY,
+          type: 'http',
+          enabled: false,
+          headers: { Authorization: 'Bearer ${FERRY_TOKEN}' },
+          env: { FERRY_TOKEN: '${FERRY_TOKEN}' },
+          tools: { allow: ['sail'] },
+        },
+      },
+      refused: [],
+      problems: [
+        "goose:32:5: server 'ferry', field 'flag': has no counterpart here and is not used",
+        "goose: 'developer' left out: an extension of type 'builtin' is a part of Goose",
+        "goose: 'todo' left out: an extension of type 'platform' is a part of Goose",
+      ],
+      inputs: [],
+    });
+  });
+});
+
+describe('a mistake in another host’s words', () => {
+  it.each([
+    ['codex', '[mcp_servers.a]\nurl = "https://a.example/"\nstartup_timout_sec = 3', 'startup_timeout_sec'],
+    ['codex', '[mcp_servers.a]\nurl = "https://a.example/"\ncomand = "x"', 'command'],
+    ['goose', 'extensions:\n  a:\n    type: stdio\n    cmd: x\n    enviroment: {}', 'env'],
+    ['zed', '{ "context_servers": { "a": { "command": "x",\n\n"arguments": [] } } }', 'args'],
+  ])('of %s is told with what was probably meant.', async (kind, text, meant) => {
+    const { problems } = await parse(kind, text);
+    expect(problems).toMatchObject([
+      { severity: 'warning', message: `has no counterpart here and is not used; did you mean '${meant}'?` },
+    ]);
+  });
+
+  it.each([
+    [
+      'codex',
+      '[mcp_servers.a]\ncommand = "x"\nargs = "y"',
+      "codex:3:1: server 'a', field 'args': expected a list of strings, found a string",
+    ],
+    [
+      'codex',
+      '[mcp_servers.a]\nurl = "https://a.example/"\nhttp_headers = 5',
+      "codex:3:1: server 'a', field 'http_headers': expected an object of strings, found a number",
+    ],
+    [
+      'codex',
+      '[mcp_servers.a]\nurl = "https://a.example/"\nbearer_token_env_var = 5',
+      "codex:3:1: server 'a', field 'bearer_token_env_var': expected a string, found a number",
+    ],
+    [
+      'codex',
+      '[mcp_servers.a]\nurl = "https://a.example/"\nenv_http_headers = { A = "no name" }',
+      "codex:3:1: server 'a', field 'env_http_headers.A': a reference is ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for a literal ${",
+    ],
+    [
+      'codex',
+      '[mcp_servers.a]\ncommand = "x"\nstartup_timeout_sec = "soon"',
+      "codex:3:1: server 'a', field 'startup_timeout_sec': expected a number of milliseconds between 0 and 2147483647, found a string",
+    ],
+    [
+      'codex',
+      '[mcp_servers.a]\ncommand = "x"\ndisabled_tools = [1]',
+      "codex:3:1: server 'a', field 'disabled_tools[0]': expected a string, found a number",
+    ],
+    [
+      'codex',
+      '[mcp_servers.a]\ncommand = "x"\nenv_vars = 1',
+      "codex:3:1: server 'a', field 'env_vars': expected true or false or a list of strings, found a number",
+    ],
+    [
+      'codex',
+      '[mcp_servers]\na = 1',
+      "codex:2:1: server 'a': expected an object with 'command' or 'url', found a number",
+    ],
+    [
+      'goose',
+      'extensions:\n  a:\n    type: stdio\n    cmd: [1]',
+      "goose:4:11: server 'a', field 'cmd[0]': expected a string, found a number",
+    ],
+    [
+      'goose',
+      'extensions:\n  a:\n    type: sse\n    uri: nowhere',
+      "goose:4:5: server 'a', field 'uri': is not a complete address such as https://example.com/mcp",
+    ],
+    [
+      'goose',
+      'extensions:\n  a:\n    type: stdio\n    cmd: x\n    envs: 3',
+      "goose:5:5: server 'a', field 'envs': expected an object of strings, found a number",
+    ],
+    [
+      'goose',
+      'extensions:\n  a:\n    type: stdio\n    cmd: x\n    env_keys: 3',
+      "goose:5:5: server 'a', field 'env_keys': expected an object of strings, found a number",
+    ],
+    [
+      'goose',
+      'extensions:\n  a:\n    type: stdio\n    cmd: x\n    env_keys: [A, { toString: 1 }]',
+      "goose:5:5: server 'a', field 'env_keys': expected an object of strings, found a list",
+    ],
+    [
+      'zed',
+      '{ "context_servers": { "a": {\n"command": { "path": 1 } } } }',
+      "zed:2:14: server 'a', field 'command.path': expected a string or a list of strings, found a number",
+    ],
+    [
+      'zed',
+      '{ "context_servers": { "a": {\n"command": {} } } }',
+      "zed:1:24: server 'a': needs 'command' (a program to start) or 'url' (an address to connect to)",
+    ],
+    [
+      'cline',
+      '{ "mcpServers": { "a": { "command": "x", "timeout": -1 } } }',
+      "cline:1:42: server 'a', field 'timeout': expected a number of milliseconds between 0 and 2147483647",
+    ],
+    [
+      'gemini',
+      '{ "mcpServers": { "a": { "command": "x", "excludeTools": "y" } } }',
+      "gemini:1:42: server 'a', field 'excludeTools': expected a list of strings, found a string",
+    ],
+  ])('of %s is told by the name it has there: %j', async (kind, text, problem) => {
+    const { refused, problems } = await parse(kind, text);
+    expect(problems.map(describeProblem)).toEqual([problem]);
+    expect(refused).toEqual(['a']);
+  });
+});
+
+describe('a file of settings', () => {
+  it.each([
+    ['codex', ''],
+    ['codex', 'model = "x"'],
+    ['goose', '# nothing\n'],
+    ['gemini', '{}'],
+    ['claude-desktop', '{ "theme": "dark" }'],
+  ])('of %s need not name a server: %j', async (kind, text) => {
+    const parsed = await parse(kind, text);
+    expect(parsed).toMatchObject({ entries: [], refused: [], problems: [] });
+  });
+
+  it('that is only for servers may follow another host’s habit', async () => {
+    const { entries, problems } = await parse('vscode', '{ "mcpServers": { "a": { "command": "x" } } }');
+    expect(problems).toEqual([]);
+    expect(entries).toMatchObject([{ name: 'a' }]);
+  });
+
+  it('that is only for servers must name some, or say so', async () => {
+    const { problems } = await parse('windsurf', '{}');
+    expect(problems.map(describeProblem)).toEqual([
+      "windsurf:1:1: names no servers: none of 'mcpServers' is there; the object is empty",
+    ]);
+  });
+});

@@ -1,0 +1,342 @@
+/** What a troupe that is recorded writes down, and that it is none the worse for it. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CAUSE_KINDS, type CauseEntry, type LogEntry } from '../../../../src/event-log/format/entry.js';
+import { createLogFile } from '../../../../src/event-log/record/file-store.js';
+import { replayLog } from '../../../../src/event-log/replay/replay-log.js';
+import type { TroupeOptions } from '../../../../src/options.js';
+import { createTroupe, type Troupe } from '../../../../src/runtime/troupe.js';
+import { useCrashWatch } from '../../../support/crash-watch.js';
+import { recordEvents, type EventRecord } from '../../../support/event-record.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { ScriptedServer, silent, tool } from '../../../support/scripted-server.js';
+import { inProcess, passTime, useTroupes, whenState } from '../../../support/test-troupe.js';
+import { MemoryLog, readWhole } from '../../../support/memory-log.js';
+
+useLeakCheck();
+useCrashWatch();
+const troupes = useTroupes();
+
+const PARROT = fileURLToPath(new URL('../../../support/parrot.mjs', import.meta.url));
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'troupe-log-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const causesOf = (entries: readonly LogEntry[]): CauseEntry[] =>
+  entries.filter((entry): entry is CauseEntry => (CAUSE_KINDS as readonly string[]).includes(entry.kind));
+
+const short = ({ kind, to, event }: CauseEntry): string => `${kind} ${to} ${event.type}`;
+
+const files = (): ScriptedServer => new ScriptedServer({ tools: [tool('read')] });
+
+describe('a recorded troupe', () => {
+  it('writes every cause down, from the start to the end, addressed by path.', async () => {
+    const record = new MemoryLog();
+    const test = troupes.make({ servers: { files: inProcess(files()) }, record });
+    await test.troupe.start();
+    await test.troupe.connection('files')?.restart();
+    await passTime(test.clock, test.troupe.close());
+    expect(record.isClosed).toBe(true);
+    const { header, entries } = record.read();
+    expect(header).toMatchObject({ troupeLog: 2, part: 1, firstSeq: 1, seed: 1, startedAt: 1_000_000 });
+    expect(header.package.name).toBe('mcp-troupe');
+    expect(header.input).toMatchObject({ slotHoldMs: 500 });
+    expect(entries[0]).toMatchObject({ kind: 'snapshot', to: '$', state: { phase: 'reading' }, left: 0 });
+    // Resources and prompts are asked for beside everything else.
+    const story = causesOf(entries).map(short);
+    expect(story.filter((line) => !line.endsWith('enrichCatalog'))).toEqual([
+      'send $ manager.start',
+      'settle $/files#1 xstate.done.actor.resolveConfig',
+      'settle $/files#1 xstate.done.actor.openTransport',
+      'settle $/files#1 xstate.done.actor.handshake',
+      'settle $/files#1 xstate.done.actor.readTools',
+      'settle $/files#1 xstate.done.actor.adoptTools',
+      'send $/files#1 connection.restart',
+      'settle $/files#1 xstate.done.actor.drainCalls',
+      'settle $/files#1 xstate.done.actor.closeSession',
+      'settle $/files#1 xstate.done.actor.resolveConfig',
+      'settle $/files#1 xstate.done.actor.openTransport',
+      'settle $/files#1 xstate.done.actor.handshake',
+      'settle $/files#1 xstate.done.actor.readTools',
+      'settle $/files#1 xstate.done.actor.adoptTools',
+      'send $ manager.stop',
+      'settle $/files#1 xstate.done.actor.drainCalls',
+      'settle $/files#1 xstate.done.actor.closeSession',
+    ]);
+    const froms = causesOf(entries).map(({ from }) => from);
+    expect(froms).toContain('$/files#1/openTransport#2');
+    expect(causesOf(entries).at(-1)).toMatchObject({
+      state: 'stopped',
+      derived: [
+        {
+          to: '$',
+          from: '$/files#1',
+          event: { type: 'xstate.done.actor.files', output: { reason: 'close' } },
+        },
+      ],
+    });
+  });
+
+  it('tells what callbacks and timers caused, and which timer it was.', async () => {
+    const record = new MemoryLog();
+    const server = files();
+    const policy = { backoff: [700] };
+    const test = troupes.make({ servers: { files: inProcess(server, { policy }) }, record });
+    await test.troupe.start();
+    for (const _ of [1, 2]) {
+      await server.die();
+      await whenState(test, 'files', 'reconnecting');
+      await passTime(test.clock, whenState(test, 'files', 'ready'));
+    }
+    await passTime(test.clock, test.troupe.close());
+    const causes = causesOf(record.read().entries);
+    expect(causes.filter(({ kind }) => kind === 'callback').map(short)).toEqual([
+      'callback $/files#1 session.lost',
+      'callback $/files#1 session.lost',
+    ]);
+    const ofFiles = causes.filter(({ kind, to }) => kind === 'timer' && to === '$/files#1');
+    const event = { type: 'xstate.after.backoffDelay.connection.reconnecting.backingOff' };
+    expect(ofFiles).toMatchObject([{ event }, { event }]);
+    const numbers = causes.flatMap(({ timer }) => timer ?? []);
+    expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+  });
+
+  it('tells the same as another one that was begun while it runs, timers included.', async () => {
+    const [first, second] = [new MemoryLog(), new MemoryLog()];
+    const server = files();
+    const policy = { backoff: [700] };
+    const test = troupes.make({ servers: { files: inProcess(server, { policy }) }, record: first });
+    await test.troupe.start();
+    const recording = await test.troupe.record(second);
+    await server.die();
+    await whenState(test, 'files', 'reconnecting');
+    await passTime(test.clock, whenState(test, 'files', 'ready'));
+    await passTime(test.clock, recording.close());
+    await passTime(test.clock, test.troupe.close());
+    const causes = causesOf(second.read().entries);
+    expect(causes.filter(({ kind }) => kind === 'timer').length).toBeGreaterThan(0);
+    const before = causesOf(first.read().entries);
+    const from = before.findIndex(({ event }) => event.type === 'session.lost');
+    expect(causes.map(short)).toEqual(before.slice(from, from + causes.length).map(short));
+    const report = await replayLog([
+      (async function* () {
+        yield Buffer.from(second.text);
+      })(),
+    ]);
+    expect(report.divergences).toEqual([]);
+  });
+
+  it('numbers the incarnations of a connection.', async () => {
+    const record = new MemoryLog();
+    const test = troupes.make({ servers: { files: inProcess(files()) }, record });
+    await test.troupe.start();
+    await passTime(test.clock, test.troupe.connection('files')!.stop());
+    await passTime(test.clock, test.troupe.connection('files')!.start());
+    await passTime(test.clock, test.troupe.close());
+    const addresses = new Set(causesOf(record.read().entries).map(({ to }) => to));
+    expect([...addresses]).toEqual(['$', '$/files#1', '$/files#2']);
+  });
+
+  it('begins with where everything stands when the recording begins later, and ends when it is ended.', async () => {
+    const record = new MemoryLog();
+    const test = troupes.make({ servers: { files: inProcess(files()), 'a/b': inProcess(files()) } });
+    await test.troupe.start();
+    const recording = await test.troupe.record(record);
+    await test.troupe.connection('files')?.restart();
+    await passTime(test.clock, recording.close());
+    await recording.close();
+    await test.troupe.connection('files')?.restart();
+    const { entries } = record.read();
+    expect(entries.slice(0, 3)).toMatchObject([
+      { kind: 'snapshot', to: '$', left: 2 },
+      { kind: 'snapshot', to: '$/files#1', left: 1, state: { ready: { catalog: 'current' } } },
+      { kind: 'snapshot', to: '$/a%2Fb#1', left: 0, context: { name: 'a/b' } },
+    ]);
+    expect(causesOf(entries).filter(({ event }) => event.type === 'connection.restart')).toHaveLength(1);
+  });
+
+  it('writes another snapshot after a thousand entries.', async () => {
+    const record = new MemoryLog();
+    const test = troupes.make({ servers: { files: inProcess(files()) }, record });
+    await test.troupe.start();
+    await flicker(test.troupe, 1_100);
+    await passTime(test.clock, test.troupe.close());
+    const { entries } = record.read();
+    const snapshots = entries.filter(({ kind }) => kind === 'snapshot');
+    expect(snapshots.map(({ seq }) => seq > 1_000)).toEqual([false, true, true]);
+  });
+
+  it('holds no secret of an entry that its server repeats wherever it can.', async () => {
+    const secret = 'Xk9-quite-secret-value';
+    for (const manner of ['polite', 'refusing']) {
+      const record = new MemoryLog();
+      const env = { PARROT_KEY: secret };
+      const policy = { maxAttempts: 2, backoff: [10] };
+      const troupe = createTroupe({
+        servers: {
+          parrot: { command: process.execPath, args: [PARROT, manner, `--key=\${TOKEN}`], env, policy },
+        },
+        env: { ...process.env, TOKEN: 'another-secret-value' },
+        record,
+      });
+      await troupe.settled({ signal: AbortSignal.timeout(20_000) });
+      await troupe
+        .connection('parrot')
+        ?.callTool('refuse')
+        .catch(() => {});
+      await troupe.close();
+      expect(record.read().entries.length).toBeGreaterThan(5);
+      expect(record.text).not.toContain(secret);
+      expect(record.text).not.toContain('another-secret-value');
+    }
+  });
+});
+
+/** On the time of the machine, since files have their own. */
+async function recordedIn(
+  record: TroupeOptions['record'],
+  use: (troupe: Troupe) => Promise<void> = async () => {},
+): Promise<EventRecord> {
+  const troupe = createTroupe({ servers: { files: inProcess(files()) }, record: record ?? '' });
+  const events = recordEvents(troupe.events$);
+  await troupe.start({ signal: AbortSignal.timeout(10_000) });
+  await use(troupe);
+  await troupe.close();
+  return events;
+}
+
+async function flicker(troupe: Troupe, times: number): Promise<void> {
+  for (let count = 0; count < times; count += 1) {
+    troupe.setOnline(count % 2 === 1);
+    await Promise.resolve();
+  }
+}
+
+describe('a recording in a file', () => {
+  it('can be read by its user only, and leaves no file for a troupe that is never started.', async () => {
+    const path = join(folder, 'session.jsonl');
+    await createTroupe({ servers: {}, record: path }).close();
+    expect(readdirSync(folder)).toEqual([]);
+    await recordedIn(path);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(causesOf(readWhole(readFileSync(path, 'utf8')).entries).at(-1)).toMatchObject({
+      state: 'stopped',
+    });
+  });
+
+  it('is refused where a word of how to make it is not known, before anything is written.', async () => {
+    const record = { target: join(folder, 'session.jsonl'), bodeis: true };
+    expect(() => createTroupe({ servers: {}, record })).toThrow(
+      "field 'record': 'bodeis' is not known here; did you mean 'bodies'?",
+    );
+    const troupe = createTroupe({ servers: {} });
+    await expect(troupe.record(record)).rejects.toThrow("'bodeis' is not known here");
+    await troupe.close();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('never writes over what stands there.', async () => {
+    const path = join(folder, 'session.jsonl');
+    writeFileSync(path, 'an older one');
+    await recordedIn(path);
+    expect(readdirSync(folder).toSorted()).toEqual(['session.jsonl', 'session.jsonl.1']);
+    expect(readFileSync(`${path}.1`, 'utf8')).toBe('an older one');
+  });
+
+  it('is refused where a folder stands, which stays where it is.', async () => {
+    const path = join(folder, 'logs');
+    mkdirSync(path);
+    writeFileSync(join(path, 'kept'), '');
+    const events = await recordedIn(path);
+    expect(readdirSync(folder)).toEqual(['logs']);
+    expect(readdirSync(path)).toEqual(['kept']);
+    expect(events.of('diagnostic')).toMatchObject([
+      { kind: 'record-failed', message: expect.stringMatching(/: '.*logs' exists and is not a file\.$/) },
+    ]);
+  });
+
+  it('stays in its folder where the process goes to another one meanwhile.', async () => {
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      const file = createLogFile('session.jsonl');
+      process.chdir(before);
+      await file.write('a\n');
+      await file.rotate?.();
+      await file.write('b\n');
+      await file.close();
+    } finally {
+      process.chdir(before);
+    }
+    expect(readdirSync(folder).toSorted()).toEqual(['session.jsonl', 'session.jsonl.1']);
+  });
+
+  it('goes on in a new file beyond its size, and each of the two is a log of its own.', async () => {
+    const path = join(folder, 'session.jsonl');
+    await recordedIn(createLogFile(path, { maxBytes: 50_000 }), (troupe) => flicker(troupe, 2_000));
+    const [older, newer] = [`${path}.1`, path].map((file) => readWhole(readFileSync(file, 'utf8')));
+    expect(readdirSync(folder)).toHaveLength(2);
+    expect(statSync(`${path}.1`).size).toBeLessThan(80_000);
+    expect(older?.header.part).toBeGreaterThan(2);
+    expect(newer?.header.part).toBe((older?.header.part ?? 0) + 1);
+    expect(newer?.header.firstSeq).toBe((older?.entries.at(-1)?.seq ?? 0) + 1);
+    expect(newer?.entries[0]).toMatchObject({ kind: 'snapshot', to: '$' });
+  });
+
+  it('that cannot be made is one diagnostic, and the servers run on.', async () => {
+    const events = await recordedIn(join(folder, 'no such folder', 'session.jsonl'), async (troupe) => {
+      expect(troupe.connection('files')?.state).toBe('ready');
+    });
+    expect(events.of('diagnostic')).toMatchObject([
+      { kind: 'record-failed', message: expect.stringMatching(/^The recording to '.*' has ended: ENOENT/) },
+    ]);
+  });
+});
+
+describe('a sink', () => {
+  it('that breaks in the middle ends the recording, and is closed.', async () => {
+    const record = new MemoryLog();
+    const test = troupes.make({ servers: { files: inProcess(files()) }, record });
+    await test.troupe.start();
+    record.broken = new Error('the disk is full');
+    await test.troupe.connection('files')?.restart();
+    await passTime(test.clock, test.troupe.close());
+    expect(record.isClosed).toBe(true);
+    expect(test.events.of('diagnostic')).toMatchObject([
+      { message: 'The recording to the sink of the host has ended: the disk is full' },
+    ]);
+  });
+
+  it('that never answers holds nobody up at the end.', async () => {
+    const record = new MemoryLog();
+    record.held = new Promise(() => {});
+    const test = troupes.make({ servers: { files: inProcess(files()) }, record });
+    await test.troupe.start();
+    await passTime(test.clock, test.troupe.close(), 20_000);
+    expect(test.events.all.at(-1)).toMatchObject({ type: 'diagnostic', kind: 'record-failed' });
+  });
+
+  it('that is no sink is refused with the options.', () => {
+    for (const record of ['', 7, {}, { write() {} }, { write() {}, close() {}, rotate: 1 }]) {
+      expect(() => createTroupe({ record } as never)).toThrow(/'write' and 'close'/);
+    }
+  });
+});
+
+describe('a troupe that is closed', () => {
+  it('is not recorded any more.', async () => {
+    const test = troupes.make({
+      servers: { deaf: inProcess(new ScriptedServer({ on: { initialize: silent } })) },
+    });
+    const started = test.troupe.start();
+    await passTime(test.clock, test.troupe.close());
+    await started;
+    await expect(test.troupe.record(new MemoryLog())).rejects.toMatchObject({ code: 'NOT_READY' });
+  });
+});

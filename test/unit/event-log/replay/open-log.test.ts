@@ -1,0 +1,132 @@
+/** Any moment of a log, reached at random, is the one that a replay from the start comes to. */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { connectionName } from '../../../../src/actor-system/actor-path.js';
+import { stateText } from '../../../../src/event-log/replay/divergence.js';
+import { LOG_FORMAT, type LogEntry } from '../../../../src/event-log/format/entry.js';
+import { Fold } from '../../../../src/event-log/replay/fold.js';
+import { openLog, type OpenLog } from '../../../../src/event-log/replay/open-log.js';
+import { fuzz } from '../../../support/fuzz.js';
+import { useCrashWatch } from '../../../support/crash-watch.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { readWhole } from '../../../support/memory-log.js';
+import { recordRandomRun, step } from '../../../support/random-run.js';
+
+useLeakCheck();
+useCrashWatch();
+
+const toBytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const machinesAfter = (entries: readonly LogEntry[]): Record<string, unknown> => {
+  const fold = new Fold();
+  for (const entry of entries) fold.take(entry);
+  return Object.fromEntries([...fold.actors].map((address) => [address, fold.standing(address)]));
+};
+
+describe('a log that is opened', () => {
+  let parts: readonly string[];
+  let entries: readonly LogEntry[];
+  let log: OpenLog;
+
+  beforeAll(async () => {
+    const steps = fc.sample(step, { numRuns: 1_500, seed: 5 });
+    ({ parts } = await recordRandomRun(steps, { partSize: 150_000 }));
+    entries = parts.flatMap((text) => readWhole(text).entries);
+    log = openLog(...parts.map(toBytes));
+  });
+
+  it('holds every entry of every part, by number and by time.', () => {
+    expect(parts.length).toBeGreaterThan(1);
+    expect(log.problem).toBeUndefined();
+    expect([log.first, log.last]).toEqual([1, entries.length]);
+    expect(log.entries(1, Infinity)).toEqual(entries);
+    expect(log.entries(40, 42)).toEqual(entries.slice(39, 42));
+    const { at = 0 } = entries[200] ?? {};
+    expect(log.timeOf(201)).toBe(at);
+    expect(log.entryAt(at)).toBe(entries.findLastIndex((entry) => entry.at <= at) + 1);
+    expect(log.entryAt(at - 1e9)).toBe(0);
+    expect(log.connections.toSorted()).toEqual(['a/b', 'constructor', 'docs', 'files', 'web#1']);
+  });
+
+  it('tells how everything stood after any entry, forwards, backwards and at random.', async () => {
+    await fuzz(
+      60,
+      fc.property(fc.nat(entries.length - 1), (index) => {
+        const { machines, entry } = log.at(index + 1);
+        expect(entry).toEqual(entries[index]);
+        const whole = machinesAfter(entries.slice(0, index + 1));
+        for (const [address, standing] of machines) {
+          // Those that ended long ago are in no snapshot any more.
+          expect(standing, address).toEqual(whole[address]);
+        }
+        expect(machines.has('$')).toBe(true);
+      }),
+    );
+  });
+
+  it('tells the changes of states without playing anything, as whoever plays it comes to them.', () => {
+    const changes = [...log.changes()];
+    let next = 0;
+    const fold = new Fold();
+    const told = new Map<string, string>();
+    for (const entry of entries) {
+      fold.take(entry);
+      for (; changes[next]?.entry === entry.seq; next += 1) {
+        const { server = '', to = '' } = changes[next] ?? {};
+        told.set(server, to);
+      }
+      // In between, the machines are on the way.
+      if (entry.check === null) continue;
+      const latest = new Map<string, string>();
+      for (const address of fold.actors) {
+        const name = connectionName(address);
+        if (name !== undefined) latest.set(name, stateText(fold.standing(address)?.state));
+      }
+      expect(told).toEqual(latest);
+    }
+    expect(next).toBe(changes.length);
+    expect(next).toBeGreaterThan(200);
+  });
+
+  it('is one for the last line that was cut off, and one up to a line that is not right.', () => {
+    const [first = ''] = parts;
+    const cut = openLog(toBytes(first.slice(0, -20)));
+    expect(cut.problem).toMatchObject({ code: 'truncated' });
+    const lines = first.split('\n');
+    const broken = openLog(toBytes([...lines.slice(0, 30), 'garbage', ...lines.slice(30)].join('\n')));
+    expect(broken.problem).toEqual({ code: 'corrupt', line: 31, message: 'Line 31 is not JSON.' });
+    expect(broken.last).toBe(29);
+    const skipped = openLog(toBytes(lines.toSpliced(10, 1).join('\n')));
+    expect(skipped.problem?.message).toBe('Line 11 is entry 11, where entry 10 should be.');
+    expect(openLog(toBytes('hello\n')).problem).toMatchObject({ code: 'not-a-log', line: 1 });
+    const ofVersion = (version: number) =>
+      openLog(toBytes(first.replace(`"troupeLog":${LOG_FORMAT}`, `"troupeLog":${version}`)));
+    expect(ofVersion(1)).toMatchObject({ problem: { code: 'older', line: 1 }, last: 0 });
+    expect(ofVersion(9)).toMatchObject({ problem: { code: 'newer', line: 1 }, last: 0 });
+    expect(openLog(new Uint8Array()).at(1)).toEqual({ entry: undefined, machines: new Map() });
+  });
+
+  it('may have been written by others, who order the fields otherwise.', () => {
+    const [first = ''] = parts;
+    const [header = '', ...lines] = first.trimEnd().split('\n');
+    const turned = lines.map((line) =>
+      JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line) as object).toReversed())),
+    );
+    const other = openLog(toBytes([header, ...turned, ''].join('\n')));
+    const same = openLog(toBytes(first));
+    expect([...other.changes()]).toEqual([...same.changes()]);
+    expect(other.at(200).machines).toEqual(same.at(200).machines);
+  });
+
+  it('of any bytes is no error.', () =>
+    fuzz(
+      200,
+      fc.property(fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 6 }), (changes) => {
+        const bytes = toBytes((parts[0] ?? '').slice(0, 30_000));
+        for (const [index, byte] of changes) bytes[index % bytes.length] = byte;
+        const opened = openLog(bytes);
+        opened.at(opened.last);
+        expect([...opened.changes()].length).toBeLessThan(200);
+      }),
+    ));
+});

@@ -1,0 +1,120 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createJwtVerifier } from '../../../../src/gateway/http/http-jwt.js';
+import { createControlledClock } from '../../../support/controlled-clock.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+
+// The pool of `fetch` lets go of idle sockets after some seconds.
+useLeakCheck({ settleMs: 10_000 });
+
+const RESOURCE = 'https://mcp.example.com/mcp';
+let issuer = '';
+let server: Server;
+let [key, stranger]: CryptoKey[] = [];
+let isDown = false;
+let looks = 0;
+
+beforeAll(async () => {
+  const pair = await generateKeyPair('ES256');
+  [key, stranger] = [pair.privateKey, (await generateKeyPair('ES256')).privateKey];
+  const keys = [{ ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }];
+  server = createServer((request, response) => {
+    const isKeys = request.url === '/keys';
+    if (!isKeys) looks += 1;
+    if (isDown) return void response.writeHead(500, { connection: 'close' }).end();
+    const metadata = {
+      issuer,
+      jwks_uri: `${issuer}/keys`,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      response_types_supported: ['code'],
+    };
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
+    response.end(JSON.stringify(isKeys ? { keys } : metadata));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+});
+
+const now = (): number => Math.floor(Date.now() / 1_000);
+
+function signed(claims: Readonly<Record<string, unknown>> = {}, by = key): Promise<string> {
+  const all: JWTPayload = {
+    iss: issuer,
+    sub: 'ada',
+    aud: RESOURCE,
+    exp: now() + 60,
+    scope: 'a b',
+    ...claims,
+  };
+  if (by === undefined) throw new Error('There is no key.');
+  return new SignJWT(all).setProtectedHeader({ alg: 'ES256', kid: 'k1' }).sign(by);
+}
+
+describe('a token that is a JWT', () => {
+  const verify = (token: string) => createJwtVerifier([issuer])(token, { resource: RESOURCE });
+
+  it('is good when the issuer signed it for this gateway.', async () => {
+    const exp = now() + 60;
+    for (const aud of [RESOURCE, 'https://mcp.example.com', ['https://mcp.example.com/', 'other']]) {
+      expect(await verify(await signed({ aud, exp }))).toEqual({
+        subject: `ada of ${issuer}`,
+        scopes: ['a', 'b'],
+        expiresAt: exp * 1_000,
+      });
+    }
+    expect(await verify(await signed({ scope: undefined, scp: ['c'] }))).toMatchObject({ scopes: ['c'] });
+  });
+
+  it.each<[string, () => Promise<string> | string]>([
+    ['is signed by somebody else', () => signed({}, stranger)],
+    ['is for somebody else', () => signed({ aud: 'https://other.example.com/mcp' })],
+    ['is for another server of this gateway', () => signed({ aud: 'https://mcp.example.com/servers/x/mcp' })],
+    ['is for nobody in particular', () => signed({ aud: undefined })],
+    ['is over', () => signed({ exp: now() - 60 })],
+    ['has no end', () => signed({ exp: undefined })],
+    ['is not valid yet', () => signed({ nbf: now() + 600 })],
+    ['has no subject', () => signed({ sub: undefined })],
+    ['is of another issuer', () => signed({ iss: 'https://evil.example.com' })],
+    ['is not signed', () => new UnsecuredJWT({ iss: issuer, sub: 'ada', aud: RESOURCE }).encode()],
+    ['is none', () => 'not-a-jwt'],
+    [
+      'is signed with a password',
+      () =>
+        new SignJWT({ iss: issuer, sub: 'ada', aud: RESOURCE, exp: now() + 60 })
+          .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
+          .sign(new Uint8Array(32)),
+    ],
+  ])('is not good when it %s.', async (_, make) => {
+    expect(await verify(await make())).toBeUndefined();
+  });
+
+  it('gets no verdict while its issuer cannot be asked, which is not asked again at once.', async () => {
+    const clock = createControlledClock();
+    const verifier = createJwtVerifier([issuer], clock);
+    const token = await signed();
+    isDown = true;
+    await expect(verifier(token, { resource: RESOURCE })).rejects.toThrow();
+    const asked = looks;
+    await expect(verifier(token, { resource: RESOURCE })).rejects.toThrow();
+    expect(looks).toBe(asked);
+    isDown = false;
+    await clock.advance(10_000);
+    expect(await verifier(token, { resource: RESOURCE })).toMatchObject({ scopes: ['a', 'b'] });
+  });
+
+  it('is taken of no issuer whose keys somebody on the way could replace.', () => {
+    for (const address of ['http://auth.example.com', 'not an address', 'ftp://x']) {
+      expect(() => createJwtVerifier([address])).toThrow(/its address must begin with https:\/\//);
+    }
+  });
+});

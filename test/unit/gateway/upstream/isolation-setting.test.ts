@@ -1,0 +1,46 @@
+/** The setting of an entry that says which clients share its connection. */
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../../src/servers/load-config.js';
+import { answersOf } from '../../../../src/gateway/upstream/client-capabilities.js';
+import { isOwn } from '../../../../src/gateway/upstream/isolation.js';
+import type { ServerConfig } from '../../../../src/config/entry/server-config.js';
+
+async function read(entry: object): Promise<Awaited<ReturnType<typeof loadConfig>>> {
+  return loadConfig({ servers: { a: entry as ServerConfig }, cwd: '/' });
+}
+
+async function owns(entry: object, declared: unknown): Promise<boolean> {
+  const { servers, refused } = await read(entry);
+  const [row] = [...servers, ...refused];
+  if (row === undefined) throw new Error('There is no row.');
+  return isOwn(row, answersOf(declared));
+}
+
+describe("an entry's 'isolation'", () => {
+  it('is per-session or shared, and anything else is refused with what was expected', async () => {
+    for (const isolation of ['per-session', 'shared']) {
+      const { servers, problems } = await read({ command: 'x', isolation });
+      expect(servers[0]?.config.isolation).toBe(isolation);
+      expect(problems).toEqual([]);
+    }
+    const { servers, problems } = await read({ command: 'x', isolation: 'private' });
+    expect(servers).toEqual([]);
+    expect(problems[0]?.message).toContain("'per-session' or 'shared'");
+  });
+
+  it('decides before what a client answers, and what it answers decides where nothing is said', async () => {
+    const asking = { elicitation: {} };
+    expect(await owns({ command: 'x' }, asking)).toBe(true);
+    expect(await owns({ command: 'x' }, { experimental: {}, tasks: {} })).toBe(false);
+    expect(await owns({ command: 'x', isolation: 'shared' }, asking)).toBe(false);
+    expect(await owns({ command: 'x', isolation: 'per-session' }, {})).toBe(true);
+    expect(await owns({ command: 'x', isolation: 'per-session', enabled: false }, asking)).toBe(false);
+    expect(await owns({ command: '' }, asking)).toBe(false);
+  });
+
+  it('takes of what a client declares what it answers, and nothing else', () => {
+    const roots = { listChanged: true };
+    expect(answersOf({ roots, sampling: 'yes', experimental: { x: {} }, tasks: {} })).toEqual({ roots });
+    expect(answersOf(null)).toEqual({});
+  });
+});

@@ -1,0 +1,124 @@
+/** A log on its way from the disk to a page. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FileSource } from '../../../src/inspector/file-source.js';
+import type { InspectionMessage } from '../../../src/inspector/page-protocol.js';
+import { systemClock } from '../../../src/ports.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+
+useLeakCheck();
+useCrashWatch();
+
+const within = (): { signal: AbortSignal } => ({ signal: AbortSignal.timeout(15_000) });
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'troupe-file-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, content: string | Buffer): string {
+  const file = join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+function open(...files: readonly string[]): FileSource {
+  return new FileSource(files, 'title', systemClock);
+}
+
+async function messagesOf(source: FileSource): Promise<InspectionMessage[]> {
+  const page = new PassThrough();
+  source.watch(page);
+  const lines = (await text(page)).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as InspectionMessage);
+}
+
+const logOf = (messages: readonly InspectionMessage[]): string =>
+  messages.map((message) => (message.kind === 'log' ? message.lines : '')).join('');
+
+describe('a log on the disk', () => {
+  it('comes in whole lines, whatever stands in it, and its end is told.', async () => {
+    const lines = Array.from(
+      { length: 60_000 },
+      (_, index) => `{"seq":${index},"text":"äöü \u{1F3AD} </script>"}\n`,
+    );
+    const messages = await messagesOf(open(write('log', lines.join(''))));
+    expect(messages[0]).toMatchObject({ kind: 'hello', mode: 'file', title: 'title' });
+    expect(logOf(messages)).toBe(lines.join(''));
+    const parts = messages.slice(1, -1);
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.every((part) => part.kind === 'log' && part.lines.endsWith('\n'))).toBe(true);
+    expect(messages.at(-1)).toEqual({ kind: 'log', lines: '', isLast: true });
+  });
+
+  it('of several files is one, also where an earlier one was cut off.', async () => {
+    const source = open(write('log.2', 'a\nb'), write('log.1', 'c\n'), write('log', 'd\ne'));
+    expect(logOf(await messagesOf(source))).toBe('a\nb\nc\nd\ne');
+    expect(logOf(await messagesOf(open(write('empty', ''))))).toBe('');
+    expect(await messagesOf(open())).toHaveLength(2);
+  });
+
+  it('that has a line longer than any is read no further, and not held either.', async () => {
+    const long = Buffer.alloc(40 * 1_024 * 1_024, 'x');
+    const messages = await messagesOf(open(write('log', Buffer.concat([Buffer.from('a\n'), long]))));
+    const { length } = logOf(messages);
+    expect(length).toBeGreaterThan(16 * 1_024 * 1_024);
+    expect(length).toBeLessThan(20 * 1_024 * 1_024);
+  });
+
+  it('is read at the pace of the page, and no further once the page has gone.', async () => {
+    const source = open(write('log', `${'x'.repeat(99)}\n`.repeat(200_000)));
+    let taken = 0;
+    let release = (): void => {};
+    const page = new Writable({
+      highWaterMark: 1,
+      write: (chunk: Buffer, _, done) => {
+        taken += chunk.length;
+        release = done;
+      },
+    });
+    page.on('error', () => {});
+    source.watch(page);
+    await expect.poll(() => taken, { timeout: 15_000 }).toBeGreaterThan(0);
+    release();
+    await expect.poll(() => taken, { timeout: 15_000 }).toBeGreaterThan(1_000_000);
+    expect(taken + page.writableLength).toBeLessThan(5_000_000);
+    const gone = once(page, 'close', within());
+    page.destroy();
+    await gone;
+    await source.close('over');
+  });
+
+  it('that vanishes cuts the stream off, and nothing else.', async () => {
+    const file = write('log', 'a\n');
+    const source = open(file);
+    rmSync(file);
+    const page = new PassThrough();
+    page.on('error', () => {});
+    page.resume();
+    const closed = once(page, 'close', within());
+    source.watch(page);
+    await closed.catch((error: unknown) => expect(error).toMatchObject({ code: 'ENOENT' }));
+    expect(page.destroyed).toBe(true);
+    await source.close('over');
+  });
+
+  it('says farewell to a page that is still reading when the end comes.', async () => {
+    const source = open(write('log', `${'x'.repeat(99)}\n`.repeat(200_000)));
+    const page = new PassThrough();
+    source.watch(page);
+    await once(page, 'readable', within());
+    const closing = source.close('It is over.');
+    const lines = (await text(page)).trimEnd().split('\n');
+    await closing;
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ kind: 'farewell', why: 'It is over.' });
+    expect(lines.length).toBeLessThan(10);
+  });
+});

@@ -1,0 +1,362 @@
+/** The manager and its children: how they are announced, how the start is over, how each end is taken, how all end. */
+import { describe, expect, it } from 'vitest';
+import { childSpec, ManagerDriver } from '../../support/manager-driver.js';
+
+async function running(...names: string[]): Promise<ManagerDriver> {
+  const driver = new ManagerDriver({ startSlots: 9 });
+  await driver.start(...names);
+  for (const name of names) await driver.settle(name, 'resolveConfig');
+  await driver.bringUp(...names);
+  expect(driver.state).toBe('running');
+  return driver;
+}
+
+const stop = { type: 'connection.stop', reason: 'stop' } as const;
+
+describe('a child', () => {
+  it('is announced with its source before its first state.', async () => {
+    const driver = new ManagerDriver();
+    await driver.start('a', 'b');
+    expect(driver.story).toEqual([
+      'added a',
+      'added b',
+      'a: configuring.resolving',
+      'b: configuring.resolving',
+      'started',
+    ]);
+    expect(driver.emitted[0]).toEqual({ type: 'added', name: 'a', source: 'a test' });
+    expect(driver.emitted.at(-1)).toEqual({ type: 'started', connections: 2 });
+  });
+
+  it('that is added later is announced in the same way.', async () => {
+    const driver = await running('a');
+    driver.story.splice(0);
+    await driver.add('b');
+    expect(driver.story).toEqual(['added b', 'b: configuring.resolving']);
+  });
+
+  it('learns at its birth whether the network is up.', async () => {
+    const driver = new ManagerDriver();
+    await driver.network(false);
+    await driver.start('a');
+    expect(driver.contextOf('a').online).toBe(false);
+  });
+
+  it('that has ended is told with its summary, counted and dropped.', async () => {
+    const driver = await running('a', 'b');
+    await driver.command('a', stop);
+    await driver.bringDown('a');
+    expect(driver.emitted.at(-1)).toMatchObject({
+      type: 'ended',
+      name: 'a',
+      output: { reason: 'stop', attempts: 1 },
+    });
+    expect(driver.children).toEqual(['b']);
+    expect(driver.context.alive).toBe(1);
+    expect(driver.state).toBe('running');
+  });
+
+  it('can come back under its name with the next generation.', async () => {
+    const driver = await running('a');
+    await driver.command('a', stop);
+    await driver.bringDown('a');
+    await driver.add(childSpec('a', { generation: 1 }));
+    await driver.settle('a', 'resolveConfig');
+    await driver.bringUp('a');
+    expect(driver.contextOf('a')).toMatchObject({ generation: 2 });
+    expect(driver.pathOf('a')).toBe('ready.resting+current');
+  });
+
+  it('that crashes is replaced, and neither the manager nor a sibling is affected.', async () => {
+    const driver = await running('a', 'b');
+    await driver.crash('a');
+    expect(driver.emitted.at(-1)).toMatchObject({
+      type: 'crashed',
+      name: 'a',
+      isReplaced: true,
+      failure: { code: 'internal' },
+    });
+    expect(driver.children.toSorted()).toEqual(['a', 'b']);
+    expect(driver.context.alive).toBe(2);
+    expect(driver.state).toBe('running');
+    expect(driver.status).toBe('active');
+    expect(driver.pathOf('b')).toBe('ready.resting+current');
+  });
+});
+
+describe('the start', () => {
+  it('is over when every first attempt is, whatever came of it.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start('ready', 'failed', 'untrusted', 'lazy', 'dead');
+    await driver.settle('ready', 'resolveConfig');
+    await driver.bringUp('ready');
+    await driver.fail('failed', 'resolveConfig', 'permanent');
+    await driver.settle('untrusted', 'resolveConfig', { kind: 'untrusted' });
+    await driver.settle('lazy', 'resolveConfig', { kind: 'dormant' });
+    expect(driver.state).toBe('starting');
+    await driver.crash('dead');
+    expect(driver.state).toBe('running');
+  });
+
+  it('is not over early because a settled child died.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start('a', 'b');
+    await driver.settle('a', 'resolveConfig', { kind: 'untrusted' });
+    await driver.crash('a');
+    expect(driver.state).toBe('starting');
+  });
+
+  it('waits for a child that is added meanwhile.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start('a');
+    await driver.add('b');
+    await driver.settle('a', 'resolveConfig', { kind: 'untrusted' });
+    expect(driver.state).toBe('starting');
+    await driver.settle('b', 'resolveConfig', { kind: 'untrusted' });
+    expect(driver.state).toBe('running');
+  });
+
+  it('waits for the slowest no longer than the gate, and the gate hurts nobody.', async () => {
+    const driver = new ManagerDriver({ startGateMs: 10_000 });
+    await driver.start('a', 'silent');
+    await driver.settle('a', 'resolveConfig', { kind: 'untrusted' });
+    await driver.advance(9_999);
+    expect(driver.state).toBe('starting');
+    await driver.advance(1);
+    expect(driver.state).toBe('running');
+    await driver.settle('silent', 'resolveConfig');
+    await driver.bringUp('silent');
+    expect(driver.pathOf('silent')).toBe('ready.resting+current');
+  });
+
+  it('waits a moment for one whose tools are cached, and then for the others only.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start(childSpec('cached', { cached: true }), 'unknown');
+    await driver.advance(250);
+    expect(driver.path).toBe('starting.forUncached');
+    await driver.settle('unknown', 'resolveConfig', { kind: 'untrusted' });
+    expect(driver.state).toBe('running');
+    expect(driver.pathOf('cached')).toBe('configuring.resolving');
+  });
+
+  it('is over after a moment where the tools of all are cached, however many stay silent.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start(childSpec('a', { cached: true }), childSpec('b', { cached: true }));
+    await driver.settle('a', 'resolveConfig');
+    await driver.bringUp('a');
+    await driver.advance(249);
+    expect(driver.state).toBe('starting');
+    await driver.advance(1);
+    expect(driver.state).toBe('running');
+  });
+
+  it('is over at once where all were fast, their tools cached or not.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start(childSpec('a', { cached: true }), 'b');
+    for (const name of ['a', 'b']) await driver.settle(name, 'resolveConfig', { kind: 'untrusted' });
+    expect(driver.state).toBe('running');
+    expect(driver.clock.pending).toEqual([]);
+  });
+
+  it('does not wait for a cached one that has died, nor count it twice.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start(childSpec('dead', { cached: true }), childSpec('settled', { cached: true }), 'b');
+    await driver.settle('settled', 'resolveConfig', { kind: 'untrusted' });
+    await driver.crash('settled');
+    await driver.crash('dead');
+    expect(driver.context).toMatchObject({ unsettled: 1, unsettledCached: 0 });
+    await driver.advance(250);
+    expect(driver.state).toBe('starting');
+    await driver.settle('b', 'resolveConfig', { kind: 'untrusted' });
+    expect(driver.state).toBe('running');
+  });
+
+  it('is over by the gate even where that is shorter than the moment.', async () => {
+    const driver = new ManagerDriver({ startGateMs: 100 });
+    await driver.start('a');
+    await driver.advance(100);
+    expect(driver.state).toBe('running');
+    expect(driver.clock.pending).toEqual([]);
+  });
+
+  it('leaves no timer behind once it is over.', async () => {
+    const driver = new ManagerDriver();
+    await driver.start('a');
+    await driver.settle('a', 'resolveConfig', { kind: 'untrusted' });
+    expect(driver.clock.pending).toEqual([]);
+  });
+});
+
+describe('the stop', () => {
+  it('ends all children at the same time and is told when the last one has ended.', async () => {
+    const driver = await running('a', 'b', 'c');
+    await driver.stop();
+    expect(['a', 'b', 'c'].map((name) => driver.pathOf(name))).toEqual(
+      Array(3).fill('shuttingDown.draining+ending'),
+    );
+    await driver.bringDown('b', 'a');
+    expect(driver.state).toBe('closing');
+    await driver.bringDown('c');
+    expect(driver.state).toBe('closed');
+    expect(driver.story.slice(-2)).toEqual(['ended c', 'stopped']);
+    expect(driver.emitted.filter(({ type }) => type === 'ended')).toMatchObject(
+      ['b', 'a', 'c'].map((name) => ({ name, output: { reason: 'close' } })),
+    );
+  });
+
+  it('of a manager that was never started is over at once.', async () => {
+    const driver = new ManagerDriver();
+    await driver.stop();
+    expect(driver.state).toBe('closed');
+    expect(driver.story).toEqual(['stopped']);
+  });
+
+  it('of a manager without children is over at once.', async () => {
+    const driver = new ManagerDriver();
+    await driver.start();
+    await driver.stop();
+    expect(driver.story).toEqual(['started', 'stopped']);
+  });
+
+  it('during the start leaves nobody waiting for a slot and no timer, however long it is waited.', async () => {
+    const driver = new ManagerDriver({ startSlots: 1 });
+    const names = ['a', 'b', 'c', 'd'];
+    await driver.start(...names);
+    for (const name of names) await driver.settle(name, 'resolveConfig');
+    await driver.stop();
+    expect(driver.context).toMatchObject({ holders: [], waiting: [] });
+    expect(driver.clock.pending).toEqual([]);
+    await driver.bringDown(...names);
+    expect(driver.state).toBe('closed');
+    expect(driver.opened).toEqual(['a']);
+  });
+
+  it('while later ones are still starting leaves no timer either.', async () => {
+    const driver = await running('a');
+    await driver.add('b');
+    await driver.settle('b', 'resolveConfig');
+    expect(driver.context.holders).toEqual(['b']);
+    await driver.stop();
+    expect(driver.context.holders).toEqual([]);
+    expect(driver.clock.pending).toEqual([]);
+  });
+
+  it('that is asked for again hurries every child that is left by one step.', async () => {
+    const driver = await running('a', 'b', 'c');
+    await driver.stop();
+    await driver.bringDown('a');
+    await driver.settle('b', 'drainCalls');
+    await driver.stop();
+    expect(driver.pathOf('b')).toBe('shuttingDown.killing+ending');
+    expect(driver.pathOf('c')).toBe('shuttingDown.closing+ending');
+    await driver.settle('b', 'killSession');
+    await driver.settle('c', 'closeSession');
+    expect(driver.state).toBe('closed');
+    expect(driver.emitted.filter(({ type }) => type === 'ended')).toHaveLength(3);
+  });
+
+  it('counts children that ended or died before, and those that die meanwhile.', async () => {
+    const driver = await running('ended', 'dead', 'dying', 'last');
+    await driver.command('ended', stop);
+    await driver.bringDown('ended');
+    await driver.crash('dead');
+    await driver.stop();
+    await driver.crash('dying');
+    expect(driver.state).toBe('closing');
+    await driver.bringDown('dead', 'last');
+    expect(driver.state).toBe('closed');
+    expect(driver.context.alive).toBe(0);
+  });
+
+  it('ends a child that was about to come back from a restart.', async () => {
+    const driver = await running('a');
+    await driver.command('a', { type: 'connection.restart' });
+    await driver.settle('a', 'drainCalls');
+    await driver.fail('a', 'closeSession', 'permanent', 'release');
+    expect(driver.pathOf('a')).toBe('shuttingDown.killing+restarting');
+    await driver.stop();
+    await driver.settle('a', 'killSession');
+    expect(driver.state).toBe('closed');
+  });
+
+  it('ends children at rest, waiting for a person, failed and waiting to try again alike.', async () => {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start('lazy', 'untrusted', 'failed', 'retrying');
+    await driver.settle('lazy', 'resolveConfig', { kind: 'dormant' });
+    await driver.settle('untrusted', 'resolveConfig', { kind: 'untrusted' });
+    await driver.fail('failed', 'resolveConfig', 'permanent');
+    await driver.settle('retrying', 'resolveConfig');
+    await driver.fail('retrying', 'openTransport', 'retry');
+    await driver.settle('retrying', 'releaseSession');
+    await driver.stop();
+    await driver.bringDown('lazy', 'untrusted', 'failed', 'retrying');
+    expect(driver.state).toBe('closed');
+    expect(driver.clock.pending).toEqual([]);
+  });
+
+  it('makes what comes late harmless.', async () => {
+    const driver = await running('a');
+    await driver.stop();
+    await driver.bringDown('a');
+    const before = driver.snapshot;
+    expect(await driver.send({ type: 'manager.stop' })).toBe('ignored');
+    expect(await driver.send({ type: 'manager.add', spec: childSpec('b') })).toBe('unhandled');
+    expect(driver.snapshot).toBe(before);
+    await driver.network(false);
+    expect(driver.state).toBe('closed');
+  });
+});
+
+describe('the network', () => {
+  const remote = (name: string, seed: number) => childSpec(name, { transport: 'http', seed });
+
+  async function lostOffline(): Promise<ManagerDriver> {
+    const driver = new ManagerDriver({ startSlots: 9 });
+    await driver.start(remote('web', 1), remote('api', 2), remote('twin', 1), childSpec('local'));
+    const names = ['web', 'api', 'twin', 'local'];
+    for (const name of names) await driver.settle(name, 'resolveConfig');
+    await driver.network(false);
+    for (const name of names) {
+      await driver.fail(name, 'openTransport', 'retry');
+      await driver.settle(name, 'releaseSession');
+    }
+    return driver;
+  }
+
+  it('that is down holds the remote servers and no other.', async () => {
+    const driver = await lostOffline();
+    await driver.advance(60_000);
+    expect(['web', 'api', 'twin'].map((name) => driver.pathOf(name))).toEqual(
+      Array(3).fill('reconnecting.offline'),
+    );
+    expect(driver.pathOf('local')).toBe('configuring.resolving');
+  });
+
+  it('that is back gives each remote server one try, spread by its seed.', async () => {
+    const driver = await lostOffline();
+    await driver.network(true);
+    const [web, api, twin] = ['web', 'api', 'twin'].map((name) => driver.contextOf(name).delayMs);
+    expect(web).not.toBe(api);
+    expect(twin).toBe(web);
+    await driver.advance(2_000);
+    expect(['web', 'api', 'twin'].map((name) => driver.pathOf(name))).toEqual(
+      Array(3).fill('configuring.resolving'),
+    );
+  });
+
+  it('that changed is told to the living only.', async () => {
+    const driver = await running('a', 'b');
+    await driver.stop();
+    await driver.bringDown('a');
+    await driver.network(false);
+    expect(driver.contextOf('a').online).toBe(true);
+    expect(driver.contextOf('b').online).toBe(false);
+  });
+
+  it('that did not change is told to nobody.', async () => {
+    const driver = await running('a');
+    const before = driver.snapshot;
+    expect(await driver.send({ type: 'network.changed', online: true, at: 0 })).toBe('ignored');
+    expect(driver.snapshot).toBe(before);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { childSpec, ManagerDriver } from '../../support/manager-driver.js';
+
+const NAMES = ['a', 'b', 'c', 'd', 'e'];
+
+/** Five remote servers that were ready and are lost together, in a fleet that may try two at once and one a second. */
+async function lostTogether(): Promise<ManagerDriver> {
+  const driver = new ManagerDriver({ retryBurst: 2, retryEveryMs: 1_000 });
+  await driver.start(...NAMES.map((name) => childSpec(name, { transport: 'http' })));
+  await driver.bringUp(...NAMES);
+  for (const name of NAMES) await driver.lose(name, 'retry');
+  for (const name of NAMES) await driver.settle(name, 'releaseSession');
+  await driver.advance(0);
+  for (const name of NAMES) await driver.settle(name, 'resolveConfig');
+  return driver;
+}
+
+const retried = (driver: ManagerDriver): string[] => driver.opened.slice(NAMES.length);
+
+describe('the retry budget', () => {
+  it('lets as many servers of a lost fleet retry at once as it has, and then one after the other.', async () => {
+    const driver = await lostTogether();
+    expect(retried(driver)).toEqual(['a', 'b']);
+    expect(driver.waiting).toEqual(['c', 'd', 'e']);
+    await driver.advance(999);
+    expect(retried(driver)).toEqual(['a', 'b']);
+    await driver.advance(1);
+    expect(retried(driver)).toEqual(['a', 'b', 'c']);
+    await driver.advance(2_000);
+    expect(retried(driver)).toEqual(NAMES);
+  });
+
+  it('fills up again, and then leaves no timer behind.', async () => {
+    const driver = await lostTogether();
+    await driver.advance(5_000);
+    expect(driver.context.retries).toBe(2);
+    expect(driver.clock.pending).toEqual([]);
+  });
+
+  it('is not needed for what a person asks for.', async () => {
+    const driver = await lostTogether();
+    await driver.command('e', { type: 'connection.restart' });
+    await driver.bringDown('e');
+    await driver.settle('e', 'resolveConfig');
+    expect(retried(driver)).toEqual(['a', 'b', 'e']);
+    expect(driver.waiting).toEqual(['c', 'd']);
+  });
+
+  it('is not spent on a server that is stopped while it waits.', async () => {
+    const driver = await lostTogether();
+    await driver.command('c', { type: 'connection.stop', reason: 'stop' });
+    expect(driver.waiting).toEqual(['d', 'e']);
+    await driver.advance(1_000);
+    expect(retried(driver)).toEqual(['a', 'b', 'd']);
+  });
+
+  it('is not needed for a first start, however many servers there are.', async () => {
+    const driver = new ManagerDriver({ retryBurst: 1, retryEveryMs: 1_000 });
+    await driver.start(...NAMES.map((name) => childSpec(name, { transport: 'http' })));
+    for (const name of NAMES) await driver.settle(name, 'resolveConfig');
+    expect(driver.opened).toEqual(NAMES);
+  });
+
+  it('holds up no first start of a program, and a start slot holds up no retry of a remote server.', async () => {
+    const driver = new ManagerDriver({ startSlots: 1, retryBurst: 1, retryEveryMs: 1_000 });
+    await driver.start(childSpec('far', { transport: 'http' }), childSpec('further', { transport: 'http' }));
+    await driver.bringUp('far', 'further');
+    for (const name of ['far', 'further']) {
+      await driver.lose(name, 'retry');
+      await driver.settle(name, 'releaseSession');
+    }
+    await driver.advance(0);
+    await driver.settle('far', 'resolveConfig');
+    await driver.settle('further', 'resolveConfig');
+    for (const name of ['one', 'two']) {
+      await driver.add(name);
+      await driver.settle(name, 'resolveConfig');
+    }
+    expect(driver.opened.slice(2)).toEqual(['far', 'one']);
+    expect(driver.waiting).toEqual(['further', 'two']);
+    await driver.advance(1_000);
+    expect(driver.opened.slice(2)).toEqual(['far', 'one', 'further']);
+  });
+
+  it('ends with the fleet: nothing is granted and no timer is left once the manager stops.', async () => {
+    const driver = await lostTogether();
+    await driver.stop();
+    expect(driver.context).toMatchObject({ waiting: [], retries: 2 });
+    expect(driver.clock.pending).toEqual([]);
+    expect(retried(driver)).toEqual(['a', 'b']);
+  });
+});

@@ -1,0 +1,60 @@
+/**
+ * What the manager chart does, as tables of every event against every state of each region. Written from the design, not
+ * from the chart; how an event is made to happen is in `manager.transitions.test.ts`.
+ *
+ * A cell is the next state of the region, or:
+ * - `stays`: it is accepted without leaving the state;
+ * - `ignored`: it is explicitly ignored here;
+ * - `-`: nothing here handles it;
+ * - `.`: it cannot happen here.
+ */
+import { readTable } from '../../support/text-table.js';
+
+/** The phase. */
+export const PHASES = readTable(`
+event                              | idle    | reading         | starting.forAll      | starting.forUncached | running  | closing | closed
+-----------------------------------|---------|-----------------|----------------------|----------------------|----------|---------|--------
+manager.open                       | reading | ignored         | -                    | -                    | -        | -       | -
+manager.start                      | -       | starting.forAll | -                    | -                    | -        | -       | -
+manager.start (of nobody)          | -       | running         | -                    | -                    | -        | -       | -
+manager.add                        | -       | -               | stays                | stays                | stays    | -       | -
+manager.stop                       | closed  | closed          | closing              | closing              | closing  | stays   | ignored
+network.changed                    | stays   | stays           | stays                | stays                | stays    | stays   | stays
+network.changed (to the same)      | ignored | ignored         | ignored              | ignored              | ignored  | ignored | ignored
+child.wantsSlot                    | .       | .               | stays                | stays                | stays    | ignored | .
+child.wantsSlot (again)            | .       | .               | ignored              | ignored              | ignored  | ignored | .
+child.wantsSlot (for a retry)      | .       | .               | stays                | stays                | stays    | ignored | .
+child.leftStart                    | .       | .               | stays                | stays                | stays    | ignored | .
+child.leftStart (without slot)     | .       | .               | ignored              | ignored              | ignored  | ignored | .
+child.settled                      | .       | .               | stays                | stays                | ignored  | ignored | .
+child.settled (all but cached)     | .       | .               | stays                | running              | ignored  | ignored | .
+child.settled (the last)           | .       | .               | running              | running              | ignored  | ignored | .
+slot.expired                       | .       | .               | stays                | stays                | stays    | .       | .
+cores.idle                         | .       | .               | stays                | stays                | stays    | .       | .
+clock.jumped                       | stays   | stays           | stays                | stays                | stays    | stays   | stays
+a child ends                       | .       | .               | stays                | stays                | stays    | stays   | .
+a child ends (the last)            | .       | .               | .                    | .                    | stays    | closed  | .
+a child dies                       | .       | .               | stays                | stays                | stays    | stays   | .
+a child dies (the last)            | .       | .               | running              | running              | stays    | closed  | .
+a child dies (for good)            | .       | .               | stays                | stays                | stays    | stays   | .
+the cached gate                    | .       | .               | starting.forUncached | .                    | .        | .       | .
+the start gate                     | .       | .               | running              | running              | .        | .       | .
+the refill                         | .       | .               | stays                | stays                | stays    | .       | .
+`);
+
+/** The regions beside it, while the phase is `starting`: only the events that one of them handles. */
+export const REGIONS = readTable(`
+event                          | starts granting | starts over | budget full | budget refilling | network online | network offline
+-------------------------------|-----------------|-------------|-------------|------------------|----------------|----------------
+manager.stop                   | over            | stays       | stays       | full             | stays          | stays
+network.changed                | stays           | stays       | stays       | stays            | offline        | online
+network.changed (to the same)  | stays           | stays       | stays       | stays            | stays          | stays
+child.wantsSlot                | stays           | stays       | stays       | stays            | stays          | stays
+child.wantsSlot (for a retry)  | stays           | stays       | refilling   | stays            | stays          | stays
+child.leftStart                | stays           | stays       | stays       | stays            | stays          | stays
+slot.expired                   | stays           | .           | stays       | stays            | stays          | stays
+cores.idle                     | stays           | .           | stays       | stays            | stays          | stays
+a child dies                   | stays           | stays       | stays       | stays            | stays          | stays
+the refill                     | stays           | .           | stays       | full             | stays          | stays
+the refill (of one of two)     | stays           | .           | refilling   | stays            | stays          | stays
+`);

@@ -1,0 +1,49 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { grantStarts, idleHolders, type Waiting } from '../../../../machines/policy/start-queue.js';
+
+const queue: fc.Arbitrary<Waiting[]> = fc
+  .array(fc.record({ slot: fc.boolean(), retry: fc.boolean() }), { maxLength: 30 })
+  .map((claims) => claims.map((claim, index) => ({ name: `s${index}`, ...claim })));
+
+const free = fc.record({ slots: fc.integer({ min: -2, max: 8 }), retries: fc.integer({ min: -2, max: 8 }) });
+
+const count = (claims: readonly Waiting[], need: 'slot' | 'retry'): number =>
+  claims.filter((claim) => claim[need]).length;
+
+describe('the connections that give back their slots while cores idle', () => {
+  it.each([
+    [['a', 'b', 'c'], 0, ['a', 'b', 'c']],
+    [['a', 'b', 'c'], 1, ['a', 'b']],
+    [['a', 'b', 'c'], 3, []],
+    [['a'], 4, []],
+    [[], 0, []],
+  ])('are, of %j with %i busy cores, %j.', (holders, busyCores, idle) => {
+    expect(idleHolders(holders, busyCores)).toEqual(idle);
+  });
+});
+
+describe('the queue of those who want to start', () => {
+  it('is divided without loss, in order, and never beyond what is free.', () => {
+    fc.assert(
+      fc.property(queue, free, (waiting, { slots, retries }) => {
+        const { granted, left } = grantStarts(waiting, { slots, retries });
+        expect(waiting.filter((claim) => granted.includes(claim))).toEqual(granted);
+        expect(waiting.filter((claim) => left.includes(claim))).toEqual(left);
+        expect(granted.length + left.length).toBe(waiting.length);
+        expect(count(granted, 'slot')).toBeLessThanOrEqual(Math.max(0, slots));
+        expect(count(granted, 'retry')).toBeLessThanOrEqual(Math.max(0, retries));
+      }),
+    );
+  });
+
+  it('makes nobody wait whose needs could be met.', () => {
+    fc.assert(
+      fc.property(queue, free, (waiting, { slots, retries }) => {
+        const { granted, left } = grantStarts(waiting, { slots, retries });
+        const rest = { slots: slots - count(granted, 'slot'), retries: retries - count(granted, 'retry') };
+        expect(grantStarts(left, rest).granted).toEqual([]);
+      }),
+    );
+  });
+});

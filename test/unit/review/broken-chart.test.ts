@@ -1,0 +1,57 @@
+/** An error of ours in the chart of a review: nobody dies of it, and nothing is shown because of it. */
+import { describe, expect, it, vi } from 'vitest';
+import type * as policy from '../../../machines/policy/review.js';
+import { createMemoryReviewStore } from '../../../src/review/review-store.js';
+import { ServerReview } from '../../../src/review/server-review.js';
+import { NO_MASK } from '../../../src/secrets/secrets.js';
+import { createControlledClock } from '../../support/controlled-clock.js';
+import { useCrashWatch } from '../../support/crash-watch.js';
+import { useLeakCheck } from '../../support/leak-check.js';
+import { tool } from '../../support/scripted-server.js';
+
+const broken = vi.hoisted(() => ({ isBroken: false }));
+
+// Replaced because an error of ours has no other way into the chart.
+vi.mock('../../../machines/policy/review.js', async (original) => {
+  const real = await original<typeof policy>();
+  return {
+    ...real,
+    printsAmong: (...lists: Parameters<typeof real.printsAmong>) => {
+      if (broken.isBroken) throw new Error('a bug');
+      return real.printsAmong(...lists);
+    },
+  };
+});
+
+useLeakCheck();
+useCrashWatch();
+
+describe('a review whose chart has died', () => {
+  it('says so, and holds every tool from then on.', async () => {
+    const told: string[] = [];
+    const review = new ServerReview(
+      { server: 'fs', hash: 'a'.repeat(64) },
+      {
+        store: createMemoryReviewStore(),
+        clock: createControlledClock(),
+        mask: () => NO_MASK,
+        moved: (events) => {
+          for (const event of events) told.push(event.type === 'troubled' ? event.message : event.type);
+        },
+      },
+    );
+    review.listed([tool('read')]);
+    await review.judged();
+    expect([...review.names]).toEqual([]);
+    broken.isBroken = true;
+    review.listed([tool('read', { title: 'other' }), tool('write')]);
+    expect(told).toEqual(['a bug']);
+    expect([...review.names]).toEqual(['read', 'write']);
+    review.listed([tool('write')]);
+    expect([...review.names]).toEqual(['write']);
+    expect(review.heldTool('write')).toMatchObject({ reason: 'unknown', listed: { name: 'write' } });
+    await review.judged();
+    await review.idle();
+    review.stop();
+  });
+});

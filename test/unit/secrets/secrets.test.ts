@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { createMask, maskFailure, maskJson, NO_MASK, secretsOf } from '../../../src/secrets/secrets.js';
+
+describe('the secrets of an entry', () => {
+  it('include values of its variables and references that are secret by name or form', () => {
+    const written = {
+      command: 'lamp',
+      args: ['--api-key', '${API_KEY}', '${HOME}/x', '${PLACE}', '--token=${MORE}', '-H', 'X-Key: ${THIRD}'],
+      env: { TOKEN: 'abc-token', MODE: 'on', SIGNED: 'x7Kq-29fjJ3kd9sQ', USED: '${API_KEY}' },
+    };
+    const values = {
+      API_KEY: 'key-1234',
+      HOME: '/home/ada',
+      PLACE: 'harbor',
+      MORE: 'another',
+      THIRD: 'the third',
+    };
+    const expanded = { ...written, args: ['--api-key', 'key-1234', '/home/ada/x', 'harbor'] };
+    expect(secretsOf(written, expanded, values).toSorted()).toEqual([
+      'abc-token',
+      'another',
+      'key-1234',
+      'the third',
+      'x7Kq-29fjJ3kd9sQ',
+    ]);
+  });
+
+  it('include literal arguments after an option or a header with the name of a secret, and passwords of addresses', () => {
+    const config = {
+      command: 'lamp',
+      args: [
+        '--token',
+        'first-one',
+        '--key=second',
+        '--header',
+        'Authorization: Bearer third',
+        '--depth',
+        'fourth',
+        'postgres://ada:the-fifth@db/lamps',
+        '--token-file',
+        'sixth',
+        '--api-key',
+        '--verbose',
+      ],
+    };
+    expect(secretsOf(config, config).toSorted()).toEqual([
+      'Bearer third',
+      'first-one',
+      'second',
+      'the-fifth',
+      'third',
+    ]);
+  });
+
+  it('include inherited variables with such names', () => {
+    const values = { LAMP_TOKEN: 'lamp-token', LANG: 'de_DE', OTHER: 'words' };
+    for (const inheritEnv of [true, ['LAMP_TOKEN', 'OTHER']])
+      expect(secretsOf({ command: 'lamp', inheritEnv }, { command: 'lamp', inheritEnv }, values)).toEqual([
+        'lamp-token',
+      ]);
+  });
+
+  it('include all values that were typed hidden', () => {
+    const config = { command: 'lamp', args: ['${input:place}', '${input:mode}'] };
+    const values = { 'input:place': 'harbor', 'input:mode': 'bright' };
+    expect(secretsOf(config, config, values, new Set(['input:place']))).toEqual(['harbor']);
+  });
+
+  it('include its header values, with and without their scheme, and the credentials and query of its address', () => {
+    const config = {
+      url: 'https://ada-x:pass-word@example.com/mcp/T02/kj3h5k2jh34k?key=query-value&mode=read',
+      headers: { Authorization: 'Bearer header-token', Accept: 'application/json', 'X-Region': 'eu-west-1' },
+    };
+    expect(secretsOf(config, config).toSorted()).toEqual([
+      'Bearer header-token',
+      'ada-x',
+      'header-token',
+      'kj3h5k2jh34k',
+      'pass-word',
+      'query-value',
+    ]);
+  });
+
+  it('exclude the host and the port of its address, which variables may give', () => {
+    const written = { url: 'http://${HOST}:${PORT}/k/${KEY}/mcp' };
+    const config = { url: 'http://lamps.example:48123/k/key-1234/mcp' };
+    const env = { PORT: '48123', HOST: 'lamps.example', KEY: 'key-1234' };
+    expect(secretsOf(written, config, env)).toEqual(['key-1234']);
+  });
+
+  it('are also masked line by line if they have several lines', () => {
+    const key = '-----BEGIN\nfirst line of it\r\nthe second one\n-----END';
+    const config = { command: 'lamp', env: { KEY: key } };
+    const mask = createMask(secretsOf(config, config));
+    expect(mask('it says: the second one!')).toBe('it says: ***!');
+    expect(mask(`all of it: ${key}`)).toBe('all of it: ***');
+  });
+});
+
+describe('the mask', () => {
+  const mask = createMask(['tok"en/1', 'tok"en/1-longer']);
+
+  it.each([
+    ['as it is', 'it was tok"en/1.', 'it was ***.'],
+    ['inside a longer secret', 'tok"en/1-longer', '***'],
+    ['as JSON spells it', JSON.stringify({ a: 'tok"en/1' }), '{"a":"***"}'],
+    ['as an address spells it', `?t=${encodeURIComponent('tok"en/1')}`, '?t=***'],
+    ['more than once', 'tok"en/1 tok"en/1', '*** ***'],
+    ['not at all', 'nothing here', 'nothing here'],
+  ])('strikes a secret out %s', (_, told, shown) => {
+    expect(mask(told)).toBe(shown);
+  });
+
+  it.each(['', 'u', 'me', 'ada', 'harbor'])(
+    'strikes a secret out inside base64, of either alphabet, after "%s:"',
+    (user) => {
+      const secret = 'key~with?more>than-eight';
+      const pair = Buffer.from(`${user}:${secret} `);
+      for (const alphabet of ['base64', 'base64url'] as const) {
+        const shown = createMask([secret])(`Authorization: Basic ${pair.toString(alphabet)} was sent`);
+        expect(shown).toMatch(/^Authorization: Basic [\w+/-]*\*\*\*[\w+/=-]* was sent$/);
+        const rest = Buffer.from(shown.split(' ')[2]?.replace('***', '') ?? '', 'base64').toString('latin1');
+        expect(rest).not.toMatch(/key|with|more|than|eigh/);
+      }
+    },
+  );
+
+  it('masks a secret of any length, inside base64 too', () => {
+    const secret = 'https://example.com/?key=value ~more> '.repeat(3_000);
+    const mask = createMask([secret]);
+    for (const alphabet of ['base64', 'base64url'] as const) {
+      const shown = mask(`It said ${Buffer.from(secret).toString(alphabet)}.`);
+      expect(shown).toMatch(/^It said \*\*\*[\w=]{0,3}\.$/);
+    }
+  });
+
+  it('reaches every string in JSON and leaves names, numbers and null unchanged', () => {
+    const told = { list: ['tok"en/1', 1, null], deep: { text: 'tok"en/1' } };
+    expect(maskJson(told, mask)).toEqual({ list: ['***', 1, null], deep: { text: '***' } });
+  });
+
+  it('leaves code, phase and numbers of a failure unchanged, whatever the secrets are', () => {
+    const failure = {
+      code: 'http-status',
+      phase: 'session',
+      at: 1,
+      message: 'in this session',
+      hint: 'session',
+      stderrTail: ['session over'],
+      http: { status: 500, bodyStart: 'no session' },
+    } as const;
+    expect(maskFailure(failure, createMask(['session', 'http-status']))).toEqual({
+      ...failure,
+      message: 'in this ***',
+      hint: '***',
+      stderrTail: ['*** over'],
+      http: { status: 500, bodyStart: 'no ***' },
+    });
+  });
+
+  it('changes nothing if there is no secret', () => {
+    const told = { a: 1 };
+    expect(createMask([])).toBe(NO_MASK);
+    expect(maskJson(told, NO_MASK)).toEqual(told);
+  });
+
+  it('leaves out values that are nested too deeply, with or without secrets', () => {
+    let told: unknown = 'tok"en/1';
+    for (let level = 0; level < 100_000; level += 1) told = [told];
+    for (const one of [mask, NO_MASK]) {
+      expect(JSON.stringify(maskJson(told, one))).toBe(
+        `${'['.repeat(100)}"[nested too deeply]"${']'.repeat(100)}`,
+      );
+    }
+  });
+});

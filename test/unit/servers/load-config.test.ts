@@ -1,0 +1,257 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig, readSource } from '../../../src/servers/load-config.js';
+import { describeProblem } from '../../../src/config/entry/problem.js';
+import type { ServerConfig } from '../../../src/config/entry/server-config.js';
+
+const FIXTURES = fileURLToPath(new URL('../config/fixtures', import.meta.url));
+const LAMP = '{ "mcpServers": { "hall": { "command": "lamp" } } }';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'troupe-config-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function written(name: string, content: string | Buffer): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+describe('loading', () => {
+  it('no source gives no server and no problem', async () => {
+    expect(await loadConfig({ cwd: folder })).toEqual({
+      servers: [],
+      refused: [],
+      problems: [],
+      sources: [],
+      heldBack: [],
+      dropped: [],
+    });
+  });
+
+  it("a file gives its servers, unexpanded, and their paths start from the host's folder", async () => {
+    const config = 'fixtures/env-defaults.mcp.json';
+    const loaded = await loadConfig({ config, cwd: dirname(FIXTURES) });
+    expect(loaded.servers).toMatchObject([
+      {
+        name: 'hall',
+        source: config,
+        scope: 'given',
+        baseDir: dirname(FIXTURES),
+        config: { command: '${LANTERN_NODE:-node}', env: { LANTERN_ROOM: '${LANTERN_ROOM}' } },
+        shadows: [],
+      },
+    ]);
+    const path = join(FIXTURES, 'env-defaults.mcp.json');
+    expect(loaded.sources).toEqual([{ id: path, scope: 'given', path, ok: true }]);
+    expect(loaded.problems).toEqual([]);
+  });
+
+  it("the host's own servers gives them the host's folder", async () => {
+    const loaded = await loadConfig({ servers: { hall: { command: 'lamp' } }, cwd: folder });
+    expect(loaded.servers).toMatchObject([{ name: 'hall', scope: 'host', baseDir: folder }]);
+    expect(loaded.sources).toEqual([{ id: 'host', scope: 'host', ok: true }]);
+  });
+
+  it('prefers the host over files, and a file over those named after it', async () => {
+    const loaded = await loadConfig({
+      servers: { stays: { command: 'mine' } },
+      config: ['reload-after.mcp.json', 'reload-before.mcp.json'],
+      cwd: FIXTURES,
+    });
+    expect(
+      Object.fromEntries(loaded.servers.map(({ name, source, shadows }) => [name, [source, ...shadows]])),
+    ).toEqual({
+      stays: ['the servers option', 'reload-after.mcp.json', 'reload-before.mcp.json'],
+      changes: ['reload-after.mcp.json', 'reload-before.mcp.json'],
+      arrives: ['reload-after.mcp.json'],
+      leaves: ['reload-before.mcp.json'],
+    });
+  });
+
+  it('reads a file named twice once', async () => {
+    const names = ['with-bom.mcp.json', './with-bom.mcp.json', join(FIXTURES, 'with-bom.mcp.json')];
+    const loaded = await loadConfig({ config: names, cwd: FIXTURES });
+    expect(loaded.sources).toHaveLength(1);
+    expect(loaded.servers).toMatchObject([{ name: 'hall', shadows: [] }]);
+  });
+
+  it('keeps valid servers beside invalid ones', async () => {
+    const { servers, refused, sources } = await loadConfig({
+      config: 'one-wrong-entry.mcp.json',
+      cwd: FIXTURES,
+    });
+    expect(servers.map(({ name }) => name)).toEqual(['hall']);
+    expect(sources).toMatchObject([{ ok: true }]);
+    expect(refused.map(({ name, failure }) => `${name} ${failure.code}: ${failure.message}`)).toEqual([
+      expect.stringMatching(/^wrong-command config-invalid: .*:4:24: .*'command'/),
+      expect.stringMatching(/^wrong-args config-invalid: .*:5:40: .*'args'/),
+      expect.stringMatching(/^empty-entry config-invalid: .*:6:5: /),
+      expect.stringMatching(/^not-an-object config-invalid: .*:7:5: /),
+    ]);
+  });
+
+  it("says what is wrong with the host's own servers", async () => {
+    const servers = { good: { command: 'x' }, bad: { comand: 'x' } } as unknown as Record<
+      string,
+      ServerConfig
+    >;
+    const loaded = await loadConfig({ servers, cwd: folder });
+    expect(loaded.servers).toMatchObject([{ name: 'good' }]);
+    expect(loaded.refused).toMatchObject([{ name: 'bad', source: 'the servers option' }]);
+    expect(loaded.problems.map(describeProblem)).toEqual([
+      "the servers option: server 'bad', field 'comand': is not a known field; did you mean 'command'?",
+      "the servers option: server 'bad': needs 'command' (a program to start) or 'url' (an address to connect to)",
+    ]);
+  });
+
+  it('reports a servers option that is not an object', async () => {
+    const loaded = await loadConfig({ servers: [] as unknown as Record<string, ServerConfig>, cwd: folder });
+    expect(loaded.sources).toMatchObject([
+      { id: 'host', ok: false, message: expect.stringContaining('a list') },
+    ]);
+  });
+});
+
+describe('a source that cannot be read', () => {
+  const failing = (code: string) => () => Promise.reject(Object.assign(new Error('secret'), { code }));
+
+  it.each([
+    ['ENOENT', 'there is no such file'],
+    ['EACCES', 'may not be read (permission denied)'],
+    ['EPERM', 'may not be read (operation not permitted)'],
+    ['EISDIR', 'is a folder, not a file'],
+    ['ENOTDIR', 'cannot be reached: a part of its path is not a folder'],
+    ['ELOOP', 'cannot be reached: its links form a cycle'],
+    ['ENAMETOOLONG', 'cannot be read: its name is too long'],
+    ['EIO', 'cannot be read (EIO)'],
+  ])('%s is reported in words', async (code, message) => {
+    const { sources, problems } = await loadConfig({ config: 'x.json', cwd: '/srv' }, failing(code));
+    expect(problems).toEqual([{ source: 'x.json', message }]);
+    expect(sources).toEqual([
+      { id: '/srv/x.json', scope: 'given', path: '/srv/x.json', ok: false, message: `x.json: ${message}` },
+    ]);
+  });
+
+  it('is reported, and stops no other source', async () => {
+    await symlink('loop.json', join(folder, 'loop.json'));
+    await written('lamp.json', LAMP);
+    const config = ['missing.json', '.', 'lamp.json/x', 'loop.json', 'a\0b', 'lamp.json'];
+    const { servers, sources } = await loadConfig({ config, cwd: folder });
+    expect(servers).toMatchObject([{ name: 'hall' }]);
+    expect(sources.map(({ message }) => message)).toEqual([
+      'missing.json: there is no such file',
+      '.: is a folder, not a file',
+      'lamp.json/x: cannot be reached: a part of its path is not a folder',
+      'loop.json: cannot be reached: its links form a cycle',
+      'a\\u{0}b: cannot be read (ERR_INVALID_ARG_VALUE)',
+      undefined,
+    ]);
+  });
+
+  it('is reported if its text is not a configuration', async () => {
+    const { sources, problems } = await loadConfig({ config: 'cut-short.mcp.json', cwd: FIXTURES });
+    expect(sources).toMatchObject([
+      { ok: false, message: expect.stringMatching(/^cut-short\.mcp\.json:3:\d+: /) },
+    ]);
+    expect(problems).toHaveLength(1);
+  });
+
+  it('is reported if it is far too large', async () => {
+    await written('large.json', ' '.repeat(4 * 1024 * 1024 + 1));
+    const { sources } = await loadConfig({ config: 'large.json', cwd: folder });
+    expect(sources).toMatchObject([{ ok: false, message: expect.stringContaining('larger than 4 MiB') }]);
+  });
+});
+
+describe('a source that is not an ordinary file', () => {
+  const pipe = async (name: string): Promise<string> => {
+    const path = join(folder, name);
+    await promisify(execFile)('mkfifo', [path]);
+    return path;
+  };
+
+  it('is not read if it was only found: a repository can contain a link to anything.', async () => {
+    const project = await mkdtemp(join(folder, 'repo-'));
+    await symlink(await pipe('endless'), join(project, '.mcp.json'));
+    await mkdir(join(project, '.vscode'));
+    await symlink('/dev/zero', join(project, '.vscode', 'mcp.json'));
+    const loaded = await loadConfig({ discover: { cwd: project, user: false }, cwd: folder });
+    expect(loaded.problems).toEqual([
+      { source: '.mcp.json', message: 'is a pipe, not a file' },
+      { source: '.vscode/mcp.json', message: 'is a device, not a file' },
+    ]);
+    expect(loaded.sources.map(({ ok }) => ok)).toEqual([false, false]);
+  });
+
+  it('is not read if the host says that it belongs to a project.', async () => {
+    const path = await pipe('of-a-project');
+    const loaded = await loadConfig({ config: { path, scope: 'project' }, cwd: folder });
+    expect(loaded.problems).toMatchObject([{ message: 'is a pipe, not a file' }]);
+  });
+
+  it('is refused if the host names it: the second reading would find nothing, or never end.', async () => {
+    const path = await pipe('given');
+    const socket = join(folder, 'socket');
+    const server = createServer().listen(socket);
+    await once(server, 'listening');
+    const { sources } = await loadConfig({ config: [path, '/dev/zero', socket], cwd: folder });
+    server.close();
+    await once(server, 'close');
+    expect(sources.map(({ message }) => message)).toEqual([
+      `${path}: is a pipe; give a file`,
+      '/dev/zero: is a device; give a file',
+      `${socket}: is a socket or a device, not a file`,
+    ]);
+  });
+});
+
+describe('a text file', () => {
+  it.each<[story: string, content: Buffer]>([
+    ['UTF-8', Buffer.from(LAMP)],
+    ['UTF-8 with a byte order mark', Buffer.from(`\uFEFF${LAMP}`)],
+    ['UTF-16, little end first', Buffer.from(`\uFEFF${LAMP}`, 'utf16le')],
+    ['UTF-16, big end first', Buffer.from(`\uFEFF${LAMP}`, 'utf16le').swap16()],
+    ['exactly the largest size', Buffer.from(LAMP.padEnd(4 * 1024 * 1024))],
+  ])('may be %s', async (_, content) => {
+    await written('encoded.json', content);
+    const { servers, problems } = await loadConfig({ config: 'encoded.json', cwd: folder });
+    expect(problems).toEqual([]);
+    expect(servers).toMatchObject([{ name: 'hall' }]);
+  });
+});
+
+describe('a file that is not text', () => {
+  it('is refused as a whole: a password in it would be changed.', async () => {
+    const config = '{ "mcpServers": { "caf\u00E9": { "command": "lamp" } } }';
+    await written('latin1.json', Buffer.from(config, 'latin1'));
+    await written('utf8.json', config);
+    const loaded = await loadConfig({ config: ['latin1.json', 'utf8.json'], cwd: folder });
+    expect(loaded.sources).toMatchObject([
+      { ok: false, message: 'latin1.json: is not UTF-8 text; save it as UTF-8' },
+      { ok: true },
+    ]);
+    expect(loaded.servers.map(({ name, source }) => [name, source])).toEqual([['caf\u00E9', 'utf8.json']]);
+  });
+});
+
+describe('a source with a given text', () => {
+  it('is not read again, and starts from its own folder if it belongs to a project', async () => {
+    const never = () => Promise.reject(new Error('read'));
+    const source = { id: 'found', scope: 'project', text: LAMP } as const;
+    const inline = await readSource(source, '/srv', never);
+    expect([...(inline?.entries.keys() ?? [])]).toEqual(['hall']);
+    expect(inline?.baseDir).toBe('/srv');
+    const file = await readSource({ ...source, path: '/repo/.mcp.json' }, '/srv', never);
+    expect(file?.baseDir).toBe('/repo');
+  });
+});

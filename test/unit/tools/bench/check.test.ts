@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { figures, loadScript, measured, type Results } from '../../../support/tools/bench.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+
+useLeakCheck();
+
+const { compare } = await loadScript<{
+  compare(
+    now: Results,
+    committed: Results,
+  ): readonly { what: string; before: number; now: number; isLost: boolean }[];
+}>('check.mjs');
+const { judge, TARGETS } = await loadScript<{
+  judge(results: Results): readonly { what: string; target: string; measured: string; verdict: string }[];
+  TARGETS: readonly { what: string }[];
+}>('targets.mjs');
+
+/** Results in which a call of Troupe takes so many times what one of the SDK client takes. */
+const calls = (times: number, closeMs = 4_000): Results => ({
+  scenarios: {
+    calls: measured({
+      'stdio, 1': { troupe: figures({ callUs: 10 * times }), sdk: figures({ callUs: 10 }) },
+    }),
+    close: measured({ '50 stubborn under sh -c': { troupe: figures({ closeMs, later: 0 }) } }),
+  },
+});
+const STDIO = '`callTool` over stdio, one after another';
+
+describe('the check of a bench', () => {
+  it('fails a ratio that is more than 15 % worse than the committed one, and no other.', () => {
+    expect(compare(calls(1.1), calls(1))).toEqual([{ what: STDIO, before: 1, now: 1.1, isLost: false }]);
+    expect(compare(calls(1.16), calls(1))).toEqual([{ what: STDIO, before: 1, now: 1.16, isLost: true }]);
+    expect(compare(calls(0.5), calls(1))[0]?.isLost).toBe(false);
+  });
+
+  it('does not compare what only one side has measured, nor milliseconds of two machines.', () => {
+    expect(compare({ scenarios: {} }, calls(1))).toEqual([]);
+    expect(compare(calls(1, 40_000), calls(1, 4_000)).map(({ what }) => what)).toEqual([STDIO]);
+  });
+});
+
+describe('the targets of a bench', () => {
+  const row = (results: Results, what: string) => judge(results).find((one) => one.what === what);
+
+  it('are met up to their bound, not met above it, and not measured without figures.', () => {
+    expect(row(calls(1), STDIO)).toMatchObject({
+      target: '≤ 1.00 × SDK client',
+      measured: '1.00 ×',
+      verdict: 'met',
+    });
+    expect(row(calls(1.01), STDIO)?.verdict).toBe('not met');
+    expect(row({ scenarios: {} }, STDIO)).toMatchObject({ measured: '–', verdict: 'not measured' });
+  });
+
+  it('can be times of this machine, counted by the worst run.', () => {
+    const what = 'close of 50 stubborn servers under `sh -c`';
+    expect(row(calls(1, 4_400), what)).toMatchObject({
+      target: '≤ 4.5 s',
+      measured: '4.4 s',
+      verdict: 'met',
+    });
+    expect(row(calls(1, 4_600), what)?.verdict).toBe('not met');
+    expect(row(calls(1), 'left alive after that')).toMatchObject({ measured: '0', verdict: 'met' });
+  });
+
+  it('are told apart by their words.', () => {
+    expect(new Set(TARGETS.map(({ what }) => what)).size).toBe(TARGETS.length);
+  });
+});

@@ -1,0 +1,107 @@
+/** The verdict on the calls of a chaos run: each thing that must not happen is noticed. */
+import { describe, expect, it } from 'vitest';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { Ledger } from '../../../support/tools/chaos.js';
+
+const LIMIT_MS = 1_000;
+const answer = (id: string) => ({ content: [{ type: 'text', text: id }] });
+const failure = (code: string) => Object.assign(new Error('told'), { code });
+
+function ledgerOf(...calls: readonly (readonly [id: string, tool: string, outcome: string])[]) {
+  const ledger = new Ledger();
+  for (const [id, tool, outcome] of calls) {
+    ledger.begin(id, tool);
+    if (outcome === 'answered') ledger.answered(id, answer(id), 1, LIMIT_MS);
+    else ledger.failed(id, failure(outcome), 1, LIMIT_MS);
+  }
+  return ledger;
+}
+
+useLeakCheck();
+
+describe('The ledger of a chaos run', () => {
+  it('is content when every outcome is what the servers and the events say.', () => {
+    const ledger = ledgerOf(
+      ['a', 'act', 'answered'],
+      ['b', 'act', 'OUTCOME_UNKNOWN'],
+      ['c', 'act', 'OUTCOME_UNKNOWN'],
+      ['d', 'put', 'answered'],
+      ['e', 'read', 'answered'],
+      ['f', 'act', 'NOT_READY'],
+      ['g', 'slow', 'CALL_TIMEOUT'],
+      ['h', 'act', 'UNKNOWN_TOOL'],
+    );
+    const journal = [
+      { ev: 'act', id: 'a' },
+      { ev: 'act', id: 'b' },
+      { ev: 'put', id: 'd' },
+      { ev: 'put', id: 'd' },
+      { ev: 'slow', id: 'g' },
+    ];
+    expect(ledger.judge(journal, { answered: 3, 'outcome-unknown': 2, 'timed-out': 1 })).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a side effect that happened twice',
+      'act',
+      'OUTCOME_UNKNOWN',
+      2,
+      'a (act, outcome-unknown) was executed 2',
+    ],
+    ['a slow one that happened twice', 'slow', 'CALL_TIMEOUT', 2, 'a (slow, timed-out) was executed 2'],
+    ['an answer without the side effect', 'act', 'answered', 0, 'a (act, answered) was executed 0'],
+    ['a side effect of a call that was not sent', 'act', 'NOT_READY', 1, 'a (act, not-sent) was executed 1'],
+  ])('notices %s.', (_, tool, outcome, times, fault) => {
+    const journal = Array.from({ length: times }, () => ({ ev: tool, id: 'a' }));
+    const told = { 'outcome-unknown': 1, 'timed-out': 1, answered: 1 };
+    expect(ledgerOf(['a', tool, outcome]).judge(journal, told).join('\n')).toContain(fault);
+  });
+
+  it('notices a side effect that nobody asked for.', () => {
+    expect(ledgerOf().judge([{ ev: 'act', id: 'x' }], {})).toEqual(['x was executed and never called']);
+  });
+
+  it('notices a second process of one server.', () => {
+    const second = { ev: 'second', name: 'stdio-1', pid: 2, former: 1 };
+    expect(ledgerOf().judge([second], {})).toEqual(['stdio-1: process 2 was started while 1 was alive']);
+  });
+
+  it('notices a call that never settled, settled twice, or settled late.', () => {
+    const ledger = ledgerOf(['b', 'read', 'NOT_READY']);
+    ledger.begin('a', 'read');
+    ledger.failed('b', failure('NOT_READY'), LIMIT_MS + 1, LIMIT_MS);
+    expect(ledger.judge([], {})).toEqual([
+      'b settled twice: not-sent, then not-sent',
+      `b took ${LIMIT_MS + 1} ms and may take ${LIMIT_MS}`,
+      'a (read) never settled',
+    ]);
+  });
+
+  it('notices the answer of another call, an error that no call may have, and a listener that stayed.', () => {
+    const ledger = new Ledger();
+    ledger.begin('a', 'read');
+    ledger.answered('a', answer('b'), 1, LIMIT_MS);
+    ledger.begin('c', 'read');
+    ledger.failed('c', new TypeError('cannot read'), 1, LIMIT_MS);
+    ledger.listeners('c', 1);
+    const faults = ledger.judge([], { answered: 1 });
+    expect(faults[0]).toBe('a was given the answer of another call');
+    expect(faults[1]).toMatch(/^c failed with an unexpected error: TypeError: cannot read/);
+    expect(faults[2]).toBe("c left 1 listeners on its caller's signal");
+  });
+
+  it('notices events that tell something else than the callers were told.', () => {
+    const ledger = ledgerOf(['a', 'read', 'answered'], ['b', 'read', 'OUTCOME_UNKNOWN']);
+    expect(ledger.judge([], { answered: 2 })).toEqual([
+      '1 calls were answered, but 2 events say so',
+      '1 calls were outcome-unknown, but 0 events say so',
+    ]);
+  });
+
+  it('lets a call that was given up have ended before it was sent, or between two sendings.', () => {
+    const ledger = ledgerOf(['a', 'read', 'CALL_ABORTED'], ['b', 'read', 'CALL_ABORTED']);
+    expect(ledger.judge([], { 'outcome-unknown': 1 })).toEqual([]);
+    expect(ledger.judge([], { 'outcome-unknown': 1, aborted: 2 })).toHaveLength(1);
+  });
+});

@@ -1,0 +1,360 @@
+/** The event stream that answers one request: resumed where that is possible, lost at once where it is not. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { describe, expect, it } from 'vitest';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { useHttpFixture } from '../../../support/http-fixture.js';
+import { failureOf, notification, open, request } from '../../../support/session-record.js';
+import {
+  answer,
+  event,
+  mcp,
+  openStream,
+  refuse,
+  result,
+  type Handler,
+} from '../../../support/http-server.js';
+
+useLeakCheck();
+const connect = useHttpFixture();
+
+const isResume = ({ method, headers }: { method: string; headers: Record<string, unknown> }): boolean =>
+  method === 'GET' && headers['last-event-id'] !== undefined;
+
+/** GET with `Last-Event-ID` goes to `resume`, any other is 405. */
+const resumable = (post: Handler, resume: Handler): Handler =>
+  mcp({ request: post, listen: (seen, res) => (isResume(seen) ? resume : refuse(405))(seen, res) });
+
+const primed: Handler = (_seen, res) => void openStream(res).end('id: ev-1\nretry: 200\ndata:\n\n');
+
+describe('A stream that ends before the answer', () => {
+  it('is resumed after the pause that the server wants, and the answer comes once', async () => {
+    const { server, clock, transport, said } = await connect(
+      resumable(primed, (_seen, res) => {
+        const text = event(result(1, { late: true }), 'ev-2');
+        openStream(res).end(text + text);
+      }),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    await clock.whenSet(200);
+    expect(server.seen.some(isResume)).toBe(false);
+    await clock.advance(200);
+    expect(await said.answerTo(1)).toEqual(result(1, { late: true }));
+
+    const [resume] = await server.arrived(isResume);
+    expect(resume?.headers).toMatchObject({ 'last-event-id': 'ev-1', accept: 'text/event-stream' });
+    await transport.send(request(2, 'ping'));
+    await clock.whenSet(200);
+    expect(said.messages.filter((message) => 'id' in message && message.id === 1)).toHaveLength(1);
+    expect(said.lost).toEqual([]);
+  });
+
+  it('is resumed when the socket was cut, too', async () => {
+    const { clock, transport, said } = await connect(
+      resumable(
+        (_seen, res) => {
+          openStream(res).write('id: ev-1\ndata:\n\n', () => res.destroy());
+        },
+        (_seen, res) => void openStream(res).end(event(result(1, {}))),
+      ),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    await clock.whenSet(1_000);
+    await clock.advance(1_000);
+    await said.answerTo(1);
+    expect(said.lost).toEqual([]);
+  });
+
+  it('goes on from the last event of every part', async () => {
+    let part = 1;
+    const { server, clock, transport, said } = await connect(
+      resumable(primed, (_seen, res) => {
+        part += 1;
+        const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { part } };
+        openStream(res).end(part < 9 ? event(progress, `ev-${part}`) : event(result(1, {})));
+      }),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    for (let n = 1; n < 9; n += 1) {
+      await clock.whenSet(200);
+      await clock.advance(200);
+      await server.arrived(isResume, n);
+    }
+    await said.answerTo(1);
+    expect(server.seen.filter(isResume).map(({ headers }) => headers['last-event-id'])).toEqual(
+      Array.from({ length: 8 }, (_, i) => `ev-${i + 1}`),
+    );
+  });
+
+  it('is requested ever more slowly while each part brings nothing but its own end', async () => {
+    let part = 1;
+    const { server, clock, transport, said } = await connect(
+      resumable(
+        (_seen, res) => void openStream(res).end('id: ev-1\nretry: 0\ndata:\n\n'),
+        (_seen, res) => {
+          part += 1;
+          const end = part < 14 ? 'data:\n\n' : `data: ${JSON.stringify(result(1, {}))}\n\n`;
+          openStream(res).end(`id: ev-${part}\nretry: 0\n${end}`);
+        },
+      ),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    for (let n = 0; n < 13; n += 1) {
+      const ms = Math.min(100 * 1.5 ** n, 5_000);
+      await clock.whenSet(ms);
+      await clock.advance(ms);
+    }
+    await said.answerTo(1);
+    expect(server.seen.filter(isResume)).toHaveLength(13);
+    expect(said.lost).toEqual([]);
+  });
+
+  it('is requested again no sooner than after 100 ms, although messages come', async () => {
+    let part = 1;
+    const { server, clock, transport, said } = await connect(
+      resumable(
+        (_seen, res) => void openStream(res).end('id: ev-1\nretry: 0\ndata:\n\n'),
+        (_seen, res) => {
+          part += 1;
+          const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { part } };
+          openStream(res).end(part < 9 ? event(progress, `ev-${part}`) : event(result(1, {})));
+        },
+      ),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    for (let n = 1; n < 9; n += 1) {
+      await clock.whenSet(100);
+      await clock.advance(100);
+      await server.arrived(isResume, n);
+    }
+    await said.answerTo(1);
+    expect(server.seen.filter(isResume)).toHaveLength(8);
+  });
+
+  it.each([
+    ['an event', 'id: ev-1\nretry: 0\ndata:\n\n'],
+    ['a message', `retry: 0\n${event({ jsonrpc: '2.0', method: 'notifications/x' }, 'ev-1')}`],
+    [
+      'two events from the beginning, the last one',
+      `id: ev-0\nretry: 0\ndata:\n\n${event({ jsonrpc: '2.0', method: 'notifications/x' }, 'ev-1')}`,
+    ],
+  ])('is lost after five tries that bring %s with the same id again', async (_, text) => {
+    const again: Handler = (_seen, res) => void openStream(res).end(text);
+    const { server, clock, transport, said } = await connect(resumable(again, again));
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    for (let n = 1; n <= 5; n += 1) {
+      await clock.whenSet(n === 1 ? 100 : 1_000 * 1.5 ** (n - 2));
+      await clock.advance(5_000);
+      await server.arrived(isResume, n);
+    }
+    await said.until(() => said.lost.length > 0);
+    expect(server.seen.filter(isResume)).toHaveLength(5);
+    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
+  });
+
+  it('is tried again with growing pauses while the server is not ready, five times at most', async () => {
+    const { server, clock, transport, said } = await connect(resumable(primed, refuse(503)));
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    for (const ms of [200, 1_000, 1_500, 2_250, 3_375]) {
+      await clock.whenSet(ms);
+      await clock.advance(ms);
+    }
+    await said.until(() => said.lost.length > 0);
+    expect(server.seen.filter(isResume)).toHaveLength(5);
+    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('is lost when the server refuses to resume it', async () => {
+    const { clock, transport, said } = await connect(resumable(primed, refuse(400, 'unknown event')));
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    await clock.whenSet(200);
+    await clock.advance(200);
+    await said.until(() => said.lost.length > 0);
+    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'http-status', http: { status: 400 } } }]);
+    expect(said.doubts).toBe(0);
+  });
+
+  it.each<[string, Handler, RegExp]>([
+    ['ended', (_seen, res) => void openStream(res).end(': nothing\n\n'), /ended before the answer/],
+    [
+      'was cut',
+      (_seen, res) => void openStream(res).write(': nothing\n\n', () => res.destroy()),
+      /broke off before the answer/,
+    ],
+  ])(
+    'is lost at once when it %s without event ids, and nothing is asked for again',
+    async (_, post, told) => {
+      const { server, clock, transport, said } = await connect(mcp({ request: post }));
+      await open(transport);
+      await transport.send(request(1, 'tools/call'));
+      await said.until(() => said.lost.length > 0);
+      expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
+      expect(said.lost[0]?.failure.message).toMatch(told);
+      expect(said.doubts).toBe(1);
+      expect(clock.pending).toEqual([]);
+      expect(server.seen.filter(isResume)).toHaveLength(0);
+    },
+  );
+});
+
+describe('A stream that has given the answer', () => {
+  it('does not hide progress that came ahead of the answer in the same chunk', async () => {
+    const { transport } = await connect(
+      mcp({
+        request: (seen, res) => {
+          const meta = seen.rpc.params?.['_meta'] as { progressToken: number };
+          const params = { progressToken: meta.progressToken, progress: 1 };
+          const progress = { jsonrpc: '2.0', method: 'notifications/progress', params };
+          openStream(res).end(event(progress) + event(result(seen.rpc.id, { content: [] })));
+        },
+      }),
+    );
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    const seen: number[] = [];
+    await client.callTool({ name: 'x' }, undefined, {
+      onprogress: ({ progress }) => void seen.push(progress),
+    });
+    expect(seen).toEqual([1]);
+    await client.close();
+  });
+
+  it('is not resumed when the answer is an error', async () => {
+    const { server, clock, transport, said } = await connect(
+      mcp({
+        request: (seen, res) => {
+          const error = { jsonrpc: '2.0', id: seen.rpc.id, error: { code: -32_602, message: 'no' } };
+          openStream(res).end(`id: ev-1\ndata:\n\n${event(error, 'ev-2')}`);
+        },
+      }),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    await said.answerTo(1);
+    const [call] = await server.arrived(({ rpc }) => rpc.id === 1);
+    await call?.over;
+    await clock.advance(60_000);
+    await transport.send(request(2, 'tools/call'));
+    await said.answerTo(2);
+    expect(server.seen.filter(isResume)).toHaveLength(0);
+    expect(said.lost).toEqual([]);
+  });
+
+  it('is given up after a second when the server keeps it open', async () => {
+    const { server, clock, transport, said } = await connect(
+      mcp({ request: (seen, res) => void openStream(res).write(event(result(seen.rpc.id, {}))) }),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    await said.answerTo(1);
+    const [call] = await server.arrived(({ rpc }) => rpc.id === 1);
+    await clock.advance(1_000);
+    await call?.over;
+    expect(said.lost).toEqual([]);
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('leaves its socket to the next request', async () => {
+    const { server, transport, said } = await connect(
+      mcp({ request: (seen, res) => void openStream(res).end(event(result(seen.rpc.id, {}))) }),
+    );
+    await open(transport);
+    for (let id = 1; id <= 10; id += 1) {
+      await transport.send(request(id, 'tools/call'));
+      await said.answerTo(id);
+    }
+    expect(server.sockets.size).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('An event above the limit', () => {
+  it('fails its own request only', async () => {
+    const { server, transport, said } = await connect(
+      mcp({
+        request: (seen, res) => {
+          const text = 'x'.repeat(seen.rpc.method === 'big' ? 300_000 : 10);
+          openStream(res).write(event(result(seen.rpc.id, { text })));
+          if (seen.rpc.method !== 'big') res.end();
+        },
+      }),
+      { maxMessageBytes: 100_000 },
+    );
+    await open(transport);
+    await transport.send(request(1, 'big'));
+    await transport.send(request(2, 'small'));
+    await said.answerTo(2);
+    await said.until(() => said.lost.length > 0);
+    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'message-too-large' } }]);
+    const [big] = await server.arrived(({ rpc }) => rpc.method === 'big');
+    await big?.over;
+    expect(transport.ended).toBeUndefined();
+  });
+});
+
+describe('A cancelled request', () => {
+  it('gives up its open stream after the notification went out, and says nothing more', async () => {
+    const order: string[] = [];
+    const { server, transport, said } = await connect(
+      mcp({
+        request: (seen, res) => {
+          void openStream(res);
+          void seen.over.then(() => order.push('stream given up'));
+        },
+        accept: (seen, res) => {
+          if (seen.rpc.method === 'notifications/cancelled') order.push('told');
+          refuse(202)(seen, res);
+        },
+      }),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    await transport.send(notification('notifications/cancelled', { requestId: 1 }));
+    const [call] = await server.arrived(({ rpc }) => rpc.id === 1);
+    await call?.over;
+    expect(order).toEqual(['told', 'stream given up']);
+    expect(said.lost).toEqual([]);
+    expect(said.doubts).toBe(0);
+  });
+
+  it('rejects a send that still waits, while others go on', async () => {
+    const held: (() => void)[] = [];
+    const { server, transport, said } = await connect(
+      mcp({ request: (seen, res) => void held.push(() => answer(res, seen, {})) }),
+    );
+    await open(transport);
+    const cancelled = failureOf(transport.send(request(1, 'tools/call')));
+    const other = transport.send(request(2, 'tools/call'));
+    await server.arrived(({ rpc }) => rpc.method === 'tools/call', 2);
+    await transport.send(notification('notifications/cancelled', { requestId: 1 }));
+    expect(await cancelled).toMatchObject({ written: true });
+    for (const release of held) release();
+    await other;
+    expect(said.messages.at(-1)).toEqual(result(2, {}));
+  });
+
+  it('frees a request whose body never comes', async () => {
+    const { server, transport } = await connect(
+      mcp({
+        request: (_seen, res) => {
+          res.writeHead(200, { 'content-type': 'application/json' });
+          res.flushHeaders();
+        },
+      }),
+    );
+    await open(transport);
+    const stuck = failureOf(transport.send(request(1, 'tools/call')));
+    const [call] = await server.arrived(({ rpc }) => rpc.id === 1);
+    await transport.send(notification('notifications/cancelled', { requestId: 1 }));
+    await stuck;
+    await call?.over;
+    expect(transport.ended).toBeUndefined();
+  });
+});

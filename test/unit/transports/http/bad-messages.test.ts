@@ -1,0 +1,69 @@
+/** What a server sends instead of messages, in any number: it is told seldom, and costs little. */
+import { expect, it } from 'vitest';
+import { createSseTransport } from '../../../../src/transports/http/sse.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { useHttpFixture } from '../../../support/http-fixture.js';
+import { open, request, failureOf } from '../../../support/session-record.js';
+import { event, mcp, openStream, refuse, result } from '../../../support/http-server.js';
+
+useLeakCheck();
+const connect = useHttpFixture();
+
+const CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+
+it.each([
+  ['a batch of a million numbers', data(Array.from({ length: 1_000_000 }, () => 0))],
+  ['a hundred thousand numbers', '0'.repeat(100_000).replaceAll('0', 'data: 0\n\n')],
+])('An event stream with %s is told of once', async (_, stream) => {
+  const { clock, transport, said } = await connect(
+    mcp({ listen: (_seen, res) => void openStream(res).write(stream + event(CHANGED)) }),
+  );
+  await open(transport);
+  await said.until(() => said.messages.length > 1);
+  expect(said.messages.slice(1)).toEqual([CHANGED]);
+  await clock.advance(1_000);
+  expect(said.notices.map(({ kind }) => kind)).toEqual(['bad-message']);
+});
+
+it.each([
+  ['holds anything else', [CHANGED, 1]],
+  ['is empty', []],
+  ['is longer than any that is meant', Array.from({ length: 1_001 }, () => CHANGED)],
+])('A batch that %s is left out as a whole', async (_, batch) => {
+  const { clock, transport, said } = await connect(
+    mcp({ listen: (_seen, res) => void openStream(res).write(data(batch) + event(CHANGED)) }),
+  );
+  await open(transport);
+  await said.until(() => said.messages.length > 1);
+  expect(said.messages.slice(1)).toEqual([CHANGED]);
+  await clock.advance(1_000);
+  expect(said.notices).toMatchObject([{ kind: 'bad-message' }]);
+});
+
+it('A JSON answer in such a batch fails its request', async () => {
+  const { transport, said } = await connect(
+    mcp({
+      request: (seen, res) => refuse(200, JSON.stringify([result(seen.rpc.id, {}), 1]), JSON_TYPE)(seen, res),
+    }),
+  );
+  await open(transport);
+  const { failure } = await failureOf(transport.send(request(1, 'tools/list')));
+  expect(failure.code).toBe('http-not-mcp');
+  expect(said.messages).toHaveLength(1);
+});
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+it('What was heard last is told before the end, and no timer stays', async () => {
+  const { server, clock, transport, said } = await connect(
+    (_seen, res) => void openStream(res).write(`event: endpoint\ndata: /post\n\n${data(1)}: alive\n\n`),
+    { create: createSseTransport },
+  );
+  await transport.start();
+  await said.until(() => clock.pending.length > 0);
+  await transport.close();
+  expect(said.notices).toMatchObject([{ kind: 'bad-message' }]);
+  expect(clock.pending).toEqual([]);
+  await server.idle();
+});

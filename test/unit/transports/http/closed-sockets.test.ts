@@ -1,0 +1,121 @@
+/** Servers that close a socket after a reply without having said so, just as the next request goes out on it. */
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { useHttpFixture } from '../../../support/http-fixture.js';
+import { failureOf, open, request } from '../../../support/session-record.js';
+import { echo, mcp, result, type Handler, type Seen } from '../../../support/http-server.js';
+
+useLeakCheck();
+const connect = useHttpFixture();
+
+const isMethod =
+  (method: string) =>
+  ({ rpc }: Seen): boolean =>
+    rpc.method === method;
+
+/** Resets a socket on which a second request comes, where that is one of these. */
+function closing(inner: Handler, isStale: (seen: Seen) => boolean): Handler {
+  const used = new WeakSet<Socket>();
+  return (seen, res) => {
+    const socket = res.socket!;
+    if (used.has(socket) && isStale(seen)) return void socket.resetAndDestroy();
+    used.add(socket);
+    inner(seen, res);
+  };
+}
+
+describe('A server that serves one request on each socket, and does not say so', () => {
+  it('is opened, answers, and gets every call once', async () => {
+    const { server, transport, said } = await connect(closing(mcp({ sessionId: 's-1' }), () => true));
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    for (const id of [2, 3, 4]) await transport.send(request(id, 'tools/call'));
+    await transport.close();
+    expect(said.messages.slice(1)).toEqual([
+      result(1, { method: 'tools/list' }),
+      ...[2, 3, 4].map((id) => result(id, { method: 'tools/call' })),
+    ]);
+    expect(server.seen.filter(isMethod('tools/call'))).toHaveLength(3);
+    expect(said).toMatchObject({ doubts: 0, lost: [] });
+    expect(said.notices.map(({ kind }) => kind)).not.toContain('session-delete-failed');
+    await server.idle();
+  });
+});
+
+describe('A socket that was idle while the machine slept', () => {
+  it('carries no call, however little of its time the machine was awake', async () => {
+    const sockets: (Socket | null)[] = [];
+    const note: Handler = (seen, res) => {
+      sockets.push(res.socket);
+      echo(seen, res);
+    };
+    const { clock, transport } = await connect(mcp({ request: note }));
+    await open(transport);
+    for (const [id, idleMs] of [0, 3_999, 4_000, 3_600_000].entries()) {
+      await clock.advance(idleMs);
+      await transport.send(request(id + 1, 'tools/call'));
+    }
+    const [first, second, third, fourth] = sockets;
+    expect(second).toBe(first);
+    expect(new Set([second, third, fourth]).size).toBe(3);
+  });
+});
+
+describe('A socket that is closed just as a request goes out on it', () => {
+  it('costs a call its certainty: it is never sent twice', async () => {
+    const { server, transport, said } = await connect(closing(mcp(), isMethod('tools/call')));
+    await open(transport);
+    await transport.send(request(9, 'prompts/list'));
+    const error = await failureOf(transport.send(request(1, 'tools/call')));
+    expect(error).toMatchObject({ written: true, failure: { code: 'connection-lost' } });
+    expect(server.seen.filter(isMethod('tools/call'))).toHaveLength(1);
+    expect(said.doubts).toBe(1);
+  });
+
+  it.each(['ping', 'tools/list', 'notifications/initialized'])(
+    'costs nothing where it cannot act twice: %s',
+    async (method) => {
+      const { server, transport, said } = await connect(closing(mcp(), isMethod(method)));
+      await open(transport);
+      await transport.send(request(9, 'prompts/list'));
+      await transport.send(request(1, 'ping'));
+      await transport.send(request(2, 'tools/list'));
+      await transport.send(request(3, 'tools/call'));
+      expect(said.messages).toHaveLength(5);
+      expect(server.seen.filter(isMethod(method))).toHaveLength(2);
+      expect(said.doubts).toBe(0);
+    },
+  );
+
+  it('gives a reason to ask where the server went away with it', async () => {
+    const { server, transport, said } = await connect(
+      mcp({ request: (seen, res) => (isMethod('tools/list')(seen) ? undefined : echo(seen, res)) }),
+    );
+    await open(transport);
+    await transport.send(request(9, 'prompts/list'));
+    const listed = failureOf(transport.send(request(1, 'tools/list')));
+    await server.arrived(isMethod('tools/list'));
+    await server.close();
+    expect((await listed).failure.code).toBe('connection-lost');
+    expect(said.doubts).toBe(1);
+  });
+
+  it('is not blamed where a new one breaks as well', async () => {
+    let pings = 0;
+    const { transport } = await connect(
+      mcp({
+        request: (seen, res) => {
+          if (seen.rpc.method !== 'ping') return echo(seen, res);
+          pings += 1;
+          res.destroy();
+        },
+      }),
+    );
+    await open(transport);
+    await transport.send(request(9, 'prompts/list'));
+    const error = await failureOf(transport.send(request(1, 'ping')));
+    expect(error.failure.code).toBe('connection-lost');
+    expect(pings).toBe(2);
+  });
+});

@@ -1,0 +1,157 @@
+/** An address without a type: streamable HTTP first, the older transport where that is refused. */
+import { describe, expect, it } from 'vitest';
+import type { HttpTransportOptions } from '../../../../src/transports/http/http-session.js';
+import { createHttpTransport } from '../../../../src/transports/http/http-fallback.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { useHttpFixture, type Fixture } from '../../../support/http-fixture.js';
+import { failureOf, INITIALIZE, open, request } from '../../../support/session-record.js';
+import { event, mcp, openStream, refuse, result, type Handler } from '../../../support/http-server.js';
+
+useLeakCheck();
+const fixture = useHttpFixture();
+const connect = (handle: Handler, options: Partial<HttpTransportOptions> = {}): Promise<Fixture> =>
+  fixture(handle, { ...options, create: createHttpTransport });
+
+/** Only the older transport is there; a POST to its stream's address gets `status`. */
+function oldOnly(status: number): Handler {
+  let stream: Parameters<Handler>[1] | undefined;
+  return (seen, res) => {
+    if (seen.path === '/mcp' && seen.method === 'GET') {
+      stream = openStream(res);
+      stream.write('event: endpoint\ndata: /messages\n\n');
+    } else if (seen.path === '/messages') {
+      res.writeHead(202).end();
+      if (seen.rpc.id !== undefined) stream?.write(event(result(seen.rpc.id, { old: true })));
+    } else {
+      refuse(status)(seen, res);
+    }
+  };
+}
+
+describe('The HTTP transport for an address without a type', () => {
+  it('stays with streamable HTTP where that works', async () => {
+    const { server, transport, said } = await connect(mcp({ sessionId: 's-1' }));
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    expect(transport.kind).toBe('http');
+    expect(transport.sessionId).toBe('s-1');
+    expect(said.messages).toHaveLength(2);
+    await transport.close();
+    expect(server.seen.map(({ method }) => method)).toContain('DELETE');
+    expect(said.closes).toBe(1);
+  });
+
+  it.each([400, 404, 405, 415])(
+    'falls back to the older transport after %i, unnoticed by its user',
+    async (status) => {
+      const { server, transport, said } = await connect(oldOnly(status));
+      await open(transport);
+      await transport.send(request(1, 'tools/list'));
+      expect(await said.answerTo(1)).toEqual(result(1, { old: true }));
+      expect(await said.answerTo(0)).toEqual(result(0, { old: true }));
+      expect(transport.kind).toBe('sse');
+      expect(transport.url).toBe(server.url);
+      expect(said.closes).toBe(0);
+      await transport.close();
+      expect(said.closes).toBe(1);
+      await server.idle();
+    },
+  );
+
+  it.each([401, 403, 408, 429, 500, 503])('does not fall back after %i', async (status) => {
+    const { server, transport } = await connect(oldOnly(status));
+    await transport.start();
+    expect((await failureOf(transport.send(INITIALIZE))).failure.http?.status).toBe(status);
+    expect(server.seen).toHaveLength(1);
+    expect(transport.kind).toBe('http');
+  });
+
+  it('falls back for the first message only', async () => {
+    const { server, transport } = await connect(mcp({ request: refuse(405) }));
+    await open(transport);
+    const gets = (): number => server.seen.filter(({ method }) => method === 'GET').length;
+    await server.arrived(({ method }) => method === 'GET');
+    expect((await failureOf(transport.send(request(1, 'x')))).failure.http?.status).toBe(405);
+    expect(gets()).toBe(1);
+    expect(transport.kind).toBe('http');
+  });
+
+  it('tells both refusals when neither works', async () => {
+    const { server, transport } = await connect((seen, res) =>
+      refuse(404, seen.method === 'GET' ? 'no stream' : 'no post')(seen, res),
+    );
+    await transport.start();
+    const { failure, written } = await failureOf(transport.send(INITIALIZE));
+    expect(failure).toMatchObject({ code: 'http-status', http: { status: 404, bodyStart: 'no post' } });
+    expect(failure.message).toMatch(/no post.*no stream/);
+    expect(written).toBe(false);
+    await server.idle();
+  });
+
+  it('tells the refusal where the older transport opens a stream and says nothing on it', async () => {
+    const { server, clock, transport, said } = await connect((seen, res) => {
+      if (seen.method === 'GET') openStream(res);
+      else refuse(400, 'X-Api-Version is missing')(seen, res);
+    });
+    await transport.start();
+    const refused = failureOf(transport.send(INITIALIZE));
+    await clock.whenSet(10_000);
+    await clock.advance(10_000);
+    const { failure } = await refused;
+    expect(failure).toMatchObject({ code: 'http-status', http: { status: 400 } });
+    expect(failure.message).toMatch(/X-Api-Version is missing.*older SSE transport.*named no address/);
+    await server.idle();
+    expect(clock.pending).toEqual([]);
+    expect(said.closes).toBe(0);
+  });
+
+  it('leaves an older server that is slow to open its stream the time of the handshake', async () => {
+    const old = oldOnly(404);
+    let openNow = (): void => {};
+    const { server, clock, transport, said } = await connect((seen, res) => {
+      if (seen.method === 'GET') openNow = () => old(seen, res);
+      else old(seen, res);
+    });
+    await transport.start();
+    const sent = transport.send(INITIALIZE);
+    await server.arrived(({ method }) => method === 'GET');
+    await clock.advance(25_000);
+    openNow();
+    await sent;
+    expect(await said.answerTo(0)).toEqual(result(0, { old: true }));
+    expect(transport.kind).toBe('sse');
+  });
+
+  it('asks for credentials where only they are missing for the older transport', async () => {
+    const { transport } = await connect((seen, res) => refuse(seen.method === 'GET' ? 401 : 405)(seen, res));
+    await transport.start();
+    expect((await failureOf(transport.send(INITIALIZE))).failure.code).toBe('auth-required');
+  });
+
+  it('can be closed while it falls back', async () => {
+    const { server, transport, said } = await connect((seen, res) => {
+      if (seen.method === 'POST') refuse(405)(seen, res);
+      else openStream(res);
+    });
+    await transport.start();
+    const stuck = failureOf(transport.send(INITIALIZE));
+    await server.arrived(({ method }) => method === 'GET');
+    await transport.close();
+    expect((await stuck).failure.code).toBe('connection-lost');
+    expect(said.closes).toBe(1);
+    await server.idle();
+  });
+
+  it('passes on why a session of the older transport ended', async () => {
+    let stream: Parameters<Handler>[1] | undefined;
+    const old = oldOnly(405);
+    const { transport, said } = await connect((seen, res) => {
+      if (seen.method === 'GET') stream = res;
+      old(seen, res);
+    });
+    await open(transport);
+    stream?.end();
+    await said.closed;
+    expect(transport.ended).toMatchObject({ code: 'connection-lost' });
+  });
+});

@@ -1,0 +1,265 @@
+/** The older HTTP+SSE transport: the stream is the session. */
+import { describe, expect, it } from 'vitest';
+import type { HttpTransportOptions } from '../../../../src/transports/http/http-session.js';
+import { createSseTransport } from '../../../../src/transports/http/sse.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { useHttpFixture, type Fixture } from '../../../support/http-fixture.js';
+import { failureOf, INITIALIZE, notification, open, request } from '../../../support/session-record.js';
+import {
+  event,
+  openStream,
+  refuse,
+  result,
+  startServer,
+  type Handler,
+} from '../../../support/http-server.js';
+
+useLeakCheck();
+const fixture = useHttpFixture();
+const connect = (handle: Handler, options: Partial<HttpTransportOptions> = {}): Promise<Fixture> =>
+  fixture(handle, { ...options, create: createSseTransport });
+
+/** A correct server that answers on its one stream. `post` may replace what it does with a message. */
+function sse(post?: Handler): Handler & { stream?: Parameters<Handler>[1] } {
+  const handle: Handler & { stream?: Parameters<Handler>[1] } = (seen, res) => {
+    if (seen.method === 'GET') {
+      handle.stream = openStream(res);
+      handle.stream.write('event: endpoint\ndata: /messages?boat=7\n\n');
+    } else if (post !== undefined) {
+      post(seen, res);
+    } else {
+      res.writeHead(202).end('Accepted');
+      if (seen.rpc.id !== undefined)
+        handle.stream?.write(event(result(seen.rpc.id, { method: seen.rpc.method })));
+    }
+  };
+  return handle;
+}
+
+describe('The SSE transport', () => {
+  it('starts when the server has named an address, and posts there', async () => {
+    const { server, transport, said } = await connect(sse(), {
+      headers: { Authorization: 'Bearer harbour-key-1' },
+    });
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    expect(await said.answerTo(1)).toEqual(result(1, { method: 'tools/list' }));
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /mcp',
+      'POST /messages?boat=7',
+      'POST /messages?boat=7',
+      'POST /messages?boat=7',
+    ]);
+    expect(server.seen.every(({ headers }) => headers.authorization === 'Bearer harbour-key-1')).toBe(true);
+    expect(server.seen[0]?.headers.accept).toBe('text/event-stream');
+    expect(transport.kind).toBe('sse');
+  });
+
+  it('never posts to another origin', async () => {
+    const other = await startServer(refuse(202));
+    const { transport, server } = await connect(
+      (_seen, res) => void openStream(res).write(`event: endpoint\ndata: ${other.url}\n\n`),
+    );
+    expect((await failureOf(transport.start())).failure.code).toBe('http-not-mcp');
+    expect(other.seen).toEqual([]);
+    await server.idle();
+    await other.close();
+  });
+
+  it.each<[string, Handler, string, RegExp]>([
+    ['a status', refuse(403, 'members only'), 'http-status', /403.*members only/],
+    [
+      'a page',
+      refuse(200, '<html>Sign in', { 'content-type': 'text/html' }),
+      'http-not-mcp',
+      /text\/html.*Sign in/,
+    ],
+    ['a stream that ends', (_seen, res) => void openStream(res).end(), 'connection-lost', /before it named/],
+    ['a stream that is cut', (_seen, res) => void openStream(res).destroy(), 'connection-lost', /broke/],
+  ])('does not start on %s, and leaves nothing', async (_, handle, code, told) => {
+    const { server, transport, said } = await connect(handle);
+    const { failure } = await failureOf(transport.start());
+    expect(failure.code).toBe(code);
+    expect(failure.message).toMatch(told);
+    await server.idle();
+    expect(said.closes).toBe(0);
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('ends at close() although its stream names no address', async () => {
+    const { server, transport } = await connect((_seen, res) => void openStream(res));
+    const starting = failureOf(transport.start());
+    await server.arrived(() => true);
+    await transport.close();
+    expect((await starting).failure.code).toBe('connection-lost');
+    await server.idle();
+  });
+
+  it('is over when the stream ends', async () => {
+    const handle = sse();
+    const { transport, said, server } = await connect(handle);
+    await open(transport);
+    handle.stream?.end();
+    await said.closed;
+    expect(transport.ended).toMatchObject({ code: 'connection-lost' });
+    expect(await failureOf(transport.send(request(1, 'x')))).toMatchObject({ written: false });
+    await transport.close();
+    expect(said.closes).toBe(1);
+    await server.idle();
+  });
+
+  it('is over when the stream is cut', async () => {
+    const handle = sse();
+    const { transport, said } = await connect(handle);
+    await open(transport);
+    handle.stream?.destroy();
+    await said.closed;
+    expect(transport.ended?.message).toMatch(/broke off/);
+  });
+
+  it('rejects a message that is refused', async () => {
+    const { transport } = await connect(sse(refuse(413, 'too large')));
+    await transport.start();
+    const error = await failureOf(transport.send(INITIALIZE));
+    expect(error).toMatchObject({ written: false, failure: { code: 'http-status', http: { status: 413 } } });
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('treats a refusal that carries the id of its request as the answer', async () => {
+    const error = { code: -32_602, message: 'no such berth' };
+    const handle = sse((seen, res) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error });
+      refuse(seen.rpc.method === 'tools/call' ? 400 : 202, body)(seen, res);
+    });
+    const { clock, transport, said } = await connect(handle);
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    expect(said.messages).toEqual([{ jsonrpc: '2.0', id: 1, error }]);
+    expect(said.doubts).toBe(0);
+    expect(transport.ended).toBeUndefined();
+    expect(clock.pending).toEqual([]);
+  });
+
+  it('reports the status that refuses the first message, whatever is in the body', async () => {
+    const error = { code: -32_000, message: 'Too many requests' };
+    const { transport, said } = await connect(
+      sse((seen, res) =>
+        refuse(429, JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error }), { 'retry-after': '7' })(
+          seen,
+          res,
+        ),
+      ),
+    );
+    await transport.start();
+    const { failure } = await failureOf(transport.send(INITIALIZE));
+    expect(failure).toMatchObject({ code: 'http-status', http: { status: 429, retryAfterMs: 7_000 } });
+    expect(said.messages).toEqual([]);
+  });
+
+  it.each<[string, Handler, string]>([
+    ['breaks', (_seen, res) => void res.destroy(), 'connection-lost'],
+    ['gets 502 of a gateway', refuse(502, 'nobody there'), 'http-status'],
+  ])('gives a reason to ping if a request %s', async (_title, treat, code) => {
+    const { transport, said } = await connect(
+      sse((seen, res) => (seen.rpc.method === 'tools/call' ? treat : refuse(202))(seen, res)),
+    );
+    await open(transport);
+    const error = await failureOf(transport.send(request(1, 'tools/call')));
+    expect(error).toMatchObject({ written: true, failure: { code } });
+    expect(said.doubts).toBe(1);
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('gives no reason to ping if a ping failed', async () => {
+    const { transport, said } = await connect(
+      sse((seen, res) => refuse(seen.rpc.method === 'ping' ? 502 : 202)(seen, res)),
+    );
+    await open(transport);
+    await failureOf(transport.send(request(1, 'ping')));
+    expect(said.doubts).toBe(0);
+  });
+
+  it.each([
+    [404, 'session-expired', 'has lost the session of its stream'],
+    [401, 'auth-required', 'takes the credentials no longer'],
+  ])('is over when a later message is answered with %i (%s): the server %s', async (status, code) => {
+    let posts = 0;
+    const { transport, said } = await connect(
+      sse((seen, res) => {
+        posts += 1;
+        refuse(posts > 2 ? status : 202)(seen, res);
+      }),
+    );
+    await open(transport);
+    const error = await failureOf(transport.send(request(1, 'x')));
+    expect(error).toMatchObject({ written: false, failure: { code } });
+    await said.closed;
+    expect(transport.ended).toMatchObject({ code });
+    expect(transport.ended?.hint ?? '').not.toContain('path');
+  });
+
+  it('treats 404 to the first message as a wrong address', async () => {
+    const { transport } = await connect(sse(refuse(404)));
+    await transport.start();
+    expect((await failureOf(transport.send(INITIALIZE))).failure.code).toBe('http-status');
+  });
+
+  it('skips a message above the limit and goes on', async () => {
+    const handle = sse();
+    const { transport, said } = await connect(handle, { maxMessageBytes: 100_000 });
+    await open(transport);
+    handle.stream?.write(
+      event({ jsonrpc: '2.0', method: 'notifications/x', params: { text: 'x'.repeat(200_000) } }),
+    );
+    await transport.send(request(1, 'tools/list'));
+    await said.answerTo(1);
+    expect(said.notices.map(({ kind }) => kind)).toContain('message-too-large');
+    expect(said.messages).toHaveLength(2);
+  });
+
+  it('lets go of a POST that gets no reply once its request has been answered, and the call has its result', async () => {
+    const handle = sse((seen, res) => {
+      if (seen.rpc.method !== 'tools/call') res.writeHead(202).end();
+      else handle.stream?.write(event(result(seen.rpc.id, {})));
+    });
+    const { server, clock, transport, said } = await connect(handle);
+    await open(transport);
+    const ids = Array.from({ length: 50 }, (_, i) => i + 1);
+    const sent = ids.map((id) => transport.send(request(id, 'tools/call')));
+    await Promise.all(ids.map((id) => said.answerTo(id)));
+    await clock.advance(1_000);
+    await Promise.all(sent);
+    const calls = await server.arrived(({ rpc }) => rpc.method === 'tools/call', ids.length);
+    await Promise.all(calls.map(({ over }) => over));
+    expect(clock.pending).toEqual([]);
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('lets go of a POST whose request was cancelled, though the cancellation gets no reply either', async () => {
+    const { server, clock, transport } = await connect(
+      sse((seen, res) => {
+        if (seen.rpc.method === 'initialize') res.writeHead(202).end();
+      }),
+    );
+    await transport.start();
+    await transport.send(INITIALIZE);
+    const call = failureOf(transport.send(request(1, 'tools/call')));
+    const cancelling = failureOf(transport.send(notification('notifications/cancelled', { requestId: 1 })));
+    await server.arrived(({ rpc }) => rpc.method === 'tools/call');
+    await server.arrived(({ rpc }) => rpc.method === 'notifications/cancelled');
+    await clock.advance(2_000);
+    expect(await call).toMatchObject({ written: true });
+    await clock.advance(8_000);
+    expect(await cancelling).toMatchObject({ written: true, failure: { code: 'connection-lost' } });
+    expect(transport.ended).toBeUndefined();
+  });
+
+  it('closes its stream and every socket', async () => {
+    const { server, transport, said } = await connect(sse());
+    await open(transport);
+    await transport.close();
+    expect(said.closes).toBe(1);
+    expect(transport.ended).toBeUndefined();
+    await server.idle();
+  });
+});

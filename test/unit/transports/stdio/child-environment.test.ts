@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { childEnvironment } from '../../../../src/transports/stdio/child-environment.js';
+
+const host = {
+  PATH: '/usr/bin',
+  HOME: '/home/ada',
+  LANG: 'en_GB.UTF-8',
+  LC_TIME: 'de_DE.UTF-8',
+  TMPDIR: '/var/tmp',
+  TZ: 'Europe/Berlin',
+  https_proxy: 'http://proxy:3128',
+  NO_PROXY: 'localhost',
+  NODE_EXTRA_CA_CERTS: '/etc/ca.pem',
+  XDG_RUNTIME_DIR: '/run/user/1000',
+  AWS_SECRET_ACCESS_KEY: 'secret',
+  OPENAI_API_KEY: 'secret',
+  NODE_OPTIONS: '--inspect',
+  UNSET: undefined,
+};
+
+describe('the environment of a server', () => {
+  it('holds what programs need to find their way, and no secret of the host', () => {
+    const {
+      AWS_SECRET_ACCESS_KEY: _,
+      OPENAI_API_KEY: __,
+      NODE_OPTIONS: ___,
+      UNSET: ____,
+      ...harmless
+    } = host;
+    expect(childEnvironment(host, {}, false, 'linux')).toEqual(harmless);
+  });
+
+  it("holds the entry's own variables, which win over the host's", () => {
+    const env = childEnvironment(host, { HOME: '/srv', API_KEY: 'k' }, false, 'linux');
+    expect(env).toMatchObject({ HOME: '/srv', API_KEY: 'k', PATH: '/usr/bin' });
+  });
+
+  it('holds the host variables that the entry names besides', () => {
+    const env = childEnvironment(host, {}, ['OPENAI_API_KEY', 'MISSING'], 'linux');
+    expect(env).toMatchObject({ OPENAI_API_KEY: 'secret', PATH: '/usr/bin' });
+    expect(env).not.toHaveProperty('AWS_SECRET_ACCESS_KEY');
+    expect(env).not.toHaveProperty('MISSING');
+  });
+
+  it('holds all of the host only where the entry asks for it', () => {
+    expect(childEnvironment(host, {}, true, 'linux')).toMatchObject({ NODE_OPTIONS: '--inspect' });
+  });
+
+  it('never hands on an exported shell function', () => {
+    const shell = { TERM: '() { :; }', 'BASH_FUNC_x%%': '() { :; }' };
+    expect(childEnvironment(shell, {}, true, 'linux')).toEqual({});
+  });
+
+  it('does not know a lower-case variable by its upper-case name outside Windows', () => {
+    expect(childEnvironment({ path: '/x', home: '/y' }, {}, false, 'linux')).toEqual({});
+  });
+
+  it('compares names without regard to case on Windows, and never gives one name twice', () => {
+    const windows = {
+      Path: 'C:\\bin',
+      SystemRoot: 'C:\\Windows',
+      'ProgramFiles(x86)': 'C:\\x86',
+      Secret: 'x',
+    };
+    expect(childEnvironment(windows, { PATH: 'D:\\bin' }, ['SECRET'], 'win32')).toEqual({
+      PATH: 'D:\\bin',
+      SystemRoot: 'C:\\Windows',
+      'ProgramFiles(x86)': 'C:\\x86',
+      Secret: 'x',
+    });
+  });
+});

@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { livingProcesses } from '../../../../src/transports/stdio/process-table.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { HandClock } from '../../../support/hand-clock.js';
+import {
+  endSessionsAfterEach,
+  faulty,
+  pidTold,
+  script,
+  started,
+  underShell,
+  type RecordedSession,
+} from '../../../support/recorded-session.js';
+
+useLeakCheck();
+endSessionsAfterEach();
+
+const DEAF = `for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(name, () => process.stderr.write(name + '\\n'));
+  stay(); send({ method: 'up', params: { pid: process.pid } });`;
+
+const PATIENT = { stop: { stdinEndMs: 60_000, termMs: 60_000 } };
+
+async function up(server: RecordedSession): Promise<number> {
+  await server.until('the server is up', ({ messages }) => messages.length > 0);
+  return pidTold(server);
+}
+
+function running(pid: number): boolean {
+  return livingProcesses()?.some((process) => process.pid === pid) ?? false;
+}
+
+async function millisecondsOf(work: Promise<void>): Promise<number> {
+  const began = performance.now();
+  await work;
+  return performance.now() - began;
+}
+
+describe('closing a stdio session', () => {
+  it('waits for a server that ends with its input, and not longer', async () => {
+    const server = await started(faulty('plain'), PATIENT);
+    await server.ask(1, 'ping');
+    expect(await millisecondsOf(server.transport.close())).toBeLessThan(10_000);
+    expect(server.closes).toBe(1);
+  });
+
+  it('delivers the answer a server gives after the end of its input', async () => {
+    const server = await started(
+      script(`process.stdin.resume().on('end', () => { send({ id: 1, result: {} }); })`),
+      PATIENT,
+    );
+    await server.transport.close();
+    expect(server.answerTo(1)).toBeDefined();
+  });
+
+  it('goes up to SIGKILL for a server that is deaf to the end of input and to SIGTERM', async () => {
+    const server = await started(script(DEAF));
+    const pid = await up(server);
+    expect(await millisecondsOf(server.transport.close())).toBeLessThan(10_000);
+    expect(server.stderr).toEqual(['SIGTERM']);
+    expect(running(pid)).toBe(false);
+  });
+
+  it('ends a deaf server under a shell that is gone before it', async () => {
+    const server = await started(underShell(DEAF));
+    const pid = await up(server);
+    expect(pid).not.toBe(server.transport.pid);
+    await server.transport.close();
+    expect(running(pid)).toBe(false);
+  });
+
+  it('ends a helper that holds the pipes, and a helper of the helper', async () => {
+    const server = await started(
+      script(`const deaf = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);';
+        const inner = 'require("node:child_process").spawn("sleep", ["60"], { stdio: "inherit" });' + deaf;
+        const helper = require('node:child_process').spawn(process.execPath, ['-e', inner], { stdio: 'inherit' });
+        helper.unref(); send({ method: 'up', params: { pid: helper.pid } });
+        process.stdin.resume().on('end', () => process.exit())`),
+    );
+    const pid = await up(server);
+    await server.transport.close();
+    expect(running(pid)).toBe(false);
+    expect(livingProcesses()?.filter(({ group }) => group === server.transport.pid)).toEqual([]);
+  });
+
+  it.each(['obedient', 'deaf'])(
+    'ends the helper that left the group of a server that is %s',
+    async (manner) => {
+      const server = await started(
+        script(`const helper = require('node:child_process').spawn('sleep', ['60'], { stdio: 'ignore', detached: true });
+        helper.unref(); send({ method: 'up', params: { pid: helper.pid } });
+        ${manner === 'deaf' ? DEAF : 'process.stdin.resume()'}`),
+      );
+      const pid = await up(server);
+      await server.transport.close();
+      expect(running(pid)).toBe(false);
+    },
+  );
+
+  it('returns the same promise when it is called again', async () => {
+    const server = await started(faulty('plain'));
+    const first = server.transport.close();
+    expect(server.transport.close()).toBe(first);
+    await first;
+    expect(server.transport.close()).toBe(first);
+    expect(server.closes).toBe(1);
+  });
+
+  it('ends twenty servers side by side, stubborn ones among them', async () => {
+    const servers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        started(index % 5 === 0 ? underShell(DEAF) : script(`process.stdin.resume()`)),
+      ),
+    );
+    await Promise.all(servers.filter((_, index) => index % 5 === 0).map(up));
+    expect(
+      await millisecondsOf(Promise.all(servers.map(({ transport }) => transport.close())).then(() => {})),
+    ).toBeLessThan(15_000);
+  });
+});
+
+describe('a process that survives SIGKILL', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is told by `ended`, and close resolves all the same', async () => {
+    const clock = new HandClock();
+    const server = await started(script(DEAF), { clock });
+    await up(server);
+    vi.spyOn(process, 'kill').mockReturnValue(true);
+    const closing = server.transport.close();
+    await clock.advance(5_000);
+    await closing;
+    expect(server.closes).toBe(1);
+    expect(server.transport.ended).toEqual({
+      code: 'not-released',
+      message: 'A process of the server is still alive after SIGKILL.',
+    });
+    expect(clock.pending).toBe(0);
+    vi.restoreAllMocks();
+    process.kill(server.transport.pid!, 'SIGKILL');
+  });
+});
+
+describe('killing a stdio session', () => {
+  it('does not wait for the limits of the stop', async () => {
+    const server = await started(underShell(DEAF), PATIENT);
+    const pid = await up(server);
+    expect(await millisecondsOf(server.transport.kill())).toBeLessThan(10_000);
+    expect(running(pid)).toBe(false);
+    expect(server.closes).toBe(1);
+    expect(server.transport.ended).toBeUndefined();
+  });
+
+  it('hurries a close that is under way, for both', async () => {
+    const server = await started(script(DEAF), PATIENT);
+    await up(server);
+    const closing = server.transport.close();
+    expect(await millisecondsOf(server.transport.kill())).toBeLessThan(10_000);
+    await closing;
+    expect(server.closes).toBe(1);
+    await server.transport.kill();
+  });
+
+  it('has sent the signal before it returns, so that it works in an exit handler of the host', async () => {
+    const server = await started(underShell(DEAF), PATIENT);
+    const pid = await up(server);
+    const killing = server.transport.kill();
+    expect(isDeadWithoutLettingGo(pid)).toBe(true);
+    await killing;
+  });
+});
+
+/** Looks for up to two seconds without giving the event loop a turn. */
+function isDeadWithoutLettingGo(pid: number): boolean {
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  for (let looks = 0; looks < 400; looks += 1) {
+    if (/\) [ZX] /.test(statOf(pid))) return true;
+    Atomics.wait(cell, 0, 0, 5);
+  }
+  return false;
+}
+
+/** Of a process that nobody knows any more: that of a dead one. */
+function statOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    return `${pid} () X `;
+  }
+}

@@ -1,0 +1,217 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { afterAll, describe, expect, it } from 'vitest';
+import { GUARD_SCRIPT } from '../../../../src/transports/stdio/guard-script.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { DEAF_PAIR, expectGone, isLiving, usePlants } from '../../../support/guarded-processes.js';
+
+useLeakCheck();
+const plant = usePlants();
+
+const folder = mkdtempSync(join(tmpdir(), 'guard-script-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const MARK = '1-2-3-0123456789abcdef0123456789abcdef';
+const SHELLS = [
+  ['sh'],
+  ...[['/bin/bash'], ['/bin/dash'], ['/bin/busybox', 'ash']].filter(([path]) => existsSync(path!)),
+];
+
+interface Setting {
+  readonly mark?: string;
+  readonly proc?: string;
+  readonly shell?: readonly string[];
+  readonly path?: string | undefined;
+}
+
+/** A guard, the pipe that a host would hold, and its end. */
+function startScript({ mark = '', proc = '/proc', shell = ['sh'], path = process.env['PATH'] }: Setting): {
+  stdin: Writable;
+  pid: number;
+  ended: Promise<unknown[]>;
+} {
+  const [command = '', ...args] = shell;
+  const child = spawn(command, [...args, '-c', GUARD_SCRIPT, 'troupe-guard', mark, proc], {
+    env: { PATH: path },
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  return { stdin: child.stdin, pid: child.pid!, ended: once(child, 'exit') };
+}
+
+/** Says this to a guard and lets go of it, as a host that dies. */
+async function guarded(said: string, setting: Setting = {}): Promise<void> {
+  const { stdin, ended } = startScript(setting);
+  stdin.end(said);
+  expect(await ended).toEqual([0, null]);
+}
+
+describe('what a guard ends when its pipe breaks', () => {
+  it.each(SHELLS.map((shell) => [shell.join(' '), shell] as const))(
+    'is every group on its list, deaf ones and helpers outside of it included, and nothing else (%s)',
+    async (_, shell) => {
+      const deaf = await plant(DEAF_PAIR, 1);
+      const left = await plant(
+        `setsid sh -c 'echo $$; trap "" TERM; sleep 60; sleep 60' & wait; sleep 60`,
+        1,
+      );
+      const released = await plant('exec sleep 60');
+      const strange = await plant('exec sleep 60');
+      await guarded(`+ ${deaf.pid}\n+ ${released.pid}\n+ ${left.pid}\n- ${released.pid}\n`, { shell });
+      await expectGone([deaf.pid, ...deaf.printed, left.pid, ...left.printed]);
+      expect([released.pid, strange.pid].map(isLiving)).toEqual([true, true]);
+    },
+  );
+
+  it('is the rest of a group whose leader is dead', async () => {
+    const { child, pid, printed } = await plant('sleep 60 & echo $!', 1);
+    if (child.exitCode === null) await once(child, 'exit');
+    await guarded(`+ ${pid}\n`);
+    await expectGone(printed);
+  });
+
+  it('has the time to clean up', async () => {
+    const { child, pid } = await plant(
+      `trap 'sleep 0.1; exit 7' TERM; echo 0; while :; do sleep 0.02; done`,
+      1,
+    );
+    const exit = once(child, 'exit');
+    await guarded(`+ ${pid}\n`);
+    expect(await exit).toEqual([7, null]);
+  });
+
+  it('is whoever carries the mark, also an orphan in a session of its own', async () => {
+    const marked = { TROUPE_OWNER: MARK };
+    const orphan = await plant(`(setsid sh -c 'echo $$; exec sleep 60' &)`, 1, marked);
+    const others = await Promise.all(
+      [
+        { TROUPE_OWNER: `${MARK}0` },
+        { TROUPE_OWNER: `0${MARK}` },
+        { OTHER: MARK, NOT_TROUPE_OWNER: MARK },
+        { A: `\n==> /proc/1/environ <==\nTROUPE_OWNER=${MARK}` },
+      ].map((env) => plant('echo $$; exec sleep 60', 1, env)),
+    );
+    await guarded('', { mark: MARK });
+    await expectGone(orphan.printed);
+    expect(others.map(({ pid }) => isLiving(pid))).toEqual([true, true, true, true]);
+  });
+
+  it('is the same without any other program where there is a /proc, but for the marks', async () => {
+    const path = join(folder, 'bin');
+    mkdirSync(path);
+    symlinkSync(execFileSync('which', ['sleep'], { encoding: 'utf8' }).trim(), join(path, 'sleep'));
+    const deaf = await plant(DEAF_PAIR, 1);
+    await guarded(`+ ${deaf.pid}\n`, { mark: MARK, path, shell: ['/bin/sh'] });
+    await expectGone([deaf.pid, ...deaf.printed]);
+  });
+
+  it('is the same by `ps` where there is no /proc', async () => {
+    const left = await plant(`setsid sh -c 'echo $$; exec sleep 60' & wait; sleep 60`, 1);
+    const strange = await plant('exec sleep 60');
+    await guarded(`+ ${left.pid}\n`, { proc: join(folder, 'nowhere') });
+    await expectGone([left.pid, ...left.printed]);
+    expect(isLiving(strange.pid)).toBe(true);
+  });
+
+  it('is nobody who only looks like a member of a group on the list', async () => {
+    const victim = await plant('exec sleep 60');
+    const name = `\\n1) S 1 ${victim.pid} `;
+    const poser = spawn(
+      process.execPath,
+      ['-e', `process.title = "${name}"; console.log(1); setInterval(() => {}, 1000)`],
+      { detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    await once(poser.stdout, 'data');
+    await guarded(`+ ${victim.pid}\n`);
+    await expectGone([victim.pid]);
+    expect(isLiving(poser.pid!)).toBe(true);
+    poser.kill('SIGKILL');
+    await once(poser, 'exit');
+  });
+});
+
+describe('what a guard is told', () => {
+  it('counts only as a whole line with a plain number above one', async () => {
+    const { pid } = await plant('exec sleep 60');
+    const lines = [
+      '',
+      '+',
+      `+${pid}`,
+      `+ 0${pid}`,
+      `+ -${pid}`,
+      `+ ${pid}x`,
+      `+ x${pid}`,
+      `+ ${pid} 1`,
+      `= ${pid}`,
+      `+ ${pid}0000000000`,
+    ];
+    await guarded(`${lines.join('\n')}\n+ 0\n+ 1\n+ -1\n+ $$\n+ *\n- 7\n+ ${pid}`);
+    expect(isLiving(pid)).toBe(true);
+  });
+
+  it('is enough without a single group: it exits at once', async () => {
+    const began = performance.now();
+    await guarded('');
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+});
+
+describe('a number that was given to somebody else', () => {
+  /** A process table whose only entry is a pipe: the guard waits there until the test has written what it reads. */
+  const writeStat = async (path: string, text: string): Promise<void> => {
+    let fd: number | undefined;
+    await expect.poll(() => (fd = openIfRead(path))).toBeTypeOf('number');
+    writeSync(fd!, text);
+    closeSync(fd!);
+    await expect.poll(() => isRead(path)).toBe(false);
+  };
+
+  it.each([
+    ['another start time', '200', true],
+    ['the same start time', '100', false],
+  ])('is told by the start time of its process: %s', async (_, startAtTheEnd, survives) => {
+    const { pid } = await plant('exec sleep 60');
+    const proc = mkdtempSync(join(folder, 'proc-'));
+    const stat = join(proc, `${pid}`, 'stat');
+    mkdirSync(join(proc, `${pid}`));
+    execFileSync('mkfifo', [stat]);
+    const line = (start: string): string => `${pid} (sleep) S 1 ${pid} ${'0 '.repeat(16)}${start} 0\n`;
+    const { stdin, ended } = startScript({ proc });
+    stdin.write(`+ ${pid}\n`);
+    await writeStat(stat, line('100'));
+    stdin.end();
+    await writeStat(stat, line(startAtTheEnd));
+    rmSync(proc, { recursive: true });
+    expect(await ended).toEqual([0, null]);
+    expect(isLiving(pid)).toBe(survives);
+  });
+});
+
+function isRead(path: string): boolean {
+  const fd = openIfRead(path);
+  if (fd !== undefined) closeSync(fd);
+  return fd !== undefined;
+}
+
+/** Undefined while nobody reads from the pipe. */
+function openIfRead(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { endMarked } from '../../../../src/transports/stdio/guard.js';
+import { ownMark } from '../../../../src/transports/stdio/owner-mark.js';
+import { sweep } from '../../../../src/transports/stdio/sweep.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { DEAF_PAIR, expectGone, isLiving, usePlants } from '../../../support/guarded-processes.js';
+
+useLeakCheck();
+const plant = usePlants();
+
+/** Marks that name no host, so that other runs of the real sweep leave them alone. */
+const marked = (name: string): Record<string, string> => ({ TROUPE_OWNER: `${process.pid}-${name}` });
+const isOurs = (mark: string): boolean => mark.startsWith(`${process.pid}-`);
+
+it('finds each mark once, on leaders and on members of a group that has lost its leader.', async () => {
+  await plant('exec sleep 60', 0, marked('twice'));
+  await plant('exec sleep 60', 0, marked('twice'));
+  const { child, printed } = await plant('sleep 60 & echo $!', 1, marked('leaderless'));
+  if (child.exitCode === null) await once(child, 'exit');
+  await plant('exec sleep 60', 0, marked('spared'));
+  const found: string[] = [];
+  await sweep(
+    (mark) => isOurs(mark) && !mark.endsWith('spared'),
+    (mark) => found.push(mark),
+  );
+  expect(found.toSorted()).toEqual([`${process.pid}-leaderless`, `${process.pid}-twice`]);
+  expect(printed.map(isLiving)).toEqual([true]);
+});
+
+it('does not ask about its own mark.', async () => {
+  await plant('exec sleep 60', 0, { TROUPE_OWNER: ownMark()! });
+  await plant('exec sleep 60', 0, marked('other'));
+  const asked: string[] = [];
+  await sweep(
+    (mark) => {
+      asked.push(mark);
+      return false;
+    },
+    () => expect.unreachable('nothing is orphaned'),
+  );
+  expect(asked).toContain(`${process.pid}-other`);
+  expect(asked).not.toContain(ownMark());
+});
+
+it('survives an end that cannot be brought about.', async () => {
+  await plant('exec sleep 60', 0, marked('stays'));
+  let tries = 0;
+  await sweep(isOurs, () => {
+    tries += 1;
+    throw new Error('no shell');
+  });
+  expect(tries).toBe(1);
+});
+
+it('ends whoever carries the mark, and nobody else.', async () => {
+  const { pid, printed } = await plant(DEAF_PAIR, 1, marked('end'));
+  const other = await plant('exec sleep 60', 0, marked('other'));
+  endMarked(`${process.pid}-end`);
+  await expectGone([pid, ...printed], 5_000);
+  expect(isLiving(other.pid)).toBe(true);
+});

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { MESSAGE_TOO_LARGE } from '../../../../src/transports/stdio/stdio-transport.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import {
+  endSessionsAfterEach,
+  faulty,
+  script,
+  started,
+  type RecordedSession,
+} from '../../../support/recorded-session.js';
+
+useLeakCheck();
+endSessionsAfterEach();
+
+const INITIALIZE = { protocolVersion: '2025-11-25' };
+
+const call = (server: RecordedSession, id: number, name: string, args = {}): Promise<unknown> =>
+  server.ask(id, 'tools/call', { name, arguments: args });
+
+describe('reading what a server writes', () => {
+  it.each(['plain', 'bom-first-line', 'crlf-and-blank-lines'])(
+    'needs no notice for the mode %s',
+    async (mode) => {
+      const server = await started(faulty(mode));
+      await server.ask(1, 'initialize', INITIALIZE);
+      expect(await call(server, 2, 'echo', { text: 'hello' })).toMatchObject({
+        result: { content: [{ text: 'hello' }] },
+      });
+      await server.transport.close();
+      expect(server.notices).toEqual([]);
+    },
+  );
+
+  it('gives text exactly although every byte comes alone and characters are torn apart', async () => {
+    const server = await started(faulty('one-byte-writes'));
+    expect(await call(server, 1, 'echo', { text: 'ü' })).toMatchObject({
+      result: { content: [{ text: 'ü – 灯笼 🏮 é' }] },
+    });
+  });
+
+  it.each([
+    ['banner-on-stdout', /== Lantern Control 4.2 ==/],
+    ['ansi-coloured-noise', /✔ Lantern is up/],
+  ])('goes on after the noise of %s and tells it in one clean notice', async (mode, sample) => {
+    const server = await started(faulty(mode));
+    await server.ask(1, 'initialize', INITIALIZE);
+    await server.transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    expect(await call(server, 2, 'echo', { text: 'still here' })).toMatchObject({
+      result: { content: [{ text: 'still here' }] },
+    });
+    await server.transport.close();
+    expect(server.notices).toEqual([{ kind: 'stdout-noise', message: expect.stringMatching(sample) }]);
+    expect(server.notices[0]?.message).toMatch(/^\d lines on stdout were not JSON-RPC, the first: /);
+    expect(server.notices[0]?.message).not.toMatch(/\p{Cc}/u);
+    expect(server.errors).toEqual([]);
+  });
+
+  it('masks the sample of the noise', async () => {
+    const server = await started(script(`console.log('token s3cr3t'); send({ id: 1, result: {} }); stay()`), {
+      mask: (text) => text.replaceAll('s3cr3t', '***'),
+    });
+    await server.until('the answer', () => server.answerTo(1) !== undefined);
+    await server.transport.kill();
+    expect(server.notices).toEqual([
+      { kind: 'stdout-noise', message: 'A line on stdout was not JSON-RPC: token ***' },
+    ]);
+  });
+
+  it('delivers a result of 50 MB without more than a moment for it', async () => {
+    const server = await started(
+      script(`const text = 'L'.repeat(50 * 1024 * 1024);
+        each(({ id }) => send({ id, result: { content: [{ type: 'text', text }] } }))`),
+    );
+    const began = performance.now();
+    const answer = await server.ask(1);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(answer).toMatchObject({ result: { content: [{ type: 'text' }] } });
+    expect(JSON.stringify(answer).length).toBeGreaterThan(50 * 1024 * 1024);
+    expect(server.activity).toBeGreaterThan(10);
+  });
+
+  it.each(['{ jsonrpc: "2.0", id, result }', '{ result, jsonrpc: "2.0", id }'])(
+    'fails only the call whose answer is beyond the limit, for %s',
+    async (shape) => {
+      const server = await started(
+        script(`each(({ id, method }) => {
+          const result = { text: method === 'big' ? 'x'.repeat(3_000_000) : 'small' };
+          process.stdout.write(JSON.stringify(${shape}) + '\\n');
+        })`),
+        { maxMessageBytes: 1_000_000 },
+      );
+      const [big, small] = await Promise.all([server.ask(1, 'big'), server.ask(2, 'small')]);
+      expect(big).toMatchObject({
+        id: 1,
+        error: {
+          code: MESSAGE_TOO_LARGE,
+          message: expect.stringMatching(/has 3,000,\d{3} bytes; the limit is 1,000,000/),
+        },
+      });
+      expect(small).toMatchObject({ result: { text: 'small' } });
+      expect(server.notices).toEqual([
+        { kind: 'message-too-large', message: expect.stringContaining('3,000,') },
+      ]);
+    },
+  );
+
+  it('only tells a message beyond the limit that answers nobody', async () => {
+    const server = await started(
+      script(`send({ id: 1, method: 'sampling/createMessage', params: { text: 'x'.repeat(10_000) } });
+        send({ id: 7, result: {} }); stay()`),
+      { maxMessageBytes: 1_000 },
+    );
+    await server.until('the answer', () => server.answerTo(7) !== undefined);
+    expect(server.messages).toHaveLength(1);
+    expect(server.notices.map(({ kind }) => kind)).toEqual(['message-too-large']);
+  });
+
+  it('survives callbacks that throw, and tells them to onerror', async () => {
+    const server = await started(
+      script(
+        `send({ id: 1, result: {} }); process.stderr.write('log\\n'); send({ id: 2, result: {} }); stay()`,
+      ),
+    );
+    const thrown = new Error('of the host');
+    const { transport } = server;
+    const record = transport.onmessage!;
+    transport.onmessage = (message) => {
+      record(message);
+      throw thrown;
+    };
+    transport.onstderr = transport.onactivity = () => {
+      throw thrown;
+    };
+    await server.until(
+      'both answers',
+      () => server.answerTo(1) !== undefined && server.answerTo(2) !== undefined,
+    );
+    await server.until('the log line', () => transport.stderrTail().length === 1);
+    expect(new Set(server.errors)).toEqual(new Set([thrown]));
+
+    transport.onerror = transport.onclose = () => {
+      throw thrown;
+    };
+    await expect(transport.close()).resolves.toBeUndefined();
+  });
+});
+
+describe('the stderr of a server', () => {
+  it('is drained although nobody listens, and the newest lines are kept', async () => {
+    const server = await started(faulty('stderr-flood'));
+    server.transport.onstderr = undefined;
+    for (let id = 1; id <= 5; id += 1) await call(server, id, 'echo', { text: 'x' });
+    const tail = server.transport.stderrTail();
+    expect(tail.length).toBeGreaterThan(10);
+    expect(tail.length).toBeLessThanOrEqual(200);
+    expect(tail.join('').length).toBeLessThanOrEqual(64 * 1024);
+    expect(tail.at(-1)).toMatch(/^lamp driver: retrying bus 7/);
+  });
+
+  it('comes as clean lines, long ones cut, secrets masked', async () => {
+    const server = await started(
+      script(
+        `process.stderr.write('\\x1b[31mred\\x1b[0m\\r\\ntoken s3cr3t\\n' + 'x'.repeat(1e6) + '\\nlast words'); `,
+      ),
+      { mask: (text) => text.replaceAll('s3cr3t', '***') },
+    );
+    await server.untilClosed();
+    expect(server.stderr).toEqual(['red', 'token ***', `${'x'.repeat(1_024)}…`, 'last words']);
+    expect(server.transport.stderrTail()).toEqual(server.stderr);
+    expect(server.transport.ended?.hint).toBe('The last line on its stderr was: last words');
+  });
+
+  it('is no sign of life of the protocol', async () => {
+    const server = await started(script(`process.stderr.write('log\\n'); stay()`));
+    await server.until('the log line', ({ stderr }) => stderr.length === 1);
+    expect(server.activity).toBe(0);
+  });
+});

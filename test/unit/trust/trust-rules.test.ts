@@ -1,0 +1,290 @@
+import { describe, expect, it } from 'vitest';
+import { entryHash } from '../../../src/config/entry/entry-hash.js';
+import type { ServerSpec, Scope } from '../../../src/config/entry/server-spec.js';
+import { needsTrust, toTrustRequest } from '../../../src/trust/trust-rules.js';
+import type { TrustPolicy } from '../../../src/trust/trust-request.js';
+import type { ServerConfig } from '../../../src/config/entry/server-config.js';
+
+const STDIO = { type: 'stdio', command: 'lamp', args: ['--key=${KEY}'] } as const;
+const PLAIN_REMOTE = { url: 'https://example.com/mcp' };
+const CURIOUS_REMOTE = { url: 'https://example.com/mcp', headers: { A: '${TOKEN:-x}' } };
+const TELLTALE_REMOTE = { ...PLAIN_REMOTE, env: { W: '${workspaceFolder}' }, headers: { A: '${W}' } };
+const IN_PROCESS = { type: 'in-process', server: { connect: () => Promise.resolve() } } as const;
+
+function spec(config: ServerConfig, over: Partial<ServerSpec> = {}): ServerSpec {
+  return {
+    name: 'lamp',
+    source: '.mcp.json',
+    scope: 'project',
+    baseDir: '/srv/project',
+    shadows: [],
+    config,
+    hash: entryHash(config),
+    ...over,
+  };
+}
+
+describe('an entry needs trust', () => {
+  const ask: TrustPolicy = () => true;
+
+  it.each<[story: string, config: ServerConfig, policy: TrustPolicy | undefined, needed: boolean]>([
+    ['a program, no policy', STDIO, undefined, true],
+    ['a program, a function to ask', STDIO, ask, true],
+    ['a program, only remote ones trusted', STDIO, 'remote-only', true],
+    ['a program, all trusted', STDIO, 'all', false],
+    ['an address, no policy', PLAIN_REMOTE, undefined, false],
+    ['an address, a function to ask', PLAIN_REMOTE, ask, false],
+    ['an address that wants a variable, no policy', CURIOUS_REMOTE, undefined, true],
+    ['an address that wants a variable, a function to ask', CURIOUS_REMOTE, ask, true],
+    ['an address that wants a variable, remote ones trusted', CURIOUS_REMOTE, 'remote-only', false],
+    ['an address that wants a variable, all trusted', CURIOUS_REMOTE, 'all', false],
+    ['an address that tells who the person is', { url: 'https://example.com/${userHome}' }, undefined, true],
+    [
+      'an address that tells where they work',
+      { url: 'https://${workspaceFolderBasename}.example.com/' },
+      ask,
+      true,
+    ],
+    ['a header that tells where they work', TELLTALE_REMOTE, undefined, true],
+    ['a header that tells where they work, remote ones trusted', TELLTALE_REMOTE, 'remote-only', false],
+    [
+      'an address that tells no more than the platform',
+      { url: 'https://example.com${/}mcp' },
+      undefined,
+      false,
+    ],
+    ['an object of this process', IN_PROCESS, undefined, false],
+  ])('in a project file: %s', (_, config, policy, needed) => {
+    expect(needsTrust(spec(config), policy)).toBe(needed);
+  });
+
+  it.each<Scope>(['host', 'given', 'user'])('never if its scope is %s', (scope) => {
+    for (const config of [STDIO, PLAIN_REMOTE, CURIOUS_REMOTE]) {
+      expect(needsTrust(spec(config, { scope }))).toBe(false);
+    }
+  });
+});
+
+describe('the request for trust', () => {
+  it('shows command and arguments as written, and names of variables', () => {
+    expect(toTrustRequest(spec(STDIO))).toEqual({
+      server: 'lamp',
+      source: '.mcp.json',
+      folder: '/srv/project',
+      transport: 'stdio',
+      command: 'lamp',
+      args: ['--key=${KEY}'],
+      variables: ['KEY'],
+      env: [],
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  it('shows where it would run and the names of the variables that it sets, without their values.', () => {
+    const config = {
+      ...STDIO,
+      cwd: '../..',
+      env: { NODE_OPTIONS: '--require ./evil.js', LD_PRELOAD: '${HOME}/evil.so' },
+      inheritEnv: true,
+    };
+    const request = toTrustRequest(spec(config));
+    expect(request).toMatchObject({
+      cwd: '../..',
+      env: ['LD_PRELOAD', 'NODE_OPTIONS'],
+      variables: ['*', 'HOME', 'KEY'],
+    });
+    expect(JSON.stringify(request)).not.toContain('evil');
+  });
+
+  it('shows the names of headers, and no value.', () => {
+    const headers = { 'X-Key': 'secret-1', Authorization: 'Bearer ${TOKEN}' };
+    const request = toTrustRequest(spec({ ...PLAIN_REMOTE, headers }));
+    expect(request).toMatchObject({ headers: ['Authorization', 'X-Key'], variables: ['TOKEN'] });
+    expect(JSON.stringify(request)).not.toContain('secret-1');
+  });
+
+  it('differs if the file proposes another answer for an input of the entry.', () => {
+    const config = { command: '${input:tool}', args: ['${input:pin}'] };
+    const proposing = (tool: string, pin: string) =>
+      toTrustRequest(
+        spec(config, {
+          inputs: new Map([
+            ['tool', { id: 'tool', default: tool, password: false }],
+            ['pin', { id: 'pin', default: pin, password: true }],
+            ['other', { id: 'other', default: `${tool}${pin}`, password: false }],
+          ]),
+        }),
+      );
+    const request = proposing('lamp', 'secret-2');
+    expect(request.inputs).toEqual({ tool: 'lamp', pin: '***' });
+    expect(proposing('rm', 'secret-2').hash).not.toBe(request.hash);
+    expect(proposing('lamp', 'secret-3').hash).not.toBe(request.hash);
+    expect(proposing('lamp', 'secret-2').hash).toBe(request.hash);
+  });
+
+  it('shows an address without its secrets', () => {
+    const config = { type: 'sse', url: 'https://example.com/mcp?key=sk-1&t=${T}' } as const;
+    expect(toTrustRequest(spec(config))).toMatchObject({
+      transport: 'sse',
+      url: 'https://example.com/mcp?key=***&t=***',
+      variables: ['T'],
+    });
+    expect(toTrustRequest(spec(CURIOUS_REMOTE))).toMatchObject({ transport: 'http' });
+  });
+
+  it.each<[where: string, url: string, env: Record<string, string>, shown: string]>([
+    ['its own variable', 'https://${H}/mcp', { H: 'evil.example' }, 'https://evil.example/mcp'],
+    [
+      'variables of variables',
+      '${B}/mcp',
+      { H: 'evil.example', B: 'https://${H}:8' },
+      'https://evil.example:8/mcp',
+    ],
+    ['a default', 'https://${H:-evil.example}/mcp', {}, 'https://${H:-evil.example}/mcp'],
+    [
+      'a default of it all',
+      '${B:-https://evil.example/${K:-key-1}}',
+      {},
+      '${B:-https://evil.example/${K:-***}}',
+    ],
+    [
+      'a part of a name',
+      'https://good.example${H}/',
+      { H: '.evil.example' },
+      'https://good.example.evil.example/',
+    ],
+    [
+      'credentials, which are hidden',
+      'https://${U}evil.example/',
+      { U: 'good.example@' },
+      'https://***@evil.example/',
+    ],
+    ['the host’s variable', 'https://${H}.example/${K}', { K: 'key-1' }, 'https://${H}.example/${K}'],
+    [
+      'its own variable behind one that may be empty',
+      'https://${H}/${K}',
+      { K: 'evil.example' },
+      'https://${H}/evil.example',
+    ],
+    [
+      'a variable of its own of which a part is the host’s',
+      'https://${H}/',
+      { H: '${X}.example' },
+      'https://${X}.example/',
+    ],
+    [
+      'what a variable cuts off before an @',
+      'https://evil.example${HOME}@good.example/',
+      {},
+      'https://evil.example${HOME}@good.example/',
+    ],
+    [
+      'what a separator cuts off before an @',
+      'https:${pathSeparator}${pathSeparator}evil.example${pathSeparator}@good.example',
+      {},
+      'https:${pathSeparator}${pathSeparator}evil.example${pathSeparator}@good.example',
+    ],
+    [
+      'a default behind another of the scheme',
+      '${S:-https:}//${H:-evil.example}/mcp',
+      {},
+      '${S:-https:}//${H:-evil.example}/mcp',
+    ],
+    [
+      'a default behind slashes behind nothing',
+      'https:${N:-}//${H:-evil.example}/${K:-key-1}',
+      {},
+      'https:${N:-}//${H:-evil.example}/${K:-key-1}',
+    ],
+    [
+      'a default behind a separator',
+      'https:${/}/${H:-evil.example}/mcp',
+      {},
+      'https:${/}/${H:-evil.example}/mcp',
+    ],
+    ['a default behind a tab', 'https:\t//${H:-evil.example}/mcp', {}, 'https:\t//${H:-evil.example}/mcp'],
+    [
+      'a default behind its own variable that is empty',
+      'https://${H:-evil.example}/mcp',
+      { H: '' },
+      'https://${H:-evil.example}/mcp',
+    ],
+    [
+      'a default behind its own variable that may be empty',
+      'https://${H:-evil.example}/mcp',
+      { H: '${X:-}' },
+      'https://${X:-}${H:-evil.example}/mcp',
+    ],
+    [
+      'what follows a default that would end the host',
+      'https://good.example${X:-#key-1}.evil.example/?k=key-2',
+      {},
+      'https://good.example${X:-#***}.evil.example/?k=***',
+    ],
+    [
+      'a password right before its @',
+      'https://${U}:key-1@evil.example/',
+      {},
+      'https://${U}***@evil.example/',
+    ],
+  ])('shows which server would be reached if that is in %s.', (_, url, env, shown) => {
+    expect(toTrustRequest(spec({ url, env })).url).toBe(shown);
+  });
+
+  it('limits texts that refer to each other.', () => {
+    const doubling = Array.from({ length: 60 }, (_, n) => [`V${n + 1}`, `\${V${n}}\${V${n}}`]);
+    const env = { V0: 'x', ...(Object.fromEntries(doubling) as Record<string, string>) };
+    const { url } = toTrustRequest(spec({ url: 'https://${V60}/', env }));
+    expect(url).toBe('(too many parts to show)');
+  });
+
+  it.each([
+    ['a long path', `https://x/${'a'.repeat(1_000_000)}`],
+    ['many variables in the host', `https://x${'${A}'.repeat(50_000)}/`],
+    ['many variables in the path', `https://x/${'${A:-b}'.repeat(50_000)}`],
+  ])('is made in the time that its address takes: %s', (_, url) => {
+    expect(toTrustRequest(spec({ url })).url).toMatch(/^https:\/\/x/);
+  });
+
+  it('masks the rest of the address.', () => {
+    const env = { P: 'secret-1', Q: 'secret-2' };
+    const url = 'https://example.com/${P}/${K:-secret-3}?q=${Q}#${Q}';
+    const request = toTrustRequest(spec({ url, env }));
+    expect(request.url).toBe('https://example.com/${P}/${K:-***}?q=***#***');
+    expect(JSON.stringify(request)).not.toContain('secret-');
+  });
+
+  it('shows a proposed answer that decides what runs or is reached, even if it is declared a password.', () => {
+    const asked = (text: string) => [text, { id: text, default: `${text}.example`, password: true }] as const;
+    const inputs = new Map([asked('a'), asked('b')]);
+    const program = { command: '${input:a}', env: { B: '${input:b}' } };
+    expect(toTrustRequest(spec(program, { inputs })).inputs).toEqual({ a: 'a.example', b: '***' });
+    const remote = { url: 'https://${input:a}:80/${input:b}' };
+    expect(toTrustRequest(spec(remote, { inputs })).inputs).toEqual({ a: 'a.example', b: '***' });
+    const behindNothing = { url: 'https://${input:a}/${input:b}' };
+    expect(toTrustRequest(spec(behindNothing, { inputs })).inputs).toEqual({
+      a: 'a.example',
+      b: 'b.example',
+    });
+  });
+
+  it('differs for another entry, folder or name, and is the same for the same', () => {
+    const hashes = [
+      spec(STDIO),
+      spec({ ...STDIO, args: [] }),
+      spec({ ...STDIO, env: { LD_PRELOAD: 'a.so' } }),
+      spec({ ...STDIO, env: { LD_PRELOAD: 'b.so' } }),
+      spec({ ...STDIO, cwd: '/' }),
+      spec({ ...STDIO, args: [`${'a'.repeat(100_000)}1`] }),
+      spec({ ...STDIO, args: [`${'a'.repeat(100_000)}2`] }),
+      spec(STDIO, { baseDir: '/srv/other' }),
+      spec(STDIO, { name: 'other' }),
+    ].map((each) => toTrustRequest(each).hash);
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(toTrustRequest(spec(STDIO)).hash).toBe(hashes[0]);
+  });
+
+  it('cannot be made for an in-process server, which needs no trust', () => {
+    expect(() => toTrustRequest(spec(IN_PROCESS))).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,285 @@
+/** What the page learns of a log when it asks. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { LogDesk } from '../../../../visualizer/src/log/log-desk.js';
+import { ownCharts } from '../../../../visualizer/src/log/own-charts.js';
+import { makeScene, playScene } from '../../../browser/visualizer-scene.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+import { piecesOf } from '../../../../visualizer/src/worker/file-pieces.js';
+import { longLog, toBytes } from '../../../support/sample-book.js';
+
+useLeakCheck();
+
+const flapping = readFileSync(
+  new URL('../../../property/replay/corpus/flaps-forever.jsonl', import.meta.url),
+  'utf8',
+);
+
+const turn = async (): Promise<void> => {};
+
+describe('the desk of the page', () => {
+  let desk: LogDesk;
+  let last: number;
+  let text: string;
+
+  beforeAll(async () => {
+    const scene = makeScene();
+    await playScene(scene);
+    const closing = scene.troupe.close();
+    const log = scene.log();
+    await scene.clock.advance(10_000);
+    await closing;
+    desk = new LogDesk(ownCharts(), turn);
+    text = log;
+    const file = new Blob([log]);
+    const sizes: number[] = [];
+    await desk.read(piecesOf(file, 5_000), (size) => sizes.push(size));
+    expect(sizes.length).toBeGreaterThan(5);
+    expect(sizes.at(-1)).toBe(file.size);
+    last = desk.summary().length - 1;
+  }, 30_000);
+
+  it('sums the log up.', () => {
+    expect(desk.summary()).toMatchObject({
+      names: ['files', 'search', 'git', 'weather', 'memory', 'calendar'],
+      missed: 0,
+      problem: null,
+      hasOtherCharts: false,
+      isWhole: true,
+    });
+  });
+
+  it('says that the log was made by other charts than its own.', async () => {
+    const { connection, manager } = ownCharts();
+    const other = new LogDesk(
+      { ...(manager && { manager }), ...(connection && { connection: { ...connection, hash: 'x' } }) },
+      turn,
+    );
+    await other.read(piecesOf(new Blob([text])), () => {});
+    expect(other.summary().hasOtherCharts).toBe(true);
+  });
+
+  it('tells how every connection stood at the end, and before.', async () => {
+    const { rows, manager } = await desk.answer('moment', { position: last });
+    expect(manager).toBe('running');
+    const states = Object.fromEntries(rows.map(({ name, state }) => [name, state]));
+    expect(states).toEqual({
+      files: 'ready',
+      search: 'reconnecting',
+      git: 'ready',
+      weather: 'failed',
+      memory: 'ready',
+      calendar: 'stopped',
+    });
+    expect(rows.find(({ name }) => name === 'search')).toMatchObject({
+      nextAttemptAt: expect.any(Number),
+      error: { code: 'spawn-failed' },
+    });
+    const start = await desk.answer('moment', { position: 1 });
+    expect(start.rows.map(({ state }) => state)).toEqual(Array.from({ length: 6 }, () => 'configuring'));
+  });
+
+  it('tells where an actor came from, by what, and how often it was where.', async () => {
+    const actor = await desk.answer('actor', { name: 'search', position: last });
+    expect(actor).toMatchObject({
+      address: '$/search#1',
+      state: { reconnecting: 'backingOff' },
+      change: { from: { reconnecting: 'releasing' }, events: ['xstate.done.actor.releaseSession'] },
+    });
+    const visits = actor?.visits.get('reconnecting.backingOff') ?? 0;
+    expect(visits).toBeGreaterThan(1);
+    const before = await desk.answer('actor', { name: 'search', position: 1 });
+    expect(before?.visits.get('reconnecting.backingOff') ?? 0).toBe(0);
+    const again = await desk.answer('actor', { name: 'search', position: last });
+    expect(again?.visits.get('reconnecting.backingOff')).toBe(visits);
+    expect(await desk.answer('actor', { name: 'nobody', position: last })).toBeUndefined();
+    expect(await desk.answer('actor', { name: '', position: last })).toMatchObject({
+      address: '$',
+      state: { phase: 'running' },
+    });
+  });
+
+  it('gives bars without gaps, and marks for what went wrong.', async () => {
+    const { firstAt, lastAt } = desk.summary();
+    const window = { from: firstAt, to: lastAt, columns: 800 };
+    const { stretches, values } = await desk.answer('stretches', {
+      names: ['search', 'files', 'nobody'],
+      window,
+    });
+    expect(stretches.map(({ name }) => name)).toEqual(['search', 'files']);
+    const bars = stretches[0]?.bars ?? [];
+    expect(bars.at(-1)?.to).toBe(lastAt);
+    expect(values[bars.at(-1)?.value ?? -1]).toEqual({ reconnecting: 'backingOff' });
+    expect(stretches[0]?.marks.map(({ category }) => category)).toContain('failure');
+    expect(stretches[1]?.marks.map(({ category }) => category)).toContain('rejection');
+    const narrow = await desk.answer('stretches', { names: ['search'], window: { ...window, columns: 4 } });
+    expect(narrow.stretches[0]?.bars.length).toBeLessThanOrEqual(6);
+  });
+
+  it('finds entries by kind, connection and words, and gives each with what it changed.', async () => {
+    const rejections = await desk.answer('find', { categories: ['rejection'] });
+    expect(rejections).toHaveLength(1);
+    const entry = await desk.answer('entry', { position: rejections?.[0] ?? -1 });
+    expect(entry).toMatchObject({ category: 'rejection', lane: 'files', type: 'connection.rejected' });
+    expect(entry?.words).toBe('connection.retry is not accepted in ready');
+    const lost = await desk.answer('find', { lane: 'search', text: 'SESSION.LOST' });
+    expect(lost).toHaveLength(2);
+    const change = await desk.answer('entry', { position: lost?.[0] ?? -1 });
+    expect(change).toMatchObject({
+      before: { state: { ready: expect.anything() } },
+      after: { state: { reconnecting: 'releasing' } },
+    });
+    expect(await desk.answer('find', { text: 'no such words' })).toHaveLength(0);
+  });
+
+  it('gives up a search that nobody wants any more.', async () => {
+    const first = desk.answer('find', { text: 'a' });
+    const second = desk.answer('find', { text: 'session.lost' });
+    expect(await second).toHaveLength(2);
+    // A short log is through before it is asked whether anybody still wants it.
+    expect(await first).not.toHaveLength(2);
+  });
+
+  it('tells who told whom what, with the time that an answer took.', async () => {
+    const arrows = await desk.answer('arrows', { name: 'files', upTo: last, most: 500, hasWire: true });
+    const said = arrows.map(({ from, to, text: words }) => `${from} → ${to}: ${words}`);
+    expect(said).toContain('files · effects → files: openTransport done');
+    expect(said).toContain('files → files · server: initialize');
+    expect(said).toContain('files → host: connection.retry rejected');
+    const answer = arrows.find(({ text: words }) => words === 'tools/call ↩');
+    expect(answer).toMatchObject({ from: 'files · server', to: 'files', ms: expect.any(Number) });
+    const few = await desk.answer('arrows', { name: undefined, upTo: last, most: 5, hasWire: true });
+    expect(few.length).toBeGreaterThanOrEqual(5);
+    expect(few.length).toBeLessThan(12);
+  });
+
+  it('tells as many messages without those over the wire, however many of these there are.', async () => {
+    const lines = text.trimEnd().split('\n');
+    const wire = lines.find((line) => line.includes('"type":"wire"')) ?? '';
+    const busy = Array.from({ length: 2_000 }, (_, index) =>
+      wire.replace(/"seq":\d+/, () => `"seq":${lines.length + index}`),
+    );
+    const chatty = new LogDesk(ownCharts(), turn);
+    await chatty.read(piecesOf(new Blob([`${[...lines, ...busy].join('\n')}\n`])), () => {});
+    const { length } = chatty.summary();
+    const asked = { name: undefined, upTo: length - 1, most: 40 };
+    const all = await chatty.answer('arrows', { ...asked, hasWire: true });
+    expect(new Set(all.map(({ tone }) => tone))).toEqual(new Set(['wire']));
+    const told = await chatty.answer('arrows', { ...asked, hasWire: false });
+    expect(told.length).toBeGreaterThanOrEqual(40);
+    expect(told.map(({ tone }) => tone)).not.toContain('wire');
+  });
+
+  it('keeps a connection apart from what it is called after: the host, a timer, the manager.', async () => {
+    const named = new LogDesk(ownCharts(), turn);
+    const log = text.replaceAll('"files"', '"timer"').replaceAll('$/files#', '$/timer#');
+    await named.read(piecesOf(new Blob([log])), () => {});
+    const arrows = await named.answer('arrows', { name: 'timer', upTo: last, most: 1_000, hasWire: true });
+    const ends = new Set(arrows.flatMap(({ from, to }) => [from, to]));
+    expect(ends).toEqual(
+      new Set(['host', 'manager', 'timer · connection', 'timer · effects', 'timer · server']),
+    );
+  });
+
+  it('tells how much happened when.', async () => {
+    const { entries, troubles } = await desk.answer('overview', { columns: 50 });
+    expect(entries).toHaveLength(50);
+    expect(entries.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(last + 1);
+    expect(troubles.some((each) => each > 0)).toBe(true);
+  });
+
+  it('gives up a file that is opened while another one is, and says where one cannot be read.', async () => {
+    const two = new LogDesk(ownCharts(), turn);
+    const first = two.read(piecesOf(new Blob([text]), 100), () => {});
+    await two.read(piecesOf(new Blob([text])), () => {});
+    await first;
+    expect(two.summary()).toMatchObject({ length: last + 1, isWhole: true });
+    async function* breaking(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+      yield toBytes(text);
+      throw new Error('It is gone.');
+    }
+    await expect(two.read(breaking(), () => {})).rejects.toThrow('It is gone.');
+  });
+
+  it('writes the page and the log into one file in which nothing of the log is markup.', async () => {
+    const markup = '</script><!-- <b>\u2028 $& $1';
+    const given = text.replace('"files"', () => JSON.stringify(markup));
+    const one = new LogDesk(ownCharts(), turn);
+    await one.read(piecesOf(new Blob([given])), () => {});
+    const template = `<!doctype html><script type="application/x-ndjson" id="log">
+  TROUPE-LOG
+</script><body></body>`;
+    const file = await (await one.answer('share', { template })).text();
+    const [before, log = '', after, ...others] = file.split(/<script[^>]*>|<\/script>/);
+    expect([before, after, others]).toEqual(['<!doctype html>', '<body></body>', []]);
+    expect(log).not.toContain('<');
+    const parsed = (lines: string): unknown[] =>
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown);
+    expect(parsed(log)).toEqual(parsed(given));
+    expect(() => one.answer('share', { template: '<p>' })).toThrow('has no place for a log');
+  });
+
+  it('tells of the notes of a log that somebody has written, whatever is in them.', async () => {
+    const [header = '', snapshot = ''] = flapping.split('\n');
+    const odd = { toString: null };
+    const notes: readonly (readonly [type: string, fields: object, told: string, arrow?: string])[] = [
+      ['call.started', { tool: odd }, '…', 'call …'],
+      ['call.finished', { tool: [odd], outcome: odd, durationMs: odd }, '…: … after … ms', '…: …'],
+      [
+        'connection.rejected',
+        { event: odd, state: odd, reason: null },
+        '… is not accepted in …',
+        '… rejected',
+      ],
+      ['wire', { direction: odd, method: 'ping' }, '… ping', 'ping'],
+      ['gap', { leftOut: odd }, '… entries were left out'],
+      ['gap.notes', { leftOut: 7 }, '7 notes were left out'],
+    ];
+    const lines = notes.map(([type, fields], index) => {
+      const note = { type, server: 'files', ...fields };
+      return JSON.stringify({
+        seq: index + 2,
+        at: 1_795_846_385_400,
+        kind: 'note',
+        note,
+        check: '0'.repeat(16),
+      });
+    });
+    const written = new LogDesk(ownCharts(), turn);
+    await written.read(piecesOf(new Blob([[header, snapshot, ...lines, ''].join('\n')])), () => {});
+    const told = await written.answer('lines', { positions: notes.map((_, index) => index + 1) });
+    expect(told.map(({ words }) => words)).toEqual(notes.map(([, , words]) => words));
+    const asked = { name: undefined, upTo: notes.length, most: 100, hasWire: true };
+    const arrows = await written.answer('arrows', asked);
+    expect(arrows.map(({ text: words }) => words)).toEqual(notes.flatMap(([, , , arrow]) => arrow ?? []));
+  });
+
+  it('lets the older half of a long life go, from a snapshot on, and counts what is gone.', async () => {
+    const bytes = longLog(flapping, 20_000);
+    const kept = bytes.length / 4;
+    const live = new LogDesk(ownCharts(), turn, kept);
+    const whole = new LogDesk(ownCharts(), turn);
+    for (let at = 0; at < bytes.length; at += 10_000) {
+      live.append(bytes.slice(at, at + 10_000));
+      whole.append(bytes.slice(at, at + 10_000));
+    }
+    const { length, leftOut, missed, problem } = live.summary();
+    expect({ missed, problem }).toEqual({ missed: 0, problem: null });
+    expect(length + leftOut).toBe(20_000);
+    expect(length).toBeGreaterThan(20_000 / 10);
+    expect(length).toBeLessThan(20_000 / 3);
+    for (const position of [0, 1, Math.floor(length / 2), length - 1]) {
+      const here = await live.answer('moment', { position });
+      const there = await whole.answer('moment', { position: position + leftOut });
+      expect({ ...here, position: 0 }).toEqual({ ...there, position: 0 });
+    }
+    const template = '<script id="log">TROUPE-LOG</script>';
+    const exported = await (await live.answer('share', { template })).text();
+    const again = new LogDesk(ownCharts(), turn);
+    await again.read(piecesOf(new Blob([exported.slice(17, -9)])), () => {});
+    expect(again.summary()).toMatchObject({ length, missed: 0, problem: null });
+  });
+});

@@ -1,0 +1,136 @@
+/** The small rules of the page: rows, differences, durations, addresses. */
+import { describe, expect, it } from 'vitest';
+import type { InspectedStatus } from '../../../../src/inspector/page-protocol.js';
+import type { Row } from '../../../../visualizer/src/log/rows.js';
+import { differences } from '../../../../visualizer/src/state/difference.js';
+import { chosenRows, fleetRows } from '../../../../visualizer/src/state/fleet.js';
+import { accessOf } from '../../../../visualizer/src/state/runtime.js';
+import { count, duration, Times } from '../../../../visualizer/src/state/times.js';
+import { useLeakCheck } from '../../../support/leak-check.js';
+
+useLeakCheck();
+
+const row = (name: string, more: Partial<Row> = {}): Row => ({
+  name,
+  address: `$/${name}#1`,
+  state: 'ready',
+  substate: '',
+  tags: [],
+  transport: 'stdio',
+  tools: 1,
+  attempt: 1,
+  maxAttempts: 5,
+  nextAttemptAt: null,
+  error: null,
+  ...more,
+});
+
+const status = (name: string, more: Partial<InspectedStatus> = {}): InspectedStatus =>
+  ({
+    ...row(name),
+    server: name,
+    toolCount: 3,
+    url: null,
+    pid: 7,
+    authUrl: null,
+    allowed: ['connection.stop'],
+    ...more,
+  }) as InspectedStatus;
+
+describe('the fleet of the page', () => {
+  it('takes the state from the log and the rest from the troupe, while it runs.', () => {
+    const rows = fleetRows(
+      [row('files', { state: 'reconnecting' }), row('gone')],
+      new Map([
+        ['files', status('files')],
+        ['off', status('off', { state: 'stopped' })],
+      ]),
+    );
+    expect(rows).toMatchObject([
+      { name: 'files', state: 'reconnecting', tools: 3, pid: 7, allowed: ['connection.stop'] },
+      { name: 'off', state: 'stopped' },
+    ]);
+  });
+
+  it('shows what the log knows, and offers nothing, in the past.', () => {
+    expect(fleetRows([row('files')], undefined)).toMatchObject([{ name: 'files', tools: 1, allowed: null }]);
+  });
+
+  it('is searched by name and by error, and narrowed to states.', () => {
+    const rows = fleetRows(
+      [
+        row('files'),
+        row('web', { state: 'failed', error: { code: 'http-status', message: 'It answers 500.' } }),
+      ],
+      undefined,
+    );
+    const names = (text: string, states: readonly string[] = []): string[] =>
+      chosenRows(rows, text, new Set(states)).map(({ name }) => name);
+    expect(names('FIL')).toEqual(['files']);
+    expect(names('answers 500')).toEqual(['web']);
+    expect(names('', ['ready'])).toEqual(['files']);
+    expect(names('web', ['ready'])).toEqual([]);
+  });
+});
+
+describe('what differs between two snapshots', () => {
+  it('is told field by field, also where it is new or gone.', () => {
+    const found = differences({ a: 1, b: { c: [1], d: 2 }, e: 5 }, { a: 1, b: { c: [1, 2], d: 2 }, f: null });
+    expect(found).toEqual([
+      { path: 'b.c', before: [1], after: [1, 2] },
+      { path: 'e', before: 5, after: undefined },
+      { path: 'f', before: undefined, after: null },
+    ]);
+    expect(differences({ a: [{ b: 1 }] }, { a: [{ b: 1 }] })).toEqual([]);
+  });
+});
+
+describe('times and numbers', () => {
+  it('are short.', () => {
+    expect([0, 999, 4_230, 59_400, 200_000, 7_500_000, 273_600_000].map(duration)).toEqual([
+      '0 ms',
+      '999 ms',
+      '4.2 s',
+      '59 s',
+      '3 min 20 s',
+      '2 h 5 min',
+      '3 d 4 h',
+    ]);
+    expect(count(1_234_567)).toBe('1,234,567');
+  });
+});
+
+describe('moments', () => {
+  const at = (day: number, hour: number, year = 2026): number =>
+    new Date(year, 10, day, hour, 3, 7, 120).getTime();
+
+  it('are told without their day where it is the same for all.', () => {
+    const times = new Times(at(27, 9), at(27, 18));
+    expect(times.hasDays).toBe(false);
+    expect(times.at(at(27, 14))).toBe('14:03:07.120');
+    expect(times.second(at(27, 14))).toBe('14:03:07');
+  });
+
+  it('are told with their day where there are several, and where they are of another one than the rest.', () => {
+    const times = new Times(at(27, 23), at(28, 1));
+    expect(times.hasDays).toBe(true);
+    expect(times.at(at(27, 23))).toBe('Nov 27 23:03:07.120');
+    expect(times.second(at(28, 0))).toBe('Nov 28 00:03:07');
+    expect(new Times(at(28, 1), at(28, 9)).at(at(25, 8))).toBe('Nov 25 08:03:07.120');
+    expect(new Times(at(28, 1), at(28, 9)).at(at(28, 1, 2025))).toBe('Nov 28, 2025 01:03:07.120');
+  });
+
+  it('that nobody knows are a dash.', () => {
+    expect([new Times(NaN, NaN).at(NaN), new Times(0, 0).second(NaN)]).toEqual(['–', '–']);
+  });
+});
+
+describe('the key of the page', () => {
+  it('is its fragment, and the rest of the address is where it asks.', () => {
+    expect(accessOf(new URL('http://127.0.0.1:5000/index.html#abc'))).toEqual({
+      address: 'http://127.0.0.1:5000/',
+      token: 'abc',
+    });
+    expect(accessOf(new URL('file:///tmp/troupe.html'))).toBeUndefined();
+  });
+});

@@ -1,0 +1,32 @@
+/** Troupe with its defaults: supervised, checked, and with an observer of its events. Only the cache of tools is off. */
+import { pathToFileURL } from 'node:url';
+import { published } from '../from-dist.mjs';
+
+export const load = (_kind, dist) => import(pathToFileURL(published('src/index.js', dist)));
+
+export async function open({ createTroupe }, servers, { onListed = () => {}, options } = {}) {
+  const entries = Object.fromEntries(servers.map((server) => [server.name, toEntry(server)]));
+  const troupe = createTroupe({ servers: entries, cache: false, startGateMs: 200_000, ...options });
+  let notified = 0;
+  troupe.events$.subscribe((event) => {
+    if (event.type === 'connection.ready') onListed(event.server);
+    else if (event.type === 'server.log') notified += 1;
+  });
+  const { ready } = await troupe.start();
+  return {
+    troupe,
+    tools: troupe.tools.length,
+    failed: servers.length - ready.length,
+    notified: () => notified,
+    caller: (server, tool) => {
+      const name = `mcp__${server}__${tool}`;
+      return (given) => troupe.callTool(name, given);
+    },
+    close: () => troupe.close(),
+  };
+}
+
+function toEntry({ kind, command, args, url, server }) {
+  if (kind === 'stdio') return { command, args };
+  return kind === 'http' ? { type: 'http', url } : { type: 'in-process', server };
+}

@@ -1,0 +1,145 @@
+// What recording costs, and how fast a log is played, opened and searched. Milliseconds are this machine's, and a machine
+// that has other things to do needs more of them for the same: so what the charts themselves cost in the same run is
+// printed beside, as the measure of both.
+// Usage: node tools/bench/event-log.mjs [--entries N] (default 1,000,000 for opening and seeking)
+import { openSync, writeSync, closeSync, readFileSync, rmSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fromDist } from './from-dist.mjs';
+import { costOfRecording, drive, eventsOfActors, plain, ROUNDS } from './recording-cost.mjs';
+import { median } from './statistics.mjs';
+
+const { Fold } = await fromDist('src/event-log/replay/fold.js');
+const { openLog } = await fromDist('src/event-log/replay/open-log.js');
+const { LogParser } = await fromDist('src/event-log/format/read-log.js');
+const { Replayer } = await fromDist('src/event-log/replay/replayer.js');
+const { Rerun } = await fromDist('src/event-log/replay/rerun.js');
+const { bodyIn } = await fromDist('src/event-log/format/chain.js');
+
+const { values: options } = parseArgs({ options: { entries: { type: 'string', default: '1000000' } } });
+const MANY = Number(options.entries);
+const SOME = 30_000;
+/** A log of a million entries is read by code that is compiled: the rounds before that do not count. */
+const WARM_UP_ROUNDS = 3;
+const READ_ROUNDS = 9;
+/** Short ones, so that whatever else the machine does falls on all of them alike. */
+const SHORT = 4_000;
+
+const line = (label, value) => console.log(`  ${label.padEnd(62)} ${value.padStart(12)}`);
+const count = (value) => Math.round(value).toLocaleString('en');
+
+/** Gives what an entry costs while nothing is recorded: the charts and the bench around them. */
+async function recording(toldEach) {
+  const { off, on, cost } = await costOfRecording(SHORT);
+  console.log(`Recording, microseconds of processor time an entry (median of ${ROUNDS} rounds, interleaved)`);
+  line('off: the charts', off.toFixed(1));
+  line('on', on.toFixed(1));
+  line('recorder', cost.toFixed(1));
+  line('recorder, an entry that starts nothing', (await costOfRecording(SHORT, plain)).cost.toFixed(1));
+  line('recorder, an event of any actor', (cost / toldEach).toFixed(1));
+  line('recorder, as a share of the charts', (cost / off).toFixed(2));
+  return off;
+}
+
+/** A log of about so many entries, in a file. */
+async function write(entries, file) {
+  const fd = openSync(file, 'wx', 0o600);
+  await drive(entries, { write: (lines) => void writeSync(fd, lines), close: () => closeSync(fd) });
+}
+
+function read(bytes) {
+  const parser = new LogParser();
+  const pieces = [];
+  for (let from = 0; from < bytes.length; from += 1 << 20)
+    pieces.push(...parser.push(bytes.subarray(from, from + (1 << 20))));
+  pieces.push(...parser.end());
+  const [{ header }, ...rest] = pieces;
+  return { header, entries: rest };
+}
+
+/** Entries a second, of processor time and by the clock; gives both medians. */
+function speed(label, entries, work) {
+  const rounds = Array.from({ length: WARM_UP_ROUNDS + READ_ROUNDS }, () => {
+    const before = process.cpuUsage();
+    const begun = performance.now();
+    work();
+    const seconds = (performance.now() - begun) / 1_000;
+    const { user, system } = process.cpuUsage(before);
+    return { processor: (entries.length / (user + system)) * 1e6, clock: entries.length / seconds };
+  }).slice(WARM_UP_ROUNDS);
+  const processor = rounds.map((round) => round.processor);
+  const clock = rounds.map((round) => round.clock);
+  line(label, count(median(processor)));
+  line(`${label}, best`, count(Math.max(...processor)));
+  line(`${label}, by the clock`, count(median(clock)));
+  line(`${label}, by the clock, best`, count(Math.max(...clock)));
+  return { processor: median(processor), clock: median(clock) };
+}
+
+function replaying(bytes, charts, toldEach) {
+  const { header, entries } = read(bytes);
+  const causes = entries.filter(({ entry }) => entry.kind !== 'note' && entry.kind !== 'snapshot');
+  const deliveries = causes.reduce((sum, { entry }) => sum + 1 + (entry.derived?.length ?? 0), 0);
+  console.log(
+    `Replaying, entries a second of processor time (median of ${READ_ROUNDS} rounds, ${count(entries.length)} entries`,
+  );
+  console.log(
+    `  with ${(deliveries / causes.length).toFixed(2)} events of machines each, ${toldEach.toFixed(2)} of any actor)`,
+  );
+  speed('read and check the lines', entries, () => read(bytes));
+  speed('fold', entries, () => {
+    const fold = new Fold();
+    for (const { entry } of entries) fold.take(entry);
+  });
+  const rerunning = speed('re-run of the actors', entries, () => {
+    const rerun = new Rerun(header);
+    for (const { entry } of causes) {
+      rerun.play(entry);
+      if (entry.check !== null) rerun.takeConsequences();
+    }
+    rerun.stop();
+  });
+  line('re-run of the actors, events of any actor', count(rerunning.processor * toldEach));
+  line('re-run of the actors, events of any actor, by the clock', count(rerunning.clock * toldEach));
+  line('an entry of it, as a share of the charts', (1e6 / rerunning.processor / charts).toFixed(2));
+  speed('both, compared with each other and the log', entries, () => {
+    const replayer = new Replayer(header);
+    for (const { entry, text } of entries) replayer.take(entry, bodyIn(text, entry));
+    replayer.end();
+    if (replayer.divergenceCount > 0) throw new Error(replayer.divergences[0].message);
+  });
+}
+
+function looking(bytes) {
+  const begun = performance.now();
+  const log = openLog(bytes);
+  const opened = performance.now() - begun;
+  const megabytes = (bytes.length / 1e6).toFixed(0);
+  console.log(`Looking at ${count(log.last)} entries (${megabytes} MB)`);
+  line('open, ms', opened.toFixed(0));
+  const changes = performance.now();
+  let bars = 0;
+  for (const _ of log.changes()) bars += 1;
+  line(`all ${count(bars)} changes of states, ms`, (performance.now() - changes).toFixed(0));
+  const seeks = Array.from({ length: 100 }, (_, index) => {
+    const entry = 1 + ((index * 7_919_317) % log.last);
+    const before = performance.now();
+    log.at(entry);
+    return performance.now() - before;
+  });
+  line('any moment, ms (median of 100)', median(seeks).toFixed(1));
+  line('any moment, ms (longest)', Math.max(...seeks).toFixed(1));
+}
+
+const toldEach = await eventsOfActors(SHORT);
+const charts = await recording(toldEach);
+const folder = mkdtempSync(join(tmpdir(), 'troupe-bench-'));
+try {
+  await write(SOME, join(folder, 'some.jsonl'));
+  replaying(readFileSync(join(folder, 'some.jsonl')), charts, toldEach);
+  await write(MANY, join(folder, 'many.jsonl'));
+  looking(readFileSync(join(folder, 'many.jsonl')));
+} finally {
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,118 @@
+/** What Troupe does in a client scenario: a troupe with one entry, the address of the scenario's server. */
+import { createMemoryTokenStore, createTroupe } from 'mcp-troupe';
+import { filter, firstValueFrom, timeout } from 'rxjs';
+import { employee, robotWithKey, robotWithSecret, withSecret, workload } from './known-clients.mjs';
+
+const LIMIT_MS = 40_000;
+const MAX_TRIES = 3;
+const SERVER = 'subject';
+const REDIRECT = 'http://localhost:3000/callback';
+const DOCUMENT = 'https://conformance-test.local/client-metadata.json';
+
+/** What is special about a scenario; in the others `auth/` has somebody sign in, and the first tool is called. */
+const SCENARIOS = {
+  initialize: { work: async () => {} },
+  'elicitation-sep1034-client-defaults': {
+    handlers: { elicitation: { form: () => ({ action: 'accept', content: {} }) } },
+  },
+  'json-schema-2020-12-preservation': { work: returnSchema },
+  'auth/basic-cimd': { person: 'at the listener' },
+  'auth/metadata-var1': { person: 'answers' },
+  'auth/metadata-var2': { person: 'at the listener' },
+  'auth/metadata-var3': { person: 'at the listener' },
+  'auth/pre-registration': { client: withSecret },
+  'auth/client-credentials-basic': { client: robotWithSecret },
+  'auth/client-credentials-jwt': { client: robotWithKey },
+  'auth/cross-app-access-complete-flow': { client: employee },
+  'auth/enterprise-managed-authorization': { client: employee },
+  'auth/wif-jwt-bearer': { client: workload },
+};
+
+/** How the answer of the person's browser reaches Troupe. */
+const PERSONS = {
+  'at the listener': { onAuthorizationUrl: ({ url: asked }) => void visit(asked) },
+  answers: { redirectUrl: REDIRECT, onAuthorizationUrl: ({ url: asked }) => agree(asked) },
+  'finishes later': { redirectUrl: REDIRECT },
+};
+
+async function visit(asked) {
+  const page = await fetch(asked);
+  await page.text();
+}
+
+async function agree(asked) {
+  const { headers } = await fetch(asked, { redirect: 'manual' });
+  return headers.get('location');
+}
+
+async function authOf({ person, client }, url, given) {
+  return {
+    store: createMemoryTokenStore(),
+    clientMetadataUrl: DOCUMENT,
+    ...PERSONS[person],
+    ...(client && { client: await client(url, given) }),
+  };
+}
+
+async function answerLater(asked, connection) {
+  try {
+    await connection.finishAuth(await agree(asked));
+  } catch (error) {
+    console.error(error.message);
+  }
+}
+
+function finishLater(troupe) {
+  troupe.events$.subscribe((event) => {
+    if (event.type !== 'connection.authRequired' || event.url === undefined) return;
+    void answerLater(event.url, troupe.connection(SERVER));
+  });
+}
+
+/** Also where somebody has to sign in first. */
+async function ready(connection, events$) {
+  const isSettled = ({ type }) => ['connection.ready', 'connection.failed'].includes(type);
+  if (!['ready', 'failed'].includes(connection.state)) {
+    await firstValueFrom(events$.pipe(filter(isSettled), timeout(LIMIT_MS)));
+  }
+  await connection.ready();
+}
+
+async function callFirst({ tools, events$ }, connection) {
+  if (tools.length === 0) return;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await connection.callTool(tools[0].tool, { a: 2, b: 3 }, { timeoutMs: LIMIT_MS });
+    } catch (error) {
+      // More scopes: the call was not sent, and works once somebody has agreed to them.
+      if (tries >= MAX_TRIES || error.code !== 'NOT_READY') throw error;
+      await ready(connection, events$);
+    }
+  }
+}
+
+async function returnSchema({ tools }, connection) {
+  const { inputSchema } = tools.find(({ tool }) => tool === 'json_schema_2020_12_tool');
+  await connection.callTool('json_schema_echo', { schema: inputSchema }, { timeoutMs: LIMIT_MS });
+}
+
+/** Rejects where the scenario cannot be played to its end. `given` is what it says of the client. */
+export async function play(scenario, url, given) {
+  const asked = { person: 'finishes later', work: callFirst, ...SCENARIOS[scenario] };
+  const troupe = createTroupe({
+    servers: { [SERVER]: { type: 'http', url, policy: { maxAttempts: 1 } } },
+    cache: false,
+    ...(asked.handlers && { handlers: asked.handlers }),
+    ...(scenario.startsWith('auth/') && { auth: await authOf(asked, url, given) }),
+  });
+  troupe.events$.subscribe((event) => console.error(JSON.stringify(event)));
+  if (asked.person === 'finishes later') finishLater(troupe);
+  try {
+    await troupe.start();
+    const connection = troupe.connection(SERVER);
+    await ready(connection, troupe.events$);
+    await asked.work(troupe, connection);
+  } finally {
+    await troupe.close();
+  }
+}

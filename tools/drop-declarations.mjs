@@ -1,0 +1,10 @@
+/** Deletes the emitted declarations that no entry point of the package leads to. A step of `npm run build`. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import manifest from '../package.json' with { type: 'json' };
+import { graphOf, PROJECT, reachable, readFiles } from './import-graph.mjs';
+
+const emitted = readFiles(['dist/src', 'dist/machines'], '.d.ts');
+const entries = Object.values(manifest.exports).flatMap(({ types }) => types?.slice('./'.length) ?? []);
+const needed = reachable(graphOf(emitted), entries, ['value', 'type', 'lazy']);
+for (const path of emitted.keys()) if (!needed.has(path)) rmSync(join(PROJECT, path));

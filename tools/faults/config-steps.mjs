@@ -1,0 +1,43 @@
+/** The steps of a case that starts with a configuration file. */
+import { mkdtemp, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { fill } from './placeholders.mjs';
+
+/**
+ * Opens the host with a copy of the file, since the kit's own stays as it is. With `trust` it is a file that came with
+ * a project, of which everything or nothing is trusted.
+ */
+export async function openConfig({ trust }, host) {
+  const { file } = host.kase.start;
+  const folder = await mkdtemp(join(host.scratch, 'config-'));
+  host.configFile = join(folder, basename(file));
+  if (trust !== undefined) await linkKit(host.folder, folder, basename(file));
+  await writeCopy(file, host.configFile, host);
+  host.open({
+    config: { path: host.configFile, scope: trust === undefined ? 'given' : 'project' },
+    ...(trust === 'all' && { trust }),
+  });
+}
+
+/** Replaces it in one go, as editors do, and has it read again. */
+export async function replaceConfig({ file }, host) {
+  if (host.configFile === undefined) throw new Error('nothing is loaded');
+  const next = `${host.configFile}.next`;
+  await writeCopy(file, next, host);
+  await rename(next, host.configFile);
+  await host.troupe.reload();
+}
+
+/** Paths in a project's file start from its folder, and the servers are in the kit's. */
+async function linkKit(kit, folder, file) {
+  const names = await readdir(kit);
+  await Promise.all(
+    names.filter((name) => name !== file).map((name) => symlink(join(kit, name), join(folder, name))),
+  );
+}
+
+async function writeCopy(file, to, host) {
+  const text = await readFile(resolve(host.folder, file), 'utf8');
+  host.seen.isJournaled ||= text.includes('{{journal}}');
+  await writeFile(to, fill(text, host.values));
+}

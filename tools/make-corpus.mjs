@@ -1,0 +1,104 @@
+/**
+ * Writes the corpus anew: has servers of the fault kit do what they do wrong, records it, and keeps what the replay tells
+ * of it beside. Run it after a build, from the folder of the package: node tools/make-corpus.mjs [NAME...]
+ */
+import { rm, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createLogFile, replayLog } from '../dist/bundle/src/event-log/index.js';
+import { createTroupe } from '../dist/bundle/src/index.js';
+import { readCaseFile } from './faults/case-file.mjs';
+import { serverEntry } from './faults/client-settings.mjs';
+import { startHttpServer } from './faults/http-server.mjs';
+import { fill } from './faults/placeholders.mjs';
+
+const CORPUS = fileURLToPath(new URL('../test/property/replay/corpus', import.meta.url));
+const { folder, cases } = readCaseFile(fileURLToPath(new URL('./faults/kit/cases.json', import.meta.url)));
+
+/** What a host does meanwhile. Everything is short, so that the corpus is small and soon made. */
+const FAST = { backoff: [50, 100], maxAttempts: 3, exhausted: { remoteEveryMs: 0 } };
+const SHORT = { launchTimeoutMs: 700, handshakeTimeoutMs: 700, listTimeoutMs: 700 };
+const call =
+  (tool, args = {}) =>
+  (connection) =>
+    connection.callTool(tool, args).catch(() => {});
+const INCIDENTS = {
+  'stdio-plain': { use: [call('echo', { text: 'hello' })] },
+  'http-plain': { use: [call('echo', { text: 'hello' })] },
+  'exit-at-once': {},
+  'exit-after-initialize': {},
+  'unknown-command': {},
+  'init-never': { policy: SHORT },
+  'init-future-version': {},
+  'no-tools-capability': {},
+  'list-changed-storm': { ms: 1_500 },
+  'dies-in-a-call': {
+    use: [call('lamp_set', { lamp: 'porch', on: true }), call('echo', { text: 'a' })],
+    ms: 1_000,
+  },
+  'flaps-forever': { policy: { intensity: { restarts: 3, periodMs: 30_000 } }, ms: 2_500 },
+  'session-404': { use: ['a', 'b', 'c', 'd', 'e'].map((text) => call('echo', { text })), ms: 1_000 },
+  'warming-up-503': { ms: 1_500 },
+  'host-restarts': {
+    of: 'stdio-plain',
+    use: [
+      (connection) => connection.retry().catch(() => {}),
+      (connection) => connection.restart(),
+      (connection) => connection.stop(),
+      (connection) => connection.start(),
+    ],
+  },
+};
+
+async function record(name, { of = name, use = [], policy = {}, ms = 0 }) {
+  const kase = cases.find(({ id }) => id === of);
+  const files = {
+    journal: join(tmpdir(), `troupe-corpus-${process.pid}`),
+    state: join(tmpdir(), `troupe-state-${process.pid}`),
+  };
+  const server = kase.server && (await startHttpServer(fill(kase.server, files), folder));
+  const values = { ...files, ...(server && { url: server.url }) };
+  const entry = { ...serverEntry(fill(kase, values), server?.url), policy: { ...FAST, ...policy } };
+  const target = join(CORPUS, `${name}.jsonl`);
+  await rm(target, { force: true });
+  const troupe = createTroupe({
+    servers: {
+      files: 'command' in entry ? { ...entry, cwd: folder } : entry,
+      idle: { command: 'none', enabled: false },
+    },
+    record: createLogFile(target),
+    seed: 1,
+  });
+  try {
+    await troupe.settled({ signal: AbortSignal.timeout(15_000) }).catch(() => {});
+    for (const step of use) await step(troupe.connection('files'));
+    await pause(ms);
+  } finally {
+    await troupe.close();
+    await server?.stop();
+    for (const file of Object.values(files)) await rm(file, { force: true });
+  }
+  return target;
+}
+
+/** What the test compares. */
+async function summaryOf(file) {
+  const { connections, entries } = await replayLog(createReadStream(file));
+  const told = [...connections].map(([name, { state, attempts, failureCodes, rejected }]) => [
+    name,
+    { state: state.split('.')[0], attempts, failureCodes, rejected: rejected.map(({ event }) => event) },
+  ]);
+  return { entries, connections: Object.fromEntries(told) };
+}
+
+const asked = process.argv.slice(2);
+for (const [name, incident] of Object.entries(INCIDENTS)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  const file = await record(name, incident);
+  const summary = await summaryOf(file);
+  await writeFile(file.replace(/\.jsonl$/, '.summary.json'), `${JSON.stringify(summary, null, 2)}\n`);
+  console.log(`${name}: ${summary.entries} entries, ${JSON.stringify(summary.connections.files)}`);
+}

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports.js';
 
-/** Resolves when a timer that was set now has fired, and so has everything that was due before it. */
+/** Resolves when a timer that was set now has fired, after everything that was due before it. */
 const after = (ms: number): Promise<void> =>
   new Promise((resolve) => systemClock.setTimeout(() => resolve(), ms));
 
-describe('the clock of the system', () => {
-  it('calls what is due without delay after whoever asked for it is done, in turn.', async () => {
+describe('the system clock', () => {
+  it('calls callbacks with a delay of 0 after the current code has finished, in order.', async () => {
     const order: string[] = [];
     systemClock.setTimeout(() => order.push('first'), 0);
     systemClock.setTimeout(() => order.push('second'), 0);
@@ -15,7 +15,7 @@ describe('the clock of the system', () => {
     expect(order).toEqual(['asked', 'first', 'second']);
   });
 
-  it.each([0, 1])('calls nothing whose timeout of %i ms was cleared.', async (ms) => {
+  it.each([0, 1])('does not call a callback whose timeout of %i ms was cleared.', async (ms) => {
     let calls = 0;
     const handle = systemClock.setTimeout(() => (calls += 1), ms);
     systemClock.clearTimeout(handle);
@@ -23,14 +23,14 @@ describe('the clock of the system', () => {
     expect(calls).toBe(0);
   });
 
-  it('clears what is past, and nothing at all, without an error.', async () => {
+  it('clears past timeouts and undefined without an error.', async () => {
     const handle = await new Promise((resolve) => {
       const set: unknown = systemClock.setTimeout(() => resolve(set), 0);
     });
     for (const each of [handle, undefined]) expect(() => systemClock.clearTimeout(each)).not.toThrow();
   });
 
-  it('waits for longer than a timer of Node can.', async () => {
+  it('waits longer than a timer of Node can.', async () => {
     let calls = 0;
     // Node would call it after a millisecond.
     const handle = systemClock.setTimeout(() => (calls += 1), 2 ** 40);

@@ -32,7 +32,7 @@ describe('an address', () => {
   });
 
   it.each(['configuration', 'signIn:1', 'signIn:12', 'odd/id#1%'])(
-    'gives back the id of a machine beside the manager: %j.',
+    'returns the id of a machine other than the manager: %j.',
     (id) => {
       const root = rootAddress(id, 2);
       const effect = childAddress(root, 'watchFiles', 1);
@@ -44,7 +44,7 @@ describe('an address', () => {
   );
 
   it.each([':configuration', ':signIn:1#1', '$:configuration#1'])(
-    'of a connection named like another address is its own: %j.',
+    'is unambiguous for a connection that is named like another address: %j.',
     (name) => {
       const connection = childAddress(MANAGER, name, 1);
       expect(isAddress(connection)).toBe(true);
@@ -53,7 +53,7 @@ describe('an address', () => {
     },
   );
 
-  it('has the kind of a machine in its id.', () => {
+  it('contains the kind of a machine in its id.', () => {
     expect(['configuration', 'signIn:1', 'signIn:2:3'].map(rootKind)).toEqual([
       'configuration',
       'signIn',
@@ -78,5 +78,5 @@ describe('an address', () => {
     '$:a/b#1#2',
     1,
     null,
-  ])('has its form: %j is none.', (value) => expect(isAddress(value)).toBe(false));
+  ])('is not %j.', (value) => expect(isAddress(value)).toBe(false));
 });

@@ -5,7 +5,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { passTime } from '../../support/test-troupe.js';
 import { useSupervised, type Supervised } from '../../support/supervised.js';
 
-describe('the door of a connection', () => {
+describe('the event filter of a connection', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useSupervised();
@@ -13,12 +13,12 @@ describe('the door of a connection', () => {
   const begin = async (): Promise<Supervised> => {
     const one = make();
     await one.connection.ready();
-    // What is done best effort after that changes the snapshot as well.
+    // The best-effort effects after that change the snapshot as well.
     await one.clock.advance(0);
     return one;
   };
 
-  it('tells of a command from inside that nobody wanted, once, and changes nothing', async () => {
+  it('reports an internal command that was not accepted once, and changes nothing', async () => {
     const { servers, events, clock } = await begin();
     const ref = servers.get('a')?.ref;
     const before = ref?.getSnapshot();
@@ -37,7 +37,7 @@ describe('the door of a connection', () => {
     expect(ref?.getSnapshot()).toBe(before);
   });
 
-  it('tells nothing of a command from inside that asks for what is already so', async () => {
+  it('does not report an internal command whose goal is already reached', async () => {
     const { servers, events, clock } = await begin();
     servers.get('a')?.deliver({ type: 'connection.start' });
     await clock.advance(0);
@@ -46,7 +46,7 @@ describe('the door of a connection', () => {
   });
 
   it.each([0, 2, -1])(
-    'keeps out a fact of generation %i while that is not the present one',
+    'drops an event of generation %i if that is not the current one',
     async (generation) => {
       const { servers, events, clock } = await begin();
       const ref = servers.get('a')?.ref;
@@ -61,7 +61,7 @@ describe('the door of a connection', () => {
     },
   );
 
-  it('takes a fact that means nothing now for a diagnostic, not for a rejection', async () => {
+  it('reports an event without a meaning in the current state as a diagnostic, not as a rejection', async () => {
     const { servers, events, clock } = await begin();
     const ref = servers.get('a')?.ref;
     const before = ref?.getSnapshot();
@@ -72,7 +72,7 @@ describe('the door of a connection', () => {
     expect(events.of('diagnostic')).toMatchObject([{ kind: 'unwanted-fact' }]);
   });
 
-  it('lets the facts of the present generation through', async () => {
+  it('passes events of the current generation', async () => {
     const { servers, events, clock } = await begin();
     const failure = { code: 'connection-lost', message: 'now', phase: 'session', at: clock.now() } as const;
     servers.get('a')?.ref?.send({ type: 'session.lost', generation: 1, failure });
@@ -89,11 +89,11 @@ describe('a connection that crashes while it stops', () => {
   useCrashWatch();
   const { make } = useSupervised();
 
-  it('is given up if its replacement crashes in the same way, and nobody waits forever', async () => {
+  it('is given up if its replacement crashes in the same way, and nothing waits forever', async () => {
     const { servers, connection, events, clock, server } = make();
     await connection.ready();
     const { policy } = servers.get('a')!.ref!.getSnapshot().context;
-    // With such a policy, no shutdown can begin.
+    // With such a policy, every shutdown crashes.
     const broken = { ...policy, stop: null } as never;
     servers.get('a')!.ref!.send({ type: 'policy.changed', policy: broken });
     await passTime(clock, connection.stop());
@@ -112,7 +112,7 @@ describe('an entry that has to be trusted', () => {
   useCrashWatch();
   const { make } = useSupervised();
 
-  it('is not started before, and the row shows what it would do', async () => {
+  it('is not started before, and its status shows what it would run', async () => {
     const server = new FakeServer(() => ({ kind: 'stdio' }));
     const { connection, events } = make(server, { scope: 'project' });
     await events.when('connection.trustRequired');

@@ -1,4 +1,4 @@
-/** Machines beside the manager: how they start, crash and end, and who observes that. */
+/** Root machines other than the manager: how they start, crash and end, and who observes that. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { createActor, setup, type AnyActorRef } from 'xstate';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ interface Input {
   readonly crash?: string;
 }
 
-/** Crashes at `break`, and at once if it is fragile; ends with `finish`. */
+/** Crashes on `break`, or at its start if it is fragile; ends on `finish`. */
 const machine = setup({
   types: { context: {} as Input, input: {} as Input, events: {} as { type: 'break' } | { type: 'finish' } },
   actions: {
@@ -60,7 +60,7 @@ function make() {
 const statusOf = (ref: AnyActorRef | undefined): string | undefined =>
   (ref?.getSnapshot() as { readonly status: string } | undefined)?.status;
 
-describe('a machine beside the manager', () => {
+describe('a root machine', () => {
   it('exists until it has ended.', () => {
     const { roots } = make();
     const ref = roots.start('signIn:1', machine, STURDY);
@@ -100,7 +100,7 @@ describe('a machine beside the manager', () => {
     roots.stop();
   });
 
-  it('that crashes at its start is given up, and affects no other.', async () => {
+  it('that crashes at its start is given up, and affects no other machine.', async () => {
     const { roots, crashes } = make();
     const other = roots.start('signIn:1', machine, STURDY);
     roots.start('signIn:2', machine, { fragile: true });
@@ -135,7 +135,7 @@ describe('a machine beside the manager', () => {
 });
 
 describe('an inspector', () => {
-  it('gets the present machines and the later ones, with their effects, each in a system of its own.', async () => {
+  it('gets existing and later machines, with their effects, each one in a separate system.', async () => {
     const { clock, timers, roots } = make();
     const input = SAMPLE_HEADER.input as never;
     const manager = createActor(managerMachine, { input, clock: timers }).start();

@@ -77,7 +77,7 @@ describe('an effect', () => {
     });
   });
 
-  it('treats anything else that is thrown as an internal error, even if it is thrown synchronously', async () => {
+  it('treats any other thrown value as an internal error, even if it is thrown synchronously', async () => {
     const boom = (): never => {
       throw new TypeError('x is not a function');
     };
@@ -87,7 +87,7 @@ describe('an effect', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('ends when its limit is over, whatever the work does, and aborts the work', async () => {
+  it('ends at its time limit, whatever the work does, and aborts the work', async () => {
     const clock = createControlledClock();
     let heard: AbortSignal | undefined;
     const { settled } = run(
@@ -194,7 +194,7 @@ describe('a limit', () => {
   });
 });
 
-describe('the record of what was thrown', () => {
+describe('the failure of a thrown value', () => {
   it.each([
     [new TransportError({ code: 'spawn-failed', message: 'a' }), { code: 'spawn-failed', message: 'a' }],
     [

@@ -1,4 +1,4 @@
-/** What is told of a handshake that takes too long: which step hung, and what helps. */
+/** What is reported about a handshake that takes too long: which step hung, and what helps. */
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../machines/policy/failure.js';
 import type { ServerSettings } from '../../../src/config/entry/server-config.js';
@@ -19,7 +19,7 @@ describe('a handshake that takes too long', () => {
   useCrashWatch();
   const { make } = useSupervised();
 
-  /** The failure of a server that does not take messages of that method, or does not answer. */
+  /** The failure with a server that does not read messages of that method, or does not answer them. */
   const failing = async (
     kind: FakeTransportOptions['kind'] & string,
     { stuckAt, script = {} }: { stuckAt?: string; script?: Script },

@@ -30,7 +30,7 @@ function ownTool(description: string): ToolSet[string] {
   return dynamicTool({
     description,
     inputSchema: jsonSchema({ type: 'object' }),
-    execute: async () => 'of the host',
+    execute: async () => 'host tool',
   });
 }
 
@@ -39,7 +39,7 @@ async function execute(tools: ToolSet, args: unknown, options = CALL): Promise<T
 }
 
 describe('a tool set for the AI SDK', () => {
-  it('is a live object: names, tools and copies are those of the moment.', async () => {
+  it('is a live object: names, tools and copies are current when they are read.', async () => {
     const { server, troupe } = await makeWorld({ tools: [tool('echo'), tool('old')] });
     const tools = toTools(troupe);
     const { [NAME]: before } = tools;
@@ -54,7 +54,7 @@ describe('a tool set for the AI SDK', () => {
     expect(tools['mcp__box__old']).toBe(copy['mcp__box__old']);
   });
 
-  it('knows no other names, whatever an object has by nature, and cannot be written to.', async () => {
+  it('has no other names, such as inherited properties, and is read-only.', async () => {
     const { troupe } = await makeWorld();
     const tools = toTools(troupe);
     for (const name of ['toString', 'constructor', '__proto__', 'then', 'hasOwnProperty', '']) {
@@ -76,7 +76,7 @@ describe('a tool set for the AI SDK', () => {
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   }, 60_000);
 
-  it("holds the host's own tools as well, which win over one of the same name.", async () => {
+  it("includes the host's own tools, which take precedence.", async () => {
     const { troupe } = await makeWorld({ tools: [tool('echo'), tool('other')] });
     const seen: SeenStep[] = [];
     const own = { mine: ownTool('mine'), [NAME]: ownTool('instead') };
@@ -92,8 +92,8 @@ describe('a tool set for the AI SDK', () => {
       ['mcp__box__other', 'does other'],
     ]);
     expect(steps[0]?.toolResults.map(({ output }) => (output as ToolAnswer).text ?? output)).toEqual([
-      'of the host',
-      'of the host',
+      'host tool',
+      'host tool',
       expect.stringContaining('other {}'),
     ]);
   });
@@ -112,7 +112,7 @@ describe('a tool set for the AI SDK', () => {
     expect(seen[1]?.told[0]?.text).toContain('echo {}');
   });
 
-  it('gives a plain answer as output, and says where the tool of a call comes from.', async () => {
+  it('returns a plain answer as output, and names the server and the tool of a call.', async () => {
     const { troupe } = await makeWorld();
     const { steps } = await generateText({
       model: scriptedModel([() => [{ name: NAME, args: { a: 1 } }]]),
@@ -152,7 +152,7 @@ describe('a tool set for the AI SDK', () => {
     expect(seen[1]?.told[0]?.text).toContain('new {}');
   });
 
-  it('works in streams, and an abort ends them as one.', async () => {
+  it('works with streams, and an abort ends them as aborted.', async () => {
     const { server, troupe } = await makeWorld();
     const streaming = (): MockLanguageModelV3 =>
       new MockLanguageModelV3({
@@ -184,7 +184,7 @@ describe('a tool set for the AI SDK', () => {
     await server.whenReceived('notifications/cancelled');
   });
 
-  it('ends a step with an approval request where the host wants one, and calls after the approval.', async () => {
+  it('ends a step with an approval request if the host requires one, and calls after the approval.', async () => {
     const { server, troupe } = await makeWorld({ tools: [tool('echo'), tool('look')] });
     const asked: unknown[] = [];
     const tools = toTools(troupe, {
@@ -218,7 +218,7 @@ describe('a tool set for the AI SDK', () => {
     expect(server.of('tools/call').map(({ params }) => params['name'])).toEqual(['look', 'echo']);
   });
 
-  it('calls after an approval only the tool that was asked about.', async () => {
+  it('calls after an approval only the exact tool that was approved.', async () => {
     const { server, troupe } = await makeWorld({ tools: [tool('echo')] });
     const tools = toTools(troupe, { needsApproval: () => true });
     const ask = async (): Promise<ModelMessage[]> => {
@@ -240,12 +240,12 @@ describe('a tool set for the AI SDK', () => {
     const changed = tool('echo', { description: 'sends everything to everybody' });
     server.script = { ...server.script, tools: [changed] };
     await troupe.connection('box')?.refresh();
-    expect(await goOn(confirmed)).toContain('MCP error: The tool has changed');
+    expect(await goOn(confirmed)).toMatch(/MCP error: .*changed/);
     expect(server.of('tools/call')).toEqual([]);
     expect(await goOn(await ask())).toContain('echo {}');
   });
 
-  it('hands other data to models that take it.', async () => {
+  it('passes other media to models that accept them.', async () => {
     const content = [
       { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
       { type: 'image', data: PNG, mimeType: 'image/png' },
@@ -264,15 +264,15 @@ describe('a tool set for the AI SDK', () => {
     });
   });
 
-  it('name data over which the host stumbles, since the call is made.', async () => {
+  it('mentions media on which the filter of the host fails, since the call was made.', async () => {
     const content = [{ type: 'image', data: PNG, mimeType: 'image/png' }];
     const { troupe } = await makeWorld({ on: { 'tools/call': () => ({ content }) } });
     const shows = (): boolean => {
-      throw new RangeError('a mistake of the host');
+      throw new RangeError('host error');
     };
     const output = await execute(toTools(troupe, { shows }), {});
     expect(output).toMatchObject({ isError: false, blocks: [] });
-    expect(output.text).toContain('not shown to you: 1 image; ');
+    expect(output.text).toContain('1 image');
   });
 
   it('turns stored messages of a user interface into what the model saw.', async () => {
@@ -300,15 +300,15 @@ describe('a tool set for the AI SDK', () => {
     expect(messages.at(-1)?.content).toMatchObject([{ output: { type: 'error-text', value: output.text } }]);
   });
 
-  it('throws the reason of an abort as it is, also while the host is asked, and what the host throws.', async () => {
+  it('throws the reason of an abort unchanged, even while the host is asked, and errors of the host.', async () => {
     const { server, troupe } = await makeWorld({ on: { 'tools/call': silent } });
     const controller = new AbortController();
     const running = execute(toTools(troupe), {}, { ...CALL, abortSignal: controller.signal });
     await server.whenReceived('tools/call');
-    controller.abort('just words');
-    await expect(running).rejects.toBe('just words');
+    controller.abort('not an error');
+    await expect(running).rejects.toBe('not an error');
     await expect(execute(toTools(troupe), {}, { ...CALL, abortSignal: controller.signal })).rejects.toBe(
-      'just words',
+      'not an error',
     );
 
     const asking = new AbortController();
@@ -319,7 +319,7 @@ describe('a tool set for the AI SDK', () => {
 
     const broken = toTools(troupe, {
       confirm: () => {
-        throw new RangeError('a mistake of the host');
+        throw new RangeError('host error');
       },
     });
     await expect(execute(broken, {})).rejects.toThrow(RangeError);
@@ -328,18 +328,18 @@ describe('a tool set for the AI SDK', () => {
     expect(server.of('tools/call')).toHaveLength(1);
   });
 
-  it('tells the model if the arguments are not an object or cannot be sent.', async () => {
+  it('reports to the model that the arguments are not an object or cannot be sent.', async () => {
     const { server, troupe } = await makeWorld();
     const refusing = {
       tools: troupe.tools,
       tool: () => undefined,
       renderResult: troupe.renderResult.bind(troupe),
-      callTool: () => Promise.reject(new TypeError('They cannot be sent as JSON.')),
+      callTool: () => Promise.reject(new TypeError('not JSON')),
     };
     const cases = [[1], 'text', null, 7].map((args) => ({ source: troupe, args }));
     for (const { source, args } of [...cases, { source: refusing, args: { big: 1n } }]) {
-      const { text: told, isError } = await execute(toTools(source), args);
-      expect(told).toMatch(/^MCP error: The arguments do not fit the tool, and nothing was sent\./);
+      const { text: shown, isError } = await execute(toTools(source), args);
+      expect(shown).toMatch(/^MCP error: .*arguments/);
       expect(isError).toBe(true);
     }
     await expect(execute(toTools(refusing), {})).rejects.toThrow(TypeError);

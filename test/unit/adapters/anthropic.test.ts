@@ -21,7 +21,7 @@ describe('tools for Anthropic', () => {
     ]);
   });
 
-  it('answer blocks of the type tool_use and pass over all others.', async () => {
+  it('answer blocks of the type tool_use and skip all others.', async () => {
     const { server, troupe } = await makeWorld();
     const content = [
       { type: 'text', text: 'thinking of a tool' },
@@ -39,7 +39,7 @@ describe('tools for Anthropic', () => {
     expect(server.of('tools/call')).toHaveLength(1);
   });
 
-  it('contain images and documents as blocks, but not in an error, which may hold text only.', async () => {
+  it('return images and documents as blocks, but not in an error, which may contain only text.', async () => {
     const content = [
       { type: 'image', data: PNG, mimeType: 'image/png' },
       { type: 'resource', resource: { uri: 'file:///a.pdf', blob: PDF, mimeType: 'application/pdf' } },

@@ -14,7 +14,7 @@ useLeakCheck();
 const NAME = 'mcp__box__echo';
 
 function ownTool(name: string): StructuredToolInterface {
-  return makeTool(async () => 'of the host', {
+  return makeTool(async () => 'host tool', {
     name,
     description: name,
     schema: { type: 'object', properties: {} },
@@ -29,7 +29,7 @@ const toolCall = (args: Record<string, unknown> = {}) => ({
 });
 
 describe('tools for LangChain', () => {
-  it('answer a tool call with a message that keeps the untouched result as its artifact.', async () => {
+  it('answer a tool call with a message that keeps the complete result as its artifact.', async () => {
     const result = { ...text('hello'), structuredContent: { a: 1 } };
     const { troupe } = await makeWorld({ on: { 'tools/call': () => result } });
     const [echo] = toTools(troupe);
@@ -50,10 +50,10 @@ describe('tools for LangChain', () => {
     const [echo] = toTools(troupe);
     const message = (await echo?.invoke(toolCall())) as ToolMessage;
     expect(message).toMatchObject({ tool_call_id: 'c1', name: NAME, status: 'error', artifact: result });
-    expect(message.text).toMatch(/^MCP error: The tool failed/);
+    expect(message.text).toMatch(/^MCP error: .*failed/);
   });
 
-  it('give the content alone where they are invoked with arguments.', async () => {
+  it('return only the content if they are invoked with arguments.', async () => {
     const { server, troupe } = await makeWorld();
     const [echo] = toTools(troupe);
     expect(await echo?.invoke({ a: 1 })).toContain('echo {"a":1}');
@@ -61,26 +61,26 @@ describe('tools for LangChain', () => {
     expect(await echo?.invoke({})).toMatch(/^MCP error: /);
   });
 
-  it('tell callbacks of their calls.', async () => {
+  it('report their calls to callbacks.', async () => {
     const { troupe } = await makeWorld();
     const [echo] = toTools(troupe);
-    const told: string[] = [];
+    const reported: string[] = [];
     await echo?.invoke(toolCall({ a: 1 }), {
       callbacks: [
         {
           handleToolStart: (_tool, input, _run, _parent, _tags, _metadata, name) => {
-            told.push(`start ${name} ${input}`);
+            reported.push(`start ${name} ${input}`);
           },
           handleToolEnd: (output: ToolMessage) => {
-            told.push(`end ${output.status}`);
+            reported.push(`end ${output.status}`);
           },
         },
       ],
     });
-    expect(told).toEqual([`start ${NAME} {"a":1}`, 'end success']);
+    expect(reported).toEqual([`start ${NAME} {"a":1}`, 'end success']);
   });
 
-  it('throw the reason of an abort, and what the host throws.', async () => {
+  it('throw the reason of an abort, and errors of the host.', async () => {
     const { server, troupe } = await makeWorld({ on: { 'tools/call': silent } });
     const controller = new AbortController();
     const running = toTools(troupe)[0]?.invoke(toolCall(), { signal: controller.signal });
@@ -89,19 +89,17 @@ describe('tools for LangChain', () => {
     controller.abort(reason);
     await expect(running).rejects.toBe(reason);
     const confirm = (): boolean => {
-      throw new RangeError('a mistake of the host');
+      throw new RangeError('host error');
     };
     await expect(toTools(troupe, { confirm })[0]?.invoke(toolCall())).rejects.toThrow(RangeError);
     const model = new ScriptedChatModel([() => [{ name: NAME }]]);
     const agent = createAgent({ model, tools: [], middleware: [liveTools(troupe, { confirm })] });
-    await expect(agent.invoke({ messages: 'go' })).rejects.toThrow('a mistake of the host');
+    await expect(agent.invoke({ messages: 'go' })).rejects.toThrow('host error');
   });
 
-  it('are not made with a limit that makes no sense.', async () => {
+  it('cannot be created with an invalid limit.', async () => {
     const { troupe } = await makeWorld();
-    expect(() => toTools(troupe, { maxCharacters: 500 })).toThrow(
-      "'maxCharacters' must be a number of characters from 1,000",
-    );
+    expect(() => toTools(troupe, { maxCharacters: 500 })).toThrow("'maxCharacters'");
   });
 
   it('work as fixed tools of an agent, without the middleware.', async () => {
@@ -115,7 +113,7 @@ describe('tools for LangChain', () => {
     ]);
   });
 
-  it("stand beside the host's own in a live agent; a tool that was given by name stays what it is.", async () => {
+  it("complement the host's own tools in a live agent; a tool given by name is not replaced.", async () => {
     const { server, troupe } = await makeWorld({ tools: [tool('echo'), tool('other')] });
     const names = ['mine', NAME, 'mcp__box__other', 'invented'];
     const model = new ScriptedChatModel([() => names.map((name) => ({ name }))]);
@@ -126,26 +124,26 @@ describe('tools for LangChain', () => {
     });
     await agent.invoke({ messages: 'go' });
     expect(model.seen[0]?.offered.map(({ name }) => name)).toEqual(['mine', NAME, 'mcp__box__other']);
-    expect(model.seen[1]?.told.map((told) => told.text)).toEqual([
-      'of the host',
-      'of the host',
+    expect(model.seen[1]?.told.map((answer) => answer.text)).toEqual([
+      'host tool',
+      'host tool',
       expect.stringContaining('other {}'),
-      expect.stringMatching(/^MCP error: There is no such tool, or it is gone\./),
+      expect.stringMatching(/^MCP error: .*no such tool/),
     ]);
     expect(server.of('tools/call')).toHaveLength(1);
   });
 
-  it('come from several troupes at once.', async () => {
+  it('can come from several troupes at once.', async () => {
     const [first, second] = [await makeWorld(), await makeWorld({ tools: [tool('other')] })];
     const names = [NAME, 'mcp__box__other', 'mcp__box__invented'];
     const model = new ScriptedChatModel([() => names.map((name) => ({ name }))]);
     const middleware = [liveTools(first.troupe), liveTools(second.troupe, { name: 'second' })];
     await createAgent({ model, tools: [], middleware }).invoke({ messages: 'go' });
     expect(model.seen[0]?.offered.map(({ name }) => name)).toEqual(names.slice(0, 2));
-    expect(model.seen[1]?.told.map((told) => told.text)).toEqual([
+    expect(model.seen[1]?.told.map((answer) => answer.text)).toEqual([
       expect.stringContaining('echo {}'),
       expect.stringContaining('other {}'),
-      expect.stringMatching(/^MCP error: There is no such tool/),
+      expect.stringMatching(/^MCP error: .*no such tool/),
     ]);
   });
 
@@ -155,7 +153,7 @@ describe('tools for LangChain', () => {
     const interruptOn = Object.fromEntries(
       troupe.tools.filter(({ requiresConfirmation }) => requiresConfirmation).map(({ name }) => [name, true]),
     );
-    // Its type does not fit the list of middlewares under exactOptionalPropertyTypes.
+    // Its type does not match the list of middlewares under exactOptionalPropertyTypes.
     const person = humanInTheLoopMiddleware({ interruptOn } as never) as unknown as AgentMiddleware;
     const agent = createAgent({
       model,

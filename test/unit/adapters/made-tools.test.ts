@@ -18,8 +18,8 @@ function makeSource(tools: readonly CatalogTool[]): {
   return Object.assign(source, { all });
 }
 
-describe('tools that are made for a framework', () => {
-  it('are made once, and again only if a tool changed.', () => {
+describe('tools that are created for a framework', () => {
+  it('are created once, and again only if a tool changed.', () => {
     const [a, b] = [catalogTool('a'), catalogTool('b')];
     const source = makeSource([a, b]);
     expect(source.all.present).toBe(source.all.present);
@@ -30,7 +30,7 @@ describe('tools that are made for a framework', () => {
     expect(source.made).toEqual(['a', 'b', 'a']);
   });
 
-  it('can be had by name after they went, and never before they came.', () => {
+  it('can still be found by name after they were removed, but not before they were added.', () => {
     const source = makeSource([catalogTool('a')]);
     expect(source.all.get('a')).toBe('made 1');
     source.tools = [];
@@ -39,7 +39,7 @@ describe('tools that are made for a framework', () => {
     expect(source.all.get('b')).toBeUndefined();
   });
 
-  it('are not kept without end where a server renames its tools again and again.', () => {
+  it('are kept in a bounded number, even if a server renames its tools again and again.', () => {
     const source = makeSource([]);
     for (let n = 0; n < 3_000; n += 1) {
       source.tools = [catalogTool(`t${n}`)];
@@ -50,7 +50,7 @@ describe('tools that are made for a framework', () => {
     expect(source.all.get('t2999')).toBe('made 3000');
   });
 
-  it('cost nothing for those that stayed, however many there are.', () => {
+  it('are reused for unchanged tools, however many there are.', () => {
     const many = Array.from({ length: 10_000 }, (_, index) => catalogTool(`t${index}`));
     const source = makeSource(many);
     expect(source.all.present.size).toBe(10_000);

@@ -8,13 +8,13 @@ function forModels(inputSchema: Record<string, unknown>): ObjectSchema {
   return schemaForModels({ inputSchema } as unknown as CatalogTool);
 }
 
-/** What one argument becomes that has this schema. */
+/** What an argument with this schema becomes. */
 function argument(schema: unknown): unknown {
   return forModels({ type: 'object', properties: { a: schema } }).properties['a'];
 }
 
-describe('a schema of an older dialect, as a model is given it', () => {
-  it('has tuples as 2020-12 writes them.', () => {
+describe('a schema of an older dialect, converted for a model', () => {
+  it('has tuples in the syntax of 2020-12.', () => {
     const [x, y, z] = [{ type: 'number' }, { type: 'string' }, { type: 'boolean' }];
     const tuple = { type: 'array', minItems: 2, items: [x, y] };
     const { items: _, ...rest } = tuple;
@@ -36,7 +36,7 @@ describe('a schema of an older dialect, as a model is given it', () => {
     });
   });
 
-  it('has no reference into a tuple, but the type of what it led to.', () => {
+  it('has no reference into a tuple, but the type of the target.', () => {
     const point = { type: 'object', properties: { x: { type: 'number' } } };
     const made = forModels({
       type: 'object',
@@ -51,7 +51,7 @@ describe('a schema of an older dialect, as a model is given it', () => {
     });
   });
 
-  it('has limits that are not taken themselves as numbers.', () => {
+  it('has numeric exclusive limits.', () => {
     expect(argument({ minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false })).toEqual({
       exclusiveMinimum: 0,
       maximum: 9,
@@ -61,7 +61,7 @@ describe('a schema of an older dialect, as a model is given it', () => {
     });
   });
 
-  it('has nothing that a keyword cannot hold, and no name twice.', () => {
+  it('has no keyword with an invalid value, and no duplicate names.', () => {
     const odd = { description: null, title: 1, pattern: null, minLength: '2', multipleOf: 0, examples: 'x' };
     const flags = { uniqueItems: 'yes', deprecated: null, maxItems: -1, minimum: null, format: {} };
     expect(argument({ ...odd, ...flags, default: null, 'x-order': 1 })).toEqual({
@@ -85,7 +85,7 @@ describe('a schema of an older dialect, as a model is given it', () => {
     expect(forModels({ type: 'object', anyOf: [] })).toEqual({ type: 'object', properties: {} });
   });
 
-  it('does not say that it is of that dialect.', () => {
+  it('has no $schema of an older dialect.', () => {
     const schema = { type: 'object', properties: {} };
     expect(forModels({ ...schema, $schema: DRAFT_7 })).toEqual(schema);
     const newest = { ...schema, $schema: 'https://json-schema.org/draft/2020-12/schema' };

@@ -4,8 +4,8 @@ import type { CatalogTool } from '../../../src/catalog/registry.js';
 
 const named = (name: string, title = ''): CatalogTool => ({ name, title }) as CatalogTool;
 
-describe('the tools that a person was asked about', () => {
-  it('are given once, as they were first.', () => {
+describe('the tools that await confirmation', () => {
+  it('are returned once, in the first version.', () => {
     const asked = new PendingConfirmations();
     asked.note('1', named('a', 'first'));
     asked.note('1', named('a', 'second'));
@@ -21,7 +21,7 @@ describe('the tools that a person was asked about', () => {
     expect(asked.take('call_0', 'c')).toBeUndefined();
   });
 
-  it('are the last thousand at most.', () => {
+  it('are limited to the last thousand.', () => {
     const asked = new PendingConfirmations();
     for (let id = 0; id <= 1_000; id += 1) asked.note(String(id), named(`t${id}`));
     expect(asked.take('0', 't0')).toBeUndefined();

@@ -6,8 +6,8 @@ function forModels(inputSchema: Record<string, unknown>): ObjectSchema {
   return schemaForModels({ inputSchema } as unknown as CatalogTool);
 }
 
-describe('the schema that a model is given', () => {
-  it('is the own one of the tool where no provider minds it.', () => {
+describe('the schema that a model gets', () => {
+  it('is that of the tool if every provider accepts it.', () => {
     const schema = {
       type: 'object',
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -22,7 +22,7 @@ describe('the schema that a model is given', () => {
     expect(forModels(schema)).toEqual(schema);
   });
 
-  it('is made once for each schema, and leaves that as it is.', () => {
+  it('is created once for each schema, which is not changed.', () => {
     const inputSchema = Object.freeze({
       type: 'object',
       properties: Object.freeze({ a: Object.freeze({ type: 'array' }) }),
@@ -33,7 +33,7 @@ describe('the schema that a model is given', () => {
     expect(inputSchema.properties.a).toEqual({ type: 'array' });
   });
 
-  it('has properties in every object and items in every array, wherever a schema may stand.', () => {
+  it('has properties in every object and items in every array, in every place for a schema.', () => {
     const bare = { type: 'object' };
     const full = { type: 'object', properties: {} };
     const list = { type: 'array' };
@@ -61,7 +61,7 @@ describe('the schema that a model is given', () => {
     expect(forModels(schema(bare, list))).toMatchObject(expected);
   });
 
-  it('has items in a tuple, and both where a type is one of several.', () => {
+  it('has items in a tuple, and both if a type is one of several.', () => {
     const properties = {
       pair: { type: 'array', prefixItems: [{ type: 'number' }, { type: 'number' }], maxItems: 2 },
       any: { type: ['string', 'array', 'object'] },
@@ -72,7 +72,7 @@ describe('the schema that a model is given', () => {
     });
   });
 
-  it('turns a choice at the top into properties and words.', () => {
+  it('replaces a top-level choice by properties and a description.', () => {
     const made = forModels({
       type: 'object',
       description: 'Where to.',
@@ -93,7 +93,7 @@ describe('the schema that a model is given', () => {
   });
 
   it.each(['anyOf', 'oneOf', 'allOf', 'not', 'enum'])(
-    'has no %s at the top, however odd it is.',
+    'has no top-level %s, even an invalid one.',
     (keyword) => {
       for (const value of [[], {}, 'text', null, [null, 1, { properties: 3 }, { $ref: '#/nowhere' }]]) {
         const made = forModels({ type: 'object', [keyword]: value });
@@ -103,7 +103,7 @@ describe('the schema that a model is given', () => {
     },
   );
 
-  it('has the properties whose names a provider refuses as words, and does not forbid them.', () => {
+  it('describes properties whose names a provider refuses, and does not forbid them.', () => {
     const $filter = { type: 'string' };
     const made = forModels({
       type: 'object',
@@ -123,7 +123,7 @@ describe('the schema that a model is given', () => {
     expect(forModels(nested)).toEqual(nested);
   });
 
-  it('offers an argument of several choices as what any of them takes.', () => {
+  it('has a union of types for an argument with several choices.', () => {
     const made = forModels({
       type: 'object',
       oneOf: [
@@ -185,7 +185,7 @@ describe('the schema that a model is given', () => {
     });
   });
 
-  it('finds arguments in choices within choices and behind references, and comes back from a circle of them.', () => {
+  it('has arguments from nested choices and references, even circular ones.', () => {
     const nested = {
       allOf: [{ anyOf: [{ properties: { a: {} } }, { oneOf: [{ properties: { b: {} } }] }] }],
     };
@@ -198,13 +198,13 @@ describe('the schema that a model is given', () => {
       expect(forModels({ type: 'object', ...way, $defs }).properties).toEqual({ a: {}, b: {} });
   });
 
-  it('keeps a reference at the top beside the arguments that it names.', () => {
+  it('keeps a top-level reference beside the arguments that it names.', () => {
     const $defs = { A: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] } };
     const schema = { type: 'object', $ref: '#/$defs/A', $defs };
     expect(forModels(schema)).toEqual({ ...schema, properties: { q: { type: 'string' } } });
   });
 
-  it('follows a chain of ten thousand references, and as many to one place.', () => {
+  it('is created for a chain of ten thousand references, and as many to one target.', () => {
     const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, {}]));
     const links = Array.from({ length: 10_000 }, (_, index) => [
       `d${index}`,
@@ -229,7 +229,7 @@ describe('the schema that a model is given', () => {
     expect(forModels(kept)).toEqual(kept);
   });
 
-  it('has no reference to what went with a choice or a name, but the type of it.', () => {
+  it('has no reference to a removed choice or name, but the type of the target.', () => {
     const place = { type: 'object', properties: { city: { type: 'string' } } };
     const made = forModels({
       type: 'object',
@@ -254,7 +254,7 @@ describe('the schema that a model is given', () => {
     });
   });
 
-  it('describes a rule that is too long by the arguments that it is about.', () => {
+  it('describes a rule that is too long by its arguments.', () => {
     const choice = (action: string): Record<string, unknown> => ({
       properties: { action: { const: action }, [action]: { description: 'word '.repeat(400) }, both: {} },
       required: ['action', 'more'],
@@ -286,7 +286,7 @@ describe('the schema that a model is given', () => {
     expect(String(description).length).toBeLessThan(2_100);
   });
 
-  it('takes names that objects have by nature for names.', () => {
+  it('may have names of inherited properties.', () => {
     const properties = JSON.parse('{"__proto__":{"type":"array"},"constructor":{"type":"object"}}') as object;
     const made = forModels({
       type: 'object',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { abortable } from '../../../src/async/abortable.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 
-describe('a wait that a signal can end', () => {
+describe('a wait with a signal', () => {
   useCrashWatch();
 
   it('settles as the promise does.', async () => {

@@ -7,13 +7,13 @@ import { createTroupe } from '../../../src/runtime/troupe.js';
 
 describe('the auth option', () => {
   it.each<readonly [string, unknown]>([
-    ['nothing', undefined],
+    ['undefined', undefined],
     ['a function', () => undefined],
     ['an empty object', {}],
     ['a store', { store: createMemoryTokenStore(), interactive: false }],
     ['a public client', { client: { clientId: 'harbor' } }],
     [
-      'a secret with the issuer it is for',
+      'a secret with its issuer',
       { client: { clientId: 'a', clientSecret: 'b', issuer: 'https://c.example' } },
     ],
     [
@@ -27,86 +27,86 @@ describe('the auth option', () => {
         },
       },
     ],
-    ['a document', { clientMetadataUrl: 'https://host.example/client.json' }],
+    ['a client metadata URL', { clientMetadataUrl: 'https://host.example/client.json' }],
   ])('may be %s.', (_, auth) => {
     expect(authProblems(auth)).toEqual([]);
   });
 
   it.each<readonly [string, unknown, string, RegExp]>([
-    ['a text', 'yes', 'auth', /an object or a function/],
-    ['an unknown field', { clientID: 'a' }, 'auth.clientID', /is not an option/],
-    ['half a store', { store: { read: () => {} } }, 'auth.store', /read, write and forget/],
-    ['a port that is none', { redirectPort: 70_000 }, 'auth.redirectPort', /between 0 and 65535/],
+    ['a string', 'yes', 'auth', /object.*function/],
+    ['an unknown field', { clientID: 'a' }, 'auth.clientID', /option/],
+    ['an incomplete store', { store: { read: () => {} } }, 'auth.store', /write.*forget/],
+    ['an invalid port', { redirectPort: 70_000 }, 'auth.redirectPort', /65535/],
     [
-      'a document without https',
+      'a client metadata URL without https',
       { clientMetadataUrl: 'http://a.example/b' },
       'auth.clientMetadataUrl',
       /https/,
     ],
-    ['a client without id', { client: {} }, 'auth.client.clientId', /a string/],
+    ['a client without id', { client: {} }, 'auth.client.clientId', /string/],
     [
-      'a secret for anybody',
+      'a secret without an issuer',
       { client: { clientId: 'a', clientSecret: 'b' } },
       'auth.client.issuer',
-      /meant for/,
+      /issuer|meant for/,
     ],
     [
       'credentials without a secret',
       { client: { clientId: 'a', grant: 'client-credentials' } },
       'auth.client.grant',
-      /needs a clientSecret or a privateKey/,
+      /clientSecret.*privateKey/,
     ],
     [
-      'a secret that is empty, as of a variable that is',
+      'an empty secret',
       {
         client: { clientId: 'a', clientSecret: '', issuer: 'https://c.example', grant: 'client-credentials' },
       },
       'auth.client.clientSecret',
-      /a text of printable ASCII/,
+      /ASCII/,
     ],
     [
-      'a secret that no request can hold',
+      'a secret that a request cannot contain',
       { client: { clientId: 'a', clientSecret: 'пароль', issuer: 'https://c.example' } },
       'auth.client.clientSecret',
-      /a text of printable ASCII/,
+      /ASCII/,
     ],
     [
-      'a key that is no text',
+      'a key that is not a string',
       { client: { clientId: 'a', privateKey: {}, issuer: 'https://c.example' } },
       'auth.client.privateKey',
       /PEM/,
     ],
     [
-      'an algorithm that signs nothing',
+      'the algorithm none',
       { client: { clientId: 'a', privateKey: 'b', algorithm: 'none', issuer: 'https://c.example' } },
       'auth.client.algorithm',
       /RS256/,
     ],
     [
-      'a grant that is none',
+      'an unknown grant',
       { client: { clientId: 'a', grant: 'implicit' } },
       'auth.client.grant',
-      /expected authorization-code, client-credentials, jwt-bearer/,
+      /authorization-code, client-credentials, jwt-bearer/,
     ],
     [
-      'an assertion for anybody',
+      'an assertion without an issuer',
       { client: { clientId: 'a', grant: 'jwt-bearer', assertion: () => 'word' } },
       'auth.client.issuer',
-      /meant for/,
+      /issuer|meant for/,
     ],
     [
-      'the grant of an assertion without one',
+      'the grant jwt-bearer without an assertion',
       { client: { clientId: 'a', grant: 'jwt-bearer' } },
       'auth.client.assertion',
-      /expected a function/,
+      /function/,
     ],
     [
       'an assertion with another grant',
       { client: { clientId: 'a', issuer: 'https://c.example', assertion: () => 'word' } },
       'auth.client.assertion',
-      /'jwt-bearer' and no other/,
+      /'jwt-bearer'/,
     ],
-  ])('may not be %s.', (_, auth, field, message) => {
+  ])('must not be %s.', (_, auth, field, message) => {
     expect(authProblems(auth)).toEqual([{ field, message: expect.stringMatching(message) }]);
     expect(() => createTroupe({ auth: auth as never })).toThrow(ConfigError);
   });
@@ -127,7 +127,7 @@ describe('a challenge', () => {
       },
     ],
     ['Bearer error="a \\"quoted\\" word"', { error: 'a "quoted" word', scopes: [] }],
-  ])('%s is read.', (header, challenge) => {
+  ])('is parsed: %s', (header, challenge) => {
     expect(parseChallenge(header)).toEqual(challenge);
   });
 });

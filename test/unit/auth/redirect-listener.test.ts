@@ -1,4 +1,4 @@
-/** Where the browser comes back to, without the rest of a sign-in. */
+/** The redirect address of a sign-in, without the rest of it. */
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openLoopback, type Loopback, type LoopbackAnswer } from '../../../src/auth/redirect-listener.js';
@@ -16,13 +16,13 @@ afterEach(async () => {
 
 async function start(answer: LoopbackAnswer = { isGood: true, text: 'You are signed in.' }) {
   const clock = createControlledClock();
-  const heard: string[] = [];
+  const redirects: string[] = [];
   const loopback: Loopback = await openLoopback({
     clock,
     port: 0,
     preferred: 0,
     onRedirect: async (params) => {
-      heard.push(String(params));
+      redirects.push(String(params));
       return answer;
     },
   });
@@ -31,7 +31,7 @@ async function start(answer: LoopbackAnswer = { isGood: true, text: 'You are sig
     await clock.advance(2_000);
     await closing;
   });
-  return { clock, heard, loopback };
+  return { clock, redirects, loopback };
 }
 
 interface Reply {
@@ -40,7 +40,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** One request, and no step further. */
+/** Sends one request without following redirects. */
 function get(url: string, method = 'GET'): Promise<Reply> {
   return bounded(
     new Promise((resolve, reject) => {
@@ -58,12 +58,12 @@ function get(url: string, method = 'GET'): Promise<Reply> {
 
 const PRIVATE = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
 
-describe('the address that the browser comes back to', () => {
-  it('sends it on to a page whose address says nothing of the answer.', async () => {
-    const { heard, loopback } = await start();
+describe('the redirect address', () => {
+  it('redirects to a page whose address contains nothing of the answer.', async () => {
+    const { redirects, loopback } = await start();
     const reply = await get(`${loopback.url}?code=precious&state=sealed`);
     expect(reply).toMatchObject({ status: 303, body: '', headers: { ...PRIVATE, location: '/signed-in/1' } });
-    expect(heard).toEqual(['code=precious&state=sealed']);
+    expect(redirects).toEqual(['code=precious&state=sealed']);
     const page = await visit(`${loopback.url}?code=precious&state=sealed`);
     expect(page).toMatchObject({
       status: 200,
@@ -79,7 +79,7 @@ describe('the address that the browser comes back to', () => {
     });
   });
 
-  it('shows a failure on the page where the browser ends.', async () => {
+  it('shows a failure on the final page.', async () => {
     const { loopback } = await start({ isGood: false, text: 'It failed.' });
     await expect(visit(`${loopback.url}?error=x`)).resolves.toMatchObject({
       status: 400,
@@ -93,14 +93,14 @@ describe('the address that the browser comes back to', () => {
     ['GET', '/signed-in/'],
     ['POST', '/callback?code=a'],
     ['HEAD', '/callback?code=a'],
-  ])('has nothing to say to %s %s.', async (method, path) => {
-    const { heard, loopback } = await start();
+  ])('answers %s %s with an empty 404.', async (method, path) => {
+    const { redirects, loopback } = await start();
     const reply = await get(loopback.url.replace('/callback', path), method);
     expect(reply).toMatchObject({ status: 404, body: '', headers: PRIVATE });
-    expect(heard).toEqual([]);
+    expect(redirects).toEqual([]);
   });
 
-  it('forgets the oldest page where somebody asks without end.', async () => {
+  it('forgets the oldest page if there are too many requests.', async () => {
     const { loopback } = await start();
     for (let count = 0; count < 20; count += 1) await get(`${loopback.url}?state=${count}`);
     const pageOf = (number: number) => get(loopback.url.replace('/callback', `/signed-in/${number}`));
@@ -109,7 +109,7 @@ describe('the address that the browser comes back to', () => {
     ]);
   });
 
-  it('closes at once where every browser has its page.', async () => {
+  it('closes at once if every browser has its page.', async () => {
     const { loopback } = await start();
     await visit(`${loopback.url}?code=a`);
     await bounded(loopback.close());
@@ -117,7 +117,7 @@ describe('the address that the browser comes back to', () => {
     open.splice(0);
   });
 
-  it('waits for a browser that was sent on, and gives it its page.', async () => {
+  it('waits for a browser that was redirected, and sends it its page.', async () => {
     const { loopback } = await start();
     const { headers } = await get(`${loopback.url}?code=a`);
     const closing = loopback.close();
@@ -127,7 +127,7 @@ describe('the address that the browser comes back to', () => {
     open.splice(0);
   });
 
-  it('does not wait for ever for one that does not go on.', async () => {
+  it('does not wait forever for a browser that does not follow the redirect.', async () => {
     const { clock, loopback } = await start();
     await get(`${loopback.url}?code=a`);
     let isClosed = false;

@@ -35,7 +35,7 @@ describe('a deadline', () => {
     expect(deadline.signal.reason).toMatchObject({ limitMs: 1_500, isTotal: true });
   });
 
-  it('starts its idle time over after a pause', async () => {
+  it('starts its idle time again after a pause', async () => {
     const { clock, deadline } = begin(1_000, 0);
     await clock.advance(999);
     deadline.pause();
@@ -60,7 +60,7 @@ describe('a deadline', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('has no idle limit while it rests, only its total time', async () => {
+  it('has only its total limit, and no idle limit, after rest()', async () => {
     const { clock, deadline } = begin(100, 10_000);
     deadline.rest();
     await clock.advance(9_999);

@@ -38,7 +38,7 @@ const STORES: readonly (readonly [string, () => CatalogStore])[] = [
 ];
 
 describe.each(STORES)('a store in %s', (_, make) => {
-  it('gives back what was put under a key, the last of it, until it is deleted.', async () => {
+  it('returns the last list that was put under a key, until it is deleted.', async () => {
     const store = make();
     expect(await store.get(KEY)).toBeUndefined();
     await store.put(KEY, { savedAt: 1, tools: [tool('old')] });
@@ -52,7 +52,7 @@ describe.each(STORES)('a store in %s', (_, make) => {
 });
 
 describe('a store in files', () => {
-  it('is for its user alone, and leaves nothing beside the lists.', async () => {
+  it('is readable only by its user, and leaves only the lists.', async () => {
     const folder = fresh();
     const store = createFileCatalogStore({ folder });
     await Promise.all([store.put(KEY, LIST), store.put(KEY, LIST), store.put(OTHER, LIST)]);
@@ -61,7 +61,7 @@ describe('a store in files', () => {
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('is read by another store of the same folder while it is written, and whole each time.', async () => {
+  it('can be read by another store of the same folder during writes, and every list is complete.', async () => {
     const folder = fresh();
     const [writer, reader] = [createFileCatalogStore({ folder }), createFileCatalogStore({ folder })];
     const lists = [1, 2].map((savedAt) => ({
@@ -77,16 +77,16 @@ describe('a store in files', () => {
 
   const good = { troupeCatalog: 1, key: KEY, ...LIST };
   it.each([
-    ['cut off', JSON.stringify(good).slice(0, -20), /cannot be parsed as a list of tools/],
-    ['empty', '', /cannot be parsed as a list of tools/],
-    ['binary', '\0\u0001', /cannot be parsed as a list of tools/],
-    ['something else', '[1, 2]', /cannot be parsed as a list of tools/],
-    ['null', 'null', /cannot be parsed as a list of tools/],
-    ['the list of another entry', JSON.stringify({ ...good, key: OTHER }), /cannot be parsed/],
-    ['without its time', JSON.stringify({ ...good, savedAt: 'now' }), /cannot be parsed/],
-    ['of a newer version', JSON.stringify({ ...good, troupeCatalog: 2 }), /by a newer version/],
-    ['too long', `"${'x'.repeat(17 * 1024 * 1024)}"`, /is longer than/],
-  ])('refuses a file that is %s, by name, until a list replaces it.', async (_, text, message) => {
+    ['cut off', JSON.stringify(good).slice(0, -20), /parsed/],
+    ['empty', '', /parsed/],
+    ['binary', '\0\u0001', /parsed/],
+    ['other JSON', '[1, 2]', /parsed/],
+    ['null', 'null', /parsed/],
+    ['the list of another entry', JSON.stringify({ ...good, key: OTHER }), /parsed/],
+    ['without a valid time', JSON.stringify({ ...good, savedAt: 'now' }), /parsed/],
+    ['of a newer version', JSON.stringify({ ...good, troupeCatalog: 2 }), /newer/],
+    ['too long', `"${'x'.repeat(17 * 1024 * 1024)}"`, /longer/],
+  ])('refuses a file that is %s, and names it, until a list replaces it.', async (_, text, message) => {
     const folder = fresh();
     const store = createFileCatalogStore({ folder });
     await store.put(OTHER, LIST);
@@ -97,19 +97,19 @@ describe('a store in files', () => {
     expect(await store.get(KEY)).toEqual(LIST);
   });
 
-  it('reads nothing but a file, since what waits for a writer would never end.', async () => {
+  it('reads only files, since reading a pipe might never end.', async () => {
     const folder = fresh();
     mkdirSync(join(folder, `${KEY}.json`), { recursive: true });
     const store = createFileCatalogStore({ folder });
-    await expect(store.get(KEY)).rejects.toThrow(/is not a file/);
+    await expect(store.get(KEY)).rejects.toThrow('not a file');
     await expect(store.get(KEY)).rejects.toThrow(join(folder, KEY));
   });
 
-  it('keeps no list that is too long, nor the one before it.', async () => {
+  it('keeps neither a list that is too long nor the former one.', async () => {
     const store = createFileCatalogStore({ folder: fresh() });
     await store.put(KEY, LIST);
     const long = tool('long', { description: 'x'.repeat(17 * 1024 * 1024) });
-    await expect(store.put(KEY, { savedAt: 1, tools: [long] })).rejects.toThrow('longer than 16 MiB');
+    await expect(store.put(KEY, { savedAt: 1, tools: [long] })).rejects.toThrow('16 MiB');
     expect(await store.get(KEY)).toBeUndefined();
   });
 
@@ -123,7 +123,7 @@ describe('a store in files', () => {
     await expect(createFileCatalogStore({ folder }).get('../../etc/passwd')).rejects.toThrow(TypeError);
   });
 
-  it('removes, with its first list, files older than 30 days, but no foreign ones.', async () => {
+  it('deletes its files older than 30 days with its first write, but no other files.', async () => {
     const folder = fresh();
     const first = createFileCatalogStore({ folder });
     await first.put(KEY, LIST);
@@ -135,8 +135,8 @@ describe('a store in files', () => {
   });
 });
 
-describe('the place of the lists', () => {
-  it('is in the cache of the user unless somebody says otherwise.', async () => {
+describe('the location of the cache', () => {
+  it("is the user's cache folder by default.", async () => {
     const cache = fresh();
     vi.stubEnv('XDG_CACHE_HOME', cache);
     try {
@@ -147,7 +147,7 @@ describe('the place of the lists', () => {
     expect(readFileSync(join(cache, 'troupe', 'catalogs', `${KEY}.json`), 'utf8')).toContain('"read"');
   });
 
-  it('is never in the working directory, where the user has no cache.', async () => {
+  it('is never the working directory, even if the user has no cache folder.', async () => {
     vi.stubEnv('XDG_CACHE_HOME', 'relative');
     try {
       const store = createFileCatalogStore();
@@ -158,7 +158,7 @@ describe('the place of the lists', () => {
     }
   });
 
-  it('is where the environment says, and what the host says wins.', async () => {
+  it('is set by the environment, and the host overrides it.', async () => {
     const folder = fresh();
     await toCatalogStore(undefined, { TROUPE_CACHE: folder })?.put(KEY, LIST);
     expect(readdirSync(folder)).toEqual([`${KEY}.json`]);
@@ -169,7 +169,7 @@ describe('the place of the lists', () => {
   });
 
   it.each([[true], ['/tmp'], [null], [{ get: () => {}, put: () => {} }]])(
-    'cannot be %j.',
+    'must not be %j.',
     (option: unknown) => {
       expect(cacheProblem(option)).toBe(
         "expected false, or an object with the functions 'get', 'put' and 'delete'",

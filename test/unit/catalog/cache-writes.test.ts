@@ -17,10 +17,10 @@ function begin() {
   return { clock, writes, done, ask };
 }
 
-describe('work that may wait', () => {
+describe('deferred work', () => {
   useLeakCheck();
 
-  it('does not begin synchronously.', async () => {
+  it('does not start synchronously.', async () => {
     const { clock, done, ask } = begin();
     ask('a', 'one');
     await Promise.resolve();
@@ -30,7 +30,7 @@ describe('work that may wait', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('is done once for a storm: the first piece, and the last one after a pause.', async () => {
+  it('runs twice in a burst: the first time at once, and the last one after a pause.', async () => {
     const { clock, done, ask } = begin();
     ask('a', '0');
     await clock.advance(0);
@@ -42,7 +42,7 @@ describe('work that may wait', () => {
     expect(done).toEqual(['a 0', 'a 100']);
   });
 
-  it('is no business of other keys.', async () => {
+  it('does not delay other keys.', async () => {
     const { clock, done, ask } = begin();
     ask('a', '1');
     await clock.advance(0);
@@ -54,7 +54,7 @@ describe('work that may wait', () => {
     expect(done).toEqual(['a 1', 'b 1', 'a 2']);
   });
 
-  it('is never done twice at the same time.', async () => {
+  it('never runs twice at the same time.', async () => {
     const { clock, writes, done, ask } = begin();
     const gate = createGate();
     writes.ask('a', () => gate.promise);
@@ -67,7 +67,7 @@ describe('work that may wait', () => {
     expect(done).toEqual(['a 2']);
   });
 
-  it('that is left is done by a flush, which leaves no timer and begins nothing new.', async () => {
+  it('that is pending is done by a flush, which leaves no timer and starts nothing new.', async () => {
     const { clock, writes, done, ask } = begin();
     ask('a', '1');
     await clock.advance(0);
@@ -81,7 +81,7 @@ describe('work that may wait', () => {
     expect(done).toHaveLength(3);
   });
 
-  it('that is under way when a flush begins is waited for, and so is what was asked for meanwhile.', async () => {
+  it('that is in progress when a flush starts is waited for, with everything requested in the meantime.', async () => {
     const { clock, writes, done, ask } = begin();
     const gate = createGate();
     writes.ask('a', () => gate.promise);

@@ -67,7 +67,7 @@ class Bench {
     return this.catalogs.get(server)?.tools.map(({ name }) => name);
   }
 
-  /** As a session that was started by the present entry would. */
+  /** Lists tools like a session of the current entry. */
   list(server: string, ...names: readonly string[]): void {
     const { catalog } = this.catalogs.replace(
       server,
@@ -76,7 +76,7 @@ class Bench {
     this.cache.keep(server, this.keys.get(server) ?? `key-${server}`, catalog);
   }
 
-  /** Nobody knows the secrets of an entry that was removed. */
+  /** Removes the secrets, as if the entry was removed. */
   forget(): void {
     this.#mask = NO_MASK;
   }
@@ -95,7 +95,7 @@ const kept = async (savedAt: number, ...names: readonly string[]): Promise<Catal
 describe('a cached list', () => {
   useLeakCheck();
 
-  it('is in the catalogs when the servers are warm, and published when they are announced.', async () => {
+  it('is in the catalogs once the cache is warm, and is published at the announcement.', async () => {
     const bench = new Bench({ store: await kept(START - DAY_MS, 'write', 'read') });
     await bench.cache.warm(['a', 'unknown']);
     expect(bench.names('a')).toEqual(['write', 'read']);
@@ -126,7 +126,7 @@ describe('a cached list', () => {
     expect(bench.asked).toEqual(['key-a', 'key-unknown']);
   });
 
-  it('is found again by a server that comes back, whether it was read or written before.', async () => {
+  it('is found again if a server comes back, whether the list was read or written before.', async () => {
     const bench = new Bench({ store: await kept(START, 'read') });
     bench.cache.announce();
     await bench.cache.recall('a');
@@ -140,7 +140,7 @@ describe('a cached list', () => {
     expect([bench.names('a'), bench.names('b')]).toEqual([['read'], ['write']]);
   });
 
-  it('is not looked up if something newer is known, nor for an untrusted entry.', async () => {
+  it('is not looked up if a newer list is known, or if the entry is not trusted.', async () => {
     const bench = new Bench({ store: await kept(START, 'old'), trusted: false });
     await bench.cache.recall('a');
     expect([bench.asked, bench.names('a')]).toEqual([[], undefined]);
@@ -159,7 +159,7 @@ describe('a cached list', () => {
     expect(bench.names('a')).toEqual(['read']);
   });
 
-  it('does not overwrite what a session listed while it was read.', async () => {
+  it('does not replace a list that a session got in the meantime.', async () => {
     const store = await kept(START, 'old');
     const gate = createGate();
     const bench = new Bench({ store: { ...store, get: (key) => gate.promise.then(() => store.get(key)) } });
@@ -176,9 +176,9 @@ describe('a cached list', () => {
   it.each([
     ['30 days old', -MAX_AGE_MS, true],
     ['older', -MAX_AGE_MS - 1, false],
-    ['of a clock that was ahead by a day', DAY_MS, true],
-    ['of another century', 100 * 366 * DAY_MS, false],
-  ])('that is %s', async (_, age, isUsed) => {
+    ['from a clock that was ahead by a day', DAY_MS, true],
+    ['from another century', 100 * 366 * DAY_MS, false],
+  ])('that is %s (by %i ms) is used: %s.', async (_, age, isUsed) => {
     const bench = new Bench({ store: await kept(START + age, 'read') });
     await bench.cache.recall('a');
     expect(bench.names('a')).toEqual(isUsed ? ['read'] : undefined);
@@ -193,16 +193,12 @@ describe('a cached list', () => {
   });
 
   it.each<readonly [string, unknown, RegExp]>([
-    ['an error', new Error('the disk is on fire'), /is not used: the disk is on fire/],
-    ['no list', { tools: 'many' }, /the store gave no list/],
-    ['null', null, /the store gave no list/],
-    [
-      'a tool that is none',
-      { savedAt: START, tools: [{ name: 'read', inputSchema: 7 }] },
-      /its inputSchema is not an object/,
-    ],
-    ['the same tool twice', { savedAt: START, tools: [tool('x'), tool('x')] }, /has the same name/],
-  ])('of which the store gives %s is not used, which is told.', async (_, found, message) => {
+    ['an error', new Error('the disk is on fire'), /the disk is on fire/],
+    ['something else', { tools: 'many' }, /list/],
+    ['null', null, /list/],
+    ['an invalid tool', { savedAt: START, tools: [{ name: 'read', inputSchema: 7 }] }, /inputSchema/],
+    ['the same tool twice', { savedAt: START, tools: [tool('x'), tool('x')] }, /"x"/],
+  ])('that the store returns as %s is not used, and a problem is reported.', async (_, found, message) => {
     const store = createMemoryCatalogStore();
     const get = async (): Promise<never> => {
       if (found instanceof Error) throw found;
@@ -215,7 +211,7 @@ describe('a cached list', () => {
     expect(bench.problems[0]).toMatch(message);
   });
 
-  it('of a store that does not answer delays a start by at most a second.', async () => {
+  it('delays a start by at most a second if the store does not answer.', async () => {
     const bench = new Bench({ store: { ...createMemoryCatalogStore(), get: never } });
     let isWarm = false;
     const warming = bench.cache.warm(['a', 'b']).then(() => (isWarm = true));
@@ -227,10 +223,10 @@ describe('a cached list', () => {
   });
 });
 
-describe('a list that a server gave', () => {
+describe('the list of a server', () => {
   useLeakCheck();
 
-  it('is kept for the next run, with the time.', async () => {
+  it('is stored for the next run, with the time.', async () => {
     const bench = new Bench();
     bench.list('a', 'read');
     await bench.clock.advance(0);
@@ -238,7 +234,7 @@ describe('a list that a server gave', () => {
     await bench.cache.close();
   });
 
-  it('is not written again as long as it is the same, but for its age once a day.', async () => {
+  it('is not written again while it is unchanged, except once a day to update its time.', async () => {
     const bench = new Bench({ store: await kept(START, 'read') });
     await bench.cache.recall('a');
     bench.list('a', 'read');
@@ -251,7 +247,7 @@ describe('a list that a server gave', () => {
     expect((await bench.store.get('key-a'))?.savedAt).toBeGreaterThan(START + DAY_MS);
   });
 
-  it('a hundred times in a storm is written twice, the last one at the end.', async () => {
+  it('that changes a hundred times in a burst is written twice, the last time at the end.', async () => {
     const bench = new Bench();
     for (let round = 0; round < 100; round += 1) {
       bench.list('a', `tool-${round}`);
@@ -262,7 +258,7 @@ describe('a list that a server gave', () => {
     expect((await bench.store.get('key-a'))?.tools).toEqual([tool('tool-99')]);
   });
 
-  it('shortly before the end is written all the same.', async () => {
+  it('is written even shortly before the end.', async () => {
     const bench = new Bench();
     bench.list('a', 'one');
     await bench.clock.advance(0);
@@ -272,7 +268,7 @@ describe('a list that a server gave', () => {
     expect(bench.clock.pending).toEqual([]);
   });
 
-  it('and is empty now takes away what was kept, and is not kept itself.', async () => {
+  it('deletes the stored list if it is empty.', async () => {
     const bench = new Bench({ store: await kept(START, 'read') });
     await bench.cache.recall('a');
     bench.list('a');
@@ -282,7 +278,7 @@ describe('a list that a server gave', () => {
     expect([bench.put, bench.deleted]).toEqual([[], ['key-a']]);
   });
 
-  it('from a session of an entry that has been replaced is not kept.', async () => {
+  it('is not stored if its entry has been replaced.', async () => {
     const bench = new Bench();
     bench.keys.set('a', 'key-new');
     bench.cache.keep('a', 'key-old', bench.catalogs.replace('a', [tool('read')]).catalog);
@@ -299,18 +295,21 @@ describe('a list that a server gave', () => {
       'the name of a property',
       tool('x', { inputSchema: { type: 'object', properties: { 'key-12345678': {} } } }),
     ],
-  ])('and that repeats a secret of its entry in %s is not kept, nor the one before it.', async (_, leaky) => {
-    const bench = new Bench({ store: await kept(START, 'read'), secret: 'key-12345678' });
-    await bench.cache.recall('a');
-    bench.cache.keep('a', 'key-a', bench.catalogs.replace('a', [leaky]).catalog);
-    await bench.cache.close();
-    expect(await bench.store.get('key-a')).toBeUndefined();
-    expect(bench.problems).toEqual([
-      'The list of tools is not cached: the server repeats a secret of its entry in it.',
-    ]);
-  });
+  ])(
+    'is not stored if it repeats a secret of its entry in %s, and the former list is deleted.',
+    async (_, leaky) => {
+      const bench = new Bench({ store: await kept(START, 'read'), secret: 'key-12345678' });
+      await bench.cache.recall('a');
+      bench.cache.keep('a', 'key-a', bench.catalogs.replace('a', [leaky]).catalog);
+      await bench.cache.close();
+      expect(await bench.store.get('key-a')).toBeUndefined();
+      expect(bench.problems).toEqual([
+        'The list of tools is not cached: the server repeats a secret of its entry in it.',
+      ]);
+    },
+  );
 
-  it('and that repeats a secret is not stored even if its server is removed before it is written.', async () => {
+  it('with a secret is not stored even if its server is removed before the write.', async () => {
     const bench = new Bench({ secret: 'key-12345678' });
     bench.list('a', 'read');
     await bench.clock.advance(0);
@@ -324,7 +323,7 @@ describe('a list that a server gave', () => {
     expect(await bench.store.get('key-a')).toBeUndefined();
   });
 
-  it('that cannot be written is reported once until writing succeeds again, and has no other effect.', async () => {
+  it('that cannot be written is reported once until a write succeeds, and has no other effect.', async () => {
     let isBroken = true;
     const memory = createMemoryCatalogStore();
     const bench = new Bench({
@@ -348,7 +347,7 @@ describe('a list that a server gave', () => {
     expect(bench.problems).toHaveLength(2);
   });
 
-  it('to a store that never takes it does not hold up the end for longer than two seconds.', async () => {
+  it('delays the end by at most two seconds if the store does not answer.', async () => {
     const bench = new Bench({ store: { ...createMemoryCatalogStore(), put: never } });
     bench.list('a', 'read');
     let isClosed = false;

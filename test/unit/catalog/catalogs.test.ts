@@ -31,7 +31,7 @@ describe('the catalogs', () => {
     expect(catalog.tools[1]).not.toBe(two);
   });
 
-  it('take the first list for added, an empty one for nothing', () => {
+  it('treat the first list as added, and an empty one as no change', () => {
     const catalogs = new Catalogs();
     expect(catalogs.replace('a', [tool('one')]).diff).toEqual({ added: ['one'], removed: [], changed: [] });
     expect(catalogs.replace('b', []).diff).toEqual({ added: [], removed: [], changed: [] });

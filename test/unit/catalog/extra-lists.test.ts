@@ -33,11 +33,11 @@ class Bench {
       'prompts',
       prompts.map((prompt) => ({ name: prompt })),
     );
-    await this.tell(name);
+    await this.publishChange(name);
   }
 
-  /** As the publisher would tell it. */
-  async tell(connection: string): Promise<void> {
+  /** Publishes a change of the lists. */
+  async publishChange(connection: string): Promise<void> {
     const about = { server: connection, generation: 1, added: [], removed: [], changed: [], toolCount: 0 };
     this.publisher.publish({ type: 'catalog.changed', list: 'prompts', ...about });
     await Promise.resolve();
@@ -49,7 +49,7 @@ class Bench {
 }
 
 describe('the lists beside the tools', () => {
-  it('are sorted by server and identity, whichever server was faster', async () => {
+  it('are sorted by server and identity, in whatever order the servers answered', async () => {
     const bench = new Bench();
     await bench.server('b', 'ready', { uris: ['file:///2', 'file:///1'], prompts: ['z'] });
     await bench.server('a', 'ready', { uris: ['file:///3'], prompts: ['y', 'x'] });
@@ -59,7 +59,7 @@ describe('the lists beside the tools', () => {
     expect(bench.lists.prompt('y')).toBeUndefined();
   });
 
-  it('are the same objects as long as nothing in them changed, and so is every entry', async () => {
+  it('are the same objects while nothing in them changed, as is every entry', async () => {
     const bench = new Bench();
     await bench.server('a', 'ready', { uris: ['file:///1', 'file:///2'], prompts: ['x'] });
     const { resources, prompts } = bench.lists;
@@ -82,7 +82,7 @@ describe('the lists beside the tools', () => {
     }
   });
 
-  it('keep what a server that is away listed, as stale, and lose it when it stops', async () => {
+  it('keep the entries of a disconnected server as stale, and drop them when it stops', async () => {
     const bench = new Bench();
     await bench.server('a', 'ready', { uris: ['file:///1'] });
     await bench.server('b', 'ready', { uris: ['file:///2'] });
@@ -94,7 +94,7 @@ describe('the lists beside the tools', () => {
     expect(bench.uris).toEqual(['b file:///2']);
   });
 
-  it('give prompts with the same name distinct names, whichever came first', async () => {
+  it('give prompts with the same name distinct names, in whatever order they came', async () => {
     const names = async (servers: readonly string[]): Promise<string[]> => {
       const bench = new Bench();
       for (const server of servers) await bench.server(server, 'ready', { prompts: ['x y'] });

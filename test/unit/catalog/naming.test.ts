@@ -28,7 +28,7 @@ function namesOf(
   return tools.map((each) => names.get(rawKey(each)));
 }
 
-describe('a tool alone', () => {
+describe('a single tool', () => {
   it.each([
     { template: 'mcp__{server}__{tool}', name: 'mcp__fs__read_file' },
     { template: 'mcp_{server}_{tool}', name: 'mcp_fs_read_file' },
@@ -45,7 +45,7 @@ describe('a tool alone', () => {
     { what: 'a character outside the basic plane', name: 'lamp🏮', head: 'mcp__fs__lamp_' },
     { what: 'a control character', name: 'lamp\u0000\u001b', head: 'mcp__fs__lamp__' },
     { what: 'nothing at all', name: '', head: 'mcp__fs__' },
-  ])('gets clean characters and the hash of its identity where its name has $what', ({ name, head }) => {
+  ])('gets only valid characters and the hash of its identity if its name has $what', ({ name, head }) => {
     const suffix = name === '' ? '' : `_${hash(tool('fs', name))}`;
     expect(namesOf([tool('fs', name)])).toEqual([head + suffix]);
   });
@@ -59,16 +59,16 @@ describe('a tool alone', () => {
     expect(namesOf([tool('fs', name)])).toEqual([`mcp__fs__${name}`]);
   });
 
-  it('is cut to 64 characters that end in the hash when its name has one more', () => {
+  it('is cut to 64 characters that end in the hash if its name has one more', () => {
     const long = tool('fs', 'x'.repeat(65 - 'mcp__fs__'.length));
     expect(namesOf([long])).toEqual([`mcp__fs__${'x'.repeat(46)}_${hash(long)}`]);
   });
 
-  it('is called by its hash where the bare template leaves nothing', () => {
+  it('is called by its hash if the bare template leaves nothing', () => {
     expect(namesOf([tool('fs', '')], '{tool}')).toEqual([`_${hash(tool('fs', ''))}`]);
   });
 
-  it('is not filled in twice when the server is called like a placeholder', () => {
+  it('does not expand a placeholder in the name of a server', () => {
     const odd = tool('{tool}', 'echo');
     expect(namesOf([odd])).toEqual([`mcp___tool___echo_${hash(odd)}`]);
   });
@@ -80,18 +80,18 @@ describe('a collision', () => {
     expect(namesOf(tools, '{tool}')).toEqual(tools.map((each) => `echo_${hash(each)}`));
   });
 
-  it('of underscores that could be read two ways renames both', () => {
+  it('of names that are ambiguous because of underscores renames both', () => {
     const tools = [tool('a', 'b_c'), tool('a_b', 'c')];
     expect(namesOf(tools, 'mcp_{server}_{tool}')).toEqual(tools.map((each) => `mcp_a_b_c_${hash(each)}`));
   });
 
-  it('does not arise between a clean name and one that is cleaned to the same text', () => {
+  it('does not arise between a valid name and one that is cleaned to the same text', () => {
     const clean = tool('fs', 'set_lamp');
     const cleaned = tool('fs', 'set lamp');
     expect(namesOf([clean, cleaned])).toEqual(['mcp__fs__set_lamp', `mcp__fs__set_lamp_${hash(cleaned)}`]);
   });
 
-  it('of a clean name with the suffixed name of another renames both', () => {
+  it('of a valid name with the suffixed name of another renames both', () => {
     const cleaned = tool('fs', 'set lamp');
     const impostor = tool('fs', `set_lamp_${hash(cleaned)}`);
     expect(namesOf([cleaned, impostor])).toEqual([
@@ -110,7 +110,7 @@ describe('a collision', () => {
     ]);
   });
 
-  it('with a server that has guessed every suffix leaves the whole hash as the name', () => {
+  it('with a server that has guessed every suffix makes the whole hash the name', () => {
     const victim = tool('fs', 'x y');
     const guesses = [8, 16, 24, 32, 40, 48, 56].map((digits) => {
       const suffix = `_${hash(victim, digits)}`;
@@ -133,7 +133,7 @@ describe('a collision', () => {
   });
 });
 
-describe('whatever the servers call themselves and their tools', () => {
+describe('for any names of servers and tools', () => {
   const word = fc.oneof(
     fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b', '_', '.', 'ü') }),
     fc.string({ unit: 'binary', maxLength: 80 }),
@@ -144,7 +144,7 @@ describe('whatever the servers call themselves and their tools', () => {
   const catalog = fc.uniqueArray(identity, { maxLength: 30, selector: rawKey });
   const template = fc.constantFrom(...TEMPLATES);
 
-  it('every tool has a name, every name fits and no two are equal', () => {
+  it('every tool has a name, every name is valid, and no two are equal', () => {
     fc.assert(
       fc.property(catalog, template, (tools, naming) => {
         const names = exposedNames(tools, naming);
@@ -155,7 +155,7 @@ describe('whatever the servers call themselves and their tools', () => {
     );
   });
 
-  it('a tool named like the result of another never takes its name', () => {
+  it('a tool that is named like the exposed name of another never gets that name', () => {
     fc.assert(
       fc.property(catalog, template, (tools, naming) => {
         const impostors = [...exposedNames(tools, naming).values()].map((name) => tool('x', name));
@@ -190,7 +190,7 @@ describe('whatever the servers call themselves and their tools', () => {
     );
   });
 
-  it('a server that brings a name already there renames the tools of that name and no others', () => {
+  it('a server with an existing name renames only the tools of that name', () => {
     const before = [tool('a', 'echo'), tool('a', 'read'), tool('b', 'write')];
     const after = namesOf([...before, tool('c', 'echo')], '{tool}');
     expect(after).toEqual([

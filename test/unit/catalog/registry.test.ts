@@ -33,8 +33,8 @@ class Bench {
     );
   }
 
-  /** As the publisher would tell it. */
-  async tellChange(server = 'a'): Promise<void> {
+  /** Publishes a change of state. */
+  async publishChange(server = 'a'): Promise<void> {
     this.publisher.publish({
       type: 'connection.state',
       server,
@@ -56,11 +56,11 @@ describe('the list of tools', () => {
     expect(new Bench().registry.tools).toEqual([]);
   });
 
-  it('changes only when an event says so', async () => {
+  it('changes only with an event', async () => {
     const bench = new Bench();
     bench.server('a', 'ready', ['one']);
     expect(bench.names).toEqual([]);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.names).toEqual(['mcp__a__one']);
   });
 
@@ -69,7 +69,7 @@ describe('the list of tools', () => {
     bench.server('b', 'ready', ['x']);
     bench.server('B', 'ready', ['x']);
     bench.server('a', 'ready', ['z', 'A', 'a b']);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.registry.tools.map(({ server, tool: raw }) => `${server}/${raw}`)).toEqual([
       'B/x',
       'a/A',
@@ -79,10 +79,10 @@ describe('the list of tools', () => {
     ]);
   });
 
-  it('leaves out what the filter of a server leaves out, and counts the rest', async () => {
+  it('omits the tools that the filter of a server hides, and counts the rest', async () => {
     const bench = new Bench();
     bench.server('a', 'ready', ['one', 'two', 'three'], { allow: ['t*'], deny: ['three'] });
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.names).toEqual(['mcp__a__two']);
     expect(bench.registry.count('a')).toBe(1);
     expect(bench.registry.count('nobody')).toBe(0);
@@ -97,65 +97,65 @@ describe('the list of tools', () => {
   ] as const)('shows the tools of a server that is %s as stale: %j', async (state, stale) => {
     const bench = new Bench();
     bench.server('a', state, ['one']);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.registry.tools.map((each) => each.stale)).toEqual(stale);
   });
 
   it('is frozen, and the same object while nothing changed', async () => {
     const bench = new Bench();
     bench.server('a', 'ready', ['one', 'two']);
-    await bench.tellChange();
+    await bench.publishChange();
     const before = bench.registry.tools;
     bench.server('a', 'ready', ['two', 'one']);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.registry.tools).toBe(before);
     expect(Object.isFrozen(before) && before.every((each) => Object.isFrozen(each))).toBe(true);
   });
 
-  it('stays the same object where only a hidden tool changed', async () => {
+  it('stays the same object if only a hidden tool changed', async () => {
     const bench = new Bench();
     const filter: ToolFilter = { allow: ['one'] };
     bench.server('a', 'ready', ['one', 'hidden'], filter);
-    await bench.tellChange();
+    await bench.publishChange();
     const before = bench.registry.tools;
     bench.server('a', 'ready', ['one', 'other'], filter);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.registry.tools).toBe(before);
   });
 
-  it('keeps every tool that did not change as the same object', async () => {
+  it('keeps unchanged tools as the same objects', async () => {
     const bench = new Bench();
     bench.server('a', 'ready', ['one', 'two']);
     bench.server('b', 'ready', ['one']);
-    await bench.tellChange();
+    await bench.publishChange();
     const kept = [bench.registry.tool('mcp__a__one'), bench.registry.tool('mcp__b__one')];
     bench.server('a', 'ready', ['one', 'three']);
-    await bench.tellChange();
+    await bench.publishChange();
     expect([bench.registry.tool('mcp__a__one'), bench.registry.tool('mcp__b__one')]).toEqual(kept);
     expect(bench.registry.tool('mcp__a__one')).toBe(kept[0]);
     expect(bench.registry.tool('mcp__b__one')).toBe(kept[1]);
     expect(bench.registry.tool('mcp__a__two')).toBeUndefined();
   });
 
-  it('shows a definition that changed though its schema is the same object', async () => {
+  it('shows a changed definition even if its schema is the same object', async () => {
     const bench = new Bench();
     const before = tool('one');
     bench.facts.set('a', { source: 'test', filter: NO_FILTER, state: 'ready' });
     bench.catalogs.replace('a', [before]);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.registry.tool('mcp__a__one')?.description).toBe('does one');
     bench.catalogs.replace('a', [{ ...before, description: 'other' }]);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.registry.tool('mcp__a__one')?.description).toBe('other');
   });
 
   it('renames a tool when another one claims its name', async () => {
     const bench = new Bench();
     bench.server('a', 'ready', ['b__c']);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.names).toEqual(['mcp__a__b__c']);
     bench.server('a__b', 'ready', ['c']);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(new Set(bench.names).size).toBe(2);
     expect(bench.registry.tool('mcp__a__b__c')).toBeUndefined();
     for (const { name, server } of bench.registry.tools) {
@@ -165,36 +165,36 @@ describe('the list of tools', () => {
 });
 
 describe('a list of 10,000 tools over 100 servers', () => {
-  it('works out again only what an event has changed', async () => {
+  it('is updated only where an event has changed it', async () => {
     const bench = new Bench();
-    let looks = 0;
-    /** Looked at once for every tool that is filtered. */
+    let reads = 0;
+    /** Read once for every tool that is filtered. */
     const filter: ToolFilter = {
       get deny() {
-        looks += 1;
+        reads += 1;
         return [];
       },
     };
     const tools = Array.from({ length: 100 }, (_, index) => `tool_${index}`);
     for (let server = 0; server < 100; server += 1) bench.server(`server_${server}`, 'ready', tools, filter);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.registry.tools).toHaveLength(10_000);
-    expect(looks).toBe(10_000);
+    expect(reads).toBe(10_000);
     const before = bench.registry.tools;
 
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.registry.tools).toBe(before);
-    expect(looks).toBe(10_000);
+    expect(reads).toBe(10_000);
 
     bench.server('server_50', 'reconnecting', tools, filter);
-    await bench.tellChange();
+    await bench.publishChange();
     const changed = bench.registry.tools.filter((each, index) => each !== before[index]);
     expect(changed.map(({ server }) => server)).toEqual(tools.map(() => 'server_50'));
-    expect(looks).toBe(10_000);
+    expect(reads).toBe(10_000);
 
     bench.server('server_50', 'reconnecting', [...tools, 'one_more'], filter);
-    await bench.tellChange();
+    await bench.publishChange();
     expect(bench.registry.tools).toHaveLength(10_001);
-    expect(looks).toBe(10_101);
+    expect(reads).toBe(10_101);
   });
 });

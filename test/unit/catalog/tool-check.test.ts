@@ -17,7 +17,7 @@ function nested(levels: number): unknown {
 }
 
 describe('a list of tools', () => {
-  it('passes as it is when every tool is good', () => {
+  it('is unchanged if every tool is valid', () => {
     const raw = [
       tool('echo'),
       tool('lamp_set', { title: 'Lamp', description: 'Sets a lamp.', annotations: {} }),
@@ -30,9 +30,9 @@ describe('a list of tools', () => {
   });
 
   it.each([
-    { what: 'nothing', bad: null, named: 'Tool number 2', why: 'it is not an object' },
+    { what: 'null', bad: null, named: 'Tool number 2', why: 'it is not an object' },
     { what: 'a number', bad: 7, named: 'Tool number 2', why: 'it is not an object' },
-    { what: 'a text', bad: 'echo', named: 'Tool number 2', why: 'it is not an object' },
+    { what: 'a string', bad: 'echo', named: 'Tool number 2', why: 'it is not an object' },
     { what: 'a list', bad: [], named: 'Tool number 2', why: 'it is not an object' },
     {
       what: 'a tool without a name',
@@ -41,20 +41,20 @@ describe('a list of tools', () => {
       why: 'it has no name',
     },
     {
-      what: 'a tool named by a number',
+      what: 'a tool with a number as its name',
       bad: { name: 7, inputSchema: INPUT },
       named: 'Tool number 2',
       why: 'it has no name',
     },
     { what: 'a tool with an empty name', bad: tool(''), named: 'Tool number 2', why: 'it has no name' },
     {
-      what: 'a second tool of one name',
+      what: 'a second tool with the same name',
       bad: tool('good'),
       named: 'Tool "good"',
       why: 'an earlier tool has the same name',
     },
     {
-      what: 'an input schema that is a text',
+      what: 'an input schema that is a string',
       bad: tool('lamp_wish', { inputSchema: 'object' }),
       why: 'its inputSchema is not an object',
     },
@@ -74,7 +74,7 @@ describe('a list of tools', () => {
       why: 'its inputSchema has "properties" that are not an object',
     },
     {
-      what: 'a required that is a text',
+      what: 'a required that is a string',
       bad: tool('lamp_wish', { inputSchema: { ...INPUT, required: 'a' } }),
       why: 'its inputSchema has a "required" that is not a list',
     },
@@ -99,7 +99,7 @@ describe('a list of tools', () => {
           'a "items" that is not a schema, at "#/properties/a"',
         ],
         [
-          'choices that are no list',
+          'choices that are not a list',
           { a: { items: { anyOf: {} } } },
           'a "anyOf" that is not a list of schemas, at "#/properties/a/items"',
         ],
@@ -120,11 +120,11 @@ describe('a list of tools', () => {
       why: 'its inputSchema has a "required" that is not a list of names',
     },
     {
-      what: 'a tool that nests too deeply',
+      what: 'a tool that is nested too deeply',
       bad: tool('lamp_wish', { _meta: nested(300) }),
       why: 'it nests deeper than 200 levels',
     },
-  ])('loses $what, says so once and keeps the rest', ({ bad, why, named = 'Tool "lamp_wish"' }) => {
+  ])('loses $what, reports it once and keeps the rest', ({ bad, why, named = 'Tool "lamp_wish"' }) => {
     expect(checkTools([tool('good'), bad, tool('also_good')])).toEqual({
       tools: [tool('good'), tool('also_good')],
       problems: [`${named} was left out: ${why}.`],
@@ -148,7 +148,7 @@ describe('a list of tools', () => {
       value: { ...INPUT, properties: { row: { $ref: '#/$defs/Row' } } },
       why: 'refers to "#/$defs/Row", which does not exist',
     },
-  ])('keeps a tool without $what that $why, and says so', ({ field, value, why }) => {
+  ])('keeps a tool without $what that $why, and reports it', ({ field, value, why }) => {
     const raw = Object.freeze(tool('lamp_report', { [field]: value, extra: 1 }));
     expect(checkTools([tool('echo'), raw])).toEqual({
       tools: [tool('echo'), tool('lamp_report', { extra: 1 })],
@@ -162,7 +162,7 @@ describe('a list of tools', () => {
     ['null', null],
     ['a type of null', { type: null }],
     ['a list of types with object', { type: ['object', 'null'] }],
-  ])('reads %s as a schema of type object, and says so once for all tools', (_, inputSchema) => {
+  ])('treats %s as a schema of type object, and reports it once for all tools', (_, inputSchema) => {
     const raw = ['one', 'two'].map((name) =>
       Object.freeze(tool(name, { inputSchema, outputSchema: { properties: {} } })),
     );
@@ -172,7 +172,7 @@ describe('a list of tools', () => {
     expect(problems).toEqual([expect.stringMatching(/"one", "two"/)]);
   });
 
-  it('takes null in an optional field for absent, and says nothing', () => {
+  it('treats null in an optional field as absent, without a problem', () => {
     const raw = tool('echo', {
       title: null,
       description: null,
@@ -187,7 +187,7 @@ describe('a list of tools', () => {
     expect(problems).toEqual([]);
   });
 
-  it('keeps the first usable one of several tools of one name', () => {
+  it('keeps the first valid one of several tools with the same name', () => {
     const raw = [
       { name: 'echo', inputSchema: 'broken' },
       tool('echo', { title: 'second' }),
@@ -197,7 +197,7 @@ describe('a list of tools', () => {
     expect(checkTools(raw).problems).toHaveLength(2);
   });
 
-  it('passes fields it does not know untouched, whatever they are called', () => {
+  it('leaves unknown fields unchanged, whatever their names are', () => {
     const raw = JSON.parse(
       '{"name":"echo","inputSchema":{"type":"object"},"toString":1,"constructor":null,"__proto__":{"a":1},"icons":7,"x":[null]}',
     ) as unknown;
@@ -206,12 +206,12 @@ describe('a list of tools', () => {
     expect(problems).toEqual([]);
   });
 
-  it('takes a field that is undefined, as a server in this process may leave it, for absent', () => {
+  it('treats undefined, as an in-process server may send it, as absent', () => {
     const raw = tool('echo', { description: undefined, outputSchema: undefined });
     expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
   });
 
-  it('takes data of a schema for no schema, and properties for no keywords', () => {
+  it('does not check data in a schema as a schema, or property names as keywords', () => {
     const properties = {
       type: { type: ['string', 'null'], default: { type: 'strng' }, examples: [{ required: 1 }] },
       required: { const: { items: 'x' } },
@@ -227,12 +227,12 @@ describe('a list of tools', () => {
     expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
   });
 
-  it('keeps a tool that nests as deeply as is allowed', () => {
+  it('keeps a tool that is nested to the limit', () => {
     expect(checkTools([tool('deep', { _meta: nested(199) })]).tools).toHaveLength(1);
     expect(checkTools([tool('deep', { _meta: nested(200) })]).tools).toHaveLength(0);
   });
 
-  it('survives a tool that nests a million levels deep, or without end', () => {
+  it('handles a tool that is nested a million levels deep, or circular', () => {
     const endless: Record<string, unknown> = {};
     endless['left'] = endless;
     endless['right'] = [endless];
@@ -240,7 +240,7 @@ describe('a list of tools', () => {
     expect(checkTools(raw).tools).toEqual([tool('echo')]);
   });
 
-  it('quotes the text of a server cut and without control characters', () => {
+  it('quotes the text of a server, cut and without control characters', () => {
     const hostile = `lamp\u001b[2J\u009b31m\u202e\u2028${'y'.repeat(500)}`;
     const [problem = ''] = checkTools([{ name: hostile }]).problems;
     expect(problem).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
@@ -248,7 +248,7 @@ describe('a list of tools', () => {
     expect(problem.length).toBeLessThan(250);
   });
 
-  it('never throws and never lets two tools share a name, whatever JSON a server sends', () => {
+  it('never throws and never has two tools with the same name, whatever JSON a server sends', () => {
     const entry = fc.oneof(
       fc.jsonValue(),
       fc.record({
@@ -275,26 +275,26 @@ describe('a list of tools', () => {
 
 describe('the difference of two lists', () => {
   it.each([
-    { story: 'nothing in equal lists', before: [tool('a')], after: [tool('a')] },
-    { story: 'nothing in empty lists', before: [], after: [] },
+    { story: 'empty for equal lists', before: [tool('a')], after: [tool('a')] },
+    { story: 'empty for empty lists', before: [], after: [] },
     {
-      story: 'nothing in another order of tools',
+      story: 'empty for another order of tools',
       before: [tool('a'), tool('b')],
       after: [tool('b'), tool('a')],
     },
     {
-      story: 'nothing in another order of keys',
+      story: 'empty for another order of keys',
       before: [tool('a', { _meta: { x: 1, y: { p: 1, q: 2 } } })],
       after: [{ _meta: { y: { q: 2, p: 1 }, x: 1 }, inputSchema: INPUT, name: 'a' } as Tool],
     },
     {
-      story: 'what came, sorted',
+      story: 'the added tools, sorted',
       before: [tool('b')],
       after: [tool('c'), tool('b'), tool('a')],
       added: ['a', 'c'],
     },
     {
-      story: 'what went, sorted',
+      story: 'the removed tools, sorted',
       before: [tool('c'), tool('b'), tool('a')],
       after: [tool('b')],
       removed: ['a', 'c'],
@@ -346,7 +346,7 @@ describe('the hash of a list', () => {
     );
   });
 
-  it('differs for two lists exactly where a difference is found', () => {
+  it('differs for two lists exactly if they have a difference', () => {
     const someTool = fc
       .record({
         name: fc.constantFrom('a', 'b', 'c'),

@@ -13,24 +13,24 @@ describe('the fingerprint of a tool', () => {
     ['inputSchema', { inputSchema: { type: 'object' as const, required: [] } }],
     ['outputSchema', { outputSchema: { type: 'object' as const } }],
     ['annotations', { annotations: { readOnlyHint: false } }],
-  ])('is another one where its %s is: %j', (field, changes) => {
+  ])('differs if its %s is different: %j', (field, changes) => {
     const changed = toReviewed({ ...READ, ...changes });
     expect(fingerprint(changed)).not.toBe(fingerprint(READ));
     expect(changedFields(READ, changed)).toEqual([field]);
   });
 
-  it('is another one under another name.', () => {
+  it('differs for a different name.', () => {
     expect(fingerprint({ ...READ, name: 'write' })).not.toBe(fingerprint(READ));
   });
 
-  it('does not see what no model reads.', () => {
+  it('ignores fields that no model reads.', () => {
     const more = { ...READ, _meta: { build: 7 }, icons: [{ src: 'x' }], execution: {} };
     expect(fingerprint(more)).toBe(fingerprint(READ));
     expect(changedFields(READ, more)).toEqual([]);
     expect(toReviewed(more)).toEqual(READ);
   });
 
-  it('does not depend on the order of keys, and on everything else.', () => {
+  it('does not depend on the order of keys, but on everything else.', () => {
     const reversed = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(reversed);
       if (typeof value !== 'object' || value === null) return value;
@@ -51,7 +51,7 @@ describe('the fingerprint of a tool', () => {
     );
   });
 
-  it('lists every field that a new tool has.', () => {
+  it('lists every field of a new tool.', () => {
     expect(changedFields(undefined, READ)).toEqual(['title', 'description', 'inputSchema', 'annotations']);
   });
 });

@@ -22,11 +22,11 @@ const hashOf = (config: Config) => chartHash(chartModel(createMachine(config)));
 const withClosed = (closed: Config) => hashOf({ ...door, states: { ...door.states, closed } });
 
 describe('the hash of a chart', () => {
-  it('is 16 hexadecimal digits, the same on every machine and in every version that reacts alike.', () => {
+  it('is 16 hexadecimal digits, the same on every machine and in every version with the same behavior.', () => {
     expect(hashOf(door)).toBe('8332dbef0d33c7a1');
   });
 
-  it('is not touched by descriptions, nor by the order in which events are written.', () => {
+  it('does not depend on descriptions or on the order of events.', () => {
     const { open, knock } = door.states.closed.on;
     expect(
       withClosed({ description: 'Shut.', on: { knock: { ...knock, description: 'Politely.' }, open } }),
@@ -53,7 +53,7 @@ describe('the hash of a chart', () => {
     expect(withClosed(closed)).not.toBe(hashOf(door));
   });
 
-  it('survives a journey over a wire.', () => {
+  it('is the same after serialization.', () => {
     const model = chartModel(createMachine(door));
     expect(chartHash(JSON.parse(JSON.stringify(model)) as typeof model)).toBe(chartHash(model));
   });

@@ -26,7 +26,7 @@ const wordsOf = (id: string) =>
   transitionsOf(model, state(id)).map(({ text, kind, guard, targets }) => ({ text, kind, guard, targets }));
 
 describe('the model of a chart', () => {
-  it('is plain JSON that loses nothing on its way over a wire.', () => {
+  it('is plain JSON that can be serialized without loss.', () => {
     expect(JSON.parse(JSON.stringify(model))).toEqual(model);
   });
 
@@ -52,7 +52,7 @@ describe('the model of a chart', () => {
     expect(state('moving.shaft.last')).toMatchObject({ type: 'history', history: 'deep' });
   });
 
-  it('holds what the author wrote about a state, without the hidden actions that run its timers.', () => {
+  it('contains the descriptions of a state, without the hidden actions that run its timers.', () => {
     expect(state('idle')).toMatchObject({
       description: 'Waits for a call.',
       tags: ['free', 'resting'],
@@ -62,7 +62,7 @@ describe('the model of a chart', () => {
     expect(state('halted')).toMatchObject({ description: null, tags: [], entry: [], exit: [] });
   });
 
-  it('names the actors that a state invokes by their slots.', () => {
+  it('names the actors that a state invokes.', () => {
     expect(state('moving').invokes).toEqual([
       { id: 'motor', src: 'drive' },
       { id: 'self-test', src: 'inline' },
@@ -99,7 +99,7 @@ describe('the model of a chart', () => {
     ]);
   });
 
-  it('keeps transitions without a target inside their state and the others as edges.', () => {
+  it('keeps transitions without a target within their state and makes the others edges.', () => {
     expect(state('elevator').internal).toMatchObject([{ text: 'light.toggled', actions: ['toggleLight'] }]);
     expect(model.edges.find(({ source }) => source === 'elevator')).toMatchObject({
       target: 'elevator.halted',
@@ -122,7 +122,7 @@ describe('the model of a chart', () => {
     expect(wordsOf('halted')[0]?.targets).toHaveLength(2);
   });
 
-  it('brings edges between the same two states together.', () => {
+  it('combines edges between the same two states.', () => {
     const arrow = chartArrows(model).find(
       ({ source, target }) => `${source}>${target}` === 'elevator.idle>elevator.moving',
     );
@@ -148,7 +148,7 @@ describe('the model of a chart', () => {
 });
 
 describe('a running machine', () => {
-  it('names the transition it takes as its chart does.', () => {
+  it('shows the transition that it takes in its chart.', () => {
     const taken: string[] = [];
     const actor = createActor(managerMachine, {
       input: {
@@ -184,7 +184,7 @@ describe('a running machine', () => {
     expect(stateIdsOf(model, atRest.value).toSorted()).toEqual(ids);
   });
 
-  it('may be of a later version: states that the chart does not know are left out.', () => {
+  it('may be of a later version: unknown states are left out.', () => {
     expect(stateIdsOf(model, { moving: { cabin: 'sideways', roof: 'open' } })).toEqual([
       'elevator',
       'elevator.moving',

@@ -10,7 +10,7 @@ const LINE =
 
 describe('a Mermaid diagram', () => {
   it.each([connectionMachine, managerMachine, elevatorMachine])(
-    'of machine %# holds only lines that Mermaid reads, and every state once.',
+    'of machine %# contains only valid lines, and every state once.',
     (machine) => {
       const model = chartModel(machine);
       const lines = toMermaid(model).trimEnd().split('\n');
@@ -23,7 +23,7 @@ describe('a Mermaid diagram', () => {
     },
   );
 
-  it('nests states, separates regions and shows where each begins and ends.', () => {
+  it('nests states, separates regions and shows their starts and ends.', () => {
     expect(toMermaid(chartModel(elevatorMachine))).toContain(`  state "moving" as s_elevator_moving {
     state "cabin" as s_elevator_moving_cabin {
       [*] --> s_elevator_moving_cabin_up
@@ -37,7 +37,7 @@ describe('a Mermaid diagram', () => {
 `);
   });
 
-  it('stacks the labels of edges between the same two states, and starts those of the machine itself at any state.', () => {
+  it('combines the labels of edges between the same two states, and starts edges of the machine itself at any state.', () => {
     const text = toMermaid(chartModel(elevatorMachine));
     expect(text).toContain(
       's_elevator_idle --> s_elevator_moving : floor.called [isNear]<br/>floor.called [isUp and (not isFull or in idle)]\n',
@@ -45,7 +45,7 @@ describe('a Mermaid diagram', () => {
     expect(text).toContain('  any_state --> s_elevator_halted : power.lost\n');
   });
 
-  it('keeps apart what would become the same id, and writes signs of its own language as entities.', () => {
+  it('keeps ids distinct, and writes special characters as entities.', () => {
     const machine = createMachine({
       id: 'm',
       initial: 'a-b',

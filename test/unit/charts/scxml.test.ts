@@ -4,7 +4,7 @@ import { managerMachine } from '../../../machines/manager/manager.machine.js';
 import { allStates, chartModel, toScxml } from '../../../src/charts/index.js';
 import { elevatorMachine } from '../../support/elevator.machine.js';
 
-/** Tags that are opened and not closed in their place, attributes that are not quoted or not escaped. */
+/** Tags that are not closed in their place, and attributes that are not quoted or not escaped. */
 function faultsOf(xml: string): string[] {
   const open: string[] = [];
   const faults: string[] = [];
@@ -21,7 +21,7 @@ const elevator = toScxml(chartModel(elevatorMachine));
 
 describe('an SCXML document', () => {
   it.each([connectionMachine, managerMachine, elevatorMachine])(
-    'of machine %# is well formed, holds every state and leads nowhere else.',
+    'of machine %# is well-formed, contains every state and has only valid targets.',
     (machine) => {
       const model = chartModel(machine);
       const xml = toScxml(model);
@@ -61,12 +61,12 @@ describe('an SCXML document', () => {
 `);
   });
 
-  it('keeps the branches of an event in order, also where one of them has no target.', () => {
+  it('keeps the branches of an event in order, even if one of them has no target.', () => {
     const called = [...elevator.matchAll(/event="floor.called" cond="([^"]+)"/g)].map(([, guard]) => guard);
     expect(called).toEqual(['isHere', 'isNear', 'isUp and (not isFull or in idle)', 'not (isUp and inline)']);
   });
 
-  it('names the ends of actors and states as the recommendation does.', () => {
+  it('names the completion events of actors and states as the recommendation does.', () => {
     expect(elevator).toContain('<invoke id="_0.elevator.sleeping" type="xstate" src="listen"/>');
     expect(elevator).toContain('event="done.invoke._0.elevator.sleeping"');
     expect(elevator).toContain('event="error.invoke._0.elevator.sleeping"');
@@ -74,7 +74,7 @@ describe('an SCXML document', () => {
     expect(elevator).toContain('event="done.invoke.*"');
   });
 
-  it('gives a transition all of its targets and a history its fallback.', () => {
+  it('has all targets of a transition, and the default of a history state.', () => {
     expect(elevator).toContain('target="elevator.moving.cabin.down elevator.moving.shaft.blocked"');
     expect(elevator).toMatch(
       /<history id="elevator.moving.shaft.last" type="deep">\s+<transition target="elevator.moving.shaft.clear"\/>/,

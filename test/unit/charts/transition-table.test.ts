@@ -30,7 +30,7 @@ describe('a transition table', () => {
     );
   });
 
-  it('is not broken by a bar in a name.', () => {
+  it('escapes a bar in a name.', () => {
     const machine = createMachine({
       id: 'm',
       initial: 'a',

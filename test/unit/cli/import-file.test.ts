@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { toConfigFile } from '../../../src/cli/import-file.js';
 import { loadConfig } from '../../../src/servers/load-config.js';
 
-describe('the file of an import', () => {
-  it('gives the same servers again, variables and questions as they were written.', async () => {
+describe('an imported file', () => {
+  it('yields the same servers again, with variables and questions as they were written.', async () => {
     const text = JSON.stringify({
       servers: {
         a: {
@@ -37,7 +37,7 @@ describe('the file of an import', () => {
     );
   });
 
-  it('keeps the answers of two sources apart that call them the same.', async () => {
+  it('keeps two inputs with the same id from different sources apart.', async () => {
     const texts: Record<string, object> = {
       '/srv/mine.json': {
         servers: { mine: { url: 'https://mine.example/${input:key}', headers: { H: '${input:key-2}' } } },
@@ -68,7 +68,7 @@ describe('the file of an import', () => {
     });
   });
 
-  it('asks nobody where no entry does.', () => {
+  it('has no inputs if no entry has any.', () => {
     expect(toConfigFile([])).toEqual({ mcpServers: {} });
   });
 });

@@ -1,4 +1,4 @@
-/** Entries of a project in a file that lies, or is used, somewhere else. */
+/** Entries of a project in a file that is elsewhere or is used elsewhere. */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,17 +35,17 @@ describe('the folder of an entry', () => {
   it.each<[string, ServerConfig]>([
     ['is absolute', { command: 'x', cwd: '/srv/x' }],
     ['is in the home folder', { command: 'x', cwd: '~/x' }],
-    ['is none, for a remote server', { url: 'https://x.example/mcp' }],
+    ['does not exist, for a remote server', { url: 'https://x.example/mcp' }],
   ])('that %s stays as it is.', (_, config) => {
     expect(kept(config)).toEqual({ spec: spec(config), folder: 'as-it-was' });
   });
 
-  it('that a variable decides on stays as it is, and is told.', () => {
+  it('that depends on a variable stays as it is and is reported as unclear.', () => {
     const config = { command: 'x', cwd: '${PLACE}/x' };
     expect(kept(config)).toEqual({ spec: spec(config), folder: 'unclear' });
   });
 
-  it('is written out where the entry names it, and nothing else is.', () => {
+  it('is written out only in the fields that name it.', () => {
     const { spec: written } = kept({
       url: 'https://x.example/${workspaceFolderBasename}',
       headers: { 'X-Where': '${workspaceFolder:-none} of ${USER}', 'X-Home': '${userHome}' },
@@ -56,7 +56,7 @@ describe('the folder of an entry', () => {
     });
   });
 
-  it('is that of the file itself where it lies in the same project.', () => {
+  it('is not written out if the file is in the same project folder.', () => {
     const config = { command: './run', args: ['${workspaceFolder}'] };
     expect(kept(config, `${PROJECT}/.mcp.json`)).toEqual({ spec: spec(config), folder: 'as-it-was' });
     expect(kept(config, `${PROJECT}/sub/.mcp.json`).folder).toBe('written');
@@ -64,14 +64,14 @@ describe('the folder of an entry', () => {
   });
 
   it.each(['user', 'given', 'host', 'extension'] as const)(
-    'of an entry that has none of its own is left to the host (%s).',
+    'of an entry that has none is decided by the host (%s).',
     (scope) => {
       const config = { command: './run' };
       expect(keepFolder(spec(config, scope), '/srv/all.json').folder).toBe('as-it-was');
     },
   );
 
-  it('is the same when it is used, even one with a dollar in its name.', () => {
+  it('is the same after expansion, even if its name contains a dollar sign.', () => {
     const odd = { ...spec({ command: './run', cwd: '$SUB' }), baseDir: '/home/$USER and ${x}' };
     const plain = { ...odd, config: { command: './run', args: ['$SUB'] } };
     const context = { env: { SUB: 's', USER: 'eve', x: 'y' }, home: '/home/eve' };
@@ -106,7 +106,7 @@ describe('troupe import', () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  it('keeps the folder of every entry, and says what it has written for that.', async () => {
+  it('keeps the folder of every entry and reports which folders it wrote out.', async () => {
     const [stdout, stderr] = [new FakeStream(), new FakeStream()];
     const output = join(root, 'all.json');
     const code = await run(['import', '--output', output], {

@@ -30,11 +30,11 @@ async function troupe(...args: readonly string[]) {
 }
 
 describe('the command line', () => {
-  it('tells its version.', async () => {
+  it('prints its version.', async () => {
     expect(await troupe('--version')).toEqual({ code: 0, stdout: `${PACKAGE.version}\n`, stderr: '' });
   });
 
-  it('explains itself, and every command.', async () => {
+  it('has help for itself and for every command.', async () => {
     const help = await troupe('--help');
     expect(help).toMatchObject({ code: 0, stderr: '' });
     for (const name of ['up', 'check', 'tools', 'call', 'config', 'import', 'machine']) {
@@ -46,20 +46,14 @@ describe('the command line', () => {
     }
   });
 
-  it.each(['check', 'tools', 'up'])(
-    'never makes a success of a server that cannot be named so: %s.',
-    async (command) => {
-      writeFileSync(
-        file('nobody.json'),
-        '{ "mcpServers": { "__proto__": { "command": "no-such-command" } } }',
-      );
-      const { code, stderr } = await troupe(command, '--config', file('nobody.json'));
-      expect(code).toBe(2);
-      expect(stderr).toContain('needs another name');
-    },
-  );
+  it.each(['check', 'tools', 'up'])('fails if the only server has an invalid name: %s.', async (command) => {
+    writeFileSync(file('nobody.json'), '{ "mcpServers": { "__proto__": { "command": "no-such-command" } } }');
+    const { code, stderr } = await troupe(command, '--config', file('nobody.json'));
+    expect(code).toBe(2);
+    expect(stderr).toContain('needs another name');
+  });
 
-  it('fails a check that leaves out a server that cannot be named so, and tells why.', async () => {
+  it('fails a check that leaves out a server with an invalid name, and reports why.', async () => {
     writeFileSync(
       file('beside.json'),
       '{ "mcpServers": { "__proto__": { "command": "no-such-command" }, "off": { "command": "x", "disabled": true } } }',
@@ -69,7 +63,7 @@ describe('the command line', () => {
     expect(stderr).toContain('needs another name');
   });
 
-  it('without a command is help on stderr.', async () => {
+  it('prints help on stderr if no command is given.', async () => {
     const nothing = await troupe();
     expect(nothing).toMatchObject({ code: 2, stdout: '' });
     expect(nothing.stderr).toContain('Usage: troupe [options] [command]');
@@ -77,13 +71,8 @@ describe('the command line', () => {
 
   it.each<readonly [string, readonly string[], string, string]>([
     ['a command', ['chekc'], "unknown command 'chekc' (Did you mean check?)", 'troupe'],
-    [
-      'a command to be helped with',
-      ['help', 'chekc'],
-      "unknown command 'chekc' (Did you mean check?)",
-      'troupe',
-    ],
-    ['another', ['help', 'engine'], "unknown command 'engine'", 'troupe'],
+    ['a command for help', ['help', 'chekc'], "unknown command 'chekc' (Did you mean check?)", 'troupe'],
+    ['another command for help', ['help', 'engine'], "unknown command 'engine'", 'troupe'],
     ['a flag', ['check', '--jsno'], "unknown option '--jsno' (Did you mean --json?)", 'troupe check'],
     ['an argument', ['call'], "missing required argument 'tool'", 'troupe call'],
     [
@@ -117,7 +106,7 @@ describe('the command line', () => {
       'troupe check',
     ],
     ...['-1', '1.5', '24:30', '10:60', '+1m', 'yesterday'].map((text): [string, string[], string, string] => [
-      `a moment, as ${text} is none`,
+      `the moment ${text}`,
       ['replay', 'session.jsonl', `--at=${text}`],
       `option '--at <moment>' argument '${text}' is invalid. Expected the number of an entry, seconds from the beginning such as +1.5s, a time such as 14:02:31, or one with its date such as 2026-01-31T12:00:00Z.`,
       'troupe replay',
@@ -159,27 +148,30 @@ describe('the command line', () => {
       'ARGS is neither JSON nor key=value pairs',
       'troupe call',
     ],
-  ])('with a mistake in %s says so in one line, and where help is: %j.', async (_, args, reason, command) => {
-    expect(await troupe(...args)).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `troupe: ${reason}\nSee '${command} --help'.\n`,
-    });
-  });
+  ])(
+    'reports a mistake in %s in one line, with the command that prints help: %j.',
+    async (_, args, reason, command) => {
+      expect(await troupe(...args)).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `troupe: ${reason}\nSee '${command} --help'.\n`,
+      });
+    },
+  );
 
   it.each([
     ['missing.json', 'there is no such file'],
     ['none.json', 'no servers in it'],
     ['broken.json', 'expected'],
     ['', 'is a folder, not a file'],
-  ])('with the configuration %j does not start anything: %s.', async (name, reason) => {
+  ])('starts nothing with the configuration %j: %s.', async (name, reason) => {
     const { code, stdout, stderr } = await troupe('check', '--config', file(name));
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^troupe: [^\n]*\n$/);
     expect(stderr).toContain(reason);
   });
 
-  it('refuses to ask servers that are disabled.', async () => {
+  it('refuses to start servers that are disabled.', async () => {
     for (const args of [['tools'], ['tools', '--server', 'spare'], ['call', 'spare/read']]) {
       expect(await troupe(...args, '--config', file('off.json'))).toEqual({
         code: 2,
@@ -189,7 +181,7 @@ describe('the command line', () => {
     }
   });
 
-  it('finds nothing wrong where every server is disabled.', async () => {
+  it('reports success if every server is disabled.', async () => {
     expect(await troupe('check', '--config', file('off.json'))).toEqual({
       code: 0,
       stdout: '- spare  disabled\n\n0 of 0 ready\n',
@@ -197,7 +189,7 @@ describe('the command line', () => {
     });
   });
 
-  it('tells a person where an error came from only with --verbose.', async () => {
+  it('prints a stack trace only with --verbose.', async () => {
     expect((await troupe('check', '--verbose', '--config', file('missing.json'))).stderr).toMatch(
       /\n {4}at /,
     );
@@ -205,7 +197,7 @@ describe('the command line', () => {
 });
 
 describe('troupe machine', () => {
-  it('prints a chart for whoever reads it.', async () => {
+  it('prints a chart in three formats.', async () => {
     expect((await troupe('machine', 'connection')).stdout).toMatch(/^stateDiagram-v2\n/);
     expect((await troupe('machine', 'manager', '--format', 'scxml')).stdout).toMatch(
       /^<\?xml [^]*<\/scxml>\n$/,

@@ -1,4 +1,4 @@
-/** A file that is read for the command and again for its servers, and is another one by then. */
+/** A file that is read for the command and again for its servers, and that changes in between. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** `becomes` happens when the warning about the entry is written, which stands between the two readings. */
+/** `becomes` runs when the warning about the entry is written, which is between the two readings. */
 async function troupe(command: string, becomes: () => void) {
   const entry = { command: 'no-such-command', argz: [] };
   writeFileSync(file, JSON.stringify({ mcpServers: { lamp: entry } }));
@@ -43,7 +43,7 @@ describe.each(['check', 'tools'])('troupe %s', (command) => {
     ['gone', 'there is no such file', () => {}],
     ['a pipe', 'is a pipe; give a file', () => void execFileSync('mkfifo', [file])],
     ['a folder', 'is a folder, not a file', () => void execFileSync('mkdir', [file])],
-  ])('fails where the file is %s meanwhile, and tells why: %s.', async (_, reason, make) => {
+  ])('fails if the file becomes %s in between, and reports why: %s.', async (_, reason, make) => {
     const { code, stdout, stderr } = await troupe(command, () => {
       rmSync(file);
       make();
@@ -54,7 +54,7 @@ describe.each(['check', 'tools'])('troupe %s', (command) => {
     );
   });
 
-  it('fails where the file names other servers meanwhile.', async () => {
+  it('fails if the file names other servers in between.', async () => {
     const { code, stderr } = await troupe(command, () => writeFileSync(file, '{ "mcpServers": {} }'));
     expect(code).toBe(2);
     expect(stderr).toMatch(/\ntroupe: lamp: missing after the configuration was read again\n$/);

@@ -1,4 +1,4 @@
-/** What `troupe serve` tells of the files that it obeys. */
+/** What `troupe serve` logs about its configuration files. */
 import type { DiagnosticKind } from '../../../src/diagnostic-kind.js';
 import { describe, expect, it } from 'vitest';
 import { ServeLog } from '../../../src/cli/serve-log.js';
@@ -7,7 +7,7 @@ import { createControlledClock } from '../../support/controlled-clock.js';
 function logged(isVerbose = false) {
   const lines: string[] = [];
   const log = new ServeLog({ note: (line) => lines.push(line) }, createControlledClock(0), isVerbose);
-  const tell = (kind: DiagnosticKind, message: string, session?: string): void =>
+  const report = (kind: DiagnosticKind, message: string, session?: string): void =>
     log.event({
       type: 'diagnostic',
       kind,
@@ -16,20 +16,20 @@ function logged(isVerbose = false) {
       seq: 1,
       ...(session !== undefined && { session }),
     });
-  return { log, tell, lines };
+  return { log, report, lines };
 }
 
 describe('the log of troupe serve', () => {
-  it('tells what came of a changed file, once for all sessions, and nothing of it twice that was said before the start.', () => {
-    const { log, tell, lines } = logged();
-    tell('config-problem', 'team.json:1:1: is empty');
-    tell('watch-problem', 'The configuration files cannot be watched: no room');
+  it('reports the outcome of a changed file once for all sessions, and does not repeat what was reported before the start.', () => {
+    const { log, report, lines } = logged();
+    report('config-problem', 'team.json:1:1: is empty');
+    report('watch-problem', 'The configuration files cannot be watched: no room');
     log.started();
-    tell('config-problem', 'team.json:2:3: this is not JSON');
-    tell('config-problem', 'team.json:2:3: this is not JSON', 'session-1');
-    tell('config-reloaded', 'The configuration has changed: added docs.');
-    tell('entry-outdated', "'docs' goes on as it was.");
-    tell('no-listening-stream', 'a detail');
+    report('config-problem', 'team.json:2:3: this is not JSON');
+    report('config-problem', 'team.json:2:3: this is not JSON', 'session-1');
+    report('config-reloaded', 'The configuration has changed: added docs.');
+    report('entry-outdated', "'docs' goes on as it was.");
+    report('no-listening-stream', 'a detail');
     expect(lines).toEqual([
       '1970-01-01T00:00:00.000Z warn gateway The configuration files cannot be watched: no room',
       '1970-01-01T00:00:00.000Z warn gateway team.json:2:3: this is not JSON',

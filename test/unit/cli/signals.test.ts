@@ -13,13 +13,13 @@ function listen() {
 }
 
 describe('Ctrl-C', () => {
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'])('and %s are the same wish.', (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'])('and %s have the same effect.', (signal) => {
     const { source, presses } = listen();
     source.emit(signal);
     expect(presses).toEqual([1]);
   });
 
-  it('counts once where a runner passes on what the terminal has already sent.', async () => {
+  it('counts once if a task runner forwards a signal that the terminal has already sent.', async () => {
     const { source, clock, presses } = listen();
     source.emit('SIGINT');
     source.emit('SIGINT');
@@ -28,7 +28,7 @@ describe('Ctrl-C', () => {
     expect(presses).toEqual([1]);
   });
 
-  it('counts again when it is pressed again, or held.', async () => {
+  it('counts again if it is pressed again or held down.', async () => {
     const { source, clock, presses } = listen();
     for (let ms = 0; ms < 1_200; ms += 30) {
       source.emit('SIGINT');
@@ -37,7 +37,7 @@ describe('Ctrl-C', () => {
     expect(presses).toEqual([1, 2, 3]);
   });
 
-  it('is no longer listened for afterwards.', () => {
+  it('has no listener left afterwards.', () => {
     const { source, stop } = listen();
     stop();
     expect(source.eventNames()).toEqual([]);
@@ -45,7 +45,7 @@ describe('Ctrl-C', () => {
 });
 
 describe('Ctrl-C at the end of the process', () => {
-  it('only hurries it, so that the exit code stays.', () => {
+  it('only hurries the end and leaves the exit code unchanged.', () => {
     const host = new FakeProcess();
     const endBegins = keepExitCode(host);
     endBegins();
@@ -54,7 +54,7 @@ describe('Ctrl-C at the end of the process', () => {
     expect(host.told).toEqual(['exit', 'exit']);
   });
 
-  it('is left to whoever listens as long as somebody does.', () => {
+  it('is left to other listeners while there are any.', () => {
     const host = new FakeProcess();
     keepExitCode(host);
     host.on('SIGINT', () => host.told.push('heard'));
@@ -62,7 +62,7 @@ describe('Ctrl-C at the end of the process', () => {
     expect(host.told).toEqual(['heard']);
   });
 
-  it('ends the process as ever where nobody listens.', () => {
+  it('ends the process as usual if there are no other listeners.', () => {
     const host = new FakeProcess();
     keepExitCode(host);
     host.emit('SIGINT');

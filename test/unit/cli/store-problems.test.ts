@@ -9,22 +9,22 @@ import { FakeStream } from '../../support/fake-stream.js';
 
 useLeakCheck();
 
-describe('what a store could not do', () => {
+describe('a problem of a store', () => {
   it.each<[kind: DiagnosticKind, expected: string]>([
     ['review-problem', "The disk is full.; see 'troupe review'\n"],
     ['trust-store-problem', 'The disk is full.\n'],
     ['sign-in-not-stored', 'The disk is full.\n'],
     ['sign-in-failed', 'The disk is full.\n'],
-  ])('is told by every command, once for each reason: %s.', (kind, expected) => {
+  ])('is reported by every command, once for each reason: %s.', (kind, expected) => {
     const [stdout, stderr] = [new FakeStream(), new FakeStream()];
     const terminal = new Terminal({ stdout, stderr, env: {} }, new AbortController().signal, false);
     const diagnostics$ = new Subject<DiagnosticEvent>();
     noteStoreProblems({ diagnostics$ }, terminal);
-    const tell = (of: DiagnosticKind): void =>
+    const report = (of: DiagnosticKind): void =>
       diagnostics$.next({ type: 'diagnostic', seq: 1, at: 1, kind: of, message: 'The disk is full.' });
-    tell(kind);
-    tell(kind);
-    tell('cache-problem');
+    report(kind);
+    report(kind);
+    report('cache-problem');
     expect([stdout.written, stderr.written]).toEqual(['', expected]);
   });
 });

@@ -4,13 +4,13 @@ import { countOf, preciseDuration, shortDuration } from '../../../src/cli/output
 import { fit, truncate } from '../../../src/cli/output/fit-text.js';
 import { manyLines, oneLine } from '../../../src/cli/output/safe-text.js';
 
-describe('text of others', () => {
-  it('cannot steer the terminal.', () => {
+describe('text from elsewhere', () => {
+  it('cannot control the terminal.', () => {
     expect(oneLine('a\u001B[31mred\u001B[0m\u0007 b\u202Ec')).toBe('ared bc');
     expect(manyLines('a\u001B[2J\r\nb\u009Bc\u0000')).toBe('a\nb');
   });
 
-  it('stays on its line where it has one, and keeps its lines where it may.', () => {
+  it('stays on one line if it has to, and otherwise keeps its lines.', () => {
     expect(oneLine('  a\n\n b\tc ')).toBe('a b c');
     expect(manyLines('a\n\n  b')).toBe('a\n\n  b');
   });
@@ -44,11 +44,11 @@ describe('a time span', () => {
     [184_000, '3m 04s'],
     [3_600_000, '1h 00m'],
     [90_000_000, '1d 01h'],
-  ])('of %i ms is %s in short.', (ms, text) => {
+  ])('of %i ms is %s in short form.', (ms, text) => {
     expect(shortDuration(ms)).toBe(text);
   });
 
-  it('is told to the millisecond below a second, and to a tenth above.', () => {
+  it('is precise to the millisecond below a second, and to a tenth of a second above.', () => {
     expect([0, 40.4, 999, 1_000, 12_345].map(preciseDuration)).toEqual([
       '0 ms',
       '40 ms',
@@ -60,7 +60,7 @@ describe('a time span', () => {
 });
 
 describe('a count', () => {
-  it('is one of a thing, or any other number of things.', () => {
+  it('is singular for one and plural for any other number.', () => {
     expect([0, 1, 2].map((number) => countOf(number, 'tool'))).toEqual(['0 tools', '1 tool', '2 tools']);
   });
 });

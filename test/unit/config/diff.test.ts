@@ -13,7 +13,7 @@ interface File {
   readonly text: string;
 }
 
-/** A value that is no text is written as JSON. */
+/** Content that is not text is written as JSON. */
 function file(content: unknown, path = 'a.json', scope: File['scope'] = 'given'): File {
   const text = typeof content === 'string' ? content : JSON.stringify({ mcpServers: content });
   return { path, scope, text };
@@ -30,7 +30,7 @@ async function diff(before: Promise<LoadedConfig>, after: Promise<LoadedConfig>)
   return diffServers([...servers, ...refused], await after, {});
 }
 
-/** Names by what became of them; `settings` are the changed ones that keep their session. */
+/** Names by kind of change; `settings` are the changed entries that keep their session. */
 function names({ added, removed, changed, unchanged }: ConfigDiff): Record<string, readonly string[]> {
   const sessions = changed.filter(({ needsSession }) => needsSession);
   const settings = changed.filter(({ needsSession }) => !needsSession);
@@ -54,8 +54,8 @@ const changeOf = async (before: unknown, after: unknown): Promise<Record<string,
 const LAMP = { command: 'lamp', args: ['--dim'], env: { A: '1', B: '2' } };
 const REMOTE = { url: 'https://lamp.example/mcp', headers: { 'x-room': 'hall' } };
 
-describe('what came and went', () => {
-  it('is told by name.', async () => {
+describe('added and removed entries', () => {
+  it('are reported by name.', async () => {
     const before = load(file({ stays: LAMP, changes: LAMP, leaves: LAMP }));
     const after = load(file({ arrives: LAMP, changes: { ...LAMP, args: [] }, stays: LAMP }));
     expect(names(await diff(before, after))).toEqual({
@@ -66,7 +66,7 @@ describe('what came and went', () => {
     });
   });
 
-  it('is everything where there was nothing, and where nothing is left.', async () => {
+  it('are all entries if there were none before, or none are left.', async () => {
     const some = load(file({ lamp: LAMP }));
     const none = load(file({}));
     expect(names(await diff(none, some))).toEqual({ added: ['lamp'] });
@@ -74,7 +74,7 @@ describe('what came and went', () => {
   });
 });
 
-describe('an entry of the same meaning is unchanged', () => {
+describe('an entry with the same meaning is unchanged', () => {
   const SAME: readonly [how: string, before: unknown, after: unknown][] = [
     ['other order of keys', LAMP, { env: { B: '2', A: '1' }, args: ['--dim'], command: 'lamp' }],
     ['the type spelled out', LAMP, { type: 'stdio', ...LAMP }],
@@ -103,7 +103,7 @@ describe('an entry of the same meaning is unchanged', () => {
     expect(await changeOf(before, after)).toEqual({ unchanged: ['lamp'] });
   });
 
-  it('with comments, other spaces and another key around it.', async () => {
+  it('with comments, other whitespace and another key around it.', async () => {
     const text = `{
       // the same
       "servers": { "lamp": { "args": [ "--dim" ], "command": "lamp", "env": { "A": "1", "B": "2" }, } }
@@ -111,14 +111,14 @@ describe('an entry of the same meaning is unchanged', () => {
     expect(names(await diff(load(file({ lamp: LAMP })), load(file(text))))).toEqual({ unchanged: ['lamp'] });
   });
 
-  it('where another file of the same folder names it, which is kept in mind.', async () => {
+  it('if another file of the same folder defines it, which becomes its source.', async () => {
     const after = load(file({ lamp: LAMP }, 'b.json'));
     const result = await diff(load(file({ lamp: LAMP })), after);
     expect(names(result)).toEqual({ unchanged: ['lamp'] });
     expect(result.unchanged).toMatchObject([{ source: 'b.json' }]);
   });
 
-  it('and where it is the same server object of this process.', async () => {
+  it('if it is the same server object of this process.', async () => {
     const server = new ScriptedServer();
     const loaded = (config: ServerConfig) => loadConfig({ servers: { lamp: config }, cwd: CWD });
     const before = loaded({ type: 'in-process', server });
@@ -142,11 +142,11 @@ describe('a new session is needed', () => {
     ['kind of server', LAMP, REMOTE],
   ];
 
-  it.each(OTHER)('for another %s.', async (_, before, after) => {
+  it.each(OTHER)('for a different %s.', async (_, before, after) => {
     expect(await changeOf(before, after)).toEqual({ sessions: ['lamp'] });
   });
 
-  it('for another proposal of an answer it refers to, and not for what only others refer to or a person reads.', async () => {
+  it('for a different default of an input it refers to, but not if only other entries refer to it or only its description changed.', async () => {
     const asking = (room: object, mcpServers: object = { lamp: { ...LAMP, args: ['${input:room}'] } }) =>
       load(file(JSON.stringify({ inputs: [{ id: 'room', ...room }], mcpServers })));
     const before = asking({ default: 'hall' });
@@ -167,14 +167,14 @@ describe('a new session is needed', () => {
     });
   });
 
-  it('for another project that its paths and its trust belong to.', async () => {
+  it('for a different project, to which its paths and its trust belong.', async () => {
     const both = { lamp: LAMP, remote: REMOTE };
     const before = load(file(both, 'a.json', 'project'));
     const after = load(file(both, '/srv/there/a.json', 'project'));
     expect(names(await diff(before, after))).toEqual({ sessions: ['lamp', 'remote'] });
   });
 
-  it('where it now comes from a project, whose entries need trust.', async () => {
+  it('if it now comes from a project, whose entries need trust.', async () => {
     const before = load(file({ lamp: LAMP }));
     const after = load(file({ lamp: LAMP }, 'a.json', 'project'));
     expect(names(await diff(before, after))).toEqual({ sessions: ['lamp'] });
@@ -194,16 +194,16 @@ describe('only settings differ', () => {
     ['policy', { policy: { maxAttempts: 2 } }],
   ];
 
-  it.each(SETTINGS)('where %s is another.', async (_, settings) => {
+  it.each(SETTINGS)('if %s is different.', async (_, settings) => {
     expect(await changeOf(LAMP, { ...LAMP, ...settings })).toEqual({ settings: ['lamp'] });
     expect(await changeOf({ ...REMOTE, ...settings }, REMOTE)).toEqual({ settings: ['lamp'] });
   });
 
-  it('and a session is needed all the same where more than that differs.', async () => {
+  it('but a session is needed anyway if more than that differs.', async () => {
     expect(await changeOf(LAMP, { ...LAMP, args: [], tools: ['on'] })).toEqual({ sessions: ['lamp'] });
   });
 
-  it('which goes by what they come to beside the numbers of the host.', async () => {
+  it('if the effective values differ, after the settings of the host.', async () => {
     const before = await load(file({ lamp: LAMP }));
     const after = await load(file({ lamp: { ...LAMP, timeout: 9_000 } }));
     const host = { env: { TROUPE_TIMEOUT_MS: '9000' } };
@@ -211,7 +211,7 @@ describe('only settings differ', () => {
   });
 });
 
-describe('a mistake takes nothing away', () => {
+describe('a mistake removes nothing', () => {
   const running = load(file({ lamp: LAMP, fan: LAMP }));
 
   it.each([
@@ -219,47 +219,47 @@ describe('a mistake takes nothing away', () => {
     ['is empty', ''],
     ['is another kind of JSON', '[]'],
     ['names no servers by any known key', '{}'],
-  ])('where a file %s.', async (_, text) => {
+  ])('if a file %s.', async (_, text) => {
     expect(names(await diff(running, load(file(text))))).toEqual({ unchanged: ['lamp', 'fan'] });
   });
 
-  it('where one entry is wrong: the others are what the file says, and that one stays.', async () => {
+  it('if one entry is invalid: the other entries follow the file, and that one stays.', async () => {
     const after = load(file({ lamp: { command: 7 }, arrives: LAMP }));
     const result = await diff(running, after);
     expect(names(result)).toEqual({ added: ['arrives'], removed: ['fan'], unchanged: ['lamp'] });
     expect(result.unchanged).toEqual([(await running).servers[0]]);
   });
 
-  it('where a file cannot be read: one after it does not get its names, and its own changes count.', async () => {
+  it('if a file cannot be read: later files do not get its names, but their own changes count.', async () => {
     const before = load(file({ lamp: LAMP }), file({ lamp: REMOTE, fan: LAMP }, 'b.json'));
     const after = load(file('{'), file({ lamp: REMOTE, fan: REMOTE }, 'b.json'));
     expect(names(await diff(before, after))).toEqual({ sessions: ['fan'], unchanged: ['lamp'] });
   });
 
-  it('and what is emptied on purpose is emptied.', async () => {
+  it('but a list that is emptied on purpose is emptied.', async () => {
     expect(names(await diff(running, load(file('{ "mcpServers": {} }'))))).toEqual({
       removed: ['lamp', 'fan'],
     });
   });
 });
 
-describe('an entry that could never be used', () => {
+describe('an entry that was never valid', () => {
   const wrong = load(file({ lamp: { command: 7 } }));
 
-  it('is added as such.', async () => {
+  it('is added as invalid.', async () => {
     expect(names(await diff(load(file({})), wrong))).toEqual({ added: ['lamp'] });
   });
 
-  it('is unchanged as long as it is wrong in the same way, and changed when that differs.', async () => {
+  it('is unchanged while it is invalid in the same way, and changed if that differs.', async () => {
     expect(names(await diff(wrong, load(file({ lamp: { command: 7 } }))))).toEqual({ unchanged: ['lamp'] });
     expect(names(await diff(wrong, load(file({ lamp: { url: 7 } }))))).toEqual({ sessions: ['lamp'] });
   });
 
-  it('gets its first session when it is right.', async () => {
+  it('gets its first session once it is valid.', async () => {
     expect(names(await diff(wrong, load(file({ lamp: LAMP }))))).toEqual({ sessions: ['lamp'] });
   });
 
-  it('goes with its file.', async () => {
+  it('is removed with its file.', async () => {
     expect(names(await diff(wrong, load(file({}))))).toEqual({ removed: ['lamp'] });
   });
 });

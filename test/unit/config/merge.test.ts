@@ -21,7 +21,7 @@ function source(
 }
 
 describe('servers of several sources', () => {
-  it('come together, each with where it is from', () => {
+  it('are merged, each with its source', () => {
     const { servers } = mergeSources([source('one', 'host', ['a']), source('two', 'given', ['b'])]);
     expect(servers).toEqual([
       {
@@ -45,7 +45,7 @@ describe('servers of several sources', () => {
     ]);
   });
 
-  it('of one name: the first wins and tells whom it shadows', () => {
+  it('with the same name: the first one wins and lists the ones it shadows', () => {
     const { servers } = mergeSources([
       source('one', 'given', ['a']),
       source('two', 'given', ['a']),
@@ -62,7 +62,7 @@ describe('servers of several sources', () => {
     ]);
   });
 
-  it('that are refused keep their name from those behind them', () => {
+  it('that are refused block their name for later sources', () => {
     const { servers, refused } = mergeSources([
       source('one', 'given', [], ['a']),
       source('two', 'given', ['a']),
@@ -79,7 +79,7 @@ describe('servers of several sources', () => {
     ]);
   });
 
-  it('that are refused behind a good one are only shadowed', () => {
+  it('that are refused after a valid one are only shadowed', () => {
     const { servers, refused } = mergeSources([
       source('one', 'given', ['a']),
       source('two', 'given', [], ['a']),
@@ -92,19 +92,19 @@ describe('servers of several sources', () => {
 describe('an entry of a project', () => {
   const sources = [source('repo', 'project', ['a']), source('mine', 'user', ['a'])];
 
-  it('is held back before it is trusted, with the entry that is used instead', () => {
+  it('is held back until it is trusted, and lists the entry that is used instead', () => {
     expect(mergeSources(sources).heldBack).toMatchObject([
       { name: 'a', source: 'repo', scope: 'project', config: { command: 'repo' }, shadows: ['mine'] },
     ]);
   });
 
-  it('wins by its rank once it is trusted', () => {
+  it('wins by precedence once it is trusted', () => {
     const { servers, heldBack } = mergeSources(sources, ({ source: from }) => from === 'repo');
     expect(servers).toMatchObject([{ name: 'a', source: 'repo', shadows: ['mine'] }]);
     expect(heldBack).toEqual([]);
   });
 
-  it('that is refused holds nobody back', () => {
+  it('that is refused holds no other entry back', () => {
     const { servers, refused, heldBack } = mergeSources(
       [source('repo', 'project', [], ['a']), source('mine', 'user', ['a'])],
       () => true,
@@ -114,14 +114,14 @@ describe('an entry of a project', () => {
   });
 });
 
-describe('a source that is not used', () => {
+describe('an entry that is not used', () => {
   const naming = (id: string, scope: Scope, config: ServerConfig): SourceEntries => ({
     ...source(id, scope, []),
     entries: new Map([['a', config]]),
   });
   const merged = (...from: readonly SourceEntries[]) => mergeSources(from).servers[0];
 
-  it('still restricts: allowed tools are those of every list, denied ones those of any', () => {
+  it('still restricts the tools: all allow lists must allow a tool, and no deny list may deny it', () => {
     const used = merged(
       naming('one', 'given', { command: 'x', tools: { allow: ['read_*', 'write'], deny: ['d1'] } }),
       naming('two', 'user', { command: 'y', tools: { allow: ['read_file', 'write', 'other'] } }),
@@ -133,14 +133,14 @@ describe('a source that is not used', () => {
     });
   });
 
-  it('leaves an entry alone that it does not restrict', () => {
+  it('leaves the entry in use unchanged if it does not restrict it', () => {
     const config = { command: 'x', tools: { deny: ['d1'] } };
     const used = merged(naming('one', 'given', config), naming('two', 'user', config));
     expect(used?.config).toBe(config);
     expect(used).not.toHaveProperty('ownHash');
   });
 
-  it('switches a server off where it comes first, and does not where it comes later', () => {
+  it('disables a server if it has precedence, but not otherwise', () => {
     const off = { command: 'x', enabled: false };
     const on = { command: 'y' };
     expect(merged(naming('repo', 'project', off), naming('mine', 'user', on))).toMatchObject({
@@ -150,7 +150,7 @@ describe('a source that is not used', () => {
     expect(merged(naming('one', 'given', on), naming('two', 'user', off))?.config).toEqual(on);
   });
 
-  it('does not change what trust is bound to', () => {
+  it('does not change the hash that trust is bound to', () => {
     const config = { command: 'x' };
     const used = merged(
       naming('repo', 'project', config),

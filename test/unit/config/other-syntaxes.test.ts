@@ -14,7 +14,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 useLeakCheck();
 
 function treeOf(reading: Reading): TextTree {
-  if (reading.kind !== 'tree') throw new Error(`It is ${JSON.stringify(reading)}.`);
+  if (reading.kind !== 'tree') throw new Error(`Not a tree: ${JSON.stringify(reading)}`);
   return reading.tree;
 }
 
@@ -39,7 +39,7 @@ describe('TOML', () => {
     'x = true',
   ].join('\r\n');
 
-  it('is read with the places of its names.', () => {
+  it('is read with the position of each name.', () => {
     const tree = treeOf(readTomlText(text));
     expect(valueOf(tree.root)).toEqual({
       top: 1,
@@ -76,7 +76,7 @@ describe('TOML', () => {
     ['a = 12345678901234567890', 1, 'a whole number is too large'],
     ['a = 01', 1, 'this is not TOML'],
     ['# fine\n= 3', 2, 'this is not TOML'],
-  ])('that is wrong is told with its line, and with nothing of the text: %j', (wrong, line, message) => {
+  ])('that is invalid is reported with its line, and without any of the text: %j', (wrong, line, message) => {
     expect(readTomlText(wrong)).toEqual({
       kind: 'broken',
       message,
@@ -90,7 +90,7 @@ describe('TOML', () => {
     expect(valueOf(treeOf(readTomlText('\uFEFFa = 1')).root)).toEqual({ a: 1 });
   });
 
-  it('that is nested too deeply is no stack overflow.', () => {
+  it('that is nested too deeply does not overflow the stack.', () => {
     const deep = `a = ${'['.repeat(900)}${']'.repeat(900)}`;
     expect(readTomlText(deep)).toMatchObject({ kind: 'broken' });
     expect(readTomlText(`a = ${'['.repeat(100_000)}`)).toMatchObject({ kind: 'broken' });
@@ -103,7 +103,7 @@ describe('TOML', () => {
       'many fields below a long name',
       `[${'x'.repeat(100_000)}]\n${Array.from({ length: 20_000 }, (_, n) => `k${n}=1\n`).join('')}`,
     ],
-  ])('costs no more than its length asks for, as %s does.', (_, costly) => {
+  ])('is read in time proportional to its length, even %s.', (_, costly) => {
     const startedAt = performance.now();
     expect(['tree', 'broken']).toContain(readTomlText(costly).kind);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
@@ -111,7 +111,7 @@ describe('TOML', () => {
 });
 
 describe('YAML', () => {
-  it('is read with the places of its names.', () => {
+  it('is read with the position of each name.', () => {
     const tree = treeOf(
       readYamlText(
         [
@@ -133,7 +133,7 @@ describe('YAML', () => {
     expect(placeOf(tree, ['extensions', 'one', 'port'])).toBe('5:5');
   });
 
-  it('takes in what is merged, after what is written, which wins.', () => {
+  it('merges objects with <<, and explicit fields win.', () => {
     const text = [
       'base: &base { command: x, env: { A: a } }',
       'more: &more { cwd: /srv, command: z }',
@@ -158,7 +158,7 @@ describe('YAML', () => {
     ['a: "secret', 'a character is missing here', 1],
     ['a: [1', 'the indentation does not fit, or a bracket is not closed', 1],
     ['a: !!int x\n&', 'this is not YAML', 2],
-  ])('that is wrong is told with its line, and with nothing of the text: %j', (wrong, message, line) => {
+  ])('that is invalid is reported with its line, and without any of the text: %j', (wrong, message, line) => {
     expect(readYamlText(wrong)).toMatchObject({ kind: 'broken', message, line });
   });
 
@@ -167,7 +167,7 @@ describe('YAML', () => {
     expect(valueOf(treeOf(readYamlText('\uFEFFa: 1')).root)).toEqual({ a: 1 });
   });
 
-  it('may have many aliases, each for the anchor that was last before it.', () => {
+  it('may have many aliases, each for the last anchor of that name before it.', () => {
     const lines = Array.from(
       { length: 4_000 },
       (_, n) => `- { one: &a { n: ${n} }, two: *a, three: { four: &a [${n}] }, five: *a }`,
@@ -199,12 +199,12 @@ describe('YAML', () => {
     ['{ <<: {}, <<: {} }', 11],
     ['[{ b: { c: 1, c: 2 } }]', 15],
     ['{ ? a : 1, a }', 12],
-  ])('may not name anything twice: %s', (text, column) => {
+  ])('must not contain a name twice: %s', (text, column) => {
     const message = 'a name is written more than once';
     expect(readYamlText(text)).toEqual({ kind: 'broken', message, line: 1, column });
   });
 
-  it('whose aliases multiply is refused before it fills the memory.', () => {
+  it('with aliases that multiply is refused before it fills the memory.', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 10; level++) {
       const alias = `*a${level - 1}`;
@@ -213,16 +213,16 @@ describe('YAML', () => {
     expect(readYamlText(lines.join('\n'))).toMatchObject({ kind: 'broken', message: 'has too many parts' });
   });
 
-  it('whose alias leads back to itself is refused.', () => {
+  it('with a circular alias is refused.', () => {
     expect(readYamlText('a: &a\n  b: *a')).toMatchObject({ kind: 'broken' });
   });
 });
 
-describe('any text at all', () => {
+describe('any text', () => {
   it.each([
     ['TOML', readTomlText],
     ['YAML', readYamlText],
-  ])('read as %s gives a tree or a place, and never throws.', (_, read) => {
+  ])('read as %s gives a tree, nothing or a position, and never throws.', (_, read) => {
     const piece = fc.constantFrom(
       'a',
       '=',

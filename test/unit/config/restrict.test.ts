@@ -6,7 +6,7 @@ import type { ServerConfig, ServerSettings } from '../../../src/config/entry/ser
 
 const entry = (tools?: ServerSettings['tools']): ServerConfig => ({ command: 'x', ...(tools && { tools }) });
 
-describe('lists of tools that come together', () => {
+describe('combined tool lists', () => {
   it.each<[one: readonly string[], other: readonly string[], both: readonly string[]]>([
     [['a', 'b'], ['b', 'c'], ['b']],
     [['*'], ['a', 'b*'], ['a', 'b*']],
@@ -14,17 +14,17 @@ describe('lists of tools that come together', () => {
     [['a*'], ['*b'], []],
     [[], ['*'], []],
     [['a'], ['b'], []],
-  ])('allow what both allow: %j and %j', (one, other, both) => {
+  ])('allow what both lists allow: %j and %j', (one, other, both) => {
     expect(restrictTools(entry({ allow: one }), [entry({ allow: other })]).tools).toEqual({ allow: both });
   });
 
-  it('are taken from the others where the entry has none', () => {
+  it('are those of the other entries if the entry has none', () => {
     const others = [entry({ allow: ['a'] }), entry(), entry({ deny: ['b'] })];
     expect(restrictTools(entry(), others).tools).toEqual({ allow: ['a'], deny: ['b'] });
     expect(restrictTools(entry(), [entry()])).not.toHaveProperty('tools');
   });
 
-  it('never allow what one of them forbids', () => {
+  it('never allow what one of the lists forbids', () => {
     const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 4 });
     const tools = fc.record({ allow: fc.array(pattern), deny: fc.array(pattern) }, { requiredKeys: [] });
     const tool = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 5 });

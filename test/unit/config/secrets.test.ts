@@ -11,14 +11,14 @@ import { readYamlText } from '../../../src/config/files/yaml-text.js';
 
 const SECRET_LETTERS = 'QZXJ0123456789+/=-_~!*. \t\r\n\u00e9\u20ac"\\{}()`:;,<>@?#&%$'.split('');
 
-/** Starts and ends with letters that nothing else here holds, and may hold everything that is special somewhere. */
+/** Starts and ends with letters that occur nowhere else in this file; in between, it may contain any special character. */
 const secret = fc
   .string({ unit: fc.constantFrom(...SECRET_LETTERS), minLength: 1, maxLength: 24 })
   .map((middle) => `Q7${middle}Z9`)
-  // What reads as a reference to a variable is one, and names of variables are shown.
+  // A reference to a variable is not a secret, and names of variables are shown.
   .filter((value) => !value.includes('${'));
 
-/** Every way in which the secret, or a part long enough to be one, could be shown. */
+/** Checks for every form in which the secret, or a significant part of it, could appear. */
 function expectHidden(value: string, shown: unknown): void {
   const text = JSON.stringify(shown);
   expect(text).not.toContain(JSON.stringify(value).slice(1, -1));
@@ -26,7 +26,7 @@ function expectHidden(value: string, shown: unknown): void {
   expect(text).not.toMatch(/Q7|Z9/);
 }
 
-/** Whole and broken entries around one secret, as a file would hold them. */
+/** Valid and invalid entries around one secret, as a file would contain them. */
 const entriesAround = (value: string): Readonly<Record<string, unknown>> => ({
   env: { command: 'lamp', env: { TOKEN: value } },
   envDefault: { command: 'lamp', env: { TOKEN: `\${TOKEN:-${value}}` } },
@@ -47,9 +47,9 @@ const entriesAround = (value: string): Readonly<Record<string, unknown>> => ({
   both: { command: 'lamp', url: `https://example.com/?k=${encodeURIComponent(value)}`, env: { A: value } },
 });
 
-describe('whatever the secret is', () => {
+describe('for any secret', () => {
   it.each(KNOWN_SOURCES.filter((row) => row.layout(undefined).syntax === 'json'))(
-    'no problem with the file of $kind ($scope) and no masked entry of it holds it',
+    'no problem with the file of $kind ($scope) and no masked entry of it contains it',
     ({ layout }) => {
       fc.assert(
         fc.property(secret, (value) => {
@@ -64,7 +64,7 @@ describe('whatever the secret is', () => {
     },
   );
 
-  it('no problem with a text that is no TOML or YAML holds it', () => {
+  it('no problem with an invalid TOML or YAML text contains it', () => {
     fc.assert(
       fc.property(secret, (value) => {
         const toml = readTomlText(`[mcp_servers.a]\nenv = { A = ${value} }`);
@@ -77,7 +77,7 @@ describe('whatever the secret is', () => {
     );
   });
 
-  it('no problem with a file and no masked entry holds it', () => {
+  it('no problem with a file and no masked entry contains it', () => {
     fc.assert(
       fc.property(secret, (value) => {
         const text = JSON.stringify({ mcpServers: entriesAround(value) });
@@ -92,7 +92,7 @@ describe('whatever the secret is', () => {
     );
   });
 
-  it('no problem with a broken file holds it', () => {
+  it('no problem with a broken file contains it', () => {
     fc.assert(
       fc.property(
         secret,
@@ -107,7 +107,7 @@ describe('whatever the secret is', () => {
     );
   });
 
-  it('no failure, problem or trust request of the whole way holds it', async () => {
+  it('no failure, problem or trust request from loading to expansion contains it', async () => {
     await fc.assert(
       fc.asyncProperty(secret, async (value) => {
         const text = JSON.stringify({ mcpServers: entriesAround(value) });
@@ -123,7 +123,7 @@ describe('whatever the secret is', () => {
     );
   });
 
-  it('no failure to expand holds it as the value of a variable', () => {
+  it('no failure to expand contains it as the value of a variable', () => {
     const configs = [
       { url: '${S}' },
       { url: 'https://${S}@h/' },

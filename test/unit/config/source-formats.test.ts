@@ -31,8 +31,8 @@ async function read(file: string) {
 
 const FERRY = { url: 'https://ferry.example/mcp' };
 
-describe('the file of', () => {
-  it('a project is read as it is written.', async () => {
+describe('the configuration of', () => {
+  it('a project is read unchanged.', async () => {
     expect(await read('mcp.json')).toMatchObject({
       servers: {
         lamps: {
@@ -47,7 +47,7 @@ describe('the file of', () => {
     });
   });
 
-  it('VS Code brings what it asks a person for, and what it cannot have here is told.', async () => {
+  it('VS Code has inputs, and unsupported fields are reported.', async () => {
     expect(await read('vscode.json')).toEqual({
       servers: {
         lamps: {
@@ -74,7 +74,7 @@ describe('the file of', () => {
   });
 
   it.each(['{ "servers": S }', '{ "mcp": { "servers": S } }'])(
-    'VS Code may set variables to numbers, and take them away: %s',
+    'VS Code may set variables to numbers or null, which removes them: %s',
     async (text) => {
       const servers =
         '{ "a": { "command": "x", "env": { "PORT": 3000, "RATIO": 0.5, "A": "b", "GONE": null } } }';
@@ -84,7 +84,7 @@ describe('the file of', () => {
     },
   );
 
-  it('VS Code with a variable that is no text at all is told where.', async () => {
+  it('VS Code with a variable of another type is reported with its position.', async () => {
     const { refused, problems } = await parse(
       'vscode',
       '{ "servers": { "a": { "command": "x", "env": { "A": true } } } }',
@@ -95,7 +95,7 @@ describe('the file of', () => {
     ]);
   });
 
-  it('a project may name a program that makes its headers, which is told, since nothing runs it here.', async () => {
+  it('a project may name a headers helper, which is reported because it is not supported.', async () => {
     const text = '{ "mcpServers": { "a": { "url": "https://a.example/", "headersHelper": "./token.sh" } } }';
     const { problems } = await parse('mcp.json', text);
     expect(problems.map(describeProblem)).toEqual([
@@ -108,7 +108,7 @@ describe('the file of', () => {
     ['"disabledTools": ["off"]', { deny: ['off'] }, undefined],
     ['"tools": ["on"], "disabledTools": ["off"]', { allow: ['on'] }, 'disabledTools'],
     ['"excludeTools": ["a"], "disabledTools": ["off"]', { deny: ['a'] }, 'disabledTools'],
-  ])('any host that somebody points at keeps its list of tools: %s', async (lists, tools, unused) => {
+  ])('any given host keeps its tool lists: %s', async (lists, tools, unused) => {
     const { entries, problems } = await parse(
       'mcp.json',
       `{ "mcpServers": { "a": { "command": "x", ${lists} } } }`,
@@ -118,7 +118,7 @@ describe('the file of', () => {
   });
 
   it.each(['{ "servers": S }', '{ "mcp": { "servers": S } }'])(
-    'VS Code keeps a list of tools that came with an entry from elsewhere: %s',
+    'VS Code keeps tool lists that an entry brought from another host: %s',
     async (text) => {
       const servers = '{ "a": { "command": "x", "env": { "N": 1 }, "disabledTools": ["off"] } }';
       const { entries, problems } = await parse('vscode', text.replace('S', servers));
@@ -127,7 +127,7 @@ describe('the file of', () => {
     },
   );
 
-  it('Gemini CLI names no servers by what it has under mcp.', async () => {
+  it('Gemini CLI may have settings under mcp that are not servers.', async () => {
     const text =
       '{ "mcp": { "allowed": ["a"], "serverCommand": "x" }, "mcpServers": { "a": { "command": "x" } } }';
     const { entries, refused, problems } = await parse('mcp.json', text);
@@ -135,7 +135,7 @@ describe('the file of', () => {
     expect([refused, problems]).toEqual([[], []]);
   });
 
-  it('Cursor is like a project’s.', async () => {
+  it('Cursor is like that of a project.', async () => {
     expect(await read('cursor.json')).toMatchObject({
       servers: {
         lamps: { command: 'npx', env: { LAMP_KEY: '${env:LAMP_KEY}' } },
@@ -145,14 +145,14 @@ describe('the file of', () => {
     });
   });
 
-  it('Claude Desktop, which replaces no variables, keeps its dollars.', async () => {
+  it('Claude Desktop, which expands no variables, keeps dollar signs literal.', async () => {
     expect(await read('claude-desktop.json')).toMatchObject({
       servers: { lamps: { args: ['lamps.mjs', '--colour=$$amber'], env: { PASS: 'pa$${ss}' } } },
       problems: [],
     });
   });
 
-  it('Claude Code has servers for everywhere, and for this project alone, which win.', async () => {
+  it('Claude Code has servers for all projects and for this project, which win.', async () => {
     const { servers, problems } = await read('claude-code.json');
     expect(servers).toEqual({
       lamps: { type: 'stdio', command: 'lamps-here' },
@@ -163,7 +163,7 @@ describe('the file of', () => {
     ]);
   });
 
-  it('Windsurf denies tools in words of its own.', async () => {
+  it('Windsurf denies tools with fields of its own.', async () => {
     expect(await read('windsurf.json')).toMatchObject({
       servers: {
         ferry: { ...FERRY, headers: { 'X-Key': '${env:FERRY}' }, tools: { deny: ['sink'] } },
@@ -186,7 +186,7 @@ describe('the file of', () => {
     });
   });
 
-  it('Gemini CLI means the calls by its timeout.', async () => {
+  it('Gemini CLI uses its timeout for calls.', async () => {
     expect(await read('gemini.json')).toMatchObject({
       servers: {
         lamps: { callTimeoutMs: 15_000, tools: { allow: ['on', 'off'], deny: ['off'] } },
@@ -196,7 +196,7 @@ describe('the file of', () => {
     });
   });
 
-  it('Codex gives a header to nobody by way of a prototype.', async () => {
+  it('Codex cannot set headers through __proto__.', async () => {
     const text =
       '[mcp_servers.a]\nurl = "https://ferry.example/mcp"\nhttp_headers = { __proto__ = { A = "b" } }';
     const { entries, refused, problems } = await parse('codex', text);
@@ -206,7 +206,7 @@ describe('the file of', () => {
     ]);
   });
 
-  it('Codex counts in seconds, and names the variables that headers come from.', async () => {
+  it('Codex uses seconds, and names the variables that headers come from.', async () => {
     expect(await read('codex.toml')).toEqual({
       servers: {
         lamps: {
@@ -235,7 +235,7 @@ describe('the file of', () => {
     });
   });
 
-  it('opencode has commands as lists and references of its own.', async () => {
+  it('opencode has commands as lists and its own syntax for references.', async () => {
     expect(await read('opencode.json')).toEqual({
       servers: {
         lamps: {
@@ -256,14 +256,14 @@ describe('the file of', () => {
     });
   });
 
-  it('Cline counts in seconds.', async () => {
+  it('Cline uses seconds.', async () => {
     expect(await read('cline.json')).toMatchObject({
       servers: { lamps: { command: 'lamps', callTimeoutMs: 90_000 }, ferry: { ...FERRY, type: 'http' } },
       problems: [],
     });
   });
 
-  it('Goose is YAML, and holds parts of Goose that nobody else can start.', async () => {
+  it('Goose is YAML, and may contain extensions that only Goose can start.', async () => {
     expect(await read('goose.yaml')).toEqual({
       servers: {
         lamps: {
@@ -293,13 +293,13 @@ describe('the file of', () => {
   });
 });
 
-describe('a mistake in another host’s words', () => {
+describe('a mistake in a field of another host', () => {
   it.each([
     ['codex', '[mcp_servers.a]\nurl = "https://a.example/"\nstartup_timout_sec = 3', 'startup_timeout_sec'],
     ['codex', '[mcp_servers.a]\nurl = "https://a.example/"\ncomand = "x"', 'command'],
     ['goose', 'extensions:\n  a:\n    type: stdio\n    cmd: x\n    enviroment: {}', 'env'],
     ['zed', '{ "context_servers": { "a": { "command": "x",\n\n"arguments": [] } } }', 'args'],
-  ])('of %s is told with what was probably meant.', async (kind, text, meant) => {
+  ])('of %s is reported with the probable name.', async (kind, text, meant) => {
     const { problems } = await parse(kind, text);
     expect(problems).toMatchObject([
       { severity: 'warning', message: `has no counterpart here and is not used; did you mean '${meant}'?` },
@@ -392,32 +392,32 @@ describe('a mistake in another host’s words', () => {
       '{ "mcpServers": { "a": { "command": "x", "excludeTools": "y" } } }',
       "gemini:1:42: server 'a', field 'excludeTools': expected a list of strings, found a string",
     ],
-  ])('of %s is told by the name it has there: %j', async (kind, text, problem) => {
+  ])('of %s is reported under the name it has there: %j', async (kind, text, problem) => {
     const { refused, problems } = await parse(kind, text);
     expect(problems.map(describeProblem)).toEqual([problem]);
     expect(refused).toEqual(['a']);
   });
 });
 
-describe('a file of settings', () => {
+describe('a settings file', () => {
   it.each([
     ['codex', ''],
     ['codex', 'model = "x"'],
     ['goose', '# nothing\n'],
     ['gemini', '{}'],
     ['claude-desktop', '{ "theme": "dark" }'],
-  ])('of %s need not name a server: %j', async (kind, text) => {
+  ])('of %s may have no servers: %j', async (kind, text) => {
     const parsed = await parse(kind, text);
     expect(parsed).toMatchObject({ entries: [], refused: [], problems: [] });
   });
 
-  it('that is only for servers may follow another host’s habit', async () => {
+  it('that has only servers may use the keys of another host', async () => {
     const { entries, problems } = await parse('vscode', '{ "mcpServers": { "a": { "command": "x" } } }');
     expect(problems).toEqual([]);
     expect(entries).toMatchObject([{ name: 'a' }]);
   });
 
-  it('that is only for servers must name some, or say so', async () => {
+  it('that has only servers must have some, or an empty list', async () => {
     const { problems } = await parse('windsurf', '{}');
     expect(problems.map(describeProblem)).toEqual([
       "windsurf:1:1: names no servers: none of 'mcpServers' is there; the object is empty",

@@ -1,4 +1,4 @@
-/** The page about agent loops shows its examples, and nothing else that would have to run. That they run, `guide.test.ts` sees. */
+/** The page about agent loops shows its examples and no other runnable code. That the examples run is tested in `guide.test.ts`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
@@ -7,7 +7,7 @@ const PAGE = readFileSync(new URL('guide/agent-loop.md', DOCS), 'utf8');
 const FOLDER = new URL('examples/agent-loop/', DOCS);
 const EXAMPLES = readdirSync(FOLDER).filter((name) => name.endsWith('.mjs') && name !== 'servers.mjs');
 
-it.each(EXAMPLES)('shows parts of %s as they are, and runs it.', (name) => {
+it.each(EXAMPLES)('shows parts of %s unchanged, and runs it.', (name) => {
   const [, section = ''] = PAGE.split(`(../examples/agent-loop/${name})`);
   const [shown = ''] = section.split('\n## ');
   const parts = [...shown.matchAll(/^```js\n(.*?)^```$/gms)].map(([, part = '']) => part);

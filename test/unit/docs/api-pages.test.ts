@@ -65,7 +65,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-describe('the pages on the API', { timeout: 60_000 }, () => {
+describe('the pages about the API', { timeout: 60_000 }, () => {
   it('have every declaration with its description.', async () => {
     const { 'index.md': page = '' } = await pagesOf(PART);
     expect(page).toMatch(/^\| .*`isOn` .*\| Whether it shines\. \|$/m);

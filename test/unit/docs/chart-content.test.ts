@@ -16,10 +16,10 @@ interface Content {
   }[];
 }
 
-// Replaced because the script takes the built package, and this test the sources.
+// Mocked because the script imports the built package, and this test uses the sources.
 vi.mock('mcp-troupe/charts', () => import('../../../src/charts/index.js'));
 
-/** Not a literal: the module has no types of its own. */
+/** Not a literal, because the module has no types. */
 const MODULE: string = '../../../docs/generate/chart-content.mjs';
 const { chartContent, wordsOf } = (await import(MODULE)) as {
   chartContent: (model: ChartModel, options: { unlabelled: ReadonlySet<string> }) => Content;
@@ -65,7 +65,7 @@ describe('the picture of a chart', () => {
     expect(labelsBetween('halted', 'moving')).toEqual([]);
   });
 
-  it('writes all transitions of a level as rows where its lines are to have no labels.', () => {
+  it('writes all transitions of a level as rows if its lines have no labels.', () => {
     const bare = chartContent(chartModel(elevatorMachine), { unlabelled: new Set(['elevator']) });
     expect((bare.rows.get('elevator.sleeping') ?? []).map(wordsOf)).toEqual([
       'runs listen',

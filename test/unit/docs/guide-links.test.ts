@@ -21,7 +21,7 @@ function linksOf(text: string): readonly string[] {
   );
 }
 
-/** Of headings, of which the second of a name has `-1` after it, and of marks in tables. */
+/** Anchors of headings, where the second one of a name ends in `-1`, and of marks in tables. */
 function anchorsOf(text: string): ReadonlySet<string> {
   const anchors = new Set([...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id));
   const seen = new Map<string, number>();
@@ -53,7 +53,7 @@ function isDead(page: string, link: string): boolean {
 }
 
 describe('the documentation', () => {
-  it('is read for its links: pages, headings and nothing in code.', () => {
+  it('is parsed correctly: links and headings, but nothing in code.', () => {
     const text = 'See [a](b.md#c-d), [web](https://a.example) and `[x](y)`.\n```\n[no](no.md)\n```\n';
     expect(linksOf(text)).toEqual(['b.md#c-d']);
     const page = '## Is it still alive?\n# A `b` c\n## A b c\n| <a id="x"></a> |\n```\n# no\n```\n';
@@ -62,12 +62,12 @@ describe('the documentation', () => {
     expect(isDead('README.md', 'CHANGELOG.md#no-such-heading')).toBe(true);
   });
 
-  it.each(PAGES)('has only links that lead somewhere: %s.', (page) => {
+  it.each(PAGES)('has only valid links: %s.', (page) => {
     const links = linksOf(readFileSync(join(ROOT, page), 'utf8'));
     expect(links.filter((link) => isDead(page, link))).toEqual([]);
   });
 
-  it('names only files that exist in CONTRIBUTING.md.', () => {
+  it('mentions only existing files in CONTRIBUTING.md.', () => {
     const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').replaceAll(/^```.*?^```$/gms, '');
     const named = [...text.matchAll(/`((?:src|machines|test|tools|docs|visualizer)\/[^`*{\s]+)`/g)];
     const paths = named.map(([, path = '']) => path);

@@ -19,7 +19,7 @@ const page = [
 ].join('\n');
 
 describe('a page of the guide', () => {
-  it('has files to write and commands to type, in its order.', () => {
+  it('consists of files to write and commands to type, in order.', () => {
     expect(stepsOf(page)).toEqual([
       { kind: 'file', name: 'a.json', text: '{}\n' },
       {
@@ -32,7 +32,7 @@ describe('a page of the guide', () => {
     ]);
   });
 
-  it('is refused where output stands before any command.', () => {
+  it('is refused if it shows output before a command.', () => {
     expect(() => stepsOf('```console\nhello\n```')).toThrow('hello');
   });
 });
@@ -44,7 +44,7 @@ describe('shown output', () => {
     ['hash: …', 'hash: 12ab'],
     ['a\n…\nz', 'a\nb\nc\nz'],
     ['(a) [b] $c', '(a) [b] $c'],
-  ])('%j stands for %j.', (shown, printed) => {
+  ])('matches: %j and %j.', (shown, printed) => {
     expect(printed).toMatch(asPattern(shown));
   });
 
@@ -53,7 +53,7 @@ describe('shown output', () => {
     ['hash: …', 'hash: 12\nmore'],
     ['a', 'a\nb'],
     ['a.c', 'abc'],
-  ])('%j does not stand for %j.', (shown, printed) => {
+  ])('does not match: %j and %j.', (shown, printed) => {
     expect(printed).not.toMatch(asPattern(shown));
   });
 });

@@ -93,7 +93,7 @@ describe('the page of options', () => {
     ).toThrow('ConnectionPolicy.attempts has no doc comment');
   });
 
-  it('is not written while a setting and its default do not meet.', () => {
+  it('is not written while settings and defaults do not match.', () => {
     const { stop, ...withoutStop } = defaults;
     expect(() => optionsPage({ options, policy, gateway }, withoutStop, fields)).toThrow(
       'stop.drainMs has no default',
@@ -166,7 +166,7 @@ describe('the page of events', () => {
     expect(without('How it ended.')).toThrow('outcome has no doc comment');
   });
 
-  it('tells what every kind of diagnostic means that the sources publish, and no other.', () => {
+  it('explains every kind of diagnostic that the sources publish, and no other.', () => {
     const files = readdirSync(new URL('../../../src', import.meta.url), {
       recursive: true,
       encoding: 'utf8',
@@ -180,7 +180,7 @@ describe('the page of events', () => {
     expect(kinds.length).toBeGreaterThan(30);
   });
 
-  it('finds a kind in an event, in a choice, in a notice and in a call.', () => {
+  it('finds a kind in an event, in a conditional, in a notice and in a call.', () => {
     const source = `
       publish({ type: 'diagnostic', kind: 'a-b', message });
       publish({ type: 'diagnostic', kind: isLate ? 'c-d' : 'e-f', message });

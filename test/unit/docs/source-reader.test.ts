@@ -7,8 +7,8 @@ const only = (source: string) => {
   return declaration;
 };
 
-describe('the reader of our sources', () => {
-  it('tells which declaration is exported, abstract or built on another.', () => {
+describe('the parser of the sources', () => {
+  it('recognizes whether a declaration is exported, abstract or extends another.', () => {
     const source = `
 import type { A } from './a.js';
 export abstract class Base extends Error {}
@@ -33,7 +33,7 @@ export function f(): { a: string } {
     expect(read.map(({ type }) => type)).toEqual(['', '', '', "'a' | 'b'", '60_000']);
   });
 
-  it('gives every member its own comment, and none to a member without one.', () => {
+  it('gives every member its own comment, and no comment to a member without one.', () => {
     const { members, doc } = only(`
 /**
  * What it is,
@@ -62,7 +62,7 @@ export interface Options {
     ]);
   });
 
-  it('reads the members of a type that is written out in braces.', () => {
+  it('reads the members of an inline object type.', () => {
     const [ping] = only(`interface Policy {
   readonly ping: {
     /** Silence before a ping. */
@@ -96,7 +96,7 @@ export interface Options {
     ]);
   });
 
-  it('takes a union apart, each alternative with the comment in front of its bar.', () => {
+  it('splits a union, each alternative with the comment before it.', () => {
     const variants = only(`export type Body =
   /** The first. */
   | { readonly type: 'a'; readonly n: 1 | 2 }

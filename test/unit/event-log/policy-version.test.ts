@@ -1,6 +1,6 @@
 /**
- * A log says by which policies it was recorded: a number that has to grow where they decide otherwise, and no hash of a
- * chart tells that. So the code of the machines is pinned beside the number, comments and layout left out.
+ * A log names the version of the policies it was recorded with. That number has to grow when they decide differently, which
+ * no hash of a chart shows. So the code of the machines is pinned together with the number, without comments and layout.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ useLeakCheck();
 const PINNED = { policyVersion: 2, code: 'fcb372cee29d45e7' };
 
 const folder = fileURLToPath(new URL('../../../machines/', import.meta.url));
-/** What decides nothing. */
+/** Files that decide nothing. */
 const WITHOUT = ['index.ts', 'mcp.ts'];
 
 function codeOf(file: string): string {
@@ -26,7 +26,7 @@ function codeOf(file: string): string {
 }
 
 describe('the version of the policies', () => {
-  it('is looked at whenever the code of the machines changes.', () => {
+  it('is checked whenever the code of the machines changes.', () => {
     const files = readdirSync(folder, { encoding: 'utf8', recursive: true })
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => file.endsWith('.ts') && !WITHOUT.includes(file))

@@ -1,4 +1,4 @@
-/** Machines beside the manager, in a recording and in its replay. */
+/** Root machines other than the manager, in a recording and in its replay. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { createActor } from 'xstate';
 import { describe, expect, it } from 'vitest';
@@ -62,8 +62,8 @@ function replay({ header, entries }: { readonly header: LogHeader; readonly entr
 const causes = (entries: readonly LogEntry[]): CauseEntry[] =>
   entries.filter((entry) => entry.kind !== 'snapshot' && entry.kind !== 'note');
 
-describe('a machine beside the manager', () => {
-  it('is recorded from before its first state, with its effects and timers, and replays.', async () => {
+describe('a root machine', () => {
+  it('is recorded before its first state, with its effects and timers, and can be replayed.', async () => {
     const { clock, held, record, begin, stop } = make();
     const { end } = record();
     begin();
@@ -93,7 +93,7 @@ describe('a machine beside the manager', () => {
     expect([replayer.divergences, replayer.whyNoRerun]).toEqual([[], undefined]);
   });
 
-  it('is in the snapshots of a recording that begins later, and in its entries if it is started later.', async () => {
+  it('is in the snapshots of a recording that starts later, and in its entries if the machine starts later.', async () => {
     const { clock, manager, roots, held, record, begin, stop } = make();
     begin();
     held.tell({ type: 'files.changed', at: clock.now() });
@@ -112,7 +112,7 @@ describe('a machine beside the manager', () => {
     expect(replay(log).divergences).toEqual([]);
   });
 
-  it('has another address after a restart, and the crash as its input.', async () => {
+  it('gets another address after a restart, and the crash as its input.', async () => {
     const { manager, record, begin, stop } = make();
     const { end } = record();
     begin().send(null as never);
@@ -133,7 +133,7 @@ describe('a machine beside the manager', () => {
   });
 });
 
-describe('a log that no recorder wrote', () => {
+describe('an invalid log', () => {
   const begins = (to: string, input: unknown): CauseEntry => ({
     seq: 2,
     at: 1,
@@ -156,13 +156,13 @@ describe('a log that no recorder wrote', () => {
   });
 
   it.each<[string, LogEntry]>([
-    ['begins a machine of an unknown kind', begins('$:weather#1', {})],
-    ['begins an effect as a machine', begins(`${ROOT}/watchFiles#1`, {})],
-    ['begins the manager', begins('$', {})],
-    ['has one of an unknown kind in a snapshot', stands('$:weather#1', 'quiet')],
-    ['has one in a state that its chart lacks', stands(ROOT, 'elsewhere')],
-    ['has one called like a property of every object', begins('$:constructor#1', {})],
-  ])('and %s is a misfit, and a divergence of a replay.', (_, entry) => {
+    ['starts a machine of an unknown kind', begins('$:weather#1', {})],
+    ['starts an effect as a machine', begins(`${ROOT}/watchFiles#1`, {})],
+    ['starts the manager', begins('$', {})],
+    ['has a machine of an unknown kind in a snapshot', stands('$:weather#1', 'quiet')],
+    ['has a machine in a state that its chart lacks', stands(ROOT, 'elsewhere')],
+    ['has a machine with the name of an inherited property', begins('$:constructor#1', {})],
+  ])('that %s has a misfit, and its replay has a divergence.', (_, entry) => {
     const misfits: Misfit[] = [];
     new Fold((misfit) => misfits.push(misfit)).take(entry);
     expect(misfits).toMatchObject([{ actor: 'to' in entry ? entry.to : '' }]);
@@ -171,7 +171,7 @@ describe('a log that no recorder wrote', () => {
     expect(replay({ header: SAMPLE_HEADER, entries: [begin, entry] }).divergenceCount).toBeGreaterThan(0);
   });
 
-  it('and begins a machine without an input leaves that in error.', () => {
+  it('that starts a machine without an input leaves it in error.', () => {
     const fold = new Fold();
     fold.take(begins(ROOT, undefined));
     expect(fold.standing(ROOT)).toMatchObject({ status: 'error' });

@@ -1,4 +1,4 @@
-/** Services with a stand-in behind them, closed after each test. */
+/** HTTP services in front of a stand-in gateway, closed after each test. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import { afterEach } from 'vitest';
 import { serveHttp, type HttpService } from '../../../src/gateway/http/serve-http.js';
@@ -11,11 +11,11 @@ export interface Serving {
   readonly service: HttpService;
   readonly logged: string[];
   ask(asked: Asked): Promise<Reply>;
-  /** Begins a session; gives its id. */
+  /** Starts a session and returns its id. */
   begin(asked?: Asked): Promise<string>;
-  /** One request of a session. */
+  /** Sends one request of a session. */
   post(session: string, body: object | string, headers?: OutgoingHttpHeaders): Promise<Reply>;
-  /** Its GET stream. */
+  /** Opens the GET stream of a session. */
   listen(session: string, headers?: OutgoingHttpHeaders): Promise<Reply>;
 }
 
@@ -38,7 +38,7 @@ export async function serving(options: ServeHttpOptions = {}): Promise<Serving> 
       const reply = await send({ body: initialize(), ...asked });
       await reply.text();
       const id = reply.headers['mcp-session-id'];
-      if (typeof id !== 'string') throw new Error(`There is no session: ${reply.status}.`);
+      if (typeof id !== 'string') throw new Error(`no session: ${reply.status}`);
       return id;
     },
     post: (session, body, headers = {}) => send({ body, headers: ofSession(session, headers) }),

@@ -1,6 +1,6 @@
 /**
- * Stands in for the gateway behind a service, and does what the request says: `echo` gives back its params, `hold` waits
- * until it is released, `ask` asks the client first, `tell` sends notifications before the answer.
+ * Stands in for the gateway behind a service, and does what the request says: `echo` returns its params, `hold` waits
+ * until it is released, `ask` asks the client first, `notify` sends notifications before the answer.
  */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -10,7 +10,7 @@ type Params = Readonly<Record<string, unknown>>;
 
 export class StandInSession implements GatewaySession {
   readonly closed: Promise<void>;
-  readonly heard: JSONRPCMessage[] = [];
+  readonly received: JSONRPCMessage[] = [];
   #isOver: () => void = () => {};
   readonly #held = new Map<RequestId, () => void>();
   readonly #asked = new Map<RequestId, (answer: JSONRPCMessage) => void>();
@@ -22,7 +22,7 @@ export class StandInSession implements GatewaySession {
     readonly about: ConnectOptions,
   ) {
     this.closed = new Promise((resolve) => (this.#isOver = resolve));
-    transport.onmessage = (message) => this.#hear(message);
+    transport.onmessage = (message) => this.#receive(message);
     transport.onclose = () => this.#isOver();
   }
 
@@ -30,7 +30,7 @@ export class StandInSession implements GatewaySession {
     await this.transport.close();
   }
 
-  /** Answers what is held. */
+  /** Answers a held request. */
   release(id: RequestId): void {
     this.#held.get(id)?.();
   }
@@ -44,37 +44,37 @@ export class StandInSession implements GatewaySession {
     void this.transport.send({ jsonrpc: '2.0', ...message } as JSONRPCMessage, options);
   }
 
-  #hear(message: JSONRPCMessage): void {
-    this.heard.push(message);
+  #receive(message: JSONRPCMessage): void {
+    this.received.push(message);
     if ('method' in message && 'id' in message) this.#answer(message);
     else if (!('method' in message) && message.id !== undefined) this.#asked.get(message.id)?.(message);
   }
 
   #answer({ id, method, params = {} }: JSONRPCRequest): void {
-    const give = (result: Params): void => this.send({ id, result });
+    const reply = (result: Params): void => this.send({ id, result });
     const { times = 1, text } = params as { readonly times?: number; readonly text?: string };
     switch (method) {
       case 'initialize':
         if (text === 'full') this.send({ id, error: { code: -32000, message: 'There is no room.' } });
-        else give({ protocolVersion: params['protocolVersion'], capabilities: {} });
+        else reply({ protocolVersion: params['protocolVersion'], capabilities: {} });
         return;
       case 'hold':
-        this.#held.set(id, () => give({ released: true }));
+        this.#held.set(id, () => reply({ released: true }));
         return;
       case 'throw':
-        throw new Error('the secret of the house');
+        throw new Error('an internal secret');
       case 'ask': {
         const asked = `question-${(this.#lastId += 1)}`;
-        this.#asked.set(asked, (answer) => give({ answer }));
+        this.#asked.set(asked, (answer) => reply({ answer }));
         this.send({ id: asked, method: 'roots/list' }, id);
         return;
       }
-      case 'tell':
-        for (let n = 1; n <= times; n += 1) this.send({ method: 'notifications/told', params: { n } }, id);
-        give({ told: times });
+      case 'notify':
+        for (let n = 1; n <= times; n += 1) this.send({ method: 'notifications/test', params: { n } }, id);
+        reply({ sent: times });
         return;
       default:
-        give({ echo: params });
+        reply({ echo: params });
     }
   }
 }
@@ -86,7 +86,7 @@ export class StandInGateway {
 
   get last(): StandInSession {
     const last = this.sessions.at(-1);
-    if (last === undefined) throw new Error('Nobody has connected.');
+    if (last === undefined) throw new Error('no session');
     return last;
   }
 

@@ -1,4 +1,4 @@
-/** A log on its way from the disk to a page. */
+/** A log file that is sent to a page. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,8 +43,8 @@ async function messagesOf(source: FileSource): Promise<InspectionMessage[]> {
 const logOf = (messages: readonly InspectionMessage[]): string =>
   messages.map((message) => (message.kind === 'log' ? message.lines : '')).join('');
 
-describe('a log on the disk', () => {
-  it('comes in whole lines, whatever stands in it, and its end is told.', async () => {
+describe('a log file', () => {
+  it('is sent in whole lines, whatever it contains, and its end is marked.', async () => {
     const lines = Array.from(
       { length: 60_000 },
       (_, index) => `{"seq":${index},"text":"äöü \u{1F3AD} </script>"}\n`,
@@ -58,14 +58,14 @@ describe('a log on the disk', () => {
     expect(messages.at(-1)).toEqual({ kind: 'log', lines: '', isLast: true });
   });
 
-  it('of several files is one, also where an earlier one was cut off.', async () => {
+  it('of several files is sent as one, even if an earlier part was cut off.', async () => {
     const source = open(write('log.2', 'a\nb'), write('log.1', 'c\n'), write('log', 'd\ne'));
     expect(logOf(await messagesOf(source))).toBe('a\nb\nc\nd\ne');
     expect(logOf(await messagesOf(open(write('empty', ''))))).toBe('');
     expect(await messagesOf(open())).toHaveLength(2);
   });
 
-  it('that has a line longer than any is read no further, and not held either.', async () => {
+  it('with an overlong line is read no further, and that line is not buffered.', async () => {
     const long = Buffer.alloc(40 * 1_024 * 1_024, 'x');
     const messages = await messagesOf(open(write('log', Buffer.concat([Buffer.from('a\n'), long]))));
     const { length } = logOf(messages);
@@ -73,7 +73,7 @@ describe('a log on the disk', () => {
     expect(length).toBeLessThan(20 * 1_024 * 1_024);
   });
 
-  it('is read at the pace of the page, and no further once the page has gone.', async () => {
+  it('is read at the pace of the page, and no further once the page has closed.', async () => {
     const source = open(write('log', `${'x'.repeat(99)}\n`.repeat(200_000)));
     let taken = 0;
     let release = (): void => {};
@@ -96,7 +96,7 @@ describe('a log on the disk', () => {
     await source.close('over');
   });
 
-  it('that vanishes cuts the stream off, and nothing else.', async () => {
+  it('that disappears ends only the stream.', async () => {
     const file = write('log', 'a\n');
     const source = open(file);
     rmSync(file);
@@ -110,15 +110,15 @@ describe('a log on the disk', () => {
     await source.close('over');
   });
 
-  it('says farewell to a page that is still reading when the end comes.', async () => {
+  it('ends with a farewell for a page that is still reading when the server closes.', async () => {
     const source = open(write('log', `${'x'.repeat(99)}\n`.repeat(200_000)));
     const page = new PassThrough();
     source.watch(page);
     await once(page, 'readable', within());
-    const closing = source.close('It is over.');
+    const closing = source.close('over');
     const lines = (await text(page)).trimEnd().split('\n');
     await closing;
-    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ kind: 'farewell', why: 'It is over.' });
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ kind: 'farewell', why: 'over' });
     expect(lines.length).toBeLessThan(10);
   });
 });

@@ -1,4 +1,4 @@
-/** Who is answered by the inspection server and who is not, and that nobody can hurt the runtime through it. */
+/** Which requests the inspection server answers, and that none can harm the runtime. */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -46,7 +46,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A server that shows a log, with the page in the test's folder. */
+/** A server that shows a log, with a page in the folder of the test. */
 async function showing(log: string, page = join(folder, 'page')): Promise<PageClient> {
   const file = join(folder, 'log.jsonl');
   writeFileSync(file, log);
@@ -64,7 +64,7 @@ async function inspected(servers: Record<string, ServerConfig> = {}) {
   return { ...test, page: new PageClient(url) };
 }
 
-/** Sends bytes as they are and gives what is answered until the end. */
+/** Sends raw bytes and returns the whole answer. */
 async function raw(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -77,7 +77,7 @@ async function raw(port: number, bytes: string): Promise<string> {
 }
 
 describe('the inspection server answers', () => {
-  it.each(API)('%s to nobody without the token, nor with another.', async (path) => {
+  it.each(API)('%s only with the right token.', async (path) => {
     const { page, troupe } = await inspected();
     await troupe.start();
     const method = path === INSPECTION_PATHS.command ? 'POST' : 'GET';
@@ -100,7 +100,7 @@ describe('the inspection server answers', () => {
     expect(troupe.connection('files')?.state).toBe('ready');
   });
 
-  it('nobody who asks for another host, as a name that was made to point here.', async () => {
+  it('only requests with its own Host header, so that DNS rebinding fails.', async () => {
     const { page } = await inspected();
     const { port } = page;
     for (const path of ['/', ...API]) {
@@ -122,7 +122,7 @@ describe('the inspection server answers', () => {
     expect(without).toMatch(/^HTTP\/1\.1 40[03] /);
   });
 
-  it('no page of another origin, whatever it knows.', async () => {
+  it('no request from another origin, even with the token.', async () => {
     const { page, troupe } = await inspected();
     await troupe.start();
     const { port } = page;
@@ -150,7 +150,7 @@ describe('the inspection server answers', () => {
     expect((await page.ask(INSPECTION_PATHS.tools, { headers: own })).status).toBe(200);
   });
 
-  it('everything with headers that let a browser do nothing else.', async () => {
+  it('with headers that restrict the browser.', async () => {
     const page = await showing(SAMPLE);
     for (const path of ['/', '/assets/page.js', '/nothing', INSPECTION_PATHS.stream]) {
       const { headers } = await page.ask(path);
@@ -167,7 +167,7 @@ describe('the inspection server answers', () => {
     }
   });
 
-  it('with files of the page, and with nothing else that lies on the disk.', async () => {
+  it('with files of the page only.', async () => {
     const page = await showing(SAMPLE);
     const index = await page.ask('/', { token: undefined });
     expect(index).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
@@ -205,18 +205,18 @@ describe('the inspection server answers', () => {
     }
   });
 
-  it('plainly where the page is not built.', async () => {
+  it('with an instruction if the page is not built.', async () => {
     const page = await showing(SAMPLE, join(folder, 'nothing-here'));
     const { status, body } = await page.ask('/');
     expect(status).toBe(503);
-    expect(body).toContain("'npm run build' builds the page");
+    expect(body).toContain("'npm run build'");
     expect((await page.ask('/assets/page.js')).status).toBe(404);
     mkdirSync(join(folder, 'nothing-here'));
     writeFileSync(join(folder, 'nothing-here', 'index.html'), 'built meanwhile');
     expect((await page.ask('/')).body).toBe('built meanwhile');
   });
 
-  it('other methods with those that it takes, and what cannot be read not at all.', async () => {
+  it('with the allowed methods to a wrong one, and with an error to an invalid request.', async () => {
     const { page } = await inspected();
     for (const method of ['PUT', 'DELETE', 'OPTIONS', 'PATCH', 'POST']) {
       const { status, headers } = await page.ask(INSPECTION_PATHS.stream, { method });
@@ -238,15 +238,15 @@ describe('the inspection server answers', () => {
 });
 
 describe('the inspection server withstands', () => {
-  it('requests that are larger than any question.', async () => {
+  it('requests larger than the limit.', async () => {
     const { page, troupe } = await inspected();
     await troupe.start();
-    const told = await page.ask(INSPECTION_PATHS.command, {
+    const answer = await page.ask(INSPECTION_PATHS.command, {
       method: 'POST',
       body: Buffer.alloc(1 << 20, 'x'),
     });
-    expect(told.status).toBe(413);
-    // Without a length that could be looked at first.
+    expect(answer.status).toBe(413);
+    // Without a content length that could be checked first.
     const head = `POST ${INSPECTION_PATHS.command} HTTP/1.1\r\nHost: 127.0.0.1:${page.port}\r\nAuthorization: Bearer ${page.token}\r\n`;
     const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
     const chunked = await raw(page.port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk}${chunk}${chunk}`);
@@ -260,7 +260,7 @@ describe('the inspection server withstands', () => {
     const { page } = await inspected();
     const streams = await Promise.all(Array.from({ length: 5 }, () => page.watch()));
     const { status, body } = await page.ask(INSPECTION_PATHS.stream);
-    expect([status, body]).toEqual([503, expect.stringContaining('5 pages are open already. Close one.')]);
+    expect([status, body]).toEqual([503, expect.stringContaining('5 pages')]);
     await streams.pop()?.leave();
     await expect
       .poll(async () => (await page.ask(INSPECTION_PATHS.stream, { method: 'HEAD' })).status)
@@ -269,7 +269,7 @@ describe('the inspection server withstands', () => {
     for (const stream of [another, ...streams]) await stream.leave();
   });
 
-  it('sockets that break off in the middle of anything.', async () => {
+  it('sockets that are cut at any point.', async () => {
     const { page, troupe } = await inspected();
     await troupe.start();
     const host = `Host: 127.0.0.1:${page.port}\r\nAuthorization: Bearer ${page.token}\r\n`;
@@ -291,7 +291,7 @@ describe('the inspection server withstands', () => {
     expect((await troupe.callTool('mcp__files__read')).isError).not.toBe(true);
   });
 
-  it('a page that reads nothing while a lot happens: it gets the rest, and nobody waits for it.', async () => {
+  it('a page that does not read while a lot happens: it gets the rest later, and nothing waits for it.', async () => {
     let sink: LogSink | undefined;
     const source = new LiveSource({
       clock: systemClock,
@@ -333,7 +333,7 @@ describe('the inspection server withstands', () => {
     await fast.leave();
   });
 
-  it('servers whose names and words are markup.', async () => {
+  it('servers whose names and texts are markup.', async () => {
     const markup = '</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> \u2028 ${x} $& $1';
     const name = '<b>files</b>';
     const server = new ScriptedServer({
@@ -357,7 +357,7 @@ describe('the inspection server withstands', () => {
     await stream.leave();
   });
 
-  it('a server that tells its secrets: none is in any byte that is served.', async () => {
+  it('a server that repeats its secrets: none is in any byte that is served.', async () => {
     const secret = 'sk-inspect "2Secret"/ä';
     const troupe = createTroupe({
       servers: {
@@ -390,10 +390,10 @@ describe('the inspection server withstands', () => {
       for (const path of [INSPECTION_PATHS.tools, INSPECTION_PATHS.log])
         bodies.push((await page.ask(path)).body);
       expect(bodies.join()).toContain('xstate.done.actor.readTools');
-      const told = bodies.join('\n');
+      const all = bodies.join('\n');
       for (const piece of ['sk-inspect', '2Secret']) {
-        const at = told.indexOf(piece);
-        expect(at === -1 ? '' : told.slice(Math.max(0, at - 200), at + 100)).toBe('');
+        const at = all.indexOf(piece);
+        expect(at === -1 ? '' : all.slice(Math.max(0, at - 200), at + 100)).toBe('');
       }
       await stream.leave();
     } finally {

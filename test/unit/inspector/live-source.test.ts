@@ -1,4 +1,4 @@
-/** When something is attached to a running troupe, and that no page can make it wait. */
+/** When the inspection attaches to a running troupe, and that no page can block it. */
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { LogSink } from '../../../src/event-log/record/log-sink.js';
@@ -14,7 +14,7 @@ useLeakCheck();
 useCrashWatch();
 const troupes = useTroupes();
 
-/** A page as the source sees it, which takes what it is sent only while it is told to. */
+/** A page as the source sees it; it accepts data only while it is not stalled. */
 class FakePage extends Writable {
   #text = '';
   #isTaking = true;
@@ -46,7 +46,7 @@ class FakePage extends Writable {
   }
 }
 
-/** A troupe of one server, of which every recording and every listener is counted. */
+/** A troupe with one server, with a count of its recordings and listeners. */
 async function watchable() {
   const test = troupes.make({ servers: { files: inProcess(new ScriptedServer({ tools: [tool('read')] })) } });
   const { troupe, clock } = test;
@@ -57,7 +57,7 @@ async function watchable() {
   const source = new LiveSource({
     clock,
     title: 'test',
-    // No viewer of another protocol watches in these tests.
+    // No Stately viewer is used in these tests.
     system: undefined as never,
     record: async (target: RecordTarget): Promise<Recording> => {
       attached.recordings += 1;
@@ -105,7 +105,7 @@ async function watchable() {
 const kinds = (page: FakePage): string[] => page.messages.map(({ kind }) => kind);
 
 describe('the source of a running troupe', () => {
-  it('attaches nothing until a page watches, once for all pages, and nothing after the last has left.', async () => {
+  it('attaches nothing until a page opens, once for all pages, and detaches after the last has closed.', async () => {
     const { source, attached, clock, settle } = await watchable();
     expect(attached).toEqual({ recordings: 0, ever: 0, listeners: 0 });
     const pages = [new FakePage(), new FakePage()];
@@ -134,7 +134,7 @@ describe('the source of a running troupe', () => {
     expect(attached).toEqual({ recordings: 0, ever: 2, listeners: 0 });
   });
 
-  it('leaves no timer where it ends before the last page is forgotten.', async () => {
+  it('leaves no timer if it closes before the last page is forgotten.', async () => {
     const { source, clock, settle } = await watchable();
     const before = clock.pending.length;
     const page = new FakePage();
@@ -147,14 +147,14 @@ describe('the source of a running troupe', () => {
     expect(clock.pending.length).toBe(before);
   });
 
-  it('attaches anew for a page that comes while what there was is being taken away.', async () => {
+  it('attaches again for a page that opens while the source detaches.', async () => {
     const { source, clock, attached, settle } = await watchable();
     const first = new FakePage();
     source.watch(first);
     await settle();
     first.destroy();
     await settle();
-    // The timer fires, and the page comes before anything else does.
+    // The timer fires, and the page opens before anything else happens.
     const late = new FakePage();
     clock.setTimeout(() => source.watch(late), 10_000);
     await clock.advance(10_000);
@@ -165,7 +165,7 @@ describe('the source of a running troupe', () => {
     await passTime(clock, source.close('over'));
   });
 
-  it('sends a page that takes nothing nothing more, holds nothing for it, and resynchronises it.', async () => {
+  it('stops sending to a page that does not read, buffers nothing for it, and resynchronizes it later.', async () => {
     const { source, settle, write, rotate, clock, troupe } = await watchable();
     const [slow, fast] = [new FakePage(), new FakePage()];
     source.watch(slow);
@@ -193,7 +193,7 @@ describe('the source of a running troupe', () => {
     await passTime(clock, source.close('over'));
   });
 
-  it('cuts off a page that takes nothing for a minute.', async () => {
+  it('cuts off a page that has not read for a minute.', async () => {
     const { source, settle, write, clock } = await watchable();
     const page = new FakePage();
     page.stall();
@@ -207,7 +207,7 @@ describe('the source of a running troupe', () => {
     await passTime(clock, source.close('over'));
   });
 
-  it('says every five seconds that it is there, to a page that takes it.', async () => {
+  it('sends a sign of life every five seconds to a page that reads.', async () => {
     const { source, settle, write, clock } = await watchable();
     const before = clock.pending.length;
     const [page, slow] = [new FakePage(), new FakePage()];
@@ -229,24 +229,24 @@ describe('the source of a running troupe', () => {
     expect(clock.pending.length).toBe(before);
   });
 
-  it('ends with the newest rows and a farewell, also for a page that comes after.', async () => {
+  it('ends with the newest rows and a farewell, even for a page that opens later.', async () => {
     const { source, settle, clock, troupe } = await watchable();
     const page = new FakePage();
     source.watch(page);
     await settle();
     await passTime(clock, troupe.connection('files')?.stop() ?? Promise.resolve());
-    const ended = source.close('It is over.');
+    const ended = source.close('over');
     page.destroy();
     await passTime(clock, ended);
     const late = new FakePage();
     source.watch(late);
     await settle();
-    expect(late.messages.at(-1)).toEqual({ kind: 'farewell', why: 'It is over.' });
+    expect(late.messages.at(-1)).toEqual({ kind: 'farewell', why: 'over' });
     expect(late.writableEnded).toBe(true);
     await clock.advance(20_000);
   });
 
-  it('tells its pages where the recording ends by itself, and begins another for the next page.', async () => {
+  it('says farewell to its pages if the recording ends by itself, and starts another one for the next page.', async () => {
     const { source, settle, clock, troupe, attached } = await watchable();
     const page = new FakePage();
     source.watch(page);

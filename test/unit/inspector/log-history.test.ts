@@ -1,4 +1,4 @@
-/** The last of a recording, for readers that come late and readers that are slow. */
+/** The end of a recording, for late readers and slow readers. */
 import { describe, expect, it } from 'vitest';
 import { LogHistory, type HistoryReader } from '../../../src/inspector/log-history.js';
 import type { LogLines } from '../../../src/inspector/page-protocol.js';
@@ -21,12 +21,12 @@ function readAll(reader: HistoryReader): Read {
 }
 
 function makeHistory() {
-  const heard: string[] = [];
-  const history = new LogHistory({ added: () => heard.push('added'), closed: () => heard.push('closed') });
-  return { history, heard };
+  const calls: string[] = [];
+  const history = new LogHistory({ added: () => calls.push('added'), closed: () => calls.push('closed') });
+  return { history, calls };
 }
 
-/** Parts with a header and two entries each. */
+/** Adds parts with a header and two entries each. */
 function fill(history: LogHistory, from: number, to: number): void {
   for (let part = from; part <= to; part += 1) {
     if (part > 1) history.rotate();
@@ -36,8 +36,8 @@ function fill(history: LogHistory, from: number, to: number): void {
 }
 
 describe('the history of a recording', () => {
-  it('is read from its beginning, and goes on with what is added.', () => {
-    const { history, heard } = makeHistory();
+  it('is read from its start, and continues with new entries.', () => {
+    const { history, calls } = makeHistory();
     const early = history.reader();
     expect(early.next()).toBeUndefined();
     fill(history, 1, 2);
@@ -47,10 +47,10 @@ describe('the history of a recording', () => {
     expect(readAll(history.reader()).lines).toBe('header 1\na1\nb1\nheader 2\na2\nb2\nc2\n');
     expect([...history.texts()].join('')).toBe('header 1\na1\nb1\nheader 2\na2\nb2\nc2\n');
     history.close();
-    expect(heard).toEqual(['added', 'added', 'added', 'added', 'added', 'closed']);
+    expect(calls).toEqual(['added', 'added', 'added', 'added', 'added', 'closed']);
   });
 
-  it('keeps four parts, and begins with a header for whoever comes late.', () => {
+  it('keeps four parts, and starts with a header for a late reader.', () => {
     const { history } = makeHistory();
     fill(history, 1, 7);
     expect(readAll(history.reader())).toEqual({
@@ -59,20 +59,20 @@ describe('the history of a recording', () => {
     });
   });
 
-  it('tells a reader whose place is gone how many entries it did not get, and goes on with the newest part.', () => {
+  it('reports to a reader whose position is gone how many entries it missed, and continues with the newest part.', () => {
     const { history } = makeHistory();
     const slow = history.reader();
     fill(history, 1, 1);
     expect(readAll(slow).lines).toBe('header 1\na1\nb1\n');
     history.write('c1\n');
     fill(history, 2, 6);
-    // Of the first part the last one, and two of each that came before the newest.
+    // The last entry of the first part, and two entries of each part before the newest.
     expect(readAll(slow)).toEqual({ lines: 'header 6\na6\nb6\n', missed: [1 + 4 * 2] });
     history.write('c6\n');
     expect(readAll(slow)).toEqual({ lines: 'c6\n', missed: [] });
   });
 
-  it('hands out no more at once than a page may be sent.', () => {
+  it('returns limited chunks for a page.', () => {
     const { history } = makeHistory();
     history.write('header\n');
     for (let count = 0; count < 40; count += 1) history.write(`${'x'.repeat(50_000)}\n`);

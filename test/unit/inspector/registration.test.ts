@@ -1,4 +1,4 @@
-/** How running inspections are found, and that nobody else can find them or be taken for one. */
+/** How running inspections are found, and that nobody else can find or imitate them. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -60,7 +60,7 @@ const running = (fields: Partial<RegisteredInspection> = {}): RegisteredInspecti
   ...fields,
 });
 
-/** Its pages stay open. */
+/** A source whose pages stay open. */
 class Endless implements InspectionSource {
   watch(page: Writable): void {
     page.write('{}\n');
@@ -75,7 +75,7 @@ class Endless implements InspectionSource {
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-/** What anybody could have put there. */
+/** A file that anybody could have written. */
 function plant(pid: number, fields: object, mode = 0o600): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, `${pid}.json`);
@@ -85,13 +85,13 @@ function plant(pid: number, fields: object, mode = 0o600): string {
 }
 
 describe('the folder of running inspections', () => {
-  it("is in the user's runtime folder, or else among the user's states.", async () => {
+  it("is in the user's runtime folder, or else in the user's state folder.", async () => {
     expect(await inspectionFolder({ XDG_RUNTIME_DIR: '/run/user/1' })).toBe('/run/user/1/troupe');
     for (const runtime of ['', 'relative'])
       expect(await inspectionFolder({ XDG_RUNTIME_DIR: runtime })).toMatch(/troupe.*inspections$/);
   });
 
-  it('is made for the user alone, and so are its files, which are gone in the end.', async () => {
+  it('is created for the user only, with its files, which are deleted in the end.', async () => {
     const registration = await registerInspection(running(), folder);
     expect(modeOf(folder)).toBe('700');
     expect(readdirSync(folder).toSorted()).toEqual([`${process.pid}.html`, `${process.pid}.json`]);
@@ -107,23 +107,23 @@ describe('the folder of running inspections', () => {
     expect(await runningInspections(folder)).toEqual([]);
   });
 
-  it('is taken back from others where it was open to them, and not used where it is no folder.', async () => {
+  it('is made private again if it was open to others, and is refused if it is not a folder.', async () => {
     mkdirSync(folder, { mode: 0o777, recursive: true });
     chmodSync(folder, 0o777);
     await (await registerInspection(running(), folder)).remove();
     expect(modeOf(folder)).toBe('700');
     const link = `${folder}-link`;
     symlinkSync(folder, link);
-    await expect(registerInspection(running(), link)).rejects.toThrow("is not this user's own folder");
+    await expect(registerInspection(running(), link)).rejects.toThrow(link);
   });
 
-  it('that does not exist holds nothing.', async () => {
+  it('is empty if it does not exist.', async () => {
     expect(await runningInspections(join(folder, 'nowhere'))).toEqual([]);
   });
 });
 
-describe('what is found', () => {
-  it('is the newest first.', async () => {
+describe('a running inspection', () => {
+  it('is listed newest first.', async () => {
     const [early, late] = await Promise.all([startIdler(), startIdler()]);
     try {
       plant(early.pid ?? 0, { startedAt: 1 });
@@ -135,7 +135,7 @@ describe('what is found', () => {
     }
   });
 
-  it('is not what a process left that has ended, nor what belongs to another program by now.', async () => {
+  it('is not listed if its process has ended, or if its port belongs to another program by now.', async () => {
     const ended = await startIdler();
     await end(ended);
     const gone = plant(ended.pid ?? 0, {});
@@ -152,11 +152,11 @@ describe('what is found', () => {
     await once(stranger, 'close');
     const closed = plant(process.pid, { url: `http://127.0.0.1:${port}/#${TOKEN}` });
     expect(await runningInspections(folder)).toEqual([]);
-    // Its process lives, and nobody else has the port.
+    // Its process is alive, and the port is unused.
     expect(existsSync(closed)).toBe(true);
   });
 
-  it('is not what belongs to a program by now that does not speak HTTP.', async () => {
+  it('is not listed if its port belongs to a program that does not speak HTTP.', async () => {
     const stranger = createSocketServer((socket) => {
       socket.on('error', () => {}).resume();
       socket.end('220 mail\r\n');
@@ -171,7 +171,7 @@ describe('what is found', () => {
     await once(stranger, 'close');
   });
 
-  it('counts one that has as many pages open as it may.', async () => {
+  it('is listed if it has the maximum number of pages open.', async () => {
     const full = await openInspectionServer({ source: new Endless(), clock: systemClock, port: 0 });
     const file = plant(process.pid, { url: full.url });
     const page = new PageClient(full.url);
@@ -183,7 +183,7 @@ describe('what is found', () => {
     await full.close();
   });
 
-  it('counts one that takes no more connections.', async () => {
+  it('is listed if it accepts no more connections.', async () => {
     const file = plant(process.pid, {});
     const port = Number(new URL(server.url).port);
     const sockets = Array.from({ length: 130 }, () => connect(port, '127.0.0.1').on('error', () => {}));
@@ -197,7 +197,7 @@ describe('what is found', () => {
     }
   });
 
-  it('counts one that is too busy to answer.', async () => {
+  it('is listed if it is too busy to answer.', async () => {
     const sockets: Socket[] = [];
     const busy = createSocketServer((socket) => void sockets.push(socket));
     busy.listen(0, '127.0.0.1');
@@ -213,19 +213,19 @@ describe('what is found', () => {
   });
 
   it.each<[string, object]>([
-    ['leads elsewhere', { url: `http://evil.example/#${TOKEN}` }],
-    ['leads to another scheme', { url: `javascript:alert(1)//http://127.0.0.1:1/#${TOKEN}` }],
-    ['has markup in its address', { url: `http://127.0.0.1:1/#${TOKEN}"><script>` }],
+    ['names another host', { url: `http://evil.example/#${TOKEN}` }],
+    ['names another scheme', { url: `javascript:alert(1)//http://127.0.0.1:1/#${TOKEN}` }],
+    ['contains markup in its address', { url: `http://127.0.0.1:1/#${TOKEN}"><script>` }],
     ['names another process', { pid: 1 }],
     ['is of another version', { troupeInspection: 2 }],
-    ['is no inspection', { title: 7 }],
-    ['says nothing of its kind', { mode: 'other' }],
-  ])('is nothing that %s.', async (_, fields) => {
+    ['has an invalid title', { title: 7 }],
+    ['has an unknown mode', { mode: 'other' }],
+  ])('is not listed if its file %s.', async (_, fields) => {
     plant(process.pid, fields);
     expect(await runningInspections(folder)).toEqual([]);
   });
 
-  it('is nothing that others could have written, or that is no file.', async () => {
+  it('is not listed if others could have written its file, or if that is not a file.', async () => {
     const file = plant(process.pid, {}, 0o666);
     expect(await runningInspections(folder)).toEqual([]);
     chmodSync(file, 0o600);
@@ -241,7 +241,7 @@ describe('what is found', () => {
   });
 });
 
-/** A process that does nothing until it is ended. */
+/** Starts a process that does nothing until it is killed. */
 async function startIdler(): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'ignore' });
   await once(child, 'spawn');

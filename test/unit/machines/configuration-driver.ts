@@ -1,4 +1,4 @@
-/** The real configuration chart on a virtual clock, with both of its effects in the hands of a test. */
+/** The real configuration chart on a controlled clock; a test controls both of its effects. */
 import { createActor, type ActorRefFrom, type InspectionEvent } from 'xstate';
 import type {
   ConfigurationContext,
@@ -46,7 +46,7 @@ export class ConfigurationDriver {
     return stateText(this.snapshot.value);
   }
 
-  /** What was emitted since the last call, as text. */
+  /** The emitted events since the last call, as text. */
   get told(): string[] {
     return this.#emitted.splice(0).map(({ type, message }) => `${type}: ${message}`);
   }
@@ -70,7 +70,7 @@ export class ConfigurationDriver {
     return this.send({ type: 'configuration.close' });
   }
 
-  /** Ends the current reading, which could read every source or not. */
+  /** Ends the current reading, in which every source was readable or not. */
   async read(readable = true): Promise<void> {
     this.effects.succeed({ readable, at: this.clock.now() });
     await this.clock.advance(0);

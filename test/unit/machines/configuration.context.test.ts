@@ -1,4 +1,4 @@
-/** The context and the emitted events of the configuration chart, when it reads, and what holds in every story. */
+/** The context and the emitted events of the configuration chart, when it reads, and what holds in random sequences. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fuzz } from '../../support/fuzz.js';
@@ -111,7 +111,7 @@ describe('a change', () => {
     driver.stop();
   });
 
-  it('that never rests is read every 2 s.', async () => {
+  it('in continuous changes is read every 2 s.', async () => {
     const driver = new ConfigurationDriver();
     const readAt: number[] = [];
     for (let passed = 0; passed <= 4_500; passed += 100) {
@@ -124,7 +124,7 @@ describe('a change', () => {
     driver.stop();
   });
 
-  it('during a reading keeps resting after its end, for 2 s in all at most.', async () => {
+  it('during a reading waits for a quiet period after its end, for 2 s in all at most.', async () => {
     const driver = new ConfigurationDriver();
     await driver.ask();
     await driver.change();
@@ -244,7 +244,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(1, 100, 300, 1_000, 5_000) },
 );
 
-describe('every story', () => {
+describe('every random sequence', () => {
   it('that ends well ends in `quiet`: the last change was read, and each request had its own reading.', () =>
     fuzz(
       300,
@@ -252,7 +252,7 @@ describe('every story', () => {
         const driver = new ConfigurationDriver();
         const { effects, clock } = driver;
         let [changes, asked] = [0, 0];
-        /** How many changes had come when the current reading began, and how many some reading covers. */
+        /** How many changes had come when the current reading began, and how many any reading covers. */
         let [seen, covered, served, readings] = [0, 0, 0, 0];
         const look = (): void => {
           if (effects.readings === readings) return;

@@ -51,7 +51,7 @@ const SITUATIONS: Readonly<Record<string, Walk>> = {
 
 type Happen = (driver: ConfigurationDriver) => Promise<TransitionVerdict>;
 
-/** A timer and the end of an effect have no answer, only a consequence. */
+/** A timer and the end of an effect have no verdict, only a consequence. */
 const happens =
   (happen: Walk): Happen =>
   async (driver) => {
@@ -94,7 +94,7 @@ async function outcome(situation: string, event: string): Promise<string> {
 describe('the configuration chart', () => {
   const rows = EVENTS.map((row) => [row['situation']!, row] as const);
 
-  it.each(rows)('does in %s what the table says.', async (situation, row) => {
+  it.each(rows)('behaves in %s as the table says.', async (situation, row) => {
     const filled = await fillRow(row, Object.keys(HAPPEN), (event) => outcome(situation, event));
     expect({ situation, ...filled }).toEqual(row);
   });

@@ -1,4 +1,4 @@
-/** Attempts: how they are counted, when the next one is due, when it is given up, and what a person can do then. */
+/** Attempts: how they are counted, when the next one is due, when the connection gives up, and what a user can do then. */
 import { describe, expect, it } from 'vitest';
 import { ConnectionDriver, type DriverOptions } from '../../support/connection-driver.js';
 
@@ -8,7 +8,7 @@ async function ready(options?: DriverOptions): Promise<ConnectionDriver> {
   return driver;
 }
 
-/** Lets the session be lost and proven gone. */
+/** Loses the session and completes its release. */
 async function loseAndRelease(driver: ConnectionDriver): Promise<void> {
   await driver.lose('retry');
   await driver.settle('releaseSession');
@@ -20,7 +20,7 @@ async function failLaunch(driver: ConnectionDriver): Promise<void> {
 }
 
 describe('an attempt', () => {
-  it('is counted when it begins, and the count is told with the limit before the next one.', async () => {
+  it('is counted when it begins, and the count is emitted with the limit before the next one.', async () => {
     const driver = new ConnectionDriver();
     expect(driver.context.attempt).toBe(0);
     await failLaunch(driver);
@@ -52,7 +52,7 @@ describe('an attempt', () => {
     expect(generations('openTransport')).toEqual([1, 2]);
   });
 
-  it('is planned for a time that a status can show.', async () => {
+  it('has a time that a status can show.', async () => {
     const driver = new ConnectionDriver();
     await failLaunch(driver);
     await driver.advance(40);
@@ -64,7 +64,7 @@ describe('an attempt', () => {
     });
   });
 
-  it('is the last one of its round when the limit is reached, and the cause stays.', async () => {
+  it('is the last one of its round when the limit is reached, and the cause is kept.', async () => {
     const driver = new ConnectionDriver({ policy: { maxAttempts: 3 } });
     for (const attempt of [1, 2]) {
       await failLaunch(driver);
@@ -88,7 +88,7 @@ describe('an attempt', () => {
     expect(driver.context.attempt).toBe(0);
   });
 
-  it('waits for the backoff to end, to the millisecond.', async () => {
+  it('waits exactly until the backoff ends.', async () => {
     const driver = new ConnectionDriver();
     await failLaunch(driver);
     await driver.settle('releaseSession');
@@ -111,7 +111,7 @@ describe('an attempt', () => {
 });
 
 describe('a lost session', () => {
-  it('is followed by a try at once, and by a backoff when it is lost again soon.', async () => {
+  it('is followed by an immediate attempt, and by a backoff if it is lost again soon.', async () => {
     const driver = await ready();
     await loseAndRelease(driver);
     expect(driver.context.delayMs).toBe(0);
@@ -122,7 +122,7 @@ describe('a lost session', () => {
     expect(driver.context.delayMs).toBe(1_000);
   });
 
-  it('is told before the next try is, and the state with it.', async () => {
+  it('is emitted before the next attempt, with the state.', async () => {
     const driver = await ready();
     driver.emitted.splice(0);
     await loseAndRelease(driver);
@@ -131,7 +131,7 @@ describe('a lost session', () => {
     expect(driver.history.slice(-2)).toEqual(['reconnecting.releasing', 'reconnecting.backingOff']);
   });
 
-  it('is told before the giving up is.', async () => {
+  it('is emitted before the failure.', async () => {
     const driver = await ready();
     driver.emitted.splice(0);
     await driver.lose('permanent');
@@ -164,7 +164,7 @@ describe('a lost session', () => {
     }
   });
 
-  it('is noticed by the second ping that is missed in a row.', async () => {
+  it('is detected by the second consecutive ping that is missed.', async () => {
     const driver = await ready();
     await driver.watcher('session.quiet');
     await driver.fail('probe', 'retry');
@@ -178,7 +178,7 @@ describe('a lost session', () => {
     expect(driver.emitted.at(-1)).toMatchObject({ type: 'lost' });
   });
 
-  it('is given up once the server was unreachable for as many exchanges in a row as the policy allows.', async () => {
+  it('is given up once the server was unreachable for as many consecutive requests as the policy allows.', async () => {
     const driver = await ready({ transport: 'http', policy: { maxUnreachable: 3 } });
     for (const count of [1, 2]) {
       expect(await driver.unreachable(count)).toBe('ignored');
@@ -192,7 +192,7 @@ describe('a lost session', () => {
 });
 
 describe('a new session', () => {
-  it('never opens before the old one is proven gone.', async () => {
+  it('never opens before the old one has been released.', async () => {
     const driver = await ready();
     await driver.lose('retry');
     await driver.command('connection.retry');
@@ -201,7 +201,7 @@ describe('a new session', () => {
     expect(driver.started.filter(({ slot }) => slot === 'openTransport')).toHaveLength(1);
   });
 
-  it('does not open when the old one cannot be proven gone; a retry asks for the proof again.', async () => {
+  it('does not open if the old one cannot be released; a retry releases it again.', async () => {
     const driver = await ready();
     await driver.lose('retry');
     await driver.fail('releaseSession', driver.failure('permanent', 'release', { code: 'not-released' }));
@@ -221,7 +221,7 @@ describe('a new session', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it('gets the next generation, and none is used twice.', async () => {
+  it('gets the next generation, and no generation is used twice.', async () => {
     const driver = new ConnectionDriver({ generation: 41 });
     await driver.bringUp();
     await loseAndRelease(driver);
@@ -233,7 +233,7 @@ describe('a new session', () => {
 });
 
 describe('a given up connection', () => {
-  it('begins a new round when a person retries it.', async () => {
+  it('begins a new round when a user retries it.', async () => {
     const driver = new ConnectionDriver({ policy: { maxAttempts: 1 } });
     await failLaunch(driver);
     await driver.settle('releaseSession');
@@ -244,7 +244,7 @@ describe('a given up connection', () => {
     expect(driver.context).toMatchObject({ attempt: 1, failure: null });
   });
 
-  it('can be started again before its session is proven gone, by way of the proof.', async () => {
+  it('can be started again before its session is released, after the release.', async () => {
     const driver = new ConnectionDriver({ policy: { maxAttempts: 1 } });
     await failLaunch(driver);
     await driver.command('connection.start');
@@ -260,7 +260,7 @@ describe('a given up connection', () => {
     expect(driver.running()).toEqual([]);
   });
 
-  it('waits without any timer.', async () => {
+  it('waits without a timer.', async () => {
     const driver = new ConnectionDriver({ policy: { maxAttempts: 1 } });
     await failLaunch(driver);
     await driver.settle('releaseSession');
@@ -277,14 +277,14 @@ describe('a remote server while the network is down', () => {
     return driver;
   }
 
-  it('is not tried, however long it lasts.', async () => {
+  it('is not tried, however long that lasts.', async () => {
     const driver = await offline(1);
     await driver.advance(600_000);
     expect(driver.path).toBe('reconnecting.offline');
     expect(driver.clock.pending).toEqual([]);
   });
 
-  it('has nothing alive once its session is proven gone.', async () => {
+  it('has nothing alive once its session is released.', async () => {
     const driver = new ConnectionDriver({ transport: 'http', online: false });
     await driver.bringUp();
     await driver.lose('retry');
@@ -294,7 +294,7 @@ describe('a remote server while the network is down', () => {
     expect(driver.emitted.at(-1)).toEqual({ type: 'released' });
   });
 
-  it('is tried once when it is back, at a moment of its own that the seed decides.', async () => {
+  it('is tried once when the network is back, at a time that depends on its seed.', async () => {
     const delays: number[] = [];
     for (const seed of [1, 2, 3, 1]) {
       const driver = await offline(seed);
@@ -313,7 +313,7 @@ describe('a remote server while the network is down', () => {
     expect(Math.max(...delays)).toBeLessThanOrEqual(2_000);
   });
 
-  it('is tried like any other when it is back.', async () => {
+  it('is tried normally when the network is back.', async () => {
     const driver = await offline(1);
     await driver.fact({ type: 'network.online', at: driver.clock.now() });
     await driver.advance(2_000);
@@ -322,13 +322,13 @@ describe('a remote server while the network is down', () => {
     expect(driver.path).toBe('reconnecting.backingOff');
   });
 
-  it('is tried at once when a person asks.', async () => {
+  it('is tried at once when a user requests it.', async () => {
     const driver = await offline(1);
     await driver.command('connection.retry');
     expect(driver.path).toBe('configuring.resolving');
   });
 
-  it('is held although it was waiting for its next try already.', async () => {
+  it('is held even if it was waiting for its next attempt.', async () => {
     const driver = new ConnectionDriver({ transport: 'sse' });
     await failLaunch(driver);
     await driver.settle('releaseSession');

@@ -1,4 +1,4 @@
-/** The whole context of a connection, field by field, at the moments that matter to what follows. */
+/** The whole context of a connection, field by field, at the important moments. */
 import { describe, expect, it } from 'vitest';
 import type { ConnectionContext } from '../../../machines/connection/connection.events.js';
 import {
@@ -77,7 +77,7 @@ describe('the context of a connection', () => {
     expect(driver.context).toStrictEqual({ ...lost, at: at + 30 });
   });
 
-  it('keeps the cause and the attempts when it has given up, and emits both.', async () => {
+  it('keeps the cause and the attempts when it gives up, and emits both.', async () => {
     const driver = await ready({ policy: { maxAttempts: 1 } });
     await driver.lose('retry');
     expect(driver.emitted.at(-1)).toStrictEqual({
@@ -102,7 +102,7 @@ describe('the context of a connection', () => {
     expect(driver.emitted.map(({ type }) => type)).toContain('released');
   });
 
-  it('has forgotten what went wrong when it rests, and what it was.', async () => {
+  it('has no failure when it is idle.', async () => {
     const driver = await ready();
     await driver.watcher('session.idle');
     await driver.advance(30);
@@ -116,7 +116,7 @@ describe('the context of a connection', () => {
     });
   });
 
-  it('has the new numbers as soon as they change.', async () => {
+  it('has the new policy as soon as it changes.', async () => {
     const driver = await ready();
     const policy = { ...PLAIN_POLICY, maxAttempts: 1 };
     await driver.fact({ type: 'policy.changed', policy });
@@ -125,7 +125,7 @@ describe('the context of a connection', () => {
     expect(driver.path).toBe('failed.exhausted.releasing');
   });
 
-  it('holds what a person who said no should know.', async () => {
+  it('has what a user who denied the trust should know.', async () => {
     const driver = new ConnectionDriver();
     await driver.settle('resolveConfig', { kind: 'untrusted' });
     await driver.command('trust.denied');
@@ -139,8 +139,8 @@ describe('the context of a connection', () => {
   });
 });
 
-describe('what ends while something else has come up', () => {
-  it('counts: the lists that have changed meanwhile, as they were.', async () => {
+describe('an effect that ends in another state', () => {
+  it('counts: lists that changed in the meantime are read.', async () => {
     const driver = new ConnectionDriver();
     await driver.bringUp('enrichCatalog');
     await driver.extrasChanged('prompts');
@@ -149,7 +149,7 @@ describe('what ends while something else has come up', () => {
     expect(driver.context.extras).toMatchObject({ due: ['prompts'] });
   });
 
-  it('counts: a session that was proven gone late.', async () => {
+  it('counts: a session that is released late.', async () => {
     const driver = await ready();
     await driver.lose('retry');
     await driver.fail('releaseSession', driver.failure('permanent', 'release', { code: 'not-released' }));
@@ -189,7 +189,7 @@ describe('the context of a connection whose entry has changed', () => {
     expect(driver.context.retiring).toBeNull();
   });
 
-  it('takes over what changes, and keeps the rest of the entry to come.', () => {
+  it('takes over changes, and keeps the rest of the next entry.', () => {
     const next = { transport: 'sse' as const, policy: PLAIN_POLICY };
     expect(applyReload({ transport: 'http', policy })).toStrictEqual({
       transport: 'http',
@@ -213,21 +213,21 @@ describe('the context of a connection whose entry has changed', () => {
     expect(mustTakeTurns(failure)).toBe(isSo);
   });
 
-  it('makes way for a sign-in only if there can be one.', () => {
+  it('makes way for a sign-in only if one is possible.', () => {
     const failure: Failure = { code: 'auth-required', message: 'No.', phase: 'launch', at: 0 };
     expect(mustTakeTurns(failure)).toBe(true);
     expect(mustTakeTurns({ ...failure, canSignIn: false })).toBe(false);
   });
 });
 
-describe('the arithmetic of a context', () => {
-  it('lets a first change wait, and a later one as long as the limit allows.', () => {
+describe('the calculations of a context', () => {
+  it('delay a first change, and a later one as long as the limit allows.', () => {
     expect(canWaitLonger(NEW, null, 1_000_000)).toBe(true);
     expect(canWaitLonger(NEW, 0, 1_700)).toBe(true);
     expect(canWaitLonger(NEW, 0, 1_701)).toBe(false);
   });
 
-  it('keeps the time of each step, and no wait of before once it is ready.', async () => {
+  it('keep the time of each step, and no former wait once it is ready.', async () => {
     const driver = new ConnectionDriver();
     await driver.bringUp('openTransport');
     await driver.fail('openTransport', 'retry');
@@ -257,7 +257,7 @@ describe('a remote server that is out of attempts', () => {
     return driver;
   }
 
-  it('is tried by the slow clock as one that nobody asked for.', async () => {
+  it('is tried by the slow timer as if no one had requested it.', async () => {
     const driver = await exhausted();
     const { delayMs, at } = driver.context;
     expect(driver.emitted.at(-1)).toEqual({ type: 'retryingSlowly', delayMs, at });
@@ -266,7 +266,7 @@ describe('a remote server that is out of attempts', () => {
     expect(driver.context).toMatchObject({ attempt: 1, unasked: true, delayMs: 0 });
   });
 
-  it('is tried at a moment of its own when the network is back, as one that nobody asked for.', async () => {
+  it('is tried at a time of its own when the network is back, as if no one had requested it.', async () => {
     const driver = await exhausted();
     await driver.fact({ type: 'network.offline' });
     const { seed } = driver.context;
@@ -283,20 +283,20 @@ describe('a remote server that is out of attempts', () => {
     });
   });
 
-  it('is tried for a call as one that somebody asked for.', async () => {
+  it('is tried for a call as if a user had requested it.', async () => {
     const driver = await exhausted();
     await driver.fact({ type: 'call.waiting', at: driver.clock.now() + 30_000 });
     expect(driver.context).toMatchObject({ attempt: 1, unasked: false, delayMs: 0 });
   });
 });
 
-describe('the moment at which a remote server is tried when the network is back', () => {
+describe('the time at which a remote server is tried when the network is back', () => {
   it('is drawn from two seconds, both ends included.', () => {
     const delays = Array.from({ length: 40_000 }, (_, seed) => planNetworkRetry({ ...NEW, seed }, 7).delayMs);
     expect([Math.min(...delays.map(Number)), Math.max(...delays.map(Number))]).toEqual([0, 2_000]);
   });
 
-  it('must wait its turn.', () => {
+  it('is subject to the retry budget.', () => {
     expect(planNetworkRetry(NEW, 7)).toMatchObject({ at: 7, unasked: true });
   });
 });

@@ -18,7 +18,7 @@ async function exhausted(): Promise<ConnectionDriver> {
 }
 
 describe('a remote server that is out of attempts', () => {
-  it('has nothing alive, and waits once its session is proven gone.', async () => {
+  it('has nothing alive, and waits once its session is released.', async () => {
     const driver = await exhausted();
     const { delayMs, at } = driver.context;
     expect(at).toBe(driver.clock.now());
@@ -26,7 +26,7 @@ describe('a remote server that is out of attempts', () => {
     expect(driver.emitted.slice(-2)).toEqual([{ type: 'released' }, { type: 'retryingSlowly', delayMs, at }]);
   });
 
-  it('says when it is tried again, once the network is back.', async () => {
+  it('emits when it is tried again, once the network is back.', async () => {
     const driver = await exhausted();
     const told = driver.emitted.length;
     await driver.fact({ type: 'network.online', at: driver.clock.now() });

@@ -45,7 +45,7 @@ describe('the plan of a group of lists', () => {
   const whole = LIST_GROUPS.extras;
   const first = noteChanged(whole, 'prompts', 10);
 
-  it('finishes what it began, whatever changes meanwhile, and knows what is due.', () => {
+  it('finishes what it began, whatever changes in the meantime, and knows what is due.', () => {
     expect(first).toStrictEqual({ reading: ['resources', 'prompts'], due: ['prompts'], dueSince: 10 });
     const second = noteChanged(first, 'resources', 20);
     expect(second).toStrictEqual({

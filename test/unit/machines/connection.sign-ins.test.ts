@@ -41,7 +41,7 @@ describe('a server that refuses the tokens of repeated sign-ins', () => {
     expect(driver.path).toBe('failed.permanent.waiting');
   });
 
-  it('is also given up when a session in use is refused.', async () => {
+  it('is given up even if an open session is refused.', async () => {
     const driver = await signedIn(3);
     await driver.bringUp();
     await driver.lose('authorize');

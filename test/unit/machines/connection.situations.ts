@@ -150,7 +150,7 @@ const toKilling =
     await driver.fail('closeSession', 'permanent');
   };
 
-/** Both, one after the other. */
+/** One event after the other. */
 const then =
   (first: Reach, second: Reach): Reach =>
   async (driver) => {

@@ -1,10 +1,10 @@
-/** The way to the first session: trust, rest, the start slot, sign-in. */
+/** The way to the first session: trust, idleness, the start slot, sign-in. */
 import { describe, expect, it } from 'vitest';
 import { ConnectionDriver } from '../../support/connection-driver.js';
 import { sampleFailure } from '../../support/sample-failures.js';
 
 describe('an entry that is not trusted', () => {
-  it('waits for a person and starts nothing.', async () => {
+  it('waits for a user and starts nothing.', async () => {
     const driver = new ConnectionDriver();
     await driver.settle('resolveConfig', { kind: 'untrusted' });
     await driver.advance(600_000);
@@ -13,7 +13,7 @@ describe('an entry that is not trusted', () => {
     expect(driver.started.map(({ slot }) => slot)).toEqual(['resolveConfig']);
   });
 
-  it('is refused at the time that the machine knows, since a person brings none.', async () => {
+  it('is denied at the time of the machine, since the command has none.', async () => {
     const driver = new ConnectionDriver();
     await driver.advance(40);
     await driver.settle('resolveConfig', { kind: 'untrusted' });
@@ -31,7 +31,7 @@ describe('an entry that is not trusted', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it('fails when it is refused, and a retry asks again.', async () => {
+  it('fails when it is denied, and a retry requests trust again.', async () => {
     const driver = new ConnectionDriver();
     await driver.settle('resolveConfig', { kind: 'untrusted' });
     await driver.command('trust.denied');
@@ -45,7 +45,7 @@ describe('an entry that is not trusted', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it('remembers that a start was asked for meanwhile.', async () => {
+  it('remembers that a start was requested in the meantime.', async () => {
     const driver = new ConnectionDriver({ wanted: false });
     await driver.settle('resolveConfig', { kind: 'untrusted' });
     await driver.command('connection.start');
@@ -54,7 +54,7 @@ describe('an entry that is not trusted', () => {
   });
 });
 
-describe('an entry that is wrong', () => {
+describe('an invalid entry', () => {
   it('fails at once, with its cause, and starts nothing.', async () => {
     const driver = new ConnectionDriver();
     await driver.fail(
@@ -86,7 +86,7 @@ describe('a connection that replaces a crashed one', () => {
     return new ConnectionDriver({ crash, generation: 7 });
   }
 
-  it('has failed, with the cause, and proves the inherited session gone.', async () => {
+  it('has failed, with the cause, and releases the inherited session.', async () => {
     const driver = await crashed();
     expect(driver.path).toBe('failed.permanent.releasing');
     expect(driver.context.failure).toMatchObject({ code: 'internal' });
@@ -108,7 +108,7 @@ describe('a connection that replaces a crashed one', () => {
 });
 
 describe('a lazy connection', () => {
-  it('rests if its catalog is known, until it is wanted.', async () => {
+  it('is idle if its catalog is known, until it is needed.', async () => {
     const driver = new ConnectionDriver({ wanted: false });
     expect(driver.inputOf('resolveConfig')).toMatchObject({ wanted: false });
     await driver.advance(40);
@@ -122,7 +122,7 @@ describe('a lazy connection', () => {
   it.each([
     ['a start', (driver: ConnectionDriver) => driver.command('connection.start')],
     ['a call', (driver: ConnectionDriver) => driver.fact({ type: 'call.waiting', at: 0 })],
-  ])('does not go to rest over %s that came while it was looked up.', async (_, ask) => {
+  ])('does not become idle despite %s that came while the catalog was looked up.', async (_, ask) => {
     const driver = new ConnectionDriver({ wanted: false });
     await ask(driver);
     expect(driver.running()).toEqual(['resolveConfig']);
@@ -140,7 +140,7 @@ describe('a lazy connection', () => {
 });
 
 describe('the start of a stdio server', () => {
-  it('waits for its slot, and for nothing else does a timer run.', async () => {
+  it('waits for its slot without another timer.', async () => {
     const driver = new ConnectionDriver();
     await driver.settle('resolveConfig');
     expect(driver.reports).toEqual(['child.wantsSlot']);
@@ -167,7 +167,7 @@ describe('the start of a stdio server', () => {
     },
     { how: 'it is stopped', leave: (driver: ConnectionDriver) => driver.command('connection.stop') },
     { how: 'it is restarted', leave: (driver: ConnectionDriver) => driver.command('connection.restart') },
-  ])('gives its slot back when $how.', async ({ leave }) => {
+  ])('returns its slot if $how.', async ({ leave }) => {
     const driver = new ConnectionDriver();
     await driver.bringUp('openTransport');
     await leave(driver);
@@ -199,7 +199,7 @@ describe('the start of any other server', () => {
 });
 
 describe('the end of the first attempt', () => {
-  it('is reported once in a life, whatever comes after.', async () => {
+  it('is reported once per connection, whatever happens later.', async () => {
     const driver = new ConnectionDriver();
     await driver.bringUp('openTransport');
     await driver.fail('openTransport', 'retry');
@@ -216,7 +216,7 @@ describe('the end of the first attempt', () => {
     expect(driver.reports.filter((report) => report === 'child.settled')).toHaveLength(1);
   });
 
-  it.each(['untrusted', 'dormant'] as const)('is reported where it is %s.', async (kind) => {
+  it.each(['untrusted', 'dormant'] as const)('is reported if it is %s.', async (kind) => {
     const driver = new ConnectionDriver({ wanted: false });
     await driver.settle('resolveConfig', { kind });
     expect(driver.reports).toEqual(['child.settled']);
@@ -232,7 +232,7 @@ describe('sign-in', () => {
     return driver;
   }
 
-  it('is requested once the session is proven gone.', async () => {
+  it('is requested once the session is released.', async () => {
     const driver = new ConnectionDriver({ transport: 'http' });
     await driver.bringUp('handshake');
     await driver.fail('handshake', 'authorize');
@@ -250,7 +250,7 @@ describe('sign-in', () => {
     expect(driver.context.failure).toMatchObject({ code: 'not-released' });
   });
 
-  it('is announced, and no clock runs meanwhile.', async () => {
+  it('is announced, and no timer runs in the meantime.', async () => {
     const driver = await signingIn();
     expect(driver.emitted.slice(-1)).toEqual([{ type: 'released' }]);
     expect(driver.clock.pending).toEqual([]);
@@ -265,7 +265,7 @@ describe('sign-in', () => {
     expect(driver.context).toMatchObject({ attempt: 1, generation: 2 });
   });
 
-  it('takes no attempt back that was never made.', async () => {
+  it('returns no attempt that was not made.', async () => {
     const driver = new ConnectionDriver({ transport: 'http' });
     await driver.bringUp();
     await driver.watcher('session.stable');
@@ -281,7 +281,7 @@ describe('sign-in', () => {
     expect(driver.emitted.at(-1)).toMatchObject({ type: 'opened', queuedMs: 0 });
   });
 
-  it('that is asked for by a session in use is a loss first, and a retry goes by way of the release.', async () => {
+  it('that an open session requires is a loss first, and a retry releases the session.', async () => {
     const driver = new ConnectionDriver({ transport: 'http' });
     await driver.bringUp();
     driver.emitted.splice(0);
@@ -297,7 +297,7 @@ describe('sign-in', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it('that comes to nothing is a failure, with its cause.', async () => {
+  it('that is not completed is a failure, with its cause.', async () => {
     const driver = await signingIn();
     expect(driver.context.failure).toMatchObject({ code: 'auth-required' });
     await driver.fail('authorize', driver.failure('retry', 'handshake', { code: 'address-refused' }));
@@ -318,7 +318,7 @@ describe('the limits of the effects', () => {
     stop: { drainMs: 109, deleteMs: 110, stdinEndMs: 111, termMs: 112 },
   };
 
-  it('come from the policy, and name the session that each works on.', async () => {
+  it('come from the policy, with the session that each effect works on.', async () => {
     const driver = new ConnectionDriver({ policy: LIMITS });
     await driver.bringUp();
     await driver.watcher('session.quiet');

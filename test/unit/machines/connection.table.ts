@@ -100,7 +100,7 @@ shuttingDown.killing+resting                                | shuttingDown.killi
 stopped                                                     | stopped                          | stopped                      | stopped                | stopped                          | stopped                                                                        | stopped                                             | stopped               | stopped
 `);
 
-/** A lost session comes with a failure, whose verdict is in the column; an unreachable one with a number of exchanges. */
+/** A lost session has a failure, whose verdict is in the column; an unreachable one has a number of requests. */
 export const FACTS = readTable(`
 situation                                                   | slot.granted      | network.online          | network.offline      | lost: retry                     | lost: renew                     | lost: authorize                   | lost: permanent                 | unreachable: 1 | unreachable: 2                  | session.stable | session.idle                  | session.quiet                                               | catalog.listChanged                                            | catalog.extrasChanged                                                  | clock.jumped                                                | policy.changed | call.waiting
 ------------------------------------------------------------|-------------------|-------------------------|----------------------|---------------------------------|---------------------------------|-----------------------------------|---------------------------------|----------------|---------------------------------|----------------|-------------------------------|-------------------------------------------------------------|----------------------------------------------------------------|------------------------------------------------------------------------|-------------------------------------------------------------|----------------|---------------------------------
@@ -191,7 +191,7 @@ shuttingDown.killing+resting                                | -                 
 stopped                                                     | stopped           | stopped                 | stopped              | stopped                         | stopped                         | stopped                           | stopped                         | stopped        | stopped                         | stopped        | stopped                       | stopped                                                     | stopped                                                        | stopped                                                                | stopped                                                     | stopped        | stopped
 `);
 
-/** Where every effect that runs in a state leads: if it succeeds, and if it fails, by the verdict on the failure. */
+/** Where every effect of a state leads: if it succeeds, and if it fails, by the verdict on the failure. */
 export const EFFECTS = readTable(`
 situation                                                   | effect                    | done                                         | retry                                      | renew                                      | authorize                               | permanent
 ------------------------------------------------------------|---------------------------|----------------------------------------------|--------------------------------------------|--------------------------------------------|-----------------------------------------|-------------------------------------------
@@ -263,7 +263,7 @@ shuttingDown.killing+reloading                              | killSession       
 shuttingDown.killing+resting                                | killSession               | configuring.dormant                          | failed.unreleased.releasing                | failed.unreleased.releasing                | failed.unreleased.releasing             | failed.unreleased.releasing
 `);
 
-/** Where every timer that runs in a state leads. */
+/** Where every timer of a state leads. */
 export const TIMERS = readTable(`
 situation                                    | timer               | ms    | next
 ---------------------------------------------|---------------------|-------|---------------------------------

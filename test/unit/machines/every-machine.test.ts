@@ -15,7 +15,7 @@ const nameOf = (file: string): string =>
   basename(file, '.machine.ts').replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 describe('every machine', () => {
-  it.each(files)('in %s can be made: no target or initial state of it is misspelled.', async (file) => {
+  it.each(files)('in %s can be created: every target and initial state exists.', async (file) => {
     const exported = (await import(new URL(file, folder).href)) as Record<string, unknown>;
     const made = Object.values(exported).filter((value) => value instanceof StateMachine);
     expect(made).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** The manager and its children: how they are announced, how the start is over, how each end is taken, how all end. */
+/** The manager and its children: how they are announced, when the start is over, and how children and the manager end. */
 import { describe, expect, it } from 'vitest';
 import { childSpec, ManagerDriver } from '../../support/manager-driver.js';
 
@@ -35,14 +35,14 @@ describe('a child', () => {
     expect(driver.story).toEqual(['added b', 'b: configuring.resolving']);
   });
 
-  it('learns at its birth whether the network is up.', async () => {
+  it('knows from its start whether the network is up.', async () => {
     const driver = new ManagerDriver();
     await driver.network(false);
     await driver.start('a');
     expect(driver.contextOf('a').online).toBe(false);
   });
 
-  it('that has ended is told with its summary, counted and dropped.', async () => {
+  it('that has ended is reported with its summary, counted and removed.', async () => {
     const driver = await running('a', 'b');
     await driver.command('a', stop);
     await driver.bringDown('a');
@@ -85,7 +85,7 @@ describe('a child', () => {
 });
 
 describe('the start', () => {
-  it('is over when every first attempt is, whatever came of it.', async () => {
+  it('is over when every first attempt is over, whatever its outcome.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
     await driver.start('ready', 'failed', 'untrusted', 'lazy', 'dead');
     await driver.settle('ready', 'resolveConfig');
@@ -98,7 +98,7 @@ describe('the start', () => {
     expect(driver.state).toBe('running');
   });
 
-  it('is not over early because a settled child died.', async () => {
+  it('is not over early because a settled child ended.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
     await driver.start('a', 'b');
     await driver.settle('a', 'resolveConfig', { kind: 'untrusted' });
@@ -106,7 +106,7 @@ describe('the start', () => {
     expect(driver.state).toBe('starting');
   });
 
-  it('waits for a child that is added meanwhile.', async () => {
+  it('waits for a child that is added in the meantime.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
     await driver.start('a');
     await driver.add('b');
@@ -116,7 +116,7 @@ describe('the start', () => {
     expect(driver.state).toBe('running');
   });
 
-  it('waits for the slowest no longer than the gate, and the gate hurts nobody.', async () => {
+  it('waits for the slowest child up to the gate, which has no effect on the child.', async () => {
     const driver = new ManagerDriver({ startGateMs: 10_000 });
     await driver.start('a', 'silent');
     await driver.settle('a', 'resolveConfig', { kind: 'untrusted' });
@@ -129,7 +129,7 @@ describe('the start', () => {
     expect(driver.pathOf('silent')).toBe('ready.resting+current');
   });
 
-  it('waits a moment for one whose tools are cached, and then for the others only.', async () => {
+  it('waits briefly for a child with cached tools, and then only for the others.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
     await driver.start(childSpec('cached', { cached: true }), 'unknown');
     await driver.advance(250);
@@ -139,7 +139,7 @@ describe('the start', () => {
     expect(driver.pathOf('cached')).toBe('configuring.resolving');
   });
 
-  it('is over after a moment where the tools of all are cached, however many stay silent.', async () => {
+  it('is over after a brief wait if the tools of all are cached, however many are silent.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
     await driver.start(childSpec('a', { cached: true }), childSpec('b', { cached: true }));
     await driver.settle('a', 'resolveConfig');
@@ -150,7 +150,7 @@ describe('the start', () => {
     expect(driver.state).toBe('running');
   });
 
-  it('is over at once where all were fast, their tools cached or not.', async () => {
+  it('is over at once if all were fast, with or without cached tools.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
     await driver.start(childSpec('a', { cached: true }), 'b');
     for (const name of ['a', 'b']) await driver.settle(name, 'resolveConfig', { kind: 'untrusted' });
@@ -158,7 +158,7 @@ describe('the start', () => {
     expect(driver.clock.pending).toEqual([]);
   });
 
-  it('does not wait for a cached one that has died, nor count it twice.', async () => {
+  it('does not wait for a cached child that has ended, nor count it twice.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
     await driver.start(childSpec('dead', { cached: true }), childSpec('settled', { cached: true }), 'b');
     await driver.settle('settled', 'resolveConfig', { kind: 'untrusted' });
@@ -171,7 +171,7 @@ describe('the start', () => {
     expect(driver.state).toBe('running');
   });
 
-  it('is over by the gate even where that is shorter than the moment.', async () => {
+  it('is over at the gate even if that is shorter than the brief wait.', async () => {
     const driver = new ManagerDriver({ startGateMs: 100 });
     await driver.start('a');
     await driver.advance(100);
@@ -188,7 +188,7 @@ describe('the start', () => {
 });
 
 describe('the stop', () => {
-  it('ends all children at the same time and is told when the last one has ended.', async () => {
+  it('ends all children at the same time and is reported when the last one has ended.', async () => {
     const driver = await running('a', 'b', 'c');
     await driver.stop();
     expect(['a', 'b', 'c'].map((name) => driver.pathOf(name))).toEqual(
@@ -218,7 +218,7 @@ describe('the stop', () => {
     expect(driver.story).toEqual(['started', 'stopped']);
   });
 
-  it('during the start leaves nobody waiting for a slot and no timer, however long it is waited.', async () => {
+  it('during the start leaves nothing that waits for a slot, and no timer.', async () => {
     const driver = new ManagerDriver({ startSlots: 1 });
     const names = ['a', 'b', 'c', 'd'];
     await driver.start(...names);
@@ -231,7 +231,7 @@ describe('the stop', () => {
     expect(driver.opened).toEqual(['a']);
   });
 
-  it('while later ones are still starting leaves no timer either.', async () => {
+  it('while later children are still starting leaves no timer either.', async () => {
     const driver = await running('a');
     await driver.add('b');
     await driver.settle('b', 'resolveConfig');
@@ -241,7 +241,7 @@ describe('the stop', () => {
     expect(driver.clock.pending).toEqual([]);
   });
 
-  it('that is asked for again hurries every child that is left by one step.', async () => {
+  it('speeds up every remaining child by one step if it is requested again.', async () => {
     const driver = await running('a', 'b', 'c');
     await driver.stop();
     await driver.bringDown('a');
@@ -255,7 +255,7 @@ describe('the stop', () => {
     expect(driver.emitted.filter(({ type }) => type === 'ended')).toHaveLength(3);
   });
 
-  it('counts children that ended or died before, and those that die meanwhile.', async () => {
+  it('counts children that ended or crashed before, and those that crash in the meantime.', async () => {
     const driver = await running('ended', 'dead', 'dying', 'last');
     await driver.command('ended', stop);
     await driver.bringDown('ended');
@@ -268,7 +268,7 @@ describe('the stop', () => {
     expect(driver.context.alive).toBe(0);
   });
 
-  it('ends a child that was about to come back from a restart.', async () => {
+  it('ends a child that is between two incarnations.', async () => {
     const driver = await running('a');
     await driver.command('a', { type: 'connection.restart' });
     await driver.settle('a', 'drainCalls');
@@ -279,7 +279,7 @@ describe('the stop', () => {
     expect(driver.state).toBe('closed');
   });
 
-  it('ends children at rest, waiting for a person, failed and waiting to try again alike.', async () => {
+  it('ends children that are idle, waiting for a user, failed or waiting to retry.', async () => {
     const driver = new ManagerDriver({ startSlots: 9 });
     await driver.start('lazy', 'untrusted', 'failed', 'retrying');
     await driver.settle('lazy', 'resolveConfig', { kind: 'dormant' });
@@ -294,7 +294,7 @@ describe('the stop', () => {
     expect(driver.clock.pending).toEqual([]);
   });
 
-  it('makes what comes late harmless.', async () => {
+  it('ignores late events.', async () => {
     const driver = await running('a');
     await driver.stop();
     await driver.bringDown('a');
@@ -323,7 +323,7 @@ describe('the network', () => {
     return driver;
   }
 
-  it('that is down holds the remote servers and no other.', async () => {
+  it('that is down holds only the remote servers.', async () => {
     const driver = await lostOffline();
     await driver.advance(60_000);
     expect(['web', 'api', 'twin'].map((name) => driver.pathOf(name))).toEqual(
@@ -332,7 +332,7 @@ describe('the network', () => {
     expect(driver.pathOf('local')).toBe('configuring.resolving');
   });
 
-  it('that is back gives each remote server one try, spread by its seed.', async () => {
+  it('that is back gives each remote server one attempt, spread by its seed.', async () => {
     const driver = await lostOffline();
     await driver.network(true);
     const [web, api, twin] = ['web', 'api', 'twin'].map((name) => driver.contextOf(name).delayMs);
@@ -344,7 +344,7 @@ describe('the network', () => {
     );
   });
 
-  it('that changed is told to the living only.', async () => {
+  it('that changed is reported only to live children.', async () => {
     const driver = await running('a', 'b');
     await driver.stop();
     await driver.bringDown('a');
@@ -353,7 +353,7 @@ describe('the network', () => {
     expect(driver.contextOf('b').online).toBe(false);
   });
 
-  it('that did not change is told to nobody.', async () => {
+  it('that did not change is not reported.', async () => {
     const driver = await running('a');
     const before = driver.snapshot;
     expect(await driver.send({ type: 'network.changed', online: true, at: 0 })).toBe('ignored');

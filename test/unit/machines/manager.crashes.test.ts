@@ -1,4 +1,4 @@
-/** What the manager does about a connection that crashes. */
+/** How the manager handles a connection that crashes. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { createActor, fromPromise } from 'xstate';
 import { describe, expect, it } from 'vitest';
@@ -63,7 +63,7 @@ describe('the replacement of a crashed connection', () => {
     expect(driver.contextOf('a')).toMatchObject({ generation: 2, failure: null });
   });
 
-  it('opens nothing before the inherited session is proven gone.', async () => {
+  it('opens nothing before the inherited session is released.', async () => {
     const driver = await ready('a');
     await driver.crash('a');
     await driver.fail('a', 'releaseSession', 'permanent', 'release');
@@ -71,7 +71,7 @@ describe('the replacement of a crashed connection', () => {
     expect(driver.pathOf('a')).toBe('reconnecting.releasing');
   });
 
-  it('takes over the latest entry of the crashed one, even if no session uses it yet.', async () => {
+  it('gets the latest entry of the crashed one, even if no session uses it yet.', async () => {
     const driver = new ManagerDriver();
     await driver.start(childSpec('a', { transport: 'http', seed: 7, generation: 4 }));
     await driver.settle('a', 'resolveConfig');
@@ -107,7 +107,7 @@ describe('the replacement of a crashed connection', () => {
     }
   });
 
-  it('passes the slot of the crashed one to the next in the queue, and asks for none.', async () => {
+  it('passes the slot of the crashed one to the next in the queue, and requests none.', async () => {
     const driver = new ManagerDriver({ startSlots: 1 });
     await driver.start('a', 'b');
     await driver.settle('a', 'resolveConfig');
@@ -118,7 +118,7 @@ describe('the replacement of a crashed connection', () => {
   });
 });
 
-/** A policy with which no shutdown can begin. */
+/** A policy with which every shutdown crashes. */
 const BROKEN = { ...PLAIN_POLICY, stop: null } as never;
 
 describe('a connection that crashes while it stops', () => {
@@ -170,8 +170,8 @@ async function managerOf(connection: unknown, ...specs: ReturnType<typeof childS
   return { told, phase: value.phase, context };
 }
 
-describe('a connection that cannot begin', () => {
-  /** Its context cannot be made. */
+describe('a connection whose context cannot be created', () => {
+  /** Fails while its context is created. */
   const stillborn = () => {
     const machine = Object.create(connectionMachine) as typeof connectionMachine;
     machine.getInitialSnapshot = (_, input) => {
@@ -180,7 +180,7 @@ describe('a connection that cannot begin', () => {
     return withConnectionDoor(machine, () => {});
   };
 
-  it('is given up and counted, so that nobody waits for it.', async () => {
+  it('is given up and counted, so that nothing waits for it.', async () => {
     const { told, phase, context } = await managerOf(
       stillborn(),
       childSpec('a'),
@@ -201,12 +201,12 @@ const dyingOf = (thrown: unknown) =>
     throw thrown;
   });
 
-describe('an error without a record', () => {
+describe('an error without a crash record', () => {
   it.each([
     ['what an error says', new TypeError('No such field.'), 'No such field.'],
     ['a text that was thrown', 'out of order', 'out of order'],
     ['nothing, if nothing was thrown', undefined, 'undefined'],
-  ])('is told by %s, and nobody is replaced.', async (_, thrown, message) => {
+  ])('is reported with %s, and no connection is replaced.', async (_, thrown, message) => {
     const { told, context } = await managerOf(dyingOf(thrown), childSpec('a'));
     const failure = crashFailure(message, 0);
     expect(told).toStrictEqual([{ type: 'crashed', name: 'a', failure, isReplaced: false }]);

@@ -3,7 +3,7 @@ import { childSpec, ManagerDriver } from '../../support/manager-driver.js';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
 
-/** Five remote servers that were ready and are lost together, in a fleet that may try two at once and one a second. */
+/** Five remote servers that were ready and are lost together; the budget allows two retries at once and one per second. */
 async function lostTogether(): Promise<ManagerDriver> {
   const driver = new ManagerDriver({ retryBurst: 2, retryEveryMs: 1_000 });
   await driver.start(...NAMES.map((name) => childSpec(name, { transport: 'http' })));
@@ -18,7 +18,7 @@ async function lostTogether(): Promise<ManagerDriver> {
 const retried = (driver: ManagerDriver): string[] => driver.opened.slice(NAMES.length);
 
 describe('the retry budget', () => {
-  it('lets as many servers of a lost fleet retry at once as it has, and then one after the other.', async () => {
+  it('lets as many servers of a lost fleet retry at once as it has tokens, and then one after the other.', async () => {
     const driver = await lostTogether();
     expect(retried(driver)).toEqual(['a', 'b']);
     expect(driver.waiting).toEqual(['c', 'd', 'e']);
@@ -30,14 +30,14 @@ describe('the retry budget', () => {
     expect(retried(driver)).toEqual(NAMES);
   });
 
-  it('fills up again, and then leaves no timer behind.', async () => {
+  it('fills up again, and leaves no timer then.', async () => {
     const driver = await lostTogether();
     await driver.advance(5_000);
     expect(driver.context.retries).toBe(2);
     expect(driver.clock.pending).toEqual([]);
   });
 
-  it('is not needed for what a person asks for.', async () => {
+  it('is not needed for a request of a user.', async () => {
     const driver = await lostTogether();
     await driver.command('e', { type: 'connection.restart' });
     await driver.bringDown('e');
@@ -61,7 +61,7 @@ describe('the retry budget', () => {
     expect(driver.opened).toEqual(NAMES);
   });
 
-  it('holds up no first start of a program, and a start slot holds up no retry of a remote server.', async () => {
+  it('does not delay the first start of a program, and a start slot does not delay the retry of a remote server.', async () => {
     const driver = new ManagerDriver({ startSlots: 1, retryBurst: 1, retryEveryMs: 1_000 });
     await driver.start(childSpec('far', { transport: 'http' }), childSpec('further', { transport: 'http' }));
     await driver.bringUp('far', 'further');

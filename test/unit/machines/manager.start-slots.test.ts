@@ -1,4 +1,4 @@
-/** The start slots: how many servers may start side by side, in which order, and how a slot comes back. */
+/** The start slots: how many servers may start in parallel, in which order, and how a slot is returned. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { childSpec, ManagerDriver } from '../../support/manager-driver.js';
@@ -11,7 +11,7 @@ async function startAll(driver: ManagerDriver, names: readonly string[]): Promis
 }
 
 describe('start slots', () => {
-  it('let no more servers start side by side than there are, first come first served.', async () => {
+  it('limit the number of parallel starts, first come, first served.', async () => {
     const driver = new ManagerDriver({ startSlots: 2 });
     await startAll(driver, ['a', 'b', 'c', 'd']);
     expect(driver.opened).toEqual(['a', 'b']);
@@ -23,7 +23,7 @@ describe('start slots', () => {
     expect(driver.opened).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('are given in the order of asking, not of configuration.', async () => {
+  it('are given in the order of the requests, not of the configuration.', async () => {
     const driver = new ManagerDriver({ startSlots: 1 });
     await driver.start('a', 'b', 'c');
     for (const name of ['c', 'a', 'b']) await driver.settle(name, 'resolveConfig');
@@ -39,7 +39,7 @@ describe('start slots', () => {
     expect(driver.opened).toEqual(names);
   });
 
-  it('come back after the hold time although the start goes on, and the start goes on.', async () => {
+  it('are returned after the hold time although the start continues.', async () => {
     const driver = new ManagerDriver({ startSlots: 1, slotHoldMs: 2_000 });
     await startAll(driver, ['silent', 'next']);
     await driver.advance(1_999);
@@ -52,7 +52,7 @@ describe('start slots', () => {
     expect(driver.context.holders).toEqual(['next']);
   });
 
-  it('are taken from the longest holders if cores idle while connections wait.', async () => {
+  it('are taken from the longest holders if processor cores are idle while connections wait.', async () => {
     const driver = new ManagerDriver({ startSlots: 3, slotHoldMs: 2_000 });
     await startAll(driver, ['a', 'b', 'c', 'd', 'e', 'f']);
     await driver.send({ type: 'cores.idle', busyCores: 3 });
@@ -63,7 +63,7 @@ describe('start slots', () => {
     expect(driver.clock.pending.filter((ms) => ms === 2_000)).toHaveLength(3);
   });
 
-  it('leave no timer behind when they are given back in time.', async () => {
+  it('leave no timer if they are returned in time.', async () => {
     const driver = new ManagerDriver({ startSlots: 2 });
     await startAll(driver, ['a', 'b']);
     await driver.bringUp('a', 'b');
@@ -105,7 +105,7 @@ describe('start slots', () => {
       leave: (driver: ManagerDriver) => driver.command('a', { type: 'connection.restart' }),
     },
     { how: 'dies', leave: (driver: ManagerDriver) => driver.crash('a') },
-  ])('go to the next one at once when a server $how.', async ({ leave }) => {
+  ])('go to the next one at once if a server $how.', async ({ leave }) => {
     const driver = new ManagerDriver({ startSlots: 1 });
     await startAll(driver, ['a', 'b']);
     await leave(driver);
@@ -132,7 +132,7 @@ describe('start slots', () => {
     expect(driver.waiting).toEqual(['c']);
   });
 
-  it('keep ten silent servers of fifty from delaying the others beyond the hold time of the silent.', async () => {
+  it('keep ten silent servers of fifty from delaying the others for longer than the hold time.', async () => {
     const driver = new ManagerDriver({ startSlots: 4, slotHoldMs: 2_000 });
     const names = many(50);
     const silent = new Set(names.slice(0, 10));
@@ -152,7 +152,7 @@ describe('start slots', () => {
   });
 });
 
-describe('start slots, whatever happens', () => {
+describe('start slots in random sequences', () => {
   type Step = readonly [happening: string, server: number];
 
   const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -231,7 +231,7 @@ describe('start slots, whatever happens', () => {
     expect(holders.filter((name) => !starting.test(driver.pathOf(name)))).toEqual([]);
   }
 
-  it('are never more than there are, never idle while someone waits, and end with their timers.', async () => {
+  it('are never exceeded, never idle while a server waits, and leave no timer.', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 3 }), steps, async (startSlots, story) => {
         const driver = new ManagerDriver({ startSlots, slotHoldMs: 2_000 });

@@ -42,7 +42,7 @@ the start gate                     | .       | .               | running        
 the refill                         | .       | .               | stays                | stays                | stays    | .       | .
 `);
 
-/** The regions beside it, while the phase is `starting`: only the events that one of them handles. */
+/** The other regions, while the phase is `starting`: only the events that one of them handles. */
 export const REGIONS = readTable(`
 event                          | starts granting | starts over | budget full | budget refilling | network online | network offline
 -------------------------------|-----------------|-------------|-------------|------------------|----------------|----------------

@@ -51,7 +51,7 @@ const sent =
   (driver) =>
     driver.send(event);
 
-/** What children do has no answer, only a consequence. */
+/** Events of children have no verdict, only a consequence. */
 const happens =
   (happen: (driver: ManagerDriver) => Promise<void>): Happen =>
   async (driver) => {
@@ -64,7 +64,7 @@ async function end(driver: ManagerDriver, name: string): Promise<void> {
   await driver.bringDown(name);
 }
 
-/** The policy lets no shutdown begin, so that the replacement crashes at the stop as well. */
+/** With this policy every shutdown crashes, so that the replacement crashes at the stop as well. */
 async function crashForGood(driver: ManagerDriver, name: string): Promise<void> {
   const policy = { ...driver.contextOf(name).policy, stop: null } as never;
   await driver.command(name, { type: 'policy.changed', policy } as never);
@@ -148,7 +148,7 @@ const HAPPEN: Readonly<Record<string, Happen>> = {
   }),
 };
 
-/** What the tables call an event whose type they do not name. */
+/** The name of an event in the tables, if it is not its type. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   'xstate.done.actor.*': 'a child ends',
   'xstate.error.actor.*': 'a child dies',
@@ -254,7 +254,7 @@ describe('the tables of the manager chart', () => {
 });
 
 describe('the commands of the manager chart', () => {
-  it('are events that it knows.', () => {
+  it('are events that it handles.', () => {
     expect(managerMachine.events).toEqual(expect.arrayContaining([...MANAGER_COMMANDS]));
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The real review chart, with both of its effects in the hands of a test.
+ * The real review chart; a test controls both of its effects.
  *
  * 1. Nothing settles by itself. 2. When a method resolves, everything that follows from it has happened.
  */
@@ -69,12 +69,12 @@ export class ReviewDriver {
     return typeof value === 'string' ? value : `judged.${value.judged}`;
   }
 
-  /** What is held, as text. */
+  /** The held tools, as text. */
   get held(): string {
     return words(this.context.held);
   }
 
-  /** What was emitted since it was last asked for, as text. */
+  /** The emitted events since the last call, as text. */
   get told(): string[] {
     return this.emitted
       .splice(0)
@@ -85,7 +85,7 @@ export class ReviewDriver {
       );
   }
 
-  /** What the effect that runs was given, as text; undefined where none runs. */
+  /** The input of the running effect, as text; undefined if none runs. */
   get asked(): string | undefined {
     const input = this.#running?.input;
     if (input === undefined) return undefined;
@@ -111,7 +111,7 @@ export class ReviewDriver {
     return this.send({ type: 'store.changed' });
   }
 
-  /** The store knows these; without a word, it takes the first list as it is. */
+  /** The store has these tools; by default, it accepts the first list unchanged. */
   async recall(text?: string): Promise<void> {
     const { input, succeed } = this.#take();
     if (!('first' in input)) throw new Error('Nothing is recalled.');

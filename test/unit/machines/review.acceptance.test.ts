@@ -1,4 +1,4 @@
-/** What the review chart asks its store, and what it tells, along whole stories. */
+/** What the review chart requests from its store, and what it emits, in whole scenarios. */
 import { describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { ReviewDriver } from './review-driver.js';
@@ -6,7 +6,7 @@ import { ReviewDriver } from './review-driver.js';
 useLeakCheck();
 
 describe('the first list of a server', () => {
-  it('is the one that is remembered; what is listed while that takes its time is compared with it.', async () => {
+  it('is stored; lists that come in the meantime are compared with it.', async () => {
     const driver = new ReviewDriver();
     await driver.list('a:1 b:1');
     expect(driver.asked).toBe('recall a:1 b:1');
@@ -16,14 +16,14 @@ describe('the first list of a server', () => {
     expect(driver.told).toEqual(['held a:2 (changed)', 'held c:1 (new)']);
   });
 
-  it('counts for nothing where the store has known the server before.', async () => {
+  it('is not stored if the store has known the server before.', async () => {
     const driver = new ReviewDriver();
     await driver.list('a:2');
     await driver.recall('a:1 b:1');
     expect(driver.told).toEqual(['held a:2 (changed)']);
   });
 
-  it('that is empty is no first list.', async () => {
+  it('that is empty is not a first list.', async () => {
     const driver = new ReviewDriver();
     await driver.list('');
     expect(driver.asked).toBeUndefined();
@@ -33,7 +33,7 @@ describe('the first list of a server', () => {
 });
 
 describe('a held tool', () => {
-  it('is told once for each of its versions.', async () => {
+  it('is emitted once for each of its versions.', async () => {
     const driver = new ReviewDriver();
     await driver.list('a:1');
     await driver.recall();
@@ -49,7 +49,7 @@ describe('a held tool', () => {
     ]);
   });
 
-  it('that goes is held no more, and is told as nothing else.', async () => {
+  it('that is removed is no longer held, and no other event is emitted.', async () => {
     const driver = new ReviewDriver();
     await driver.list('a:1');
     await driver.recall();
@@ -70,7 +70,7 @@ describe('an acceptance', () => {
     return driver;
   };
 
-  it('counts at once, is told, and is kept.', async () => {
+  it('has an effect at once, is emitted, and is stored.', async () => {
     const driver = await reachHolding();
     await driver.accept('a:2');
     expect(driver.held).toBe('b:2');
@@ -80,14 +80,14 @@ describe('an acceptance', () => {
     expect(driver.context.unkept).toEqual([]);
   });
 
-  it('of what was held before, and is not any more, counts for nothing.', async () => {
+  it('of a tool that is no longer held has no effect.', async () => {
     const driver = await reachHolding();
     await driver.list('a:3 b:2');
     expect(await driver.accept('a:2')).toBe('guarded');
     expect(driver.held).toBe('a:3 b:2');
   });
 
-  it('takes the place of the one before: the older version is held from then on.', async () => {
+  it('replaces the former one: the older version is held from then on.', async () => {
     const driver = await reachHolding();
     await driver.accept('a:2');
     await driver.keep();
@@ -95,7 +95,7 @@ describe('an acceptance', () => {
     expect(driver.held).toBe('a:1');
   });
 
-  it('that could not be kept is told, counts here, and is kept with the next list.', async () => {
+  it('that could not be stored is reported, has an effect anyway, and is stored with the next list.', async () => {
     const driver = await reachHolding();
     await driver.accept('a:2');
     await driver.fail('disk full');
@@ -105,7 +105,7 @@ describe('an acceptance', () => {
     expect(driver.asked).toBe('keep a:2');
   });
 
-  it('that could not be kept is not tried again because the store speaks of the attempt.', async () => {
+  it("that could not be stored is not retried because of the store's own change report.", async () => {
     const driver = await reachHolding();
     await driver.accept('a:2');
     await driver.changeStore();
@@ -118,7 +118,7 @@ describe('an acceptance', () => {
     expect(driver.asked).toBe('keep a:2 b:2');
   });
 
-  it('that comes while another is kept is kept after it.', async () => {
+  it('that comes while another one is stored is stored after it.', async () => {
     const driver = await reachHolding();
     await driver.accept('a:2');
     await driver.accept('b:2');
@@ -127,7 +127,7 @@ describe('an acceptance', () => {
     expect(driver.asked).toBe('keep b:2');
   });
 
-  it('from elsewhere is found once the store says that something changed.', async () => {
+  it('by another process is found once the store reports a change.', async () => {
     const driver = await reachHolding();
     await driver.changeStore();
     expect(driver.held).toBe('a:2 b:2');
@@ -136,7 +136,7 @@ describe('an acceptance', () => {
     expect(driver.told).toEqual(['accepted a:2']);
   });
 
-  it('is not undone by an older word of the store.', async () => {
+  it('is not undone by an older answer of the store.', async () => {
     const driver = await reachHolding();
     await driver.changeStore();
     await driver.accept('a:2');
@@ -145,7 +145,7 @@ describe('an acceptance', () => {
     expect(driver.asked).toBe('keep a:2');
   });
 
-  it('is not undone by a change of the store that is heard of while it is kept.', async () => {
+  it('is not undone by a change of the store that is reported while it is stored.', async () => {
     const driver = await reachHolding();
     await driver.accept('a:2');
     await driver.changeStore();
@@ -154,7 +154,7 @@ describe('an acceptance', () => {
     expect(driver.asked).toBe('recall a:2 b:1');
   });
 
-  it('outlives the loss of the store: what is accepted here becomes its first list, and not what is held.', async () => {
+  it('survives the loss of the store: the accepted tools become its first list, but not the held ones.', async () => {
     const driver = await reachHolding();
     await driver.changeStore();
     expect(driver.asked).toBe('recall a:1 b:1');
@@ -163,8 +163,8 @@ describe('an acceptance', () => {
   });
 });
 
-describe('a store that cannot be asked', () => {
-  it('has everything held, and is asked again with the next list.', async () => {
+describe('a store that cannot be read', () => {
+  it('leads to every tool being held, and is read again with the next list.', async () => {
     const driver = new ReviewDriver();
     await driver.list('a:1 b:1');
     await driver.fail();
@@ -176,7 +176,7 @@ describe('a store that cannot be asked', () => {
     expect(driver.told).toEqual(['held b:2 (changed)', 'accepted a:1']);
   });
 
-  it('changes nothing where it was asked before.', async () => {
+  it('changes nothing if it could be read before.', async () => {
     const driver = new ReviewDriver();
     await driver.list('a:1');
     await driver.recall();
@@ -186,7 +186,7 @@ describe('a store that cannot be asked', () => {
     expect(driver.told).toEqual(['troubled: no disk']);
   });
 
-  it('is asked again after a person has accepted without it, and may say more then.', async () => {
+  it('is read again after a user has accepted a tool without it, and may have more then.', async () => {
     const driver = new ReviewDriver();
     await driver.list('a:1 b:1');
     await driver.fail();

@@ -1,4 +1,4 @@
-/** The whole context of a review, field by field, and what its effects are asked. */
+/** The whole context of a review, field by field, and the inputs of its effects. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createActor, fromPromise } from 'xstate';
@@ -22,7 +22,7 @@ describe('the context of a review', () => {
     });
   });
 
-  it('has what was accepted as soon as that is known, though the store has changed meanwhile.', async () => {
+  it('has the acceptances as soon as they are known, even if the store has changed in the meantime.', async () => {
     const driver = new ReviewDriver();
     await driver.list('read:2');
     await driver.changeStore();
@@ -40,7 +40,7 @@ describe('the context of a review', () => {
     });
   });
 
-  it('is judged by each list, though something is still to be kept.', async () => {
+  it('is updated by each list, even if something is still being stored.', async () => {
     const driver = new ReviewDriver();
     await driver.list('read:1');
     await driver.recall();
@@ -52,7 +52,7 @@ describe('the context of a review', () => {
     expect(driver.held).toBe('read:3');
   });
 
-  it('tells of a trouble in keeping also where the store is asked again.', async () => {
+  it('emits a failed write even if the store is read again.', async () => {
     const driver = new ReviewDriver();
     await driver.list('read:1');
     await driver.recall();
@@ -67,7 +67,7 @@ describe('the context of a review', () => {
 });
 
 describe('the effects of a review', () => {
-  it('know of which server they are.', async () => {
+  it('have the identity of the server.', async () => {
     const asked: object[] = [];
     const actor = createActor(
       reviewMachine.provide({

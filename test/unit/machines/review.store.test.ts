@@ -1,8 +1,8 @@
-/** A review and its store: what one knows is used as soon as it is told, and what the other cannot keep is not lost. */
+/** A review and its store: what the store has is used as soon as it is known, and what it cannot store is not lost. */
 import { expect, it } from 'vitest';
 import { ReviewDriver } from './review-driver.js';
 
-it('holds nothing that another process has accepted, before it keeps what was accepted here.', async () => {
+it('holds no tool that another process has accepted before it stores an acceptance of this one.', async () => {
   const driver = new ReviewDriver();
   await driver.list('read:1 write:1');
   await driver.recall();
@@ -16,7 +16,7 @@ it('holds nothing that another process has accepted, before it keeps what was ac
   expect(driver.asked).toBe('keep read:2');
 });
 
-/** Two tools have changed, and the first change is being kept. */
+/** Two tools have changed, and the first acceptance is being stored. */
 async function keeping(): Promise<ReviewDriver> {
   const driver = new ReviewDriver();
   await driver.list('read:1 write:1');
@@ -27,7 +27,7 @@ async function keeping(): Promise<ReviewDriver> {
   return driver;
 }
 
-it('knows what was kept also where the store is asked again after it.', async () => {
+it('has what was stored even if the store is read again after it.', async () => {
   const driver = await keeping();
   await driver.changeStore();
   await driver.keep();
@@ -35,7 +35,7 @@ it('knows what was kept also where the store is asked again after it.', async ()
   expect(driver.context.unkept).toEqual([]);
 });
 
-it('tells of a trouble in keeping also where more is to be kept at once.', async () => {
+it('emits a failed write even if more has to be stored at once.', async () => {
   const driver = await keeping();
   await driver.accept('write:2');
   expect(driver.told).toContain('accepted write:2');

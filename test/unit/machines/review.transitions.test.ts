@@ -22,7 +22,7 @@ useLeakCheck();
 
 const edges = new ChartEdges(reviewMachine);
 
-/** Of the tool `a`, `1` is what was accepted first, `2` the change, and `3` nobody has seen. */
+/** Versions of the tool `a`: `1` was accepted first, `2` is the change, and `3` is unknown. */
 type Walk = ChartWalk<ReviewDriver>;
 
 const steps = inOrder<ReviewDriver>;
@@ -71,7 +71,7 @@ const SITUATIONS: Readonly<Record<string, Walk>> = {
 
 type Happen = (driver: ReviewDriver) => Promise<TransitionVerdict>;
 
-/** The end of an effect has no answer, only a consequence. */
+/** The end of an effect has no verdict, only a consequence. */
 const happens =
   (happen: Walk): Happen =>
   async (driver) => {
@@ -117,7 +117,7 @@ async function outcome(situation: string, event: string): Promise<string> {
 describe('the review chart', () => {
   const rows = EVENTS.map((row) => [row['situation']!, row] as const);
 
-  it.each(rows)('does in %s what the table says.', async (situation, row) => {
+  it.each(rows)('behaves in %s as the table says.', async (situation, row) => {
     const filled = await fillRow(row, Object.keys(HAPPEN), (event) => outcome(situation, event));
     expect({ situation, ...filled }).toEqual(row);
   });

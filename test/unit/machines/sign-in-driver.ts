@@ -1,5 +1,5 @@
 /**
- * The real sign-in chart, with all of its effects in the hands of a test.
+ * The real sign-in chart; a test controls all of its effects.
  *
  * 1. Nothing settles by itself. 2. When a method resolves, everything that follows from it has happened.
  */
@@ -63,9 +63,9 @@ interface Held {
 
 export class SignInDriver {
   readonly emitted: SignInEmitted[] = [];
-  /** How often each effect has begun. */
+  /** How often each effect has started. */
   readonly begun = new Map<string, number>();
-  /** Effects that began while they ran already. */
+  /** Effects that started while they were already running. */
   readonly twice: string[] = [];
   now = 0;
   readonly #actor: ActorRefFrom<typeof signInMachine>;
@@ -93,18 +93,18 @@ export class SignInDriver {
     return this.snapshot.context;
   }
 
-  /** The leaf of the token and the leaf of the sign-in. */
+  /** The atomic state of the token and that of the sign-in. */
   get path(): string {
     const { token, signIn } = this.snapshot.value as Record<string, StateValue>;
     return `${leafOf(token)}+${leafOf(signIn)}`;
   }
 
-  /** The effects that run. */
+  /** The running effects. */
   get running(): readonly string[] {
     return [...this.#promises.keys(), ...this.#callbacks.keys()].toSorted();
   }
 
-  /** What was emitted since the last call, by type. */
+  /** The types of the emitted events since the last call. */
   get told(): readonly string[] {
     return this.emitted.splice(0).map(({ type }) => type);
   }

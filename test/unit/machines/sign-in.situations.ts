@@ -1,6 +1,6 @@
 /**
- * How each state of the sign-in chart is reached, one entry for every pair of states of its regions that answers
- * differently. The key is the leaf of the token and the leaf of the sign-in, with the circumstance in brackets.
+ * How each state of the sign-in chart is reached, one entry for every pair of states of its regions that behaves
+ * differently. The key is the state of the token and the state of the sign-in, with the circumstance in brackets.
  *
  * The token in use is 1 and lives for an hour; 2 is another one. Scope `look` was granted, `sail` was not.
  */

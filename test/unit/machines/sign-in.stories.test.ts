@@ -1,6 +1,6 @@
 /**
- * Random stories of one account: connections ask for tokens, are refused, join and leave, codes come and fail, and the
- * troupe closes somewhere in between. After every step:
+ * Random sequences of events of one account: connections request tokens, are refused, join and leave, codes come and fail,
+ * and the troupe closes at some point. After every step:
  *
  * 1. No effect runs twice at a time: there is one sign-in, one renewal and one exchange.
  * 2. Every code is exchanged once at most.
@@ -95,7 +95,7 @@ class Story {
     }
   }
 
-  /** The next step of a sign-in, if one is under way. */
+  /** The next step of a sign-in, if one is in progress. */
   async goOn(pick: number): Promise<void> {
     const { path } = this.driver;
     if (path.endsWith('opening')) return this.send({ type: 'redirect.opened' });
@@ -104,7 +104,7 @@ class Story {
     return this.send({ type: 'answer.given', answer: this.#lastCode });
   }
 
-  /** An event from outside while a person is asked, or from another process. */
+  /** An external event during a sign-in, or one from another process. */
   async #give(pick: number): Promise<void> {
     const { driver } = this;
     if (!driver.isRunning('openRedirect')) return;
@@ -169,8 +169,8 @@ class Story {
   }
 }
 
-describe('any story of an account', () => {
-  it('keeps to the rules.', async () => {
+describe('any sequence of events of an account', () => {
+  it('obeys the rules.', async () => {
     const step = fc.tuple(fc.nat(36), fc.nat(20));
     const story = fc.array(step, { minLength: 20, maxLength: 80, size: 'max' });
     const mostly = fc.constantFrom(true, true, true, false);
@@ -196,7 +196,7 @@ describe('any story of an account', () => {
   }, 60_000);
 
   it.each([true, false])(
-    'comes to rest with everybody answered (with a person: %s).',
+    'ends with every request answered (with a person: %s).',
     async (attended) => {
       const step = fc.tuple(fc.nat(36), fc.nat(20));
       await fc.assert(

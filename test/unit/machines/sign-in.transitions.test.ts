@@ -73,7 +73,7 @@ async function outcome(situation: string, event: SignInEvent): Promise<string> {
 
 describe('the sign-in chart', () => {
   it.each(FACTS.map((row) => [row['situation']!, row] as const))(
-    'answers in %s what the table says.',
+    'behaves in %s as the table says.',
     async (situation, row) => {
       const filled = await fillRow(row, Object.keys(EVENTS), (column) => outcome(situation, EVENTS[column]!));
       expect({ situation, ...filled }).toEqual(row);
@@ -81,7 +81,7 @@ describe('the sign-in chart', () => {
   );
 
   it.each(EFFECTS.map((row) => [row['situation']!, row['end']!, row['next']!] as const))(
-    'goes on from %s after %s as the table says.',
+    'continues from %s after %s as the table says.',
     async (situation, end, next) => {
       const driver = await reach(situation);
       const slot = end.replace(/ .*/, '') as PromiseSlot;

@@ -19,20 +19,20 @@ const accepted = (driver: ConnectionDriver): string[] =>
   acceptedOf(driver.snapshot, COMMANDS).map(({ type }) => type);
 
 describe('verdict', () => {
-  it('accepts what leads somewhere and what only changes the context.', async () => {
+  it("is 'accepted' for an event that leads to a state or only changes the context.", async () => {
     const driver = new ConnectionDriver();
     await driver.bringUp();
     expect(verdict(driver.snapshot, { type: 'connection.restart' })).toBe('accepted');
     expect(verdict(driver.snapshot, { type: 'session.stable' })).toBe('accepted');
   });
 
-  it('finds unhandled what no active state knows, even where another state does.', async () => {
+  it("is 'unhandled' for an event that no active state handles, even if another state does.", async () => {
     const driver = new ConnectionDriver();
     expect(verdict(driver.snapshot, { type: 'connection.refresh' })).toBe('unhandled');
     expect(verdict(driver.snapshot, { type: 'connection.explode' })).toBe('unhandled');
   });
 
-  it('calls an event guarded if an active state handles it and every guard refuses it.', () => {
+  it("is 'guarded' for an event that an active state handles and every guard refuses.", () => {
     const machine = setup({ guards: { never: () => false } }).createMachine({
       on: { go: { guard: 'never', target: '.there' } },
       initial: 'here',
@@ -41,13 +41,13 @@ describe('verdict', () => {
     expect(verdict(createActor(machine).getSnapshot(), { type: 'go' })).toBe('guarded');
   });
 
-  it('finds ignored what asks for what is already so.', async () => {
+  it("is 'ignored' for an event whose goal is already reached.", async () => {
     const driver = new ConnectionDriver();
     await driver.bringUp();
     expect(verdict(driver.snapshot, { type: 'connection.start' })).toBe('ignored');
   });
 
-  it('finds everything stopped once the actor has ended.', async () => {
+  it("is 'stopped' for every event once the actor has ended.", async () => {
     const driver = new ConnectionDriver();
     await driver.stop();
     expect(COMMANDS.map((command) => verdict(driver.snapshot, command))).toEqual(
@@ -55,7 +55,7 @@ describe('verdict', () => {
     );
   });
 
-  it('changes nothing by asking.', async () => {
+  it('does not change the actor.', async () => {
     const driver = new ConnectionDriver();
     const before = driver.snapshot;
     for (const command of COMMANDS) verdict(driver.snapshot, command);
@@ -65,7 +65,7 @@ describe('verdict', () => {
 });
 
 describe('acceptedOf', () => {
-  it('names what can be done now, in the order of asking.', async () => {
+  it('lists the events that are possible now, in the order of the question.', async () => {
     const driver = new ConnectionDriver();
     expect(accepted(driver)).toEqual(['connection.stop', 'connection.restart', 'connection.reload']);
     await driver.settle('resolveConfig', { kind: 'untrusted' });
@@ -79,7 +79,7 @@ describe('acceptedOf', () => {
     ]);
   });
 
-  it('names nothing once the actor has ended.', async () => {
+  it('is empty once the actor has ended.', async () => {
     const driver = new ConnectionDriver();
     await driver.stop();
     expect(accepted(driver)).toEqual([]);

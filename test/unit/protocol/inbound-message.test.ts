@@ -84,12 +84,12 @@ describe('answers that match no request', () => {
   });
 
   it.each([
-    ['nothing JSON-RPC knows', { hello: 1 }],
+    ['not JSON-RPC', { hello: 1 }],
     ['a number', 7],
     ['null', null],
     ['an answer without an id', { jsonrpc: '2.0', result: {} }],
     ['an answer with the id null', { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'parse' } }],
-  ])('are told and harm nobody where they are %s', async (_, message) => {
+  ])('are reported and have no effect if they are %s', async (_, message) => {
     const { transport, client, oddities } = await openClient();
     expect(() => transport.simulateMessage(message)).not.toThrow();
     await expect(client.request('ping', {})).resolves.toEqual({});

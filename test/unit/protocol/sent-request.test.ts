@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SentRequest } from '../../../src/protocol/sent-request.js';
 import { LazyAbortController } from '../../../src/async/lazy-abort-controller.js';
 
-/** A sent call, and what became of it. */
+/** A sent call, and its outcome. */
 function sentCall() {
   const told: unknown[] = [];
   const patience = new LazyAbortController();
@@ -38,7 +38,7 @@ describe('a sent request', () => {
     expect(told).toEqual([{ forgotten: 7 }, { result: { content: [] } }]);
   });
 
-  it('is cancelled if it is given up, and reports that its server may still work on it', () => {
+  it('is cancelled if the caller aborts it, and reports that its server may still work on it', () => {
     const { patience, origin, told } = sentCall();
     const error = new Error('given up');
     patience.abort(error);

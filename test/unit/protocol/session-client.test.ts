@@ -15,7 +15,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { refuse, silent, type Script } from '../../support/scripted-server.js';
 import { openClient, startClient } from '../../support/open-client.js';
 
-describe('opening the exchange', () => {
+describe('opening a session', () => {
   useLeakCheck();
   useCrashWatch();
 
@@ -41,7 +41,7 @@ describe('opening the exchange', () => {
     client.abandon({ code: 'connection-lost', message: 'over' });
   });
 
-  it('offers the version that the SDK takes for the latest', async () => {
+  it('offers the version that the SDK considers the latest', async () => {
     const { server, client } = await openClient();
     expect(server.of('initialize')[0]?.params).toMatchObject({ protocolVersion: LATEST_PROTOCOL_VERSION });
     client.abandon({ code: 'connection-lost', message: 'over' });
@@ -87,7 +87,7 @@ describe('opening the exchange', () => {
     expect(failure.message).toContain('2025-11-25');
   });
 
-  it('does not repeat a version of any length', async () => {
+  it('does not repeat a version that is too long', async () => {
     const failure = await failureOf({ protocolVersion: 'x'.repeat(10_000) });
     expect(failure.message.length).toBeLessThan(500);
   });
@@ -115,7 +115,7 @@ describe('opening the exchange', () => {
       'capabilities that are no object',
       { protocolVersion: '2025-11-25', capabilities: 7, serverInfo: { name: 'a', version: '1' } },
     ],
-  ])('refuses an answer that holds %s', async (_, result) => {
+  ])('refuses an answer with %s', async (_, result) => {
     const failure = await failureOf({ on: { initialize: () => result } });
     expect(failure).toMatchObject({ code: 'protocol-error' });
     expect(failure.message).toMatch(/^The answer to initialize is not valid/);
@@ -138,7 +138,7 @@ describe('opening the exchange', () => {
     client.abandon({ code: 'connection-lost', message: 'over' });
   });
 
-  it('is lost with the transport, for the reason the transport gives', async () => {
+  it('is lost with the transport, with the cause that the transport reports', async () => {
     const { opening, server, transport } = startClient({ on: { initialize: silent } });
     await server.whenReceived('initialize');
     transport.simulateEnd({ code: 'process-exited', message: 'It exited with code 3.' });
@@ -182,7 +182,7 @@ describe('a request', () => {
     client.abandon(end);
   });
 
-  it('does not take an error of the server for its own timeout or loss', async () => {
+  it('does not confuse an error of the server with its own timeout or loss', async () => {
     const { client } = await openClient({ on: { 'tools/call': refuse(-32001, 'MCP error -32001: slow') } });
     await expect(client.request('tools/call', {})).rejects.toMatchObject({
       rpcCode: -32001,
@@ -191,7 +191,7 @@ describe('a request', () => {
     client.abandon(end);
   });
 
-  it('says that an answer was not valid', async () => {
+  it('reports an invalid answer', async () => {
     const { client } = await openClient({ on: { 'tools/call': () => ({ _meta: 7 }) } });
     const error: unknown = await client.request('tools/call', {}).catch((reason: unknown) => reason);
     expect(error).toMatchObject({
@@ -240,9 +240,9 @@ describe('a request', () => {
   });
 
   it.each([
-    ['is told where the session goes on', 1],
-    ['is not where it is over', 0],
-  ])('whose cancellation does not get through %s', async (_title, told) => {
+    ['is reported while the session continues', 1],
+    ['is not reported after the session has ended', 0],
+  ])('whose cancellation cannot be sent %s', async (_title, count) => {
     const gate = createGate();
     let isHeld = false;
     const send = async (): Promise<void> => {
@@ -257,10 +257,10 @@ describe('a request', () => {
     controller.abort(new Error('enough'));
     await expect(asking).rejects.toThrow('enough');
     expect(transport.sent.at(-1)).toMatchObject({ method: 'notifications/cancelled' });
-    if (told === 0) client.abandon(end);
+    if (count === 0) client.abandon(end);
     gate.open();
     await setImmediate();
-    expect(oddities).toHaveLength(told);
+    expect(oddities).toHaveLength(count);
     client.abandon(end);
   });
 
@@ -284,7 +284,7 @@ describe('a request', () => {
     client.abandon(end);
   });
 
-  it('before the exchange was opened is not sent', async () => {
+  it('before the session was opened is not sent', async () => {
     const { client } = startClient({ on: { initialize: silent } });
     client.abandon(end);
     await expect(client.request('ping', {})).rejects.toMatchObject({ written: false });
@@ -298,7 +298,7 @@ describe('a send that fails', () => {
   it.each([
     ['was not written', false],
     ['may have been written', true],
-  ])('settles its request and says that it %s', async (_, written) => {
+  ])('settles its request as %s', async (_, written) => {
     const failure = { code: 'connection-lost', message: 'The pipe is closed.' } as const;
     const { client } = await openClient({}, failingSends(new TransportError(failure, { written })));
     const error: unknown = await client.request('ping', {}).catch((reason: unknown) => reason);
@@ -308,7 +308,7 @@ describe('a send that fails', () => {
     client.abandon(failure);
   });
 
-  it('without a record counts as perhaps written', async () => {
+  it('without a record counts as possibly written', async () => {
     const { client } = await openClient({}, failingSends(new Error('odd')));
     await expect(client.request('ping', {})).rejects.toMatchObject({ written: true });
     expect(client.pending).toBe(0);
@@ -316,7 +316,7 @@ describe('a send that fails', () => {
   });
 });
 
-/** Sends after the exchange was opened are rejected. */
+/** Sends after the session was opened are rejected. */
 function failingSends(error: Error): FakeTransportOptions {
   let sends = 0;
   return {
@@ -331,7 +331,7 @@ describe('the end of a session', () => {
   useLeakCheck();
   useCrashWatch();
 
-  it('does not take back an answer that came with its last words', async () => {
+  it('keeps an answer that came with the last message', async () => {
     const { client, server, transport } = await openClient({ on: { 'tools/call': silent } });
     const answered = client.request('tools/call', {});
     const refused = client.request('tools/call', {});

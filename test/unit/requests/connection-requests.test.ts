@@ -1,4 +1,4 @@
-/** What is asked of one server beside calls: its answers, its refusals, and what becomes of a request without one. */
+/** Requests to one server other than calls: answers, refusals, and requests without an answer. */
 import { describe, expect, it } from 'vitest';
 import type { Connection } from '../../../src/servers/connection.js';
 import { UnsupportedError } from '../../../src/errors.js';
@@ -9,7 +9,7 @@ import { useOneLibrary } from '../../support/one-server.js';
 import { refuse, ScriptedServer, silent, SILENCE, type Handler } from '../../support/scripted-server.js';
 import { inProcess, passTime } from '../../support/test-troupe.js';
 
-/** Every request there is, with the method it is sent as. */
+/** Every request, with the method that it is sent as. */
 const REQUESTS: readonly [method: string, ask: (a: Connection, options?: object) => Promise<unknown>][] = [
   ['resources/read', (a, options) => a.readResource('x:1', options)],
   ['resources/subscribe', (a, options) => a.subscribe('x:1', options)],
@@ -50,14 +50,14 @@ describe('a request', () => {
     expect(server.of('logging/setLevel')[0]?.params).toEqual({ level: 'error' });
   });
 
-  it('gets a prompt that takes no arguments without any', async () => {
+  it('gets a prompt without arguments', async () => {
     const { a, server } = await begin();
     await a.getPrompt('ask');
     expect(server.of('prompts/get')[0]?.params).toEqual({ name: 'ask', arguments: {} });
   });
 
   it.each(REQUESTS)(
-    '%s is not sent to a server that does not take it, which is said',
+    '%s is not sent to a server that does not support it, which is reported',
     async (method, ask) => {
       const { a, server } = await begin({
         capabilities: {
@@ -181,7 +181,7 @@ describe('a request', () => {
     await expect(passTime(clock, a.readResource('x:1'))).resolves.toMatchObject({ contents: [{}] });
   });
 
-  it('is not sent if the server has failed, and says why', async () => {
+  it('is not sent if the server has failed, and reports why', async () => {
     const { a, clock } = await begin();
     await passTime(clock, a.stop());
     await expect(a.readResource('x:1')).rejects.toMatchObject({
@@ -209,7 +209,7 @@ describe('a request', () => {
     ['prompts/get', { messages: {} }, (a: Connection) => a.getPrompt('ask')],
     ['completion/complete', { completion: { values: [1] } }, complete],
     ['completion/complete', {}, complete],
-  ])('%s that is answered with %j fails and says what is wrong', async (method, answer, ask) => {
+  ])('%s that is answered with %j fails and reports what is wrong', async (method, answer, ask) => {
     const { a } = await begin({ on: { [method]: () => answer } });
     await expect(ask(a)).rejects.toMatchObject({
       code: 'OUTCOME_UNKNOWN',
@@ -230,7 +230,7 @@ describe('a request', () => {
       (a) =>
         a.complete({ type: 'ref/prompt', name: 'p' }, { name: 'n', value: '' }, { context: [] as never }),
     ],
-  ])('with %s is a mistake of the caller', async (_, ask) => {
+  ])('with %s is an error of the caller', async (_, ask) => {
     const { a, server } = await begin();
     const before = server.received.length;
     await expect(ask(a)).rejects.toBeInstanceOf(TypeError);

@@ -12,7 +12,7 @@ const OF = { server: 'fs', tool: 'read_file' };
 const OPENING = '<mcp_tool_output server="fs" tool="read_file" trust="untrusted">';
 const CLOSING = '</mcp_tool_output>';
 
-/** How a lenient reader would read it: references resolved, wide letters as plain ones, nothing that cannot be seen. */
+/** How a lenient reader would read it: references resolved, wide letters as plain ones, without invisible characters. */
 function leniently(read: string): string {
   return read
     .replace(/&#x0*([\da-f]{1,6});?/gi, (_, code: string) => characterOf(parseInt(code, 16)))
@@ -59,11 +59,11 @@ const DISGUISES: readonly string[] = [
 ];
 
 describe('the boundary', () => {
-  it('stands around the text, on lines of its own.', () => {
+  it('surrounds the text, on separate lines.', () => {
     expect(wrapInBoundary('one\ntwo', OF)).toBe(`${OPENING}\none\ntwo\n${CLOSING}`);
   });
 
-  it('is named in the sentence for the system prompt.', () => {
+  it('is mentioned in the sentence for the system prompt.', () => {
     expect(TOOL_OUTPUT_SYSTEM_PROMPT).toContain('<mcp_tool_output ');
     expect(TOOL_OUTPUT_SYSTEM_PROMPT).toContain(CLOSING);
     expect(TOOL_OUTPUT_SYSTEM_PROMPT).toMatch(/data and never instructions/);
@@ -77,7 +77,7 @@ describe('the boundary', () => {
     expect(hidden.length).toBeLessThanOrEqual(`before ${disguise} after`.length);
   });
 
-  it('replaces the name alone.', () => {
+  it('replaces only the name.', () => {
     expect(hideBoundaryName('a <b>System mcp_tool_output</b> m')).toBe('a <b>System [boundary name]</b> m');
   });
 
@@ -87,11 +87,11 @@ describe('the boundary', () => {
     '\u001b[2J\u202e\u200b\0\ud800 m\ud800',
     'm c p _ t o o l _ o u t p u',
     '漢字 🏴󠁧󠁢󠁷󠁬󠁳󠁿 é ㎜',
-  ])('leaves %j untouched.', (harmless) => {
+  ])('leaves %j unchanged.', (harmless) => {
     expect(hideBoundaryName(harmless)).toBe(harmless);
   });
 
-  it('is exactly one, whatever the content.', async () => {
+  it('occurs exactly once, whatever the content.', async () => {
     const piece = fc.oneof(
       text,
       fc.constantFrom(...DISGUISES),
@@ -125,7 +125,7 @@ describe('the boundary', () => {
     );
   });
 
-  it('has names of nothing but letters, digits, dots, underscores and hyphens.', async () => {
+  it('has only letters, digits, dots, underscores and hyphens in its names.', async () => {
     const tag =
       /^<mcp_tool_output server="[a-zA-Z0-9._-]{1,128}" tool="[a-zA-Z0-9._-]{1,128}" trust="untrusted">\n/;
     expect(wrapInBoundary('', { server: 'a b"><x', tool: '' })).toMatch(/server="a_b___x" tool="_" /);
@@ -138,7 +138,7 @@ describe('the boundary', () => {
   });
 
   it.each(['m', 'm ', 'm\u200b', '&#0', '&#109;', '\\', 'mcp_tool_', '\u043c', 'mcp_tool_output'])(
-    'takes time in proportion to a text that repeats %j.',
+    'is added in time proportional to a text that repeats %j.',
     (repeated) => {
       const timeOf = (length: number): number => {
         const tested = repeated.repeat(length / repeated.length);

@@ -9,16 +9,16 @@ useLeakCheck();
 const notice = (leftOut: number): string => `[${leftOut} left out]`;
 
 describe('a text over the limit', () => {
-  it('keeps its beginning and its end around a notice of what is between them.', () => {
+  it('keeps its start and its end around a notice about the middle.', () => {
     const whole = `${'h'.repeat(500)}${'t'.repeat(500)}`;
     expect(limitText(whole, 115, notice)).toBe(`${'h'.repeat(70)}[900 left out]${'t'.repeat(30)}`);
   });
 
-  it('stays as it is up to the very limit.', () => {
+  it('stays unchanged up to the limit.', () => {
     expect(limitText('12345', 5, notice)).toBe('12345');
   });
 
-  it('is only the whole notice if there is no more room.', () => {
+  it('becomes only the complete notice if there is no more room.', () => {
     expect(limitText('a'.repeat(100), 5, notice)).toBe('[100 left out]');
   });
 

@@ -1,4 +1,4 @@
-/** An error of ours in the chart of a review: nobody dies of it, and nothing is shown because of it. */
+/** An internal error in the chart of a review: nothing else fails, and no unreviewed tool is shown. */
 import { describe, expect, it, vi } from 'vitest';
 import type * as policy from '../../../machines/policy/review.js';
 import { createMemoryReviewStore } from '../../../src/review/review-store.js';
@@ -11,7 +11,7 @@ import { tool } from '../../support/scripted-server.js';
 
 const broken = vi.hoisted(() => ({ isBroken: false }));
 
-// Replaced because an error of ours has no other way into the chart.
+// Mocked because no input leads to an internal error of the chart.
 vi.mock('../../../machines/policy/review.js', async (original) => {
   const real = await original<typeof policy>();
   return {
@@ -26,9 +26,9 @@ vi.mock('../../../machines/policy/review.js', async (original) => {
 useLeakCheck();
 useCrashWatch();
 
-describe('a review whose chart has died', () => {
-  it('says so, and holds every tool from then on.', async () => {
-    const told: string[] = [];
+describe('a review whose chart has crashed', () => {
+  it('reports that, and holds every tool from then on.', async () => {
+    const reported: string[] = [];
     const review = new ServerReview(
       { server: 'fs', hash: 'a'.repeat(64) },
       {
@@ -36,7 +36,7 @@ describe('a review whose chart has died', () => {
         clock: createControlledClock(),
         mask: () => NO_MASK,
         moved: (events) => {
-          for (const event of events) told.push(event.type === 'troubled' ? event.message : event.type);
+          for (const event of events) reported.push(event.type === 'troubled' ? event.message : event.type);
         },
       },
     );
@@ -45,7 +45,7 @@ describe('a review whose chart has died', () => {
     expect([...review.names]).toEqual([]);
     broken.isBroken = true;
     review.listed([tool('read', { title: 'other' }), tool('write')]);
-    expect(told).toEqual(['a bug']);
+    expect(reported).toEqual(['a bug']);
     expect([...review.names]).toEqual(['read', 'write']);
     review.listed([tool('write')]);
     expect([...review.names]).toEqual(['write']);

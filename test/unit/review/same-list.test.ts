@@ -1,4 +1,4 @@
-/** A list that was judged, once more: as after every reconnect. */
+/** An unchanged list of tools, as after every reconnect. */
 import { describe, expect, it } from 'vitest';
 import { createMemoryReviewStore, type ReviewStore } from '../../../src/review/review-store.js';
 import { ServerReview } from '../../../src/review/server-review.js';
@@ -20,8 +20,8 @@ function reviewWith(store: ReviewStore): { review: ServerReview; steps: () => nu
   return { review, steps: () => steps };
 }
 
-describe('the same list once more', () => {
-  it('is judged no second time.', async () => {
+describe('an unchanged list', () => {
+  it('is not compared again.', async () => {
     const { review, steps } = reviewWith(createMemoryReviewStore());
     const tools = [tool('read')];
     review.listed(tools);
@@ -35,7 +35,7 @@ describe('the same list once more', () => {
     review.stop();
   });
 
-  it('has the store keep what it could not keep before.', async () => {
+  it('makes the store save what it could not save before.', async () => {
     const store = createMemoryReviewStore();
     let isBroken = true;
     let kept = 0;

@@ -27,14 +27,14 @@ describe('the option review', () => {
     [{ store: 'files' }, /'baseline' and 'accept'/],
     [{ store: { ...createMemoryReviewStore(), watch: true } }, /'watch'/],
     [{ mod: 'off' }, /found 'mod'/],
-  ])('cannot be %j.', (review, why) => {
+  ])('must not be %j.', (review, why) => {
     const make = (): unknown => createTroupe({ review: review as never });
     expect(make).toThrow(ConfigError);
     expect(make).toThrow(why);
     expect(make).toThrow(/review/);
   });
 
-  it('has a neighbor that has to be a function.', () => {
+  it('requires requiresConfirmation to be a function.', () => {
     expect(() => createTroupe({ requiresConfirmation: true as never })).toThrow(
       /requiresConfirmation.*function/,
     );

@@ -59,7 +59,7 @@ describe('createTroupe', () => {
     expect(make).toThrow(/maxConcurrentStarts.*startGateMs/);
   });
 
-  it('takes every option that makes sense', () => {
+  it('accepts every valid option', () => {
     const options: TroupeOptions = {
       config: ['a.json', 'b.json'],
       policy: { backoff: [1, 2], ping: { idleMs: 0 } },

@@ -1,4 +1,4 @@
-/** The host's own policy on which tools a person is asked about. */
+/** The host's policy about which tools need confirmation. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ToolInfo } from '../../../src/catalog/registry.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -63,7 +63,7 @@ describe('a tool', () => {
   });
 
   it.each([undefined, 'no', 0, Promise.resolve(false)])(
-    'needs it where the policy gives %j, which is no clear answer.',
+    'needs confirmation if the policy returns %j, which is not a boolean.',
     async (answer) => {
       const { required, events } = await begin(() => answer as never);
       expect(required).toEqual([true, true]);
@@ -71,7 +71,7 @@ describe('a tool', () => {
     },
   );
 
-  it('needs confirmation if the policy gives a promise, and a rejected promise does no harm.', async () => {
+  it('needs confirmation if the policy returns a promise, and a rejected promise has no effect.', async () => {
     const { required } = await begin((async () => {
       throw new Error('no rules');
     }) as never);

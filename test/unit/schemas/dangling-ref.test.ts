@@ -73,7 +73,7 @@ describe('a reference that points nowhere', () => {
       what: 'an id that is only an anchor of an older draft',
       schema: { $defs: { Row: ROW }, properties: { t: { $id: '#t', items: { $ref: '#/$defs/Row' } } } },
     },
-  ])('is not seen in $what', ({ schema }) => {
+  ])('is not found in $what', ({ schema }) => {
     expect(findDanglingRef(schema)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** The quick look at a value never says more than the validator does. */
+/** The quick check of a value never accepts more than the validator does. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { prepareSchema } from '../../../src/schemas/json-schema.js';
@@ -28,49 +28,49 @@ describe('a plain schema', () => {
     [{ path: 'a' }],
     [{ path: 'a', limit: 10, mode: 'bytes', lines: [1, 2.5], more: { deep: true } }],
     [{ path: 'a', limit: undefined }],
-  ])('lets %j through without the validator', (value) => {
+  ])('accepts %j without the validator', (value) => {
     expect(fits?.(value)).toBe(true);
   });
 
   it.each([
     ['a missing field', {}],
-    ['a field that is not there once it is JSON', { path: undefined }],
+    ['a field that JSON omits', { path: undefined }],
     ['an inherited field', Object.create({ path: 'a' })],
     ['a field of another type', { path: 1 }],
     ['a number out of range', { path: 'a', limit: 11 }],
-    ['a number that JSON does not know', { path: 'a', lines: [NaN] }],
-    ['a value that is none of the choice', { path: 'a', mode: 'Text' }],
-    ['a field too many', { path: 'a', other: 1 }],
-    ['a field too many further in', { path: 'a', more: { other: 1 } }],
+    ['a number that JSON cannot represent', { path: 'a', lines: [NaN] }],
+    ['a value outside an enum', { path: 'a', mode: 'Text' }],
+    ['an additional field', { path: 'a', other: 1 }],
+    ['an additional nested field', { path: 'a', more: { other: 1 } }],
     ['a list with holes', { path: 'a', lines: Object.assign([], { length: 2 }) }],
-    ['something that turns itself into JSON', { path: 'a', toJSON: () => ({}) }],
-    ['an object of a class', { path: 'a', more: new Date(0) }],
+    ['an object with toJSON', { path: 'a', toJSON: () => ({}) }],
+    ['an instance of a class', { path: 'a', more: new Date(0) }],
   ])('leaves %s to the validator', (_, value) => {
     expect(fits?.(value)).toBe(false);
   });
 
   it.each([
     ['another keyword', { type: 'object', minProperties: 1 }],
-    ['another keyword further in', { type: 'object', properties: { a: { type: 'string', minLength: 1 } } }],
+    ['another nested keyword', { type: 'object', properties: { a: { type: 'string', minLength: 1 } } }],
     ['a reference', { type: 'object', properties: { a: { $ref: '#' } } }],
     ['several types', { type: ['object', 'null'] }],
-    ['a choice of objects', { type: 'object', enum: [{ a: 1 }] }],
+    ['an enum of objects', { type: 'object', enum: [{ a: 1 }] }],
     ['a list of schemas for items', { type: 'array', items: [{ type: 'string' }] }],
     ['an exclusive limit', { type: 'number', minimum: 1, exclusiveMinimum: true }],
-    ['a type that nobody knows', { type: 'constructor' }],
+    ['an unknown type', { type: 'constructor' }],
     ['no type', { properties: {} }],
-    ['a dialect that nobody knows', { $schema: 'urn:mine', type: 'object' }],
-  ])('is none with %s', (_, schema) => {
+    ['an unknown dialect', { $schema: 'urn:mine', type: 'object' }],
+  ])('does not exist with %s', (_, schema) => {
     expect(plainSchema(schema, false)).toBeUndefined();
   });
 
-  it('does not include one with a format that is checked', () => {
+  it('does not exist for a format that is checked', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', format: 'email' } } };
     expect(plainSchema(schema, true)).toBeUndefined();
     expect(plainSchema(schema, false)?.({ a: 'b' })).toBe(true);
   });
 
-  it('lets through nothing that the validator would refuse', () => {
+  it('accepts nothing that the validator would refuse', () => {
     const scalar = fc.oneof(
       fc.record({ type: fc.constantFrom('string', 'number', 'integer', 'boolean', 'null') }),
       fc.record({ type: fc.constant('string'), enum: fc.array(fc.constantFrom('', 'a', 'b')) }),

@@ -1,4 +1,4 @@
-/** What is judged against a schema of a server, how it is told, and what a hostile schema can do. */
+/** How values are checked against a schema of a server, how problems are reported, and what a hostile schema can do. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SchemaValidator, type Verdict } from '../../../src/schemas/schema-validator.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -34,15 +34,15 @@ describe('a value', () => {
     ['lacks a property', {}, ['/path is missing']],
     ['has a wrong type', { path: 7 }, ['/path must be of type string']],
     ['has a wrong type for every form', { path: 'a', note: 7 }, ['/note must be of type string or null']],
-    ['has a property too many', { path: 'a', 'x/y~z': 1 }, ['/x~1y~0z is not allowed']],
+    ['has an additional property', { path: 'a', 'x/y~z': 1 }, ['/x~1y~0z is not allowed']],
     [
-      'is out of a range',
+      'is out of range',
       { path: '', limit: 0 },
       ['/path must have at least 1 characters', '/limit must be at least 1'],
     ],
-    ['is none of a list', { path: 'a', mode: 'hex' }, ['/mode must be one of "text", "bytes"']],
+    ['is not in an enum', { path: 'a', mode: 'hex' }, ['/mode must be one of "text", "bytes"']],
     [
-      'is wrong deep down',
+      'has nested problems',
       { path: 'a', edits: [{ old: 1 }] },
       ['/edits/0/new is missing', '/edits/0/old must be of type string'],
     ],
@@ -51,16 +51,20 @@ describe('a value', () => {
       { path: 'a', edits: [1, 2, 3].map(() => ({ old: '', new: '' })) },
       ['/edits must have at most 2 items'],
     ],
-  ])('that %s is told with its place and what is wanted', (_, value, expected) => {
+  ])('that %s is reported with its position and the expected value', (_, value, expected) => {
     expect(problems(validator.check(FILE, value))).toEqual(expected);
   });
 
   it.each<readonly [string, unknown, readonly string[]]>([
-    ['lacks something of its form', { action: 'create' }, ['/title is missing']],
-    ['has too much for its form', { action: 'delete', id: 1, all: true }, ['/all is not allowed']],
-    ['has a form within its form', { action: 'move', to: { kind: 'b' } }, ['/to/y is missing']],
+    ['lacks a property of its form', { action: 'create' }, ['/title is missing']],
     [
-      'has none of the forms',
+      'has an additional property for its form',
+      { action: 'delete', id: 1, all: true },
+      ['/all is not allowed'],
+    ],
+    ['has a nested form', { action: 'move', to: { kind: 'b' } }, ['/to/y is missing']],
+    [
+      'matches none of the forms',
       { action: 'make' },
       [
         ' must have exactly one of the allowed forms',
@@ -72,7 +76,7 @@ describe('a value', () => {
         '/action must be one of "move"',
       ],
     ],
-  ])('that %s is told what is wanted of the form that it is meant to have', (_, value, expected) => {
+  ])('that %s is reported with what its intended form requires', (_, value, expected) => {
     const form = (properties: object): object => ({
       properties,
       required: Object.keys(properties),
@@ -97,7 +101,7 @@ describe('a value', () => {
     expect(problems(validator.check(schema, value))).toEqual(expected);
   });
 
-  it('is reported if it fits too many forms, or if it may be intended for several', () => {
+  it('is reported if it matches too many forms, or may be intended for several', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -114,7 +118,7 @@ describe('a value', () => {
     ]);
   });
 
-  it('equal to an exclusive limit is reported as not above or below it, in draft-04 too', () => {
+  it('that equals an exclusive limit is reported, in draft-04 too', () => {
     const schema = {
       $schema: 'http://json-schema.org/draft-04/schema#',
       type: 'object',
@@ -126,7 +130,7 @@ describe('a value', () => {
     ]);
   });
 
-  it('may lack what is required and has a default, as the servers that say so take it', () => {
+  it('may lack a required property with a default, as many servers accept it', () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'integer', default: 3 }, b: { type: 'integer' } },
@@ -136,7 +140,7 @@ describe('a value', () => {
     expect(problems(validator.check(schema, {}))).toEqual(['/b is missing']);
   });
 
-  it('is judged as it is sent: what JSON leaves out or writes otherwise counts so', () => {
+  it('is checked as it is sent, after JSON serialization', () => {
     const schema = { type: 'object', properties: { at: { type: 'string' } }, additionalProperties: false };
     expect(validator.check(schema, { at: new Date(0), gone: undefined })).toEqual({ kind: 'fits' });
   });
@@ -171,7 +175,7 @@ describe('a value', () => {
     expect(JSON.stringify(verdict)).not.toMatch(/hunter2|918273645/);
   });
 
-  it('may have names that look like an encoding, which are reported and found unchanged', () => {
+  it('may have names that look encoded, which are reported unchanged', () => {
     const inner = { type: 'object', properties: { b: { type: 'object', required: ['x'] } } };
     const schema = { type: 'object', additionalProperties: inner };
     const value = { 'a%41': { b: {} }, '%': { b: {} }, 'c/d~e': { b: {} } };
@@ -189,7 +193,7 @@ describe('a value', () => {
     expect(problems(validator.check(schema, value))).toHaveLength(20);
   });
 
-  it('that is not JSON, or is larger than a megabyte, is not judged', () => {
+  it('that is not JSON, or is larger than a megabyte, is not checked', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;
     const schema = { type: 'object', required: ['never'] };
@@ -207,11 +211,14 @@ describe('a schema', () => {
     ['https://json-schema.org/draft/2019-09/schema', [' must have at least 5 characters']],
     ['http://json-schema.org/draft-07/schema#', ['fits']],
     ['http://json-schema.org/draft-04/schema#', ['fits']],
-  ])('of the dialect %s is read by it: older ones obey nothing beside a reference', ($schema, expected) => {
-    const $defs = { text: { type: 'string' } };
-    const schema = { ...($schema && { $schema }), $ref: '#/$defs/text', minLength: 5, $defs };
-    expect(problems(validator.check(schema, 'abc'))).toEqual(expected);
-  });
+  ])(
+    'of the dialect %s is interpreted accordingly: older ones ignore everything beside a reference',
+    ($schema, expected) => {
+      const $defs = { text: { type: 'string' } };
+      const schema = { ...($schema && { $schema }), $ref: '#/$defs/text', minLength: 5, $defs };
+      expect(problems(validator.check(schema, 'abc'))).toEqual(expected);
+    },
+  );
 
   it('may have an unknown format and unknown keywords, which have no effect', () => {
     const schema = {
@@ -222,7 +229,7 @@ describe('a schema', () => {
     expect(validator.check(schema, { a: 'not an address', b: 'b' })).toEqual({ kind: 'fits' });
   });
 
-  it('may have a property called format, and data that holds one', () => {
+  it('may have a property called format, and data that contains one', () => {
     const schema = {
       type: 'object',
       properties: { format: { enum: ['json'] }, like: { const: { format: 'date' } } },
@@ -234,7 +241,7 @@ describe('a schema', () => {
     ]);
   });
 
-  it('has its formats obeyed where that is asked for', () => {
+  it('has its formats checked if the host turned that on', () => {
     const schema = { type: 'object', properties: { mail: { type: 'string', format: 'email' } } };
     expect(problems(withFormats.check(schema, { mail: 'nobody' }))).toEqual([
       '/mail must be written as "email"',
@@ -248,20 +255,20 @@ describe('a schema', () => {
     ['is of an unknown dialect', { $schema: 'urn:mine', required: ['x'] }, 'dialect'],
     ['refers to itself without end', { properties: { a: true }, $ref: '#' }, 'call stack'],
     ['is longer than 64 Ki characters', { required: ['x'], description: 'd'.repeat(70_000) }, 'too long'],
-  ])('that %s judges nothing, and says why once', (_, schema, why) => {
+  ])('that %s checks nothing, and reports why once', (_, schema, why) => {
     const first = validator.check(schema, { a: 'b' });
     expect(first).toMatchObject({ kind: 'unknown', why: expect.stringContaining(why) });
     expect(validator.check({ ...schema }, { a: 'b' })).toEqual({ kind: 'unknown' });
   });
 
-  it('is not changed, whatever it holds', () => {
+  it('is not changed, whatever it contains', () => {
     const schema = structuredClone(FILE);
     validator.check(schema, { path: 'a' });
     expect(schema).toEqual(FILE);
     expect(Object.getOwnPropertyNames(schema)).toEqual(Object.keys(FILE));
   });
 
-  it('that only wants an object needs no validator', () => {
+  it('that only requires an object needs no validator', () => {
     expect(SchemaValidator.asksNothing({ type: 'object' })).toBe(true);
     expect(SchemaValidator.asksNothing({ type: 'object', properties: {}, description: 'd' })).toBe(true);
     expect(SchemaValidator.asksNothing({ type: 'object', additionalProperties: false })).toBe(false);
@@ -289,7 +296,7 @@ describe('a hostile schema', () => {
       { properties: { a: { $ref: '#/$defs/d0' } }, $defs: doubling },
       { a: 'x' },
     ],
-  ])('with %s is broken off, and not tried again', (_, schema, value) => {
+  ])('with %s is aborted, and not tried again', (_, schema, value) => {
     expect(validator.check(schema, value)).toMatchObject({
       kind: 'unknown',
       why: expect.stringContaining('takes longer than'),
@@ -299,7 +306,7 @@ describe('a hostile schema', () => {
     expect(process.cpuUsage(cpu).user / 1_000).toBeLessThan(100);
   });
 
-  it('becomes no code', () => {
+  it('cannot execute code', () => {
     const schema = {
       type: 'object',
       properties: { '"];globalThis.broken=1;//': { enum: ["'];globalThis.broken=1;//"] } },
@@ -321,7 +328,7 @@ describe('a hostile schema', () => {
 });
 
 describe('a validator', () => {
-  it('judges only what fits a plain schema before it is loaded', async () => {
+  it('checks only values that need no validator before it is loaded', async () => {
     const late = new SchemaValidator();
     expect(late.isLoaded).toBe(false);
     const plain = { type: 'object', properties: { a: { type: 'string' } } };
@@ -334,7 +341,7 @@ describe('a validator', () => {
     expect(late.check(FILE, {}).kind).toBe('misfit');
   });
 
-  it('remembers a bounded number of schemas, and the ones that are used for longest', () => {
+  it('remembers a limited number of schemas, the most recently used ones', () => {
     const small = new SchemaValidator();
     return small.load().then(() => {
       const broken = { $schema: 'urn:mine', required: ['x'] };

@@ -15,7 +15,7 @@ describe('a name', () => {
     SECRET_NAME KEYBOARD MONKEY COMPASS BYPASS AUTHOR Accept Content-Type X-Region --depth PASSWORD_LENGTH ISSUER`.split(
       /\s+/,
     ),
-  )('%s suggests none', (name) => {
+  )('%s does not suggest a secret', (name) => {
     expect(suggestsSecret(name)).toBe(false);
   });
 });
@@ -29,7 +29,7 @@ describe('a value', () => {
     '/home/ada/.config/gcloud/credentials.json',
     './keys/client.pem',
     'C:\\Users\\ada\\key.pem',
-  ])('is no secret whatever it is called: %s', (value) => {
+  ])('is never a secret: %s', (value) => {
     for (const name of ['KEY', 'PASSWORD', 'API_TOKEN', 'MODE', ''])
       expect(isSecret([name], value)).toBe(false);
   });
@@ -49,7 +49,7 @@ describe('a value', () => {
     'readOnlyMode',
     'node18x',
     'Grüße aus Köln',
-  ])('is one only under the name of a secret: %s', (value) => {
+  ])('is a secret only under the name of a secret: %s', (value) => {
     expect(isSecret(['MODE'], value)).toBe(false);
   });
 
@@ -61,7 +61,7 @@ describe('a value', () => {
     'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN',
     'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
     '3f2a9c0d4e5b6a7f8091a2b3c4d5e6f7',
-  ])('is a secret by its form: %s', (value) => {
+  ])('is a secret because of its form: %s', (value) => {
     for (const name of ['MODE', 'X', '']) expect(isSecret([name], value)).toBe(true);
   });
 

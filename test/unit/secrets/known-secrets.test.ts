@@ -3,7 +3,7 @@ import { KnownSecrets } from '../../../src/secrets/known-secrets.js';
 
 const nth = (number: number): string => `secret-number-${number}-end`;
 
-describe('secrets that are known', () => {
+describe('known secrets', () => {
   it('stay masked when others replace them.', () => {
     const known = new KnownSecrets();
     known.remember(['first-token', 'first-refresh', undefined]);
@@ -12,7 +12,7 @@ describe('secrets that are known', () => {
     expect(mask('first-token first-refresh second-token third')).toBe('*** *** *** third');
   });
 
-  it('exclude short words that are found everywhere.', () => {
+  it('exclude short, common words.', () => {
     const known = new KnownSecrets();
     known.remember(['', 'abc', undefined, 'info']);
     expect(known.mask('abc of info')).toBe('abc of ***');
@@ -21,7 +21,7 @@ describe('secrets that are known', () => {
     expect(known.likelyMask('info: longer-than-a-word')).toBe('info: ***');
   });
 
-  it('are bounded: the oldest is forgotten first, and a repeated one counts as new.', () => {
+  it('are limited: the oldest one is forgotten first, and a repeated one counts as new.', () => {
     const known = new KnownSecrets();
     for (let number = 0; number < 64; number += 1) known.remember([nth(number)]);
     known.remember([nth(0)]);
@@ -29,14 +29,14 @@ describe('secrets that are known', () => {
     expect(known.mask(`${nth(0)} ${nth(1)} ${nth(2)} ${nth(64)}`)).toBe(`*** ${nth(1)} *** ***`);
   });
 
-  it('are never forgotten if they are lasting.', () => {
+  it('are never forgotten if they are permanent.', () => {
     const known = new KnownSecrets(['lasting-secret', undefined]);
     expect(known.mask('lasting-secret')).toBe('***');
     for (let number = 0; number < 80; number += 1) known.remember([nth(number)]);
     expect(known.mask(`lasting-secret ${nth(0)} ${nth(79)}`)).toBe(`*** ${nth(0)} ***`);
   });
 
-  it('are all kept if they were remembered together, however many.', () => {
+  it('are all kept if they were added together, however many there are.', () => {
     const known = new KnownSecrets();
     const many = Array.from({ length: 200 }, (_, number) => nth(number));
     known.remember(['old-secret']);

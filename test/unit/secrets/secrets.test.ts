@@ -60,7 +60,7 @@ describe('the secrets of an entry', () => {
       ]);
   });
 
-  it('include all values that were typed hidden', () => {
+  it('include all values that were typed without echo', () => {
     const config = { command: 'lamp', args: ['${input:place}', '${input:mode}'] };
     const values = { 'input:place': 'harbor', 'input:mode': 'bright' };
     expect(secretsOf(config, config, values, new Set(['input:place']))).toEqual(['harbor']);
@@ -81,7 +81,7 @@ describe('the secrets of an entry', () => {
     ]);
   });
 
-  it('exclude the host and the port of its address, which variables may give', () => {
+  it('exclude the host and the port of its address, which variables may contain', () => {
     const written = { url: 'http://${HOST}:${PORT}/k/${KEY}/mcp' };
     const config = { url: 'http://lamps.example:48123/k/key-1234/mcp' };
     const env = { PORT: '48123', HOST: 'lamps.example', KEY: 'key-1234' };
@@ -107,12 +107,12 @@ describe('the mask', () => {
     ['as an address spells it', `?t=${encodeURIComponent('tok"en/1')}`, '?t=***'],
     ['more than once', 'tok"en/1 tok"en/1', '*** ***'],
     ['not at all', 'nothing here', 'nothing here'],
-  ])('strikes a secret out %s', (_, told, shown) => {
-    expect(mask(told)).toBe(shown);
+  ])('masks a secret %s', (_, given, shown) => {
+    expect(mask(given)).toBe(shown);
   });
 
   it.each(['', 'u', 'me', 'ada', 'harbor'])(
-    'strikes a secret out inside base64, of either alphabet, after "%s:"',
+    'masks a secret inside base64, of either alphabet, after "%s:"',
     (user) => {
       const secret = 'key~with?more>than-eight';
       const pair = Buffer.from(`${user}:${secret} `);
@@ -135,8 +135,8 @@ describe('the mask', () => {
   });
 
   it('reaches every string in JSON and leaves names, numbers and null unchanged', () => {
-    const told = { list: ['tok"en/1', 1, null], deep: { text: 'tok"en/1' } };
-    expect(maskJson(told, mask)).toEqual({ list: ['***', 1, null], deep: { text: '***' } });
+    const given = { list: ['tok"en/1', 1, null], deep: { text: 'tok"en/1' } };
+    expect(maskJson(given, mask)).toEqual({ list: ['***', 1, null], deep: { text: '***' } });
   });
 
   it('leaves code, phase and numbers of a failure unchanged, whatever the secrets are', () => {
@@ -159,16 +159,16 @@ describe('the mask', () => {
   });
 
   it('changes nothing if there is no secret', () => {
-    const told = { a: 1 };
+    const given = { a: 1 };
     expect(createMask([])).toBe(NO_MASK);
-    expect(maskJson(told, NO_MASK)).toEqual(told);
+    expect(maskJson(given, NO_MASK)).toEqual(given);
   });
 
   it('leaves out values that are nested too deeply, with or without secrets', () => {
-    let told: unknown = 'tok"en/1';
-    for (let level = 0; level < 100_000; level += 1) told = [told];
+    let given: unknown = 'tok"en/1';
+    for (let level = 0; level < 100_000; level += 1) given = [given];
     for (const one of [mask, NO_MASK]) {
-      expect(JSON.stringify(maskJson(told, one))).toBe(
+      expect(JSON.stringify(maskJson(given, one))).toBe(
         `${'['.repeat(100)}"[nested too deeply]"${']'.repeat(100)}`,
       );
     }

@@ -56,13 +56,13 @@ describe('loading', () => {
     expect(loaded.problems).toEqual([]);
   });
 
-  it("the host's own servers gives them the host's folder", async () => {
+  it("the servers of the host gives them the host's folder", async () => {
     const loaded = await loadConfig({ servers: { hall: { command: 'lamp' } }, cwd: folder });
     expect(loaded.servers).toMatchObject([{ name: 'hall', scope: 'host', baseDir: folder }]);
     expect(loaded.sources).toEqual([{ id: 'host', scope: 'host', ok: true }]);
   });
 
-  it('prefers the host over files, and a file over those named after it', async () => {
+  it('prefers the host over files, and a file over later ones', async () => {
     const loaded = await loadConfig({
       servers: { stays: { command: 'mine' } },
       config: ['reload-after.mcp.json', 'reload-before.mcp.json'],
@@ -134,7 +134,7 @@ describe('a source that cannot be read', () => {
     ['ELOOP', 'cannot be reached: its links form a cycle'],
     ['ENAMETOOLONG', 'cannot be read: its name is too long'],
     ['EIO', 'cannot be read (EIO)'],
-  ])('%s is reported in words', async (code, message) => {
+  ])('%s is reported', async (code, message) => {
     const { sources, problems } = await loadConfig({ config: 'x.json', cwd: '/srv' }, failing(code));
     expect(problems).toEqual([{ source: 'x.json', message }]);
     expect(sources).toEqual([
@@ -180,7 +180,7 @@ describe('a source that is not an ordinary file', () => {
     return path;
   };
 
-  it('is not read if it was only found: a repository can contain a link to anything.', async () => {
+  it('is not read if it was only discovered: a repository can contain a link to anything.', async () => {
     const project = await mkdtemp(join(folder, 'repo-'));
     await symlink(await pipe('endless'), join(project, '.mcp.json'));
     await mkdir(join(project, '.vscode'));
@@ -199,7 +199,7 @@ describe('a source that is not an ordinary file', () => {
     expect(loaded.problems).toMatchObject([{ message: 'is a pipe, not a file' }]);
   });
 
-  it('is refused if the host names it: the second reading would find nothing, or never end.', async () => {
+  it('is refused if the host names it, because a second reading would find nothing, or never end.', async () => {
     const path = await pipe('given');
     const socket = join(folder, 'socket');
     const server = createServer().listen(socket);

@@ -1,4 +1,4 @@
-/** When the configuration is read again, and what is published; the test provides files, sources and what is applied. */
+/** When the configuration is read again, and what is published; the test provides the files, the sources and the results. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { HostServers } from '../../../src/servers/config-reader.js';
@@ -21,7 +21,7 @@ interface FakeWatch {
   isClosed: boolean;
 }
 
-// Replaced because the readings load and make the watch themselves, once they need one.
+// Mocked because the queue loads the readings and the watch itself when it needs them.
 vi.mock('../../../src/config/files/file-watch.js', () => ({
   FileWatch: class implements FakeWatch {
     paths: readonly string[] = [];
@@ -97,7 +97,7 @@ async function watching(readable = true) {
 }
 
 describe('a change of a watched file', () => {
-  it('is read once it rests; then the present files are watched.', async () => {
+  it('is read after a quiet period; then the current files are watched.', async () => {
     const { clock, answer, watch, change, at, close, unasked } = await watching();
     expect(watch.paths).toEqual(['/a.json']);
     answer.places = ['/b.json'];

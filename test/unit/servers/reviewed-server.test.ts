@@ -21,7 +21,7 @@ const SPEC: ServerSpec = {
 const hashOf = (changes: Partial<ServerSpec>): string => toReviewedServer({ ...SPEC, ...changes })!.hash;
 const withConfig = (config: object): string => hashOf({ config: { ...SPEC.config, ...config } });
 
-describe('the server that a review is about', () => {
+describe('the identity of a server for its review', () => {
   it('has a hash of 64 digits and the name of the entry.', () => {
     expect(toReviewedServer(SPEC)).toEqual({
       server: 'fs',
@@ -57,7 +57,7 @@ describe('the server that a review is about', () => {
 });
 
 describe('another entry under the same name', () => {
-  it('begins anew: its first tools count as accepted, and the acceptances before do not count for it.', async () => {
+  it('starts again: its first tools count as accepted, and former acceptances do not count.', async () => {
     let hash = 'a'.repeat(64);
     const reviews = new Reviews({
       mode: 'hold-changes',

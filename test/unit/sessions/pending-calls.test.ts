@@ -1,11 +1,11 @@
-/** Which calls a silent server may be busy with. */
+/** Which calls a silent server may still be working on. */
 import { describe, expect, it } from 'vitest';
 import { PendingCalls } from '../../../src/sessions/pending-calls.js';
 
 const TOO_LATE = true;
 const ANSWERED = false;
 
-/** A call that came to nothing, and nothing was heard since time 5. */
+/** A call without a result; nothing was received since time 5. */
 function overdue(): PendingCalls {
   const owed = new PendingCalls();
   expect(owed.end(owed.begin(5), 5, TOO_LATE)).toBe(true);
@@ -21,14 +21,14 @@ describe('An answer', () => {
     expect([owed.calls, owed.isAwaited(5)]).toEqual([0, false]);
   });
 
-  it('is not overdue if the server was heard from since its call was sent, even if the clock was set back.', () => {
+  it('is not overdue if something was received since its call was sent, even if the clock was set back.', () => {
     const owed = new PendingCalls();
     expect(owed.end(owed.begin(5), 4, TOO_LATE)).toBe(false);
     owed.begin(4);
     expect(owed.isAwaited(4)).toBe(true);
   });
 
-  it('is no reason to wait if its call was sent while another one is overdue, until the server is heard from.', () => {
+  it('is no reason to wait if its call was sent while another one is overdue, until something is received.', () => {
     const owed = overdue();
     owed.begin(5);
     expect([owed.calls, owed.isAwaited(5), owed.isAwaited(6)]).toEqual([1, false, true]);

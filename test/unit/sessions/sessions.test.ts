@@ -23,7 +23,7 @@ function begin(options: FakeTransportOptions = {}, sessions = new Sessions(), ke
   return { sessions, session, transport };
 }
 
-/** A client that only remembers being abandoned. */
+/** A client that only records that it was abandoned. */
 function fakeClient(onabandon: (failure: RawFailure) => void = () => {}): ProtocolClient {
   return {
     open: never,
@@ -120,7 +120,7 @@ describe('the registry of sessions', () => {
     await expect(sessions.close('a')).resolves.toEqual(transport.ended);
   });
 
-  it('has nothing to do for a connection without a session', async () => {
+  it('does nothing for a connection without a session', async () => {
     const sessions = new Sessions();
     await expect(sessions.close('nobody')).resolves.toBeUndefined();
     await expect(sessions.kill('nobody')).resolves.toBeUndefined();
@@ -149,7 +149,7 @@ describe('the end of a session', () => {
     expect(sessions.size).toBe(0);
   });
 
-  it('is without courtesy if a kill comes first', async () => {
+  it('is immediate if a kill comes first', async () => {
     const { sessions, transport } = begin();
     await sessions.kill('a');
     await sessions.close('a');

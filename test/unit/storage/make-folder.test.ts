@@ -1,4 +1,4 @@
-/** How folders are made. What is mocked forbids the way that would end in no time limit of a test. */
+/** How folders are created. The mock forbids the implementation that would never finish within a time limit. */
 import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import { scriptedProgram } from '../../../src/testing/index.js';
 import { homeFolder, userFolder } from '../../../src/storage/user-folder.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 
-// Replaced because HOME cannot say that the system knows of no home folder.
+// Mocked because HOME cannot express that the system has no home folder.
 vi.mock('node:os', async (original) => ({
   ...(await original<object>()),
   homedir: vi.fn(() => '/home/ada'),
@@ -21,7 +21,7 @@ const OWNER = { server: 'https://docs.example/', client: 'registered' } as never
 const KEY = 'a'.repeat(64);
 const UNKNOWN = /the home folder is not known; set HOME to an absolute path/;
 
-/** What the system says of a number that nobody has given a name, where HOME is not set. */
+/** The system has no entry for the user, and HOME is not set. */
 function noHome(): string {
   throw Object.assign(new Error('uv_os_homedir returned ENOENT'), { code: 'ERR_SYSTEM_ERROR' });
 }
@@ -32,42 +32,36 @@ const WITHOUT = [
   ['HOME depends on where one is', () => 'ada'],
 ] as const;
 
-it.each(WITHOUT)(
-  'a user has no home folder where %s, and no file is kept anywhere else.',
-  async (_, home) => {
-    vi.mocked(homedir).mockImplementation(home);
-    expect(homeFolder()).toBeUndefined();
-    await expect(userFolder('config')).rejects.toThrow(UNKNOWN);
-    await expect((async () => createFileTrustStore().list())()).rejects.toThrow(UNKNOWN);
-    await expect(
-      (async () => createFileReviewStore().baseline({ hash: KEY } as never, []))(),
-    ).rejects.toThrow(UNKNOWN);
-    await expect((async () => createFileCatalogStore().get(KEY))()).rejects.toThrow(/TROUPE_CACHE/);
-    await expect((async () => createFileTokenStore().read(OWNER))()).rejects.toThrow(UNKNOWN);
-  },
-);
+it.each(WITHOUT)('a user has no home folder if %s, and no file is kept anywhere else.', async (_, home) => {
+  vi.mocked(homedir).mockImplementation(home);
+  expect(homeFolder()).toBeUndefined();
+  await expect(userFolder('config')).rejects.toThrow(UNKNOWN);
+  await expect((async () => createFileTrustStore().list())()).rejects.toThrow(UNKNOWN);
+  await expect((async () => createFileReviewStore().baseline({ hash: KEY } as never, []))()).rejects.toThrow(
+    UNKNOWN,
+  );
+  await expect((async () => createFileCatalogStore().get(KEY))()).rejects.toThrow(/TROUPE_CACHE/);
+  await expect((async () => createFileTokenStore().read(OWNER))()).rejects.toThrow(UNKNOWN);
+});
 
-it.each(WITHOUT)(
-  'servers start all the same where %s, but for one that wants the home folder.',
-  async (_, home) => {
-    vi.mocked(homedir).mockImplementation(home);
-    const { command, args } = scriptedProgram({});
-    const troupe = createTroupe({
-      discover: true,
-      servers: { plain: { command, args }, homely: { command, args: [...args, '~/notes'] } },
-    });
-    try {
-      const { ready, failed } = await troupe.start();
-      expect(ready).toEqual(['plain']);
-      expect(failed.map(({ server, failure }) => [server, failure.code, failure.message])).toEqual([
-        [
-          'homely',
-          'variable-missing',
-          `Server 'homely' needs a variable that is not set: HOME (in 'args[${args.length}]')`,
-        ],
-      ]);
-    } finally {
-      await troupe.close();
-    }
-  },
-);
+it.each(WITHOUT)('servers start anyway if %s, except one that needs the home folder.', async (_, home) => {
+  vi.mocked(homedir).mockImplementation(home);
+  const { command, args } = scriptedProgram({});
+  const troupe = createTroupe({
+    discover: true,
+    servers: { plain: { command, args }, needsHome: { command, args: [...args, '~/notes'] } },
+  });
+  try {
+    const { ready, failed } = await troupe.start();
+    expect(ready).toEqual(['plain']);
+    expect(failed.map(({ server, failure }) => [server, failure.code, failure.message])).toEqual([
+      [
+        'needsHome',
+        'variable-missing',
+        `Server 'needsHome' needs a variable that is not set: HOME (in 'args[${args.length}]')`,
+      ],
+    ]);
+  } finally {
+    await troupe.close();
+  }
+});

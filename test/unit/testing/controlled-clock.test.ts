@@ -1,9 +1,9 @@
-/** Time in the hands of a test. */
+/** A clock that a test controls. */
 import { describe, expect, it } from 'vitest';
 import { createControlledClock } from '../../../src/testing/controlled-clock.js';
 
 describe('a controlled clock', () => {
-  it('goes from one due timer to the next, each at its time, and then to the end.', async () => {
+  it('advances from one due timer to the next, each at its time, and then to the end.', async () => {
     const clock = createControlledClock(0);
     const fired: [string, number][] = [];
     const note = (name: string) => (): void => void fired.push([name, clock.now()]);
@@ -33,13 +33,13 @@ describe('a controlled clock', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('moves on by both times where it is moved twice at once.', async () => {
+  it('advances by the sum of two concurrent calls.', async () => {
     const clock = createControlledClock(0);
     await Promise.all([clock.advance(5_000), clock.advance(1_000)]);
     expect(clock.now()).toBe(6_000);
   });
 
-  it('goes on after a timer that threw.', async () => {
+  it('can be advanced after a timer that threw.', async () => {
     const clock = createControlledClock(0);
     clock.setTimeout(() => {
       throw new Error('mistake');
@@ -49,7 +49,7 @@ describe('a controlled clock', () => {
     expect(clock.now()).toBe(6);
   });
 
-  it('refuses a time that cannot pass, and one that is none.', async () => {
+  it('refuses an invalid time.', async () => {
     const clock = createControlledClock(0);
     for (const ms of [-1, Number.NaN, Infinity, undefined as unknown as number])
       await expect(clock.advance(ms)).rejects.toThrow(RangeError);
@@ -62,7 +62,7 @@ describe('a controlled clock', () => {
     expect(clock.now()).toBe(0);
   });
 
-  it('keeps what is left to wait where the machine sleeps.', async () => {
+  it('keeps the remaining delay of timers while the machine sleeps.', async () => {
     const clock = createControlledClock(0);
     const fired: number[] = [];
     clock.setTimeout(() => fired.push(clock.now()), 10);
@@ -73,7 +73,7 @@ describe('a controlled clock', () => {
     expect(fired).toEqual([1_010]);
   });
 
-  it('tells when a timer of a delay is set.', async () => {
+  it('reports when a timer with a delay is set.', async () => {
     const clock = createControlledClock(0);
     const waited = clock.whenSet(7);
     clock.setTimeout(() => {}, 7);

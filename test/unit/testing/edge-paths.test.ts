@@ -1,4 +1,4 @@
-/** Paths over every transition of a machine of a host's own. */
+/** Paths over every transition of a host's machine. */
 import { describe, expect, it } from 'vitest';
 import { assign, createActor, createMachine, fromPromise, setup, type EventObject } from 'xstate';
 import {
@@ -40,7 +40,7 @@ const events = (snapshot: Parameters<typeof possibleEvents>[0]): EventObject[] =
 
 const stepsOf = ({ steps }: EdgePath): string[] => steps.map(({ event }) => event.type);
 
-/** A door without a machine, which somebody wrote by hand, with or without a mistake. */
+/** A door without a machine, written by hand, with or without a mistake. */
 class Hinges implements EdgeDriver {
   #state = 'closed';
 
@@ -79,12 +79,12 @@ describe('the paths of a machine', () => {
     expect(paths[2]?.title).toBe('door.open to door.closed, after open, close');
   });
 
-  it('tell which transitions no event leads over.', () => {
+  it('have a list of the transitions that no event leads over.', () => {
     expect(missing).toEqual(['door.locked||0']);
     expect(edgePaths(door, { events, maxSnapshots: 1 }).missing).toHaveLength(5);
   });
 
-  it('know the transitions without an event, and what is sent to a parent.', () => {
+  it('include transitions without an event, and an event that is sent to a parent.', () => {
     const counter = setup({
       types: {
         context: {} as { count: number },
@@ -114,7 +114,7 @@ describe('the paths of a machine', () => {
     });
   });
 
-  it('leave to the machine what only it can say: that the children of a state are at their end.', () => {
+  it('rely on the machine for the completion of the children of a state.', () => {
     const work = createMachine({
       id: 'work',
       initial: 'busy',
@@ -135,7 +135,7 @@ describe('the paths of a machine', () => {
     ]);
   });
 
-  it('try a wildcard by an event that nothing else is there for.', () => {
+  it('test a wildcard with an event that no other transition handles.', () => {
     const mouse = createMachine({
       id: 'mouse',
       initial: 'still',
@@ -151,7 +151,7 @@ describe('the paths of a machine', () => {
     expect(search.paths.map(stepsOf)).toEqual([['mouse.up'], ['mouse.anything'], ['anything']]);
   });
 
-  it('count what the guards ask for only where they are told to.', () => {
+  it('consider the context that guards read only with a key.', () => {
     const bucket = createMachine({
       id: 'bucket',
       context: { drops: 0 },
@@ -174,7 +174,7 @@ describe('the paths of a machine', () => {
     expect(search.paths.map(stepsOf)).toEqual([['drop'], ['drop', 'drop', 'drop']]);
   });
 
-  it('go again and again through a state whose actor has a name in the system.', () => {
+  it('can pass repeatedly through a state whose actor has a name in the system.', () => {
     const lamp = setup({ actors: { glow: fromPromise(() => Promise.resolve('done')) } }).createMachine({
       id: 'lamp',
       initial: 'off',
@@ -186,39 +186,33 @@ describe('the paths of a machine', () => {
     expect(edgePaths(lamp).missing).toEqual([]);
   });
 
-  it('are refused for a value that is not a machine, and for an input or event that the machine cannot handle.', () => {
-    expect(() => edgePaths(null as never)).toThrow(
-      new TypeError('edgePaths takes an XState machine, as createMachine makes it.'),
-    );
+  it('are refused for a value that is not a machine, and for a missing input or event.', () => {
+    expect(() => edgePaths(null as never)).toThrow(TypeError);
     const picky = setup({ types: { input: {} as { name: string } } }).createMachine({
       id: 'picky',
       context: ({ input }) => ({ name: input.name }),
       initial: 'a',
       states: { a: { on: { go: { guard: ({ event }) => event['by'].name === 'me', target: 'b' } } }, b: {} },
     });
-    expect(() => edgePaths(picky)).toThrow(
-      "The machine does not start: Cannot read properties of undefined (reading 'name'). Put everything that it reads into `inputs`.",
-    );
-    expect(() => edgePaths(picky, { inputs: [{ name: 'x' }] })).toThrow(
-      /^The machine fails at 'go' in "a": .* Put everything that it reads of an event into `events`\.$/s,
-    );
+    expect(() => edgePaths(picky)).toThrow(/reading 'name'.*`inputs`/s);
+    expect(() => edgePaths(picky, { inputs: [{ name: 'x' }] })).toThrow(/'go'.*"a".*`events`/s);
   });
 
   it.each(paths.map((path) => [path.title, path] as const))(
-    'are walked by whatever can do it: %s.',
+    'can be walked by an implementation: %s.',
     async (_, path) => {
       await expect(walkEdgePath(path, new Hinges(MOVES))).resolves.toBeUndefined();
     },
   );
 
-  it('are not walked by what does something else, and it is said where.', async () => {
+  it('cannot be walked by one that behaves differently, and the error names the place.', async () => {
     const { 'open close': _, ...broken } = MOVES;
     await expect(walkEdgePath(paths[2]!, new Hinges(broken))).rejects.toThrow(
-      'After open, close the state is "open", and should be "closed".',
+      /open, close.*"open".*"closed"/,
     );
   });
 
-  it('are walked from the start that the machine says, in whatever order a parallel state is told.', async () => {
+  it('are walked from the start state of the machine, in whatever order a parallel state is reported.', async () => {
     const both = createMachine({
       id: 'both',
       type: 'parallel',
@@ -228,18 +222,16 @@ describe('the paths of a machine', () => {
       },
     });
     const [path] = edgePaths(both).paths;
-    const told = [
+    const states = [
       { right: 'a', left: 'a' },
       { right: 'a', left: 'b' },
     ];
-    const driver: EdgeDriver = { perform: () => {}, state: () => told.shift() ?? 'over' };
+    const driver: EdgeDriver = { perform: () => {}, state: () => states.shift() ?? 'over' };
     await expect(walkEdgePath(path!, driver)).resolves.toBeUndefined();
-    await expect(walkEdgePath(path!, driver)).rejects.toThrow(
-      'At the start the state is "over", and should be {"left":"a","right":"a"}.',
-    );
+    await expect(walkEdgePath(path!, driver)).rejects.toThrow(/start.*"over".*\{"left":"a","right":"a"\}/);
   });
 
-  it('run nothing of the machine.', () => {
+  it('run no actor of the machine.', () => {
     let turned = 0;
     const watched = door.provide({
       actors: {

@@ -10,7 +10,7 @@ const AT_ONCE = { settleMs: 0 };
 const IDLE = ['-e', 'setInterval(() => {}, 1000); console.log("up")'];
 
 describe('the leak check', () => {
-  it('passes when everything has ended', async () => {
+  it('passes if everything has ended', async () => {
     const leaks = trackLeaks();
     const child = spawn(process.execPath, ['-e', '']);
     await once(child, 'close');
@@ -23,7 +23,7 @@ describe('the leak check', () => {
     await expect(leaks.expectNone()).resolves.toBeUndefined();
   });
 
-  it('names a child that still runs', async () => {
+  it('names a child process that still runs', async () => {
     const leaks = trackLeaks(AT_ONCE);
     const child = spawn(process.execPath, IDLE);
     await once(child.stdout, 'data');
@@ -32,7 +32,7 @@ describe('the leak check', () => {
     await once(child, 'close');
   });
 
-  it('finds an orphan by the group of the child that started it', async () => {
+  it('finds an orphan by the process group of the child that started it', async () => {
     const leaks = trackLeaks(AT_ONCE);
     const child = spawn('sh', ['-c', 'sleep 60 & echo $!'], {
       detached: true,
@@ -46,7 +46,7 @@ describe('the leak check', () => {
     child.stderr.destroy();
   });
 
-  it('finds an orphan that left every group by the mark it inherited', async () => {
+  it('finds an orphan that left every group by its inherited mark', async () => {
     const leaks = trackLeaks(AT_ONCE);
     const script = `const kid = require('node:child_process').spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
       kid.unref(); console.log(kid.pid)`;
@@ -94,7 +94,7 @@ async function numberPrintedBy({ stdout }: { stdout: NodeJS.ReadableStream }): P
   return Number(String(line));
 }
 
-/** Ends a process that is nobody's child any more, and waits until it is dead. */
+/** Ends an orphaned process, and waits until it is dead. */
 async function end(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL');
   await expect.poll(() => livingProcesses()?.some((process) => process.pid === pid)).toBe(false);

@@ -1,4 +1,4 @@
-/** What `expectNoLeaks` finds, and what it lets pass. */
+/** What `expectNoLeaks` finds, and what it accepts. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

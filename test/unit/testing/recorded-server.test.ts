@@ -1,4 +1,4 @@
-/** What a recorded server does with requests that were never answered. */
+/** How a recorded server handles requests that were never answered. */
 import { describe, expect, it } from 'vitest';
 import { createControlledClock } from '../../../src/testing/controlled-clock.js';
 import { createRecordedServer } from '../../../src/testing/recorded-server.js';
@@ -14,7 +14,7 @@ useLeakCheck();
 useCrashWatch();
 const troupes = useTroupes();
 
-/** The log of a server whose first calls come to nothing. */
+/** The log of a server whose first calls are lost. */
 async function recorded(script: ServerScript, calls: number): Promise<string> {
   const log = new MemoryLog();
   const server = createScriptedServer(script);
@@ -80,7 +80,7 @@ describe('a recorded server', { timeout: 60_000 }, () => {
     }
   });
 
-  it('plays what followed after it gave up if the connection is retried.', async () => {
+  it('replays later events if the connection is retried after it gave up.', async () => {
     const log = new MemoryLog();
     const policy = { maxAttempts: 1, exhausted: { callAfterMs: 0 } };
     const refusing = createScriptedServer({
@@ -107,7 +107,7 @@ describe('a recorded server', { timeout: 60_000 }, () => {
     }
   });
 
-  it('is lost again if the loss was found after a sleep of the machine, without a ping here.', async () => {
+  it('is lost again if the loss was found after the machine slept, even without a ping.', async () => {
     const log = new MemoryLog();
     const policy = { ping: { idleMs: 0, timeoutMs: 5_000 } };
     const silent = createScriptedServer({ on: { ping: { fault: 'silent' } } });
@@ -195,7 +195,7 @@ describe('a recorded server', { timeout: 60_000 }, () => {
     }
   }, 20_000);
 
-  it('is made only from a log.', () => {
+  it('can only be created from a log.', () => {
     expect(() => createRecordedServer(undefined as never, 'files')).toThrow(
       new TypeError('A log is given as its text or its bytes.'),
     );

@@ -1,4 +1,4 @@
-/** What the log of a connection tells of its sessions, wherever the log begins and however many parts it has. */
+/** What the log of a connection contains about its sessions, wherever the log starts and however many parts it has. */
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../../src/event-log/format/entry.js';
 import { recordedConnection } from '../../../src/testing/recorded-sessions.js';
@@ -10,7 +10,7 @@ import { inProcess, passTime, useTroupes, whenState } from '../../support/test-t
 useLeakCheck();
 const troupes = useTroupes();
 
-/** A log that begins a new part, and so with a snapshot, after everything that happens. */
+/** A log that starts a new part, and thus a snapshot, after every entry. */
 const inManyParts = (): MemoryLog => new MemoryLog(1);
 
 const entriesOf = (log: MemoryLog): readonly LogEntry[] =>

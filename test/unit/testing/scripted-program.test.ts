@@ -1,4 +1,4 @@
-/** The same scripts in a child process, which takes orders while it runs. */
+/** The same scripts in a child process, which can be controlled while it runs. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     expect(stderrTail).toEqual(['no disk']);
   });
 
-  it('is silent from the start, and goes on running.', async () => {
+  it('is silent from the start, and keeps running.', async () => {
     const troupe = await started(scriptedProgram({ start: { fault: 'silent' } }, BUILT), {
       policy: { maxAttempts: 1, handshakeTimeoutMs: 1_000 },
     });
@@ -86,7 +86,7 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     expect(error).toMatchObject({ code: 'handshake-timeout' });
   });
 
-  it('refuses a function in its script, and says where it is.', () => {
+  it('refuses a function in its script, and names its position.', () => {
     const script: ServerScript = { on: { 'tools/call': [{}, () => ({})] } };
     expect(() => scriptedProgram(script)).toThrow(
       new TypeError(
@@ -114,7 +114,7 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     expect(() => fromArgument('{')).toThrow('The argument is not a script: ');
   });
 
-  it('says in one line why it cannot follow its file.', async () => {
+  it('reports in one line why it cannot use its file.', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'troupe-script-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'script.json');
@@ -126,7 +126,7 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     ]);
   });
 
-  it('refuses a script or an order that it cannot follow.', async () => {
+  it('refuses an invalid script or order.', async () => {
     const wrong = { start: { fault: 'explode' } } as unknown as ServerScript;
     const why =
       "No server can follow this script: 'start.fault': expected one of 'silent', 'crash', found 'explode'";
@@ -141,7 +141,7 @@ describe('a scripted program', { timeout: LIMIT_MS }, () => {
     );
   });
 
-  it('takes orders while it runs, and each of its processes does.', async () => {
+  it('executes orders while it runs, in each of its processes.', async () => {
     const program = await controlled();
     expect(() => program.tell({ fault: 'crash' })).toThrow('No process of this program is running.');
     const troupe = await started(program.config);

@@ -34,14 +34,14 @@ function raise(thrown: unknown): never {
 }
 
 describe('a scripted server', () => {
-  it('answers as a small server would if its script has no answer.', async () => {
+  it('answers like a small server if its script has no answer.', async () => {
     const played = await play({});
     expect(played.troupe.tools.map(({ name }) => name)).toEqual(['mcp__files__echo']);
     expect(await call(played)).toEqual({ content: [{ type: 'text', text: 'echo {"a":1}' }] });
     expect(played.server.of('tools/call')).toHaveLength(1);
   });
 
-  it('gives the answers of a list one by one, and then always the last one.', async () => {
+  it('returns the answers of a list one by one, and then always the last one.', async () => {
     const played = await play({
       on: {
         'tools/call': [
@@ -54,7 +54,7 @@ describe('a scripted server', () => {
     for (const _ of [2, 3]) await expect(call(played)).rejects.toMatchObject({ code: 'JSON_RPC_ERROR' });
   });
 
-  it('begins with the first answer of a list that is set later.', async () => {
+  it('starts with the first answer of a list that is set later.', async () => {
     const played = await play({ on: { 'tools/call': [{}, {}] } });
     await call(played);
     const error = { code: -32_000, message: 'another' };
@@ -76,7 +76,7 @@ describe('a scripted server', () => {
     await expect(call(played)).rejects.toMatchObject({ code: 'JSON_RPC_ERROR', message });
   });
 
-  it('answers with an error if a handler gives nothing.', async () => {
+  it('answers with an error if a handler returns nothing.', async () => {
     const played = await play({ on: { 'tools/call': () => undefined } });
     await expect(call(played)).rejects.toThrow("The handler of 'tools/call' gave no result.");
   });
@@ -93,7 +93,7 @@ describe('a scripted server', () => {
     expect(problems).toEqual([]);
   });
 
-  it('refuses a script that makes no sense, and says where.', () => {
+  it('refuses an invalid script, and names the position.', () => {
     const server = createScriptedServer();
     const wrong = { tool: [], start: { fault: 'explode' }, on: { ping: [{ afterMs: -1 }, null], call: [] } };
     const why =
@@ -124,7 +124,7 @@ describe('a scripted server', () => {
     expect(server.isConnected).toBe(false);
   });
 
-  it('is slow, reports progress, and is awaited no longer than that allows.', async () => {
+  it('can be slow with progress, and the call is waited for no longer than that allows.', async () => {
     const played = await play({ on: { 'tools/call': { progress: 2, afterMs: 5_000 } } });
     const told: number[] = [];
     const answer = played.troupe.callTool(
@@ -136,14 +136,14 @@ describe('a scripted server', () => {
     expect(told).toEqual([1, 2]);
   });
 
-  it('is silent, and the call ends by its own limit.', async () => {
+  it('can be silent, and the call ends at its own limit.', async () => {
     const played = await play({ on: { 'tools/call': { fault: 'silent' } } });
     const answer = call(played);
     answer.catch(() => {});
     await expect(passTime(played.clock, answer, 120_000)).rejects.toMatchObject({ code: 'CALL_TIMEOUT' });
   });
 
-  it('crashes on a call, and is another session afterwards.', async () => {
+  it('can crash during a call, and has another session afterwards.', async () => {
     const played = await play({ on: { 'tools/call': [{ fault: 'crash' }, {}] } }, { retryCalls: 'never' });
     await expect(call(played)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
     await passTime(played.clock, whenState(played, 'files', 'ready'));
@@ -151,23 +151,23 @@ describe('a scripted server', () => {
     expect(played.server.sessions).toBe(2);
   });
 
-  it('sends bytes that are not a message, and the call is answered all the same.', async () => {
+  it('can send bytes that are not a message, and the call is answered anyway.', async () => {
     const played = await play({ on: { 'tools/call': { garbage: 'Segmentation fault' } } });
     expect(await call(played)).toMatchObject({ content: [{ text: 'echo {"a":1}' }] });
   });
 
-  it('speaks another version of the protocol, which ends it for good.', async () => {
+  it('can have an unsupported protocol version, which ends the connection permanently.', async () => {
     const { troupe } = await play({ protocolVersion: '1999-01-01' });
     expect(troupe.connection('files')!.status.error).toMatchObject({ code: 'protocol-version' });
   });
 
-  it('lists its tools in pages.', async () => {
+  it('can list its tools in pages.', async () => {
     const { troupe, server } = await play({ pages: [[tool('a')], [], [tool('b'), tool('c')]] });
     expect(troupe.tools.map((each) => each.tool)).toEqual(['a', 'b', 'c']);
     expect(server.of('tools/list').map(({ params }) => params['cursor'])).toEqual([undefined, '1', '2']);
   });
 
-  it('changes its tools during a call, and by itself.', async () => {
+  it('can change its tools during a call, and by itself.', async () => {
     const played = await play({ on: { 'tools/call': { tools: [tool('later')] } } });
     await call(played);
     await played.clock.advance(2_000);
@@ -177,13 +177,13 @@ describe('a scripted server', () => {
     expect(played.troupe.tools.map((each) => each.tool)).toEqual(['last']);
   });
 
-  it('asks the client before it answers, and repeats the client’s answer.', async () => {
+  it('can ask the client before it answers, and repeats the client’s answer.', async () => {
     const played = await play({ on: { 'tools/call': { ask: { method: 'ping' } } } });
     expect(await call(played)).toEqual({ content: [{ type: 'text', text: '{}' }] });
     expect(await played.server.ask('ping')).toEqual({});
   });
 
-  it('starts late, or never speaks, or does not start at all.', async () => {
+  it('can start late, never answer, or not start at all.', async () => {
     const late = await play({ start: { afterMs: 3_000 } });
     expect(late.troupe.connection('files')!.status).toMatchObject({ state: 'ready' });
     const mute = await play({ start: { fault: 'silent' } }, { policy: { maxAttempts: 1 } });
@@ -194,7 +194,7 @@ describe('a scripted server', () => {
     expect(dead.troupe.connection('files')!.status.error).toMatchObject({ code: 'connection-lost' });
   });
 
-  it('leaves no wait behind when its session ends.', async () => {
+  it('leaves no wait when its session ends.', async () => {
     const played = await play({ on: { 'tools/call': { afterMs: 777_000 } } });
     const answer = call(played);
     answer.catch(() => {});

@@ -16,7 +16,7 @@ function framer(maxBytes = 1_000_000): {
   return { framer: new LineFramer(sink, maxBytes), lines, oversize };
 }
 
-/** Cuts at the given places, in any order, beyond the end included. */
+/** Splits at the given positions, in any order, including those beyond the end. */
 function chunks(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
@@ -79,7 +79,7 @@ describe('the line framer', () => {
     );
   });
 
-  it('goes on with the next line after one beyond the limit', () => {
+  it('continues with the next line after one beyond the limit', () => {
     const { framer: reader, lines, oversize } = framer(4);
     for (const piece of ['123', '45', '678\nab', 'cd\n', 'abcdefgh\nx\n']) reader.push(Buffer.from(piece));
     expect(lines).toEqual(['abcd', 'x']);
@@ -89,7 +89,7 @@ describe('the line framer', () => {
     ]);
   });
 
-  it('counts what is left at the end of the stream as a line', () => {
+  it('treats the rest at the end of the stream as a line', () => {
     const { framer: reader, lines } = framer();
     reader.push(Buffer.from('whole\nrest'));
     reader.end();

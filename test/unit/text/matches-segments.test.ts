@@ -17,7 +17,7 @@ describe('a text', () => {
     expect(matchesSegments(text, pieces)).toBe(is);
   });
 
-  it('consists of its pieces with anything between them', () => {
+  it('consists of its segments with anything between them', () => {
     const between = fc.array(fc.tuple(fc.string(), fc.string()), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(fc.string(), between, (first, rest) => {

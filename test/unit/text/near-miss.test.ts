@@ -11,19 +11,19 @@ it.each([
   ['heders', 'headers', 'one mistake'],
   ['haeder', 'headers', 'two mistakes in a long word'],
   ['ARGS', 'args', 'another case'],
-  ['call-timeout-ms', 'callTimeoutMs', 'another way to join words'],
+  ['call-timeout-ms', 'callTimeoutMs', 'another way of joining words'],
   ['url', 'url', 'no mistake'],
-])('%s is near %s: %s', (word, nearest) => {
+])('%s is similar to %s: %s', (word, nearest) => {
   expect(nearestName(word, KNOWN)).toBe(nearest);
 });
 
 it.each([
   ['tags', 'two mistakes in a short word'],
   ['en', 'too short to judge'],
-  ['', 'nothing at all'],
+  ['', 'an empty text'],
   ['description', 'another word'],
   ['x'.repeat(10_000), 'anything very long'],
-])('%s is near nothing: %s', (word) => {
+])('%s is similar to no name: %s', (word) => {
   expect(nearestName(word, KNOWN)).toBeUndefined();
 });
 

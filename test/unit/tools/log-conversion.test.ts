@@ -45,7 +45,7 @@ const notesIn = (text: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as { note?: Record<string, unknown> })
     .flatMap(({ note }) => (note === undefined ? [] : [note]));
 
-/** The log with another note behind its snapshot, its checks over that as they were written then. */
+/** The log with another note after its snapshot, with the checksums of that version. */
 function withNote(note: object): string {
   const [header = '', snapshot = ''] = old.split('\n');
   const chain = new Chain(JSON.parse(header) as LogHeader);
@@ -56,7 +56,7 @@ function withNote(note: object): string {
 }
 
 describe('a log of version 1', () => {
-  it('replays without a divergence once it is converted, and its notes name their server.', async () => {
+  it('can be replayed without a divergence after the conversion, and its notes name their server.', async () => {
     const { text, entries, kept } = await converted(old);
     const report = await replayed(text);
     expect(report).toMatchObject({ problem: undefined, divergences: [], whyNoRerun: undefined, entries });
@@ -66,7 +66,7 @@ describe('a log of version 1', () => {
     expect(after.filter((note) => 'connection' in note)).toEqual([]);
   });
 
-  it('keeps the order of the fields, and what is called the same within a message.', async () => {
+  it('keeps the order of the fields, and of equal names within a message.', async () => {
     const body = { params: { connection: 'mine' } };
     const { text } = await converted(withNote({ type: 'wire', connection: 'files', bytes: 7, body }));
     expect(JSON.stringify(notesIn(text))).toBe(
@@ -75,7 +75,7 @@ describe('a log of version 1', () => {
     expect(await replayed(text)).toMatchObject({ problem: undefined, divergences: [] });
   });
 
-  it('diverges after the conversion where it did before.', async () => {
+  it('diverges after the conversion if it did before.', async () => {
     const lines = old.split('\n');
     const altered = lines.findIndex((line) => line.includes('"kind":"settle"'));
     const text = lines
@@ -94,25 +94,25 @@ describe('a log of version 1', () => {
     expect(whole.text).toBe((await converted(old)).text);
   });
 
-  it('comes from Windows, too.', async () => {
+  it('may have been saved on Windows.', async () => {
     const { text } = await converted(`\ufeff${old.replaceAll('\n', '\r\n')}`);
     expect(text).toBe((await converted(old)).text);
   });
 });
 
-describe('what cannot be converted', async () => {
+describe('an input that cannot be converted', async () => {
   const { text: done } = await converted(old);
   const lines = old.split('\n');
 
   it.each([
     ['a log of version 2', done, 'version 2'],
     ['a log of a later version', done.replace('"troupeLog":2', '"troupeLog":3'), 'version 3'],
-    ['no log', 'hello\n', 'not the header'],
+    ['text', 'hello\n', 'header'],
     ['an empty file', '', 'empty'],
-    ['a log with a line that does not fit', lines.with(4, 'hello').join('\n'), 'Line 5'],
-    ['a log with a line too few', lines.toSpliced(4, 1).join('\n'), 'Line 5'],
+    ['a log with an invalid line', lines.with(4, 'hello').join('\n'), 'Line 5'],
+    ['a log with a missing line', lines.toSpliced(4, 1).join('\n'), 'Line 5'],
     ['two logs in one file', old + old, 'another log'],
-  ])('leaves no file behind and is named: %s.', async (_, text, why) => {
+  ])('leaves no file behind, and the reason is reported: %s.', async (_, text, why) => {
     const { from, to } = given(text);
     await expect(convertLog(from, to)).rejects.toThrow(ConversionError);
     await expect(convertLog(from, to)).rejects.toThrow(why);
@@ -131,12 +131,12 @@ describe('the tool in a shell', () => {
   const run = (...args: string[]) =>
     spawnSync(process.execPath, ['tools/convert-log.mjs', ...args], { cwd, encoding: 'utf8' });
 
-  it('explains itself.', () => {
+  it('prints its usage.', () => {
     expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Usage: /), stderr: '' });
   });
 
   it.each([[[]], [[OLD]], [[OLD, 'b', 'c']], [['--colour', OLD, 'b']]])(
-    'is told what it was given wrong: %j.',
+    'refuses wrong arguments: %j.',
     (args) => {
       const { status, stdout, stderr } = run(...args);
       expect([status, stdout]).toEqual([2, '']);
@@ -144,7 +144,7 @@ describe('the tool in a shell', () => {
     },
   );
 
-  it('converts, and says in one line why it cannot.', () => {
+  it('converts, and reports in one line why it cannot.', () => {
     const { from, to } = given(old);
     expect(run(from, to)).toMatchObject({ status: 0, stderr: '' });
     const { status, stderr } = run(to, `${to}.again`);

@@ -23,7 +23,7 @@ const problems = (heading: string, ...steps: string[]): readonly string[] =>
   tracesIn(page(heading, ...steps)).flatMap((trace) => problemsOf(graph, trace));
 
 describe('the shortest chain', () => {
-  it('follows imports, and goes against them for callbacks.', () => {
+  it('follows imports, and reverses them for callbacks.', () => {
     expect(shortestChain(graph, ['src/watch.ts', 'machines/machine.ts'])).toEqual([
       { file: 'src/watch.ts' },
       { file: 'src/troupe.ts', link: 'is imported by' },
@@ -32,7 +32,7 @@ describe('the shortest chain', () => {
     ]);
   });
 
-  it('passes through every point, and through a file that both import only if that is a point.', () => {
+  it('passes through every point, and through a common import only if that is a point.', () => {
     const files = (...points: string[]) => shortestChain(graph, points)?.map(({ file }) => file);
     expect(files('src/watch.ts', 'src/servers.ts')).toEqual([
       'src/watch.ts',
@@ -81,17 +81,17 @@ describe('a listed trace', () => {
     }
   });
 
-  it('must not leave out a link, name a file that is gone, or be longer than its limit.', () => {
+  it('must not omit a link, name a missing file, or be longer than its limit.', () => {
     expect(problems('Edited', '`src/watch.ts`', '`src/servers.ts`')).toEqual([
-      'Edited: Nothing links src/watch.ts and src/servers.ts.',
+      expect.stringMatching(/^Edited: .*src\/watch\.ts.*src\/servers\.ts/),
     ]);
     expect(problems('Edited', '`src/watch.ts`', '`src/servers.ts` (by way of `src/alone.ts`)')).toEqual([
-      'Edited: Nothing links src/watch.ts and src/alone.ts.',
-      'Edited: Nothing links src/alone.ts and src/servers.ts.',
+      expect.stringMatching(/^Edited: .*src\/watch\.ts.*src\/alone\.ts/),
+      expect.stringMatching(/^Edited: .*src\/alone\.ts.*src\/servers\.ts/),
     ]);
-    expect(problems('Edited', '`src/gone.ts`')).toEqual(['Edited: There is no file src/gone.ts.']);
+    expect(problems('Edited', '`src/gone.ts`')).toEqual([expect.stringMatching(/^Edited: .*src\/gone\.ts/)]);
     expect(problems('Edited (at most 1 files)', '`src/troupe.ts`', '`src/watch.ts`')).toEqual([
-      'Edited: 2 files are more than 1.',
+      expect.stringMatching(/^Edited: .*2.*1/),
     ]);
   });
 });
@@ -100,7 +100,7 @@ describe('the tools in a shell', () => {
   const cwd = fileURLToPath(new URL('../../..', import.meta.url));
   const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
 
-  it.each(['tools/trace-files.mjs', 'tools/mutants/main.mjs'])('%s explains itself.', (tool) => {
+  it.each(['tools/trace-files.mjs', 'tools/mutants/main.mjs'])('%s prints its usage.', (tool) => {
     expect(run(tool, '--help')).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/^Usage: /),
@@ -122,10 +122,10 @@ describe('the tools in a shell', () => {
     expect(stderr).not.toMatch(/ENOENT|\n +at /);
   });
 
-  it('a page that lists no trace does not pass.', () => {
+  it('a page without traces fails the check.', () => {
     expect(run('tools/trace-files.mjs', '--check', 'CHANGELOG.md')).toMatchObject({
       status: 1,
-      stderr: 'CHANGELOG.md lists no trace.\n',
+      stderr: expect.stringContaining('CHANGELOG.md'),
     });
   });
 });

@@ -9,7 +9,7 @@ function gate(): { gate: NoiseGate; clock: HandClock; bursts: NoiseBurst[] } {
 }
 
 describe('the noise gate', () => {
-  it('makes one report of a burst, with the count and the first line', async () => {
+  it('reports a burst once, with the count and the first line', async () => {
     const { gate: noise, clock, bursts } = gate();
     for (let line = 1; line <= 500; line += 1) noise.add(`line ${line}`);
     expect(bursts).toEqual([]);
@@ -17,7 +17,7 @@ describe('the noise gate', () => {
     expect(bursts).toEqual([{ count: 500, sample: 'line 1' }]);
   });
 
-  it('reports noise that goes on for an hour less and less often, and loses no line', async () => {
+  it('reports continuous noise less and less often, and counts every line', async () => {
     const { gate: noise, clock, bursts } = gate();
     for (let second = 0; second < 3_600; second += 1) {
       noise.add('tick');
@@ -28,7 +28,7 @@ describe('the noise gate', () => {
     expect(bursts.reduce((sum, { count }) => sum + count, 0)).toBe(3_600);
   });
 
-  it('reports promptly again after it has been quiet, and holds no timer meanwhile', async () => {
+  it('reports promptly again after a quiet period, and has no timer in the meantime', async () => {
     const { gate: noise, clock, bursts } = gate();
     noise.add('first');
     await clock.advance(10_000);
@@ -38,7 +38,7 @@ describe('the noise gate', () => {
     expect(bursts.map(({ sample }) => sample)).toEqual(['first', 'second']);
   });
 
-  it('reports at once what it holds when it is flushed', () => {
+  it('reports pending noise at once when it is flushed', () => {
     const { gate: noise, clock, bursts } = gate();
     noise.add('last words');
     noise.flush();

@@ -96,14 +96,14 @@ describe('the request for trust', () => {
     expect(JSON.stringify(request)).not.toContain('evil');
   });
 
-  it('shows the names of headers, and no value.', () => {
+  it('shows the names of headers, but no values.', () => {
     const headers = { 'X-Key': 'secret-1', Authorization: 'Bearer ${TOKEN}' };
     const request = toTrustRequest(spec({ ...PLAIN_REMOTE, headers }));
     expect(request).toMatchObject({ headers: ['Authorization', 'X-Key'], variables: ['TOKEN'] });
     expect(JSON.stringify(request)).not.toContain('secret-1');
   });
 
-  it('differs if the file proposes another answer for an input of the entry.', () => {
+  it('differs if the file has another default for an input of the entry.', () => {
     const config = { command: '${input:tool}', args: ['${input:pin}'] };
     const proposing = (tool: string, pin: string) =>
       toTrustRequest(
@@ -242,7 +242,7 @@ describe('the request for trust', () => {
     ['a long path', `https://x/${'a'.repeat(1_000_000)}`],
     ['many variables in the host', `https://x${'${A}'.repeat(50_000)}/`],
     ['many variables in the path', `https://x/${'${A:-b}'.repeat(50_000)}`],
-  ])('is made in the time that its address takes: %s', (_, url) => {
+  ])('is created in time proportional to the length of the address: %s', (_, url) => {
     expect(toTrustRequest(spec({ url })).url).toMatch(/^https:\/\/x/);
   });
 
@@ -254,7 +254,7 @@ describe('the request for trust', () => {
     expect(JSON.stringify(request)).not.toContain('secret-');
   });
 
-  it('shows a proposed answer that decides what runs or is reached, even if it is declared a password.', () => {
+  it('shows a default that decides what runs or is reached, even if it is declared a password.', () => {
     const asked = (text: string) => [text, { id: text, default: `${text}.example`, password: true }] as const;
     const inputs = new Map([asked('a'), asked('b')]);
     const program = { command: '${input:a}', env: { B: '${input:b}' } };

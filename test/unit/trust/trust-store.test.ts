@@ -121,7 +121,7 @@ describe('a store in files', () => {
     expect(await store.has(LAMP.hash)).toBe(true);
   });
 
-  it('cannot be read through a hash that is a path.', async () => {
+  it('cannot be left through a hash that is a path.', async () => {
     const store = createFileTrustStore({ folder: newFolder() });
     await expect(store.has('../../etc/passwd')).rejects.toThrow(TypeError);
     await expect(store.revoke('../x')).rejects.toThrow(TypeError);
@@ -142,7 +142,7 @@ describe('a store in files', () => {
     const onChange = vi.fn<() => void>();
     const stop = createFileTrustStore({ folder }).watch?.(onChange) ?? (() => {});
     const other = createFileTrustStore({ folder });
-    // The watch begins some time after it was asked for.
+    // The watch starts some time after the request.
     await vi.waitFor(
       async () => {
         await other.trust(LAMP);
@@ -153,7 +153,7 @@ describe('a store in files', () => {
     stop();
   });
 
-  it('is in the user’s configuration if the host names no folder.', async () => {
+  it('is in the user’s configuration if the host sets no folder.', async () => {
     const home = join(root, 'config');
     vi.stubEnv('XDG_CONFIG_HOME', home);
     try {

@@ -1,4 +1,4 @@
-/** One account without a troupe: the events its chart gets, and the outcome for those who wait. */
+/** One account without a troupe: the events its chart gets, and the outcome for waiting connections. */
 import { describe, expect, it } from 'vitest';
 import type { AuthSession } from '../../../../src/auth/account/account.js';
 import { ownAccount } from '../../../../src/auth/account/make-account.js';
@@ -25,19 +25,19 @@ async function open(url: string, store: TokenStore = createMemoryTokenStore()) {
     roots,
     id: 'signIn:1',
   });
-  const told = { events: 0 };
+  const counts = { events: 0 };
   const kill = (): void => roots.ref('signIn:1')?.send(null);
   roots.ref('signIn:1')?.system.inspect(({ type }) => {
-    if (type === '@xstate.event') told.events += 1;
+    if (type === '@xstate.event') counts.events += 1;
   });
-  return { account, roots, crashes, told, kill };
+  return { account, roots, crashes, counts, kill };
 }
 
 /** Waits for a sign-in; `asked` resolves with its URL. */
 function waitAt(account: AuthSession, signal = within()) {
-  let tell: (url: string | undefined) => void;
-  const asked = new Promise<string | undefined>((resolve) => (tell = resolve));
-  const done = account.signIn((url) => tell(url), signal);
+  let resolveUrl: (url: string | undefined) => void;
+  const asked = new Promise<string | undefined>((resolve) => (resolveUrl = resolve));
+  const done = account.signIn((url) => resolveUrl(url), signal);
   done.catch(() => {});
   return {
     get asked() {
@@ -52,19 +52,19 @@ function waitAt(account: AuthSession, signal = within()) {
 const close = (account: AuthSession): Promise<void> => account.close(new AbortController().signal);
 
 describe('an account', () => {
-  it('sends its chart nothing for a request whose token is fresh.', async () => {
+  it('sends its chart no event for a request whose token is fresh.', async () => {
     const port = await servers.start();
     const store = createMemoryTokenStore([[{ server: port.url, client: '' }, { tokens: port.issue() }]]);
-    const { account, told } = await open(port.url, store);
+    const { account, counts } = await open(port.url, store);
     expect(await account.token()).toBe('access-1');
-    const { events } = told;
+    const { events } = counts;
     expect(await account.token()).toBe('access-1');
     expect(events).toBeGreaterThan(0);
-    expect(told.events).toBe(events);
+    expect(counts.events).toBe(events);
     await close(account);
   });
 
-  it('asks again once its chart has crashed, and drops the sign-in before.', async () => {
+  it('asks again after its chart has crashed, and drops the former sign-in.', async () => {
     const port = await servers.start();
     const { account, crashes, kill } = await open(port.url);
     const first = waitAt(account);
@@ -81,7 +81,7 @@ describe('an account', () => {
     await close(account);
   });
 
-  it('rejects those who wait when it closes, and those who come later.', async () => {
+  it('rejects waiting sign-ins when it closes, and later ones.', async () => {
     const port = await servers.start();
     const { account } = await open(port.url);
     const waiting = waitAt(account);
@@ -93,7 +93,7 @@ describe('an account', () => {
     expect(await account.token()).toBeUndefined();
   });
 
-  it('stops asking when the last one who waits leaves, and asks again for the next.', async () => {
+  it('stops asking when the last waiting connection leaves, and asks again for the next one.', async () => {
     const port = await servers.start();
     const { account } = await open(port.url);
     const [one, two] = [new AbortController(), new AbortController()];

@@ -72,7 +72,7 @@ const STORES: readonly (readonly [string, () => TokenStore])[] = [
 ];
 
 describe.each(STORES)('a store in %s', (_, make) => {
-  it('gives back what was written, to its owner only, until it is forgotten.', async () => {
+  it('returns what was written, only for its owner, until it is forgotten.', async () => {
     const store = make();
     expect(await store.read(OWNER)).toBeUndefined();
     await store.write(OWNER, SIGN_IN);
@@ -85,7 +85,7 @@ describe.each(STORES)('a store in %s', (_, make) => {
     expect(await store.read(OWNER)).toBeUndefined();
   });
 
-  it('lets one after the other change the sign-in of an owner, a failed one included.', async () => {
+  it('serializes changes of the sign-in of one owner, even after a failure.', async () => {
     const store = make();
     const order: string[] = [];
     const gate = createGate();
@@ -113,7 +113,7 @@ describe.each(STORES)('a store in %s', (_, make) => {
     expect(order.indexOf('other')).toBeLessThan(order.indexOf('first ends'));
   });
 
-  it('stops waiting for its turn when its signal aborts.', async () => {
+  it('stops waiting for exclusive access when its signal aborts.', async () => {
     const store = make();
     const gate = createGate();
     const begun = createGate();
@@ -133,7 +133,7 @@ describe.each(STORES)('a store in %s', (_, make) => {
 });
 
 describe('a store in files', () => {
-  it('writes files that only the user can read, whole or not at all, without a secret in a name.', async () => {
+  it('writes files atomically, readable only by the user, without secrets in their names.', async () => {
     const place = fresh();
     const store = createFileTokenStore({ folder: place });
     await Promise.all(Array.from({ length: 10 }, () => store.write(OWNER, SIGN_IN)));
@@ -171,7 +171,7 @@ describe('a store in files', () => {
 });
 
 describe('a store in the keychain', () => {
-  it('says what is missing where the peer is not installed.', async () => {
+  it('names the missing package if it is not installed.', async () => {
     const store = createKeychainTokenStore({ load: () => Promise.reject(new Error('not found')) });
     await expect(store.read(OWNER)).rejects.toThrow(ConfigError);
     await expect(store.read(OWNER)).rejects.toThrow(/@napi-rs\/keyring/);
@@ -185,11 +185,11 @@ describe('a lock file', () => {
     return path;
   };
 
-  it('is there while the work runs, and gone afterwards.', async () => {
+  it('exists while the work runs, and is deleted afterwards.', async () => {
     const path = lock();
     const held = await withLock(path, async () => readFileSync(path, 'utf8'), terms);
     expect(held).toMatch(new RegExp(`^${process.pid} `));
-    expect(() => statSync(path)).toThrow(/ENOENT/);
+    expect(() => statSync(path)).toThrow('ENOENT');
   });
 
   it('is taken over from a process that has died.', async () => {
@@ -199,7 +199,7 @@ describe('a lock file', () => {
     expect(await bounded(withLock(path, async () => 'ran', terms))).toBe('ran');
   });
 
-  it('is taken over if it was not touched for long, whichever process made it.', async () => {
+  it('is taken over if it was not touched for long, whichever process created it.', async () => {
     const path = lock();
     writeFileSync(path, `${process.pid} another-machine abc`);
     const before = new Date(Date.now() - 60_000);
@@ -207,13 +207,13 @@ describe('a lock file', () => {
     expect(await bounded(withLock(path, async () => 'ran', terms))).toBe('ran');
   });
 
-  it('is left alone when somebody else has taken it over meanwhile.', async () => {
+  it('is not deleted if another process has taken it over in the meantime.', async () => {
     const path = lock();
-    await withLock(path, async () => writeFileSync(path, 'somebody else'), terms);
-    expect(readFileSync(path, 'utf8')).toBe('somebody else');
+    await withLock(path, async () => writeFileSync(path, 'another owner'), terms);
+    expect(readFileSync(path, 'utf8')).toBe('another owner');
   });
 
-  it('does not lose the result of the work if it cannot be released.', async () => {
+  it('does not lose the result of the work if it cannot be deleted.', async () => {
     const path = lock();
     const work = async (): Promise<string> => {
       rmSync(path);
@@ -223,7 +223,7 @@ describe('a lock file', () => {
     expect(await bounded(withLock(path, work, terms))).toBe('the tokens');
   });
 
-  it('changes nothing of the process it is used in.', async () => {
+  it('does not affect the process.', async () => {
     const before = [process.emit, process.cwd, process.eventNames().length];
     await withLock(lock(), async () => {}, terms);
     expect([process.emit, process.cwd, process.eventNames().length]).toEqual(before);

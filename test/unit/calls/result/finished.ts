@@ -1,4 +1,4 @@
-/** What work that pauses comes to, without the pauses. */
+/** The result of work that pauses, without the pauses. */
 export function finished<T>(work: Generator<undefined, T, undefined>): T {
   for (;;) {
     const step = work.next();

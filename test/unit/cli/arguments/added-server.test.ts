@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { splitWords, toAddedServer } from '../../../../src/cli/arguments/flags.js';
 
 describe('--add', () => {
-  it('takes an address as a remote server, whatever stands in it.', () => {
+  it('takes a URL as a remote server, whatever it contains.', () => {
     expect(toAddedServer('docs=https://example.com/mcp?team=a=b')).toEqual({
       name: 'docs',
       config: { url: 'https://example.com/mcp?team=a=b' },
@@ -18,15 +18,15 @@ describe('--add', () => {
   });
 
   it.each(['files', '=node', 'files=', 'files=  ', '', "files='' x"])(
-    'refuses %j, which names no server or no command.',
+    'refuses %j, which has no server name or no command.',
     (text) => {
       expect(() => toAddedServer(text)).toThrow(/^--add/);
     },
   );
 
-  it('never repeats the value in what it says, since that may be secret.', () => {
-    expect(() => toAddedServer("files=node 'hunter2")).toThrow(/^--add files: a quote is not closed$/);
-    expect(() => toAddedServer('hunter2')).toThrow(/^--add: expected NAME=COMMAND-OR-URL$/);
+  it('never repeats the value in an error, since it may be secret.', () => {
+    expect(() => toAddedServer("files=node 'hunter2")).toThrow(/^(?!.*hunter2)--add files:/);
+    expect(() => toAddedServer('hunter2')).toThrow(/^(?!.*hunter2)--add:/);
   });
 });
 
@@ -38,11 +38,11 @@ describe('a command line', () => {
     [`a "" b`, ['a', '', 'b']],
     [String.raw`C:\bin\node.exe C:\x y`, [String.raw`C:\bin\node.exe`, String.raw`C:\x`, 'y']],
     ['  ', []],
-  ])('%j has the words %j.', (line, words) => {
+  ])('%j splits into the words %j.', (line, words) => {
     expect(splitWords(line)).toEqual(words);
   });
 
-  it('with a quote that is not closed has none.', () => {
+  it('with an unclosed quote has no words.', () => {
     expect(splitWords('a "b')).toBeUndefined();
   });
 });

@@ -23,19 +23,19 @@ function makeTool(server: string, tool: string, name = `mcp__${server}__${tool}`
   };
 }
 
-describe('the servers that can have a tool', () => {
-  it.each(SERVERS)('include %j for every name its tools can get.', (server) => {
+describe('the candidate servers for a tool', () => {
+  it.each(SERVERS)('include %j for every exposed name that its tools can have.', (server) => {
     const tools = ['read', 'a.b', 'y'.repeat(80), ''].map((tool) => ({ server, tool }));
     for (const name of exposedNames(tools, 'mcp__{server}__{tool}').values()) {
       expect(candidateServers(name, SERVERS)).toContain(server);
     }
   });
 
-  it.each(SERVERS)('include %j for its tools by their own names.', (server) => {
+  it.each(SERVERS)('include %j for its tools by their raw names.', (server) => {
     expect(candidateServers(`${server}/read`, SERVERS)).toContain(server);
   });
 
-  it('are few: one that cannot have it is not started.', () => {
+  it('exclude servers that cannot have the tool, so that they are not started.', () => {
     expect(candidateServers('mcp__fs__read', SERVERS)).toEqual(['fs']);
     expect(candidateServers('mcp__fs__more__read', SERVERS)).toEqual(['fs', 'fs__more']);
     expect(candidateServers('a/b/c', ['a', 'a/b', 'b'])).toEqual(['a', 'a/b']);
@@ -43,17 +43,17 @@ describe('the servers that can have a tool', () => {
   });
 });
 
-describe('a wanted tool', () => {
+describe('a requested tool', () => {
   const tools = [makeTool('a', 'b/c', 'mcp__a__b_c_12345678'), makeTool('a/b', 'c', 'x'), makeTool('a', 'd')];
 
-  it('is found by its name for the model first, then by its own.', () => {
+  it('is found by its exposed name first, then by its raw name.', () => {
     expect(findTool('mcp__a__d', tools)).toBe(tools[2]);
     expect(findTool('a/d', tools)).toBe(tools[2]);
     expect(findTool('a/b/c', tools)).toBe(tools[0]);
     expect(findTool('a/e', tools)).toBeUndefined();
   });
 
-  it('that nobody has is answered with the nearest name, in the form that was asked for.', () => {
+  it('that does not exist leads to a suggestion in the form that the user typed.', () => {
     expect(noSuchTool('mcp__a__e', ['a'], [makeTool('a', 'd')])).toBe(
       "no tool of a is called 'mcp__a__e'; did you mean 'mcp__a__d'?",
     );
@@ -63,7 +63,7 @@ describe('a wanted tool', () => {
     expect(noSuchTool('a/other', ['a', 'a/b'], tools)).toBe("no tool of a or a/b is called 'a/other'");
   });
 
-  it('of a server that nobody configured is answered with the nearest server.', () => {
+  it('of a server that is not configured leads to a suggestion of a similar server.', () => {
     expect(noServerFor('mcp__filse__read', ['files'])).toBe(
       "no server is called 'filse'; did you mean 'files'?",
     );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderCallResult } from '../../../../src/cli/commands/call-command.js';
 
 describe('the result of a call', () => {
-  it('is its text as it is, and JSON for everything else.', () => {
+  it('is its text unchanged, and JSON for everything else.', () => {
     const content = [
       { type: 'text' as const, text: 'a\n  b' },
       { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' },
@@ -13,7 +13,7 @@ describe('the result of a call', () => {
     );
   });
 
-  it('is its structured content where that is all there is.', () => {
+  it('is its structured content if there is nothing else.', () => {
     expect(renderCallResult({ content: [], structuredContent: { a: 1 } })).toBe('{\n  "a": 1\n}');
     expect(renderCallResult({ content: [] })).toBe('');
   });
@@ -21,9 +21,9 @@ describe('the result of a call', () => {
   it.each([
     ['no content', { structuredContent: { a: 1 } }, '{\n  "a": 1\n}'],
     ['nothing', {}, ''],
-    ['a text for its content', { content: 'done' }, '"done"'],
-    ['blocks that are none', { content: [null, { type: 'text' }, 7] }, 'null\n{\n  "type": "text"\n}\n7'],
-  ])('is shown as it is where a server sends %s.', (_, result, shown) => {
+    ['a text as content', { content: 'done' }, '"done"'],
+    ['invalid blocks', { content: [null, { type: 'text' }, 7] }, 'null\n{\n  "type": "text"\n}\n7'],
+  ])('is shown as received if a server sends %s.', (_, result, shown) => {
     expect(renderCallResult(result as never)).toBe(shown);
   });
 });

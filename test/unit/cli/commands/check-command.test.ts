@@ -15,7 +15,7 @@ function makeTroupe(start: (name: string) => Promise<void>): Pick<Troupe, 'statu
 }
 
 describe('a check', () => {
-  it('wakes every lazy server, and leaves what becomes of it to its status.', async () => {
+  it('wakes every lazy server, and ignores failures, which the status shows.', async () => {
     const woken: string[] = [];
     const troupe = makeTroupe(async (name) => {
       woken.push(name);
@@ -25,7 +25,7 @@ describe('a check', () => {
     expect(woken).toEqual(['lazy', 'broken']);
   });
 
-  it('that was interrupted meanwhile is over.', async () => {
+  it('ends if it is interrupted.', async () => {
     const stop = new AbortController();
     const troupe = makeTroupe(async () => stop.abort(new Error('interrupted')));
     await expect(wakeDormant(troupe, stop.signal)).rejects.toThrow('interrupted');

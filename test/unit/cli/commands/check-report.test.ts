@@ -9,7 +9,7 @@ const FAILED = { failed: { permanent: 'waiting' } };
 const SIGNING_IN = { configuring: { authorizing: 'signingIn' } };
 
 describe('the explanation of a failure', () => {
-  it('of a process tells how it ended, what it said last, and which attempt that was.', () => {
+  it('of a process has the exit, the last output and the number of the attempt.', () => {
     const columns = {
       attempt: 2,
       error: makeFailure({ hint: 'Look.', exit: { code: 3, signal: null } }),
@@ -28,12 +28,12 @@ describe('the explanation of a failure', () => {
     ]);
   });
 
-  it('of a process that was killed names the signal.', () => {
+  it('of a killed process names the signal.', () => {
     const error = makeFailure({ exit: { code: null, signal: 'SIGKILL' } });
     expect(explain(makeStatus({ error }, FAILED))).toContain('exit: signal SIGKILL');
   });
 
-  it('of an HTTP server tells status, challenge and the start of the body.', () => {
+  it('of an HTTP server has the status, the challenge and the start of the body.', () => {
     const error = makeFailure({
       code: 'auth-required',
       message: 'Refused.',
@@ -52,7 +52,7 @@ describe('the explanation of a failure', () => {
     ]);
   });
 
-  it('that wants a sign-in names the command for it where no address is known.', () => {
+  it('of a required sign-in names the command for it if no address is known.', () => {
     const error = makeFailure({ code: 'auth-required', message: 'Refused.', hint: 'Sign in.' });
     expect(explain(makeStatus({ attempt: 0, error }, SIGNING_IN))).toEqual([
       'auth-required: Refused.',
@@ -61,25 +61,25 @@ describe('the explanation of a failure', () => {
     ]);
   });
 
-  it('tells the start of a body once where the message holds all of it.', () => {
+  it('omits the start of the body if the message contains all of it.', () => {
     const explained = (message: string, bodyStart: string) =>
       explain(makeStatus({ error: makeFailure({ message, http: { status: 500, bodyStart } }) }, FAILED));
     expect(explained('HTTP 500: {"a":1}', '{"a":1}').join('\n')).not.toContain('body starts');
     expect(explained('HTTP 500: {"a"…', '{"a":1}')).toContain('body starts: {"a":1}');
   });
 
-  it('counts no attempt where none was made.', () => {
+  it('has no attempt if none was made.', () => {
     expect(explain(makeStatus({ attempt: 0, error: makeFailure() }, FAILED))).toEqual([
       'process-exited: The server exited with code 3.',
     ]);
   });
 
-  it('names the state where there is no failure.', () => {
+  it('names the state if there is no failure.', () => {
     expect(explain(makeStatus({}, { configuring: 'awaitingTrust' }))).toEqual(['it is waiting for trust']);
     expect(explain(makeStatus({}, 'stopped'))).toEqual(['it is stopped']);
   });
 
-  it('holds nothing that steers the terminal.', () => {
+  it('contains nothing that controls the terminal.', () => {
     const error = makeFailure({
       message: 'a\u001B[2Jb',
       http: { status: 500, bodyStart: '\u001B]0;x\u0007c' },
@@ -95,7 +95,7 @@ describe('the explanation of a failure', () => {
 });
 
 describe('the report of a check', () => {
-  it('has a line for each server, and tells how many of those that are wanted are ready.', () => {
+  it('has a line for each server and counts the ready ones among the enabled ones.', () => {
     const timings = {
       configuringMs: 1,
       queuedMs: null,

@@ -16,7 +16,7 @@ useInotify();
 useLeakCheck();
 const servers = useAuthorizationServers();
 
-/** Where the user's data is, by platform. */
+/** The folders of the user's data, by platform. */
 const PLACES = ['XDG_DATA_HOME', 'HOME', 'LOCALAPPDATA'] as const;
 const before = PLACES.map((name) => process.env[name]);
 let folder: string;
@@ -34,7 +34,7 @@ afterEach(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-class HeardStream extends FakeStream {
+class WatchedStream extends FakeStream {
   readonly #watch = createWatch();
 
   override _write(chunk: string | Buffer, encoding: BufferEncoding, done: () => void): void {
@@ -42,7 +42,7 @@ class HeardStream extends FakeStream {
     this.#watch.changed();
   }
 
-  async heard(pattern: RegExp): Promise<string> {
+  async matching(pattern: RegExp): Promise<string> {
     await this.#watch.until(() => pattern.test(this.written));
     return pattern.exec(this.written)?.[1] ?? '';
   }
@@ -55,7 +55,7 @@ interface Finished {
 }
 
 function start(...args: readonly string[]) {
-  const [stdout, stderr] = [new HeardStream(), new HeardStream()];
+  const [stdout, stderr] = [new WatchedStream(), new WatchedStream()];
   const finished = run(args, { stdout, stderr, stdin: Readable.from([]), env: {} }).then(
     (code): Finished => ({ code, stdout: stdout.written, stderr: stderr.written }),
   );
@@ -70,12 +70,12 @@ function configure(servers: Readonly<Record<string, unknown>>): string {
 
 async function login(port: AuthorizationServer, ...flags: readonly string[]): Promise<Finished> {
   const { stderr, finished } = start('login', 'port', '--add', `port=${port.url}`, ...flags);
-  await signInAt(await bounded(stderr.heard(/^(http:\S+authorize\S+)$/m)));
+  await signInAt(await bounded(stderr.matching(/^(http:\S+authorize\S+)$/m)));
   return finished;
 }
 
 describe('troupe login', () => {
-  it('tells where to sign in, waits, and proves it; the other commands use it from then on.', async () => {
+  it('prints where to sign in, waits, and verifies the sign-in, which the other commands use from then on.', async () => {
     const port = await servers.start();
     const add = ['--add', `port=${port.url}`];
     const done = await login(port);
@@ -91,31 +91,31 @@ describe('troupe login', () => {
     expect(port.grants()).toEqual(['authorization_code', 'refresh_token']);
   });
 
-  it('gives JSON where that is wanted, and nothing else on stdout.', async () => {
+  it('prints only JSON on stdout with --json.', async () => {
     const { stdout } = await login(await servers.start(), '--json');
     expect(JSON.parse(stdout)).toEqual({ server: 'port', signedIn: true, toolCount: 1 });
   });
 
-  it('fails with the cause where nobody can sign in.', async () => {
+  it('fails with the cause if no sign-in is possible.', async () => {
     const port = await servers.start({ metadata: { issuer: 'https://bank.example' } });
     const { code, stdout, stderr } = await start('login', 'port', '--add', `port=${port.url}`).finished;
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('identifies itself as another one');
   });
 
-  it('says why an answer was not taken, and waits on.', async () => {
+  it('reports why an answer was rejected, and keeps waiting.', async () => {
     const port = await servers.start();
     const { stderr, finished } = start('login', 'port', '--add', `port=${port.url}`);
-    const right = new URL(await agree(await bounded(stderr.heard(/^(http:\S+authorize\S+)$/m))));
+    const right = new URL(await agree(await bounded(stderr.matching(/^(http:\S+authorize\S+)$/m))));
     const wrong = new URL(right);
     wrong.searchParams.set('code', 'code-of-yesterday');
     expect((await visit(wrong.href)).status).toBe(400);
-    await bounded(stderr.heard(/^The sign-in to port failed: (invalid_grant)$/m));
+    await bounded(stderr.matching(/^The sign-in to port failed: (invalid_grant)$/m));
     await visit(right.href);
     expect(await finished).toMatchObject({ code: 0, stdout: 'port: signed in, 1 tool\n' });
   });
 
-  it('fails where the sign-in cannot be kept, and says why.', async () => {
+  it('fails if the sign-in cannot be stored, and reports why.', async () => {
     const file = configure({});
     for (const name of PLACES) process.env[name] = file;
     const { code, stdout, stderr } = await login(await servers.start());
@@ -143,7 +143,7 @@ describe('troupe login', () => {
 });
 
 describe('troupe logout', () => {
-  it('forgets the sign-in, tells the authorization server, and nobody is asked by other commands.', async () => {
+  it('deletes the sign-in, revokes it at the authorization server, and other commands start no new one.', async () => {
     const port = await servers.start();
     const add = ['--add', `port=${port.url}`];
     await login(port);
@@ -161,11 +161,11 @@ describe('troupe logout', () => {
     });
   });
 
-  it('says that was not signed in where a sign-in was only begun, and forgets what was kept of it.', async () => {
+  it('reports that there was no sign-in if one was only started, and deletes what was stored of it.', async () => {
     const port = await servers.start();
     const add = ['--add', `port=${port.url}`];
     const { stderr, finished } = start('login', 'port', ...add);
-    const url = new URL(await bounded(stderr.heard(/^(http:\S+authorize\S+)$/m)));
+    const url = new URL(await bounded(stderr.matching(/^(http:\S+authorize\S+)$/m)));
     const back = new URL(url.searchParams.get('redirect_uri') ?? '');
     back.searchParams.set('error', 'access_denied');
     back.searchParams.set('state', url.searchParams.get('state') ?? '');
@@ -179,7 +179,7 @@ describe('troupe logout', () => {
     expect(port.to('POST /register')).toHaveLength(2);
   });
 
-  it('tells the authorization server also where its metadata is somewhere else.', async () => {
+  it('revokes at an authorization server whose metadata is at another address.', async () => {
     const documents = (origin: string): Readonly<Record<string, object>> => ({
       '/somewhere': { resource: `${origin}/mcp`, authorization_servers: [`${origin}/tenant`] },
       '/.well-known/oauth-authorization-server/tenant': {
@@ -210,7 +210,7 @@ describe('troupe logout', () => {
     expect(port.to('POST /revoke')).toHaveLength(1);
   });
 
-  it('needs no more of an entry than its address.', async () => {
+  it('needs only the address of an entry.', async () => {
     const port = await servers.start();
     await login(port);
     const config = configure({
@@ -226,7 +226,7 @@ describe('troupe logout', () => {
     });
   });
 
-  it('says what is missing in an address, and what to do.', async () => {
+  it('reports a missing variable in an address, and what to do.', async () => {
     const config = configure({ port: { url: 'https://${NO_SUCH_VARIABLE}/mcp' } });
     const { code, stderr } = await start('logout', 'port', '--config', config).finished;
     expect([code, stderr]).toEqual([
@@ -236,7 +236,7 @@ describe('troupe logout', () => {
     ]);
   });
 
-  it('works where the server is gone.', async () => {
+  it('works if the server is gone.', async () => {
     const port = await servers.start();
     await login(port);
     await port.server.close();

@@ -1,4 +1,4 @@
-/** What `troupe replay` makes of files, folders and names as people have them. */
+/** How `troupe replay` handles files, folders and names as they occur in practice. */
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -45,7 +45,7 @@ async function recorded(...names: readonly string[]): Promise<string> {
   return target.text;
 }
 
-/** A recording that was begun while its server was up, which was lost then and came back. */
+/** A recording that was started while its server was up; later the server was lost and came back. */
 async function recordedFromTheMiddle(): Promise<string> {
   const target = new MemoryLog();
   const server = new ScriptedServer();
@@ -66,7 +66,7 @@ async function run(files: readonly string[], flags: Partial<ReplayFlags> = {}) {
   return { code, stdout: stdout.written, stderr: stderr.written };
 }
 
-/** The two last files of a recording that was too long for one, the older one first. */
+/** The two last files of a recording that was too long for one file, the older one first. */
 async function parts(): Promise<readonly [string, string]> {
   const path = join(folder, 'long.jsonl');
   const troupe = createTroupe({ servers: {}, record: { target: path, maxBytes: 5_000 } });
@@ -79,7 +79,7 @@ async function parts(): Promise<readonly [string, string]> {
   return [`${path}.1`, path];
 }
 
-describe('a log that troupe replay is given', () => {
+describe('a log given to troupe replay', () => {
   it('may be a pipe.', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
@@ -87,7 +87,7 @@ describe('a log that troupe replay is given', () => {
     expect(played).toMatchObject({ code: 0, stdout: expect.stringContaining('no divergence') });
   });
 
-  it('is no pipe where it has to be read twice, which is said before it is read.', async () => {
+  it('must not be a pipe if it has to be read twice, and is refused before it is read.', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const flags = { exportFixture: join(folder, 'fixture') };
@@ -95,7 +95,7 @@ describe('a log that troupe replay is given', () => {
     await expect(run([pipe, log])).rejects.toThrow(/pipe' is not a file, which several parts need/);
   });
 
-  it('is not read to its end where a part is cut off that others follow.', async () => {
+  it('is not read on after a part that was cut off if others follow.', async () => {
     const [older, newer] = await parts();
     expect(await run([newer, older])).toMatchObject({ code: 0, stderr: '' });
     writeFileSync(older, readFileSync(older).subarray(0, -10));
@@ -105,7 +105,7 @@ describe('a log that troupe replay is given', () => {
     expect(stderr).toMatch(/long\.jsonl: not replayed, because the part before it is incomplete\.$/m);
   });
 
-  it('is none where its very first line is cut off: nothing was replayed, and that is no success.', async () => {
+  it('is no log if its first line is cut off: nothing is replayed, and the command fails.', async () => {
     const begun = join(folder, 'begun.jsonl');
     writeFileSync(begun, readFileSync(log).subarray(0, 200));
     expect(await run([begun])).toMatchObject({
@@ -118,7 +118,7 @@ describe('a log that troupe replay is given', () => {
   it.each([
     ['an older', 1],
     ['a newer', 3],
-  ])('is not read where it has %s version, and nothing is exported.', async (_, version) => {
+  ])('is not read if it has %s version, and nothing is exported.', async (_, version) => {
     writeFileSync(log, readFileSync(log, 'utf8').replace('"troupeLog":2', `"troupeLog":${version}`));
     expect(await run([log], { exportFixture: join(folder, 'fixture') })).toMatchObject({
       code: 2,
@@ -128,14 +128,14 @@ describe('a log that troupe replay is given', () => {
     expect(readdirSync(folder)).toEqual(['log.jsonl']);
   });
 
-  it('is asked for the server also where its end was cut off.', async () => {
+  it('is checked for the server even if its end was cut off.', async () => {
     writeFileSync(log, readFileSync(log).subarray(0, -10));
     const flags = { server: 'nobody', exportFixture: join(folder, 'fixture') };
     await expect(run([log], flags)).rejects.toThrow("The log has no server 'nobody'; it has 'files'.");
     expect(readdirSync(folder)).toEqual(['log.jsonl']);
   });
 
-  it('says so where there is no server to be exported.', async () => {
+  it('must have a server to export.', async () => {
     writeFileSync(log, `${readFileSync(log, 'utf8').split('\n', 2).join('\n')}\n`);
     await expect(run([log], { exportFixture: join(folder, 'fixture') })).rejects.toThrow(
       'The log has no server to export.',
@@ -158,7 +158,7 @@ describe('the picture of troupe replay', () => {
     expect(readdirSync(folder)).toEqual(['log.jsonl']);
   });
 
-  it('leaves a pipe or a device what it is.', async () => {
+  it('leaves a pipe or a device unchanged.', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     await expect(run([log], { svg: pipe })).rejects.toThrow(/cannot be written: it exists and is not a file/);
@@ -178,12 +178,12 @@ describe('the fixture of troupe replay', () => {
     ['.hidden', 'hidden'],
     ['-v', 'v'],
     ['?', 'server'],
-  ])('has a name that is seen and is no option: %s.', async (name, base) => {
+  ])('has a file name that is visible and is not an option: %s.', async (name, base) => {
     writeFileSync(log, await recorded(name));
     expect(await written()).toEqual([`${base}.jsonl`, `${base}.test.mjs`]);
   });
 
-  it('is of what was played, and no more.', async () => {
+  it('contains only what was replayed.', async () => {
     const whole = readFileSync(log, 'utf8').trimEnd().split('\n').length;
     const [file = ''] = await written({ at: { entry: 6 }, server: 'files' });
     const left = readFileSync(join(folder, 'fixture', file), 'utf8')
@@ -193,7 +193,7 @@ describe('the fixture of troupe replay', () => {
     expect(left).toBeLessThan(whole);
   });
 
-  it('leaves nothing behind where its test exists already.', async () => {
+  it('leaves nothing behind if its test file already exists.', async () => {
     mkdirSync(join(folder, 'fixture'));
     copyFileSync(log, join(folder, 'fixture', 'files.test.mjs'));
     await expect(written()).rejects.toThrow(/files\.test\.mjs' exists already/);
@@ -206,7 +206,7 @@ describe('the fixture of troupe replay', () => {
     await expect(exported).rejects.toThrow(/log\.jsonl' cannot be created: EEXIST/);
   });
 
-  it('begins with the first session that was recorded from its begin on.', async () => {
+  it('starts with the first session that was recorded from its start.', async () => {
     writeFileSync(log, await recordedFromTheMiddle());
     const [, file = ''] = await written();
     expect(readFileSync(join(folder, 'fixture', file), 'utf8')).toContain(

@@ -54,38 +54,33 @@ function answersIn(stdout: string): readonly object[] {
 describe('troupe serve', () => {
   it.each<[string, readonly string[], string, RegExp]>([
     [
-      'open to others without a token',
+      'access from other computers without a token',
       ['--http', '--host', '0.0.0.0'],
       'two.json',
-      /--host 0\.0\.0\.0 lets other computers in: give --token TOKEN or --oauth-issuer URL, or leave --host out/,
+      /--host 0\.0\.0\.0 .*--token .*--oauth-issuer /,
     ],
-    ['a token without HTTP', ['--token', TOKEN], 'two.json', /--token is for --http: add it/],
+    ['a token without HTTP', ['--token', TOKEN], 'two.json', /--token .*--http/],
     [
-      'an issuer that is not protected',
+      'an issuer without https',
       ['--http', '--oauth-issuer', 'http://auth.example.com'],
       'two.json',
-      /must begin with https:/,
+      /https:/,
     ],
-    [
-      '--bare with several servers',
-      ['--bare'],
-      'two.json',
-      /--bare is for one server, and there are 2: a, b/,
-    ],
-    ['--bare without a server', ['--bare'], 'none.json', /no servers in it/],
+    ['--bare with several servers', ['--bare'], 'two.json', /--bare .*: a, b/],
+    ['--bare without a server', ['--bare'], 'none.json', /none\.json/],
     ['a file that is broken', [], 'broken.json', /broken\.json/],
-    ['a file that is not there', [], 'no-such.json', /no-such\.json/],
+    ['a missing file', [], 'no-such.json', /no-such\.json/],
   ])(
-    'is not started for %s: exit code 2, and a sentence that says what to do.',
-    async (_, words, name, says) => {
+    'does not start for %s: exit code 2 and a sentence that says what to do.',
+    async (_, words, name, message) => {
       const finished = await serve([...words, '--config', file(name)]);
       expect([finished.code, finished.stdout]).toEqual([2, '']);
-      expect(finished.stderr).toMatch(says);
+      expect(finished.stderr).toMatch(message);
       expect(finished.stderr).not.toContain(TOKEN);
     },
   );
 
-  it('answers what is piped in and ends with it; with --bare, nothing is renamed.', async () => {
+  it('answers piped input and ends with it; --bare renames nothing.', async () => {
     const stdin = new PassThrough();
     const call = { jsonrpc: '2.0', id: 2, method: 'tools/call' };
     const params = { name: 'echo', arguments: { message: 'bare' } };
@@ -101,20 +96,17 @@ describe('troupe serve', () => {
     ]);
   });
 
-  it('fails with 1 where somebody else has the port, and says what to do.', async () => {
+  it('fails with 1 if the port is taken, and says what to do.', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as AddressInfo;
     const { code, stderr } = await serve([`--http=${port}`, '--config', file('none.json')]);
     holder.close();
     await once(holder, 'close');
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining(`troupe: Port ${port} of 127.0.0.1 is not available (EADDRINUSE): free it`),
-    ]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${port} of 127.0.0.1`)]);
   });
 
-  it('offers nothing but its status where a file names no server yet.', async () => {
+  it('offers only its status if the file has no servers yet.', async () => {
     const stdin = new PassThrough();
     stdin.end([INITIALIZE, LIST, STATUS].map((message) => `${JSON.stringify(message)}\n`).join(''));
     const { code, stdout, stderr } = await serve(['--config', file('none.json')], stdin);

@@ -14,13 +14,13 @@ const SIZE = { columns: 100, rows: 30 };
 useInotify();
 useLeakCheck();
 
-/** What a test may have left running: it ends when nobody reads its output any more. */
+/** Commands that a test may have left running; each ends when its reader hangs up. */
 const running: FakeStream[] = [];
 const ends: Promise<unknown>[] = [];
 let root: string;
 let project: string;
 
-// Loaded beforehand, so that no wait of a test is for a file.
+// Imported beforehand, so that no test waits for a file to load.
 beforeAll(() =>
   Promise.all([
     import('../../../../src/cli/commands/up-command.js'),
@@ -53,7 +53,7 @@ function write(servers: object, file = '.mcp.json'): void {
   writeFileSync(join(project, file), JSON.stringify({ mcpServers: servers }));
 }
 
-/** On a terminal where there are answers to give, with pipes otherwise. */
+/** On a terminal if there are answers to give, otherwise with pipes. */
 function start(args: readonly string[], answers?: string) {
   const size = answers === undefined ? undefined : SIZE;
   const stdout = new FakeStream(size);
@@ -72,7 +72,7 @@ async function troupe(args: readonly string[], answers?: string) {
 }
 
 describe('a trusted entry that cannot be read', () => {
-  it('is told once where its server waits to be trusted again.', async () => {
+  it('is reported once while its server waits to be trusted again.', async () => {
     await troupe(['trust', 'lamp'], 'y\n');
     const folder = join(root, 'config', 'troupe', 'trusted');
     for (const name of readdirSync(folder)) writeFileSync(join(folder, name), '');
@@ -107,21 +107,21 @@ describe('troupe trust', () => {
     expect(changed.stderr).toContain('sets variables: LD_PRELOAD');
   });
 
-  it('asks nobody without a terminal: it refuses, unless it is told to go on.', async () => {
+  it('without a terminal asks nothing: it refuses, unless --yes is given.', async () => {
     const refused = await troupe(['trust', 'lamp']);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
     expect(refused.stderr).toContain('troupe: a question needs a terminal; --yes trusts');
-    const told = await troupe(['trust', 'lamp', '--yes', '--json']);
-    expect([told.code, told.stdout]).toEqual([0, '{"server":"lamp","result":"trusted"}\n']);
-    expect(told.stderr).toContain(`program: ${MISSING}`);
+    const forced = await troupe(['trust', 'lamp', '--yes', '--json']);
+    expect([forced.code, forced.stdout]).toEqual([0, '{"server":"lamp","result":"trusted"}\n']);
+    expect(forced.stderr).toContain(`program: ${MISSING}`);
   });
 
-  it('asks with --json too, and prints nothing but JSON on stdout.', async () => {
+  it('asks even with --json, and prints only JSON on stdout.', async () => {
     const declined = await troupe(['trust', 'lamp', '--json'], 'n\n');
     expect([declined.code, declined.stdout]).toEqual([1, '{"server":"lamp","result":"declined"}\n']);
   });
 
-  it('takes trust back, that of earlier wordings included, from below the project.', async () => {
+  it('revokes trust, earlier versions of the entry included, from a subfolder of the project.', async () => {
     await troupe(['trust', 'lamp', '--yes']);
     const before = { lamp: { command: MISSING, args: ['--on'], env: { KEY: '${KEY}' } } };
     write({ lamp: { command: MISSING } });
@@ -144,7 +144,7 @@ describe('troupe trust', () => {
     });
   });
 
-  it('lists as JSON.', async () => {
+  it('lists trusted entries as JSON.', async () => {
     await troupe(['trust', 'lamp', '--yes']);
     const { trusted } = JSON.parse((await troupe(['trust', '--list', '--json'])).stdout) as {
       trusted: unknown;
@@ -157,7 +157,7 @@ describe('troupe trust', () => {
     });
   });
 
-  it('asks about the project’s entry where the user has one of the same name, which is used until then.', async () => {
+  it('asks about the project’s entry if the user has one of the same name, which is used until then.', async () => {
     mkdirSync(join(root, '.cursor'));
     writeFileSync(
       join(root, '.cursor', 'mcp.json'),
@@ -172,32 +172,32 @@ describe('troupe trust', () => {
     expect(await usedOf()).toBe('.mcp.json');
   });
 
-  it.each<[story: string, args: readonly string[], told: RegExp]>([
+  it.each<[story: string, args: readonly string[], message: RegExp]>([
     ['no server', [], /^troupe: name the server to trust; --list shows what is trusted\n/],
-    ['a name that nobody has', ['lmap'], /^troupe: no server is called 'lmap'; did you mean 'lamp'\?\n/],
+    ['an unknown name', ['lmap'], /^troupe: no server is called 'lmap'; did you mean 'lamp'\?\n/],
     ['an entry that is wrong', ['wrong'], /^troupe: the entry of 'wrong' cannot be used: expected /],
-    ['two wishes', ['lamp', '--yes', '--revoke'], /cannot be used with option/],
-  ])('says what is wrong: %s.', async (_, args, told) => {
+    ['conflicting options', ['lamp', '--yes', '--revoke'], /cannot be used with option/],
+  ])('reports what is wrong: %s.', async (_, args, message) => {
     write({ lamp: { command: MISSING }, wrong: { command: 5 } });
     const { code, stdout, stderr } = await troupe(['trust', ...args]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(message);
   });
 });
 
-describe('a command that needs a server which waits to be trusted', () => {
+describe('a command whose server waits to be trusted', () => {
   it.each([
     ['check', ['check']],
     ['tools', ['tools']],
     ['call', ['call', 'lamp/on']],
-  ])('says how to give it: %s.', async (_, args) => {
+  ])('prints how to trust it: %s.', async (_, args) => {
     const { code, stdout, stderr } = await troupe(args);
     expect(code).toBe(1);
     expect(`${stdout}${stderr}`).toContain('✗ lamp  needs trust; to trust it: troupe trust lamp\n');
     expect(`${stdout}${stderr}`).toContain(`    program: ${MISSING}\n`);
   });
 
-  it('starts it once it is trusted.', async () => {
+  it('starts the server once it is trusted.', async () => {
     vi.stubEnv('KEY', 'secret-1');
     await troupe(['trust', 'lamp', '--yes']);
     const { code, stdout } = await troupe(['check']);
@@ -206,7 +206,7 @@ describe('a command that needs a server which waits to be trusted', () => {
 });
 
 describe('troupe up', () => {
-  /** Until its output matches; the reader of stdout goes away then, which ends it. */
+  /** Runs until the output matches; then the reader of stdout hangs up, which ends the command. */
   async function upUntil(seen: RegExp, answers?: string, more: readonly string[] = []) {
     const { stdout, stderr, ended } = start(['up', '--no-color', ...more], answers);
     await vi.waitFor(() => expect(stdout.written).toMatch(seen), { timeout: 15_000 });
@@ -215,7 +215,7 @@ describe('troupe up', () => {
     return { stdout: stdout.written, stderr: stderr.written };
   }
 
-  it('asks about each server that waits, one at a time, before the table begins.', async () => {
+  it('asks about each waiting server, one at a time, before the table appears.', async () => {
     vi.stubEnv('KEY', 'secret-1');
     write({ lamp: { command: MISSING, env: { KEY: '${KEY}' } }, boat: { command: MISSING } });
     const { stdout, stderr, stdin, ended } = start(['up', '--no-color'], '');
@@ -234,7 +234,7 @@ describe('troupe up', () => {
     expect(asked()).toBe(2);
   });
 
-  it('asks nothing with --json, nor about what is disabled or trusted.', async () => {
+  it('asks nothing with --json, and nothing about disabled or trusted entries.', async () => {
     const json = await upUntil(/"connection.trustRequired"/, '', ['--json']);
     expect(json.stderr).toBe('');
     write({ lamp: { command: MISSING }, off: { command: MISSING, enabled: false } });
@@ -242,13 +242,13 @@ describe('troupe up', () => {
     expect((await upUntil(/lamp +failed/, '')).stderr).toBe('');
   });
 
-  it('prints how to trust where it has no terminal, and asks nothing.', async () => {
+  it('without a terminal prints how to trust, and asks nothing.', async () => {
     const { stdout, stderr } = await upUntil(/needs trust/);
     expect(stdout).toMatch(/Z lamp needs trust; to trust it: troupe trust lamp\n/);
     expect(stderr).toBe('');
   });
 
-  it('starts what is trusted while it waits.', async () => {
+  it('starts a server that is trusted in the meantime.', async () => {
     vi.stubEnv('KEY', 'secret-1');
     const { stdout, ended } = start(['up']);
     await vi.waitFor(() => expect(stdout.written).toContain('needs trust'), { timeout: 15_000 });

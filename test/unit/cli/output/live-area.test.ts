@@ -13,7 +13,7 @@ async function openArea(lines: () => readonly string[]) {
 }
 
 describe('the live part of a terminal', () => {
-  it('shows what is to be seen now, and nothing of what was before.', async () => {
+  it('shows the current lines and none of the former ones.', async () => {
     let lines = ['first', 'second', 'third'];
     const { area, screen } = await openArea(() => lines);
     area.refresh();
@@ -25,7 +25,7 @@ describe('the live part of a terminal', () => {
     expect(screen()).toBe('first\nother');
   });
 
-  it('writes nothing where nothing changed.', async () => {
+  it('writes nothing if nothing changed.', async () => {
     const { area, stdout } = await openArea(() => ['same']);
     area.refresh();
     const before = stdout.written;
@@ -34,7 +34,7 @@ describe('the live part of a terminal', () => {
     area.close('keep');
   });
 
-  it('is below whatever is written meanwhile, on either stream.', async () => {
+  it('stays below everything that is written in the meantime, on either stream.', async () => {
     let count = 1;
     const { area, terminal, screen } = await openArea(() => ['table', `row ${count}`]);
     area.refresh();
@@ -58,7 +58,7 @@ describe('the live part of a terminal', () => {
     area.close('keep');
   });
 
-  it('is drawn anew on a clear screen where the terminal wrapped its lines.', async () => {
+  it('is redrawn on a cleared screen if the terminal wrapped its lines.', async () => {
     const { area, stdout, screen } = await openArea(() => ['x'.repeat(Math.min(30, stdout.columns ?? 0))]);
     area.refresh();
     stdout.resize({ columns: 20, rows: 10 });
@@ -67,7 +67,7 @@ describe('the live part of a terminal', () => {
     area.close('keep');
   });
 
-  it('leaves the rest of the screen alone where they still fit.', async () => {
+  it('leaves the rest of the screen alone if its lines still fit.', async () => {
     const { area, stdout, terminal, screen } = await openArea(() => ['short']);
     terminal.print('before');
     area.refresh();
@@ -76,7 +76,7 @@ describe('the live part of a terminal', () => {
     area.close('keep');
   });
 
-  it('is gone without a trace where that is wanted, and listens no more.', async () => {
+  it('can be erased without a trace, and leaves no listener.', async () => {
     const { area, stdout, terminal, screen } = await openArea(() => ['progress']);
     area.refresh();
     area.close('erase');

@@ -101,7 +101,7 @@ const SILENT: readonly LifecycleEventBody[] = [
 ];
 
 describe('an event as a line', () => {
-  it.each(HEADLINES)('tells of %o with its time and its server.', (body, text) => {
+  it.each(HEADLINES)('shows %o with its time and its server.', (body, text) => {
     expect(toHeadline(makeEvent(body))).toBe(`${WHEN} ${text}`);
     expect(toDetail(makeEvent(body))).toBeUndefined();
   });
@@ -111,7 +111,7 @@ describe('an event as a line', () => {
     expect(toHeadline(makeEvent(body))).toBeUndefined();
   });
 
-  it.each(SILENT)('does not come of %o.', (body) => {
+  it.each(SILENT)('is omitted for %o.', (body) => {
     expect([toHeadline(makeEvent(body)), toDetail(makeEvent(body))]).toEqual([undefined, undefined]);
   });
 

@@ -19,7 +19,7 @@ const STATUS = [
 ];
 
 describe('the progress of a command', () => {
-  it('names what is waited for, and leaves nothing on the screen.', async () => {
+  it('names the servers it waits for, and leaves nothing on the screen.', async () => {
     const { terminal, stderr, stdout } = makeTerminal({ columns: 80, rows: 24 });
     const events$ = new Subject<LifecycleEvent>();
     const result = await showingProgress(terminal, { events$, status: STATUS }, async () => {
@@ -30,7 +30,7 @@ describe('the progress of a command', () => {
     expect([screenOf(stderr.written), stdout.written, events$.observed]).toEqual(['', '', false]);
   });
 
-  it('is not shown where stderr is no terminal.', async () => {
+  it('is not shown if stderr is not a terminal.', async () => {
     const { terminal, stderr } = makeTerminal();
     const events$ = new Subject<LifecycleEvent>();
     await showingProgress(terminal, { events$, status: STATUS }, async () => events$.next(SOMETHING));
@@ -50,7 +50,7 @@ describe('the progress of a command', () => {
     expect([...seen, screenOf(stderr.written)]).toEqual(['progress 1 of 3: a…', '']);
   });
 
-  it('of a call is told in the words of the server.', () => {
+  it('of a call uses the message of the server.', () => {
     expect(describeCallProgress({ progress: 2 })).toBe('progress 2');
     expect(describeCallProgress({ progress: 2, total: 4 })).toBe('progress 2 of 4');
     expect(describeCallProgress({ progress: 2, message: 'reading' })).toBe('progress 2: reading');

@@ -10,13 +10,13 @@ function makeSchedule() {
 }
 
 describe('the table', () => {
-  it('is drawn at once and then every second, for the times it shows.', async () => {
+  it('is drawn at once and then every second, because it shows times.', async () => {
     const { clock, drawn } = makeSchedule();
     await clock.advance(3_000);
     expect(drawn).toEqual([0, 1_000, 2_000, 3_000]);
   });
 
-  it('is drawn at most ten times a second, however much happens.', async () => {
+  it('is drawn at most ten times a second, however many changes there are.', async () => {
     const { clock, drawn, schedule } = makeSchedule();
     for (let ms = 0; ms < 500; ms += 5) {
       schedule.changed();
@@ -25,7 +25,7 @@ describe('the table', () => {
     expect(drawn).toEqual([0, 100, 200, 300, 400, 500]);
   });
 
-  it('shows at once what happens after a quiet time, and the last thing that happened in a loud one.', async () => {
+  it('shows the first change after a quiet period at once, and the last change of a busy one.', async () => {
     const { clock, drawn, schedule } = makeSchedule();
     await clock.advance(450);
     schedule.changed();
@@ -35,7 +35,7 @@ describe('the table', () => {
     expect(drawn).toEqual([0, 450, 550]);
   });
 
-  it('is drawn as often as ever where the clock was set back.', async () => {
+  it('is drawn as often as before if the clock was set back.', async () => {
     const { clock, drawn, schedule } = makeSchedule();
     const { now } = clock;
     Object.assign(clock, { now: () => now() - 3_600_000 });

@@ -1,4 +1,4 @@
-/** The timeline as a picture: well-formed, complete, and nothing in a log gets out of its text. */
+/** The timeline as a picture: well-formed and complete, and no content of a log is interpreted as markup. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const incident = readFileSync(
   new URL('../../../property/replay/corpus/flaps-forever.jsonl', import.meta.url),
 );
 
-/** Names of the elements that are open at the end, or the first that is closed and was not open. */
+/** Names of the elements that are open at the end, or the first closing tag without an opening one. */
 function unbalanced(svg: string): readonly string[] {
   const open: string[] = [];
   for (const [, slash, name = '', selfClosed] of svg.matchAll(/<(\/?)([a-z]+)[^<>]*?(\/?)>/g)) {
@@ -64,7 +64,7 @@ describe('the picture of a timeline', () => {
     expect(drawn.match(/class="mark failure"/g)?.length).toBe(4);
   });
 
-  it('shows names and messages as text, whatever is in them.', () => {
+  it('shows names and messages as text, whatever they contain.', () => {
     const name = '</svg><script>alert("x")</script>&\u0000\ud800';
     const summary = {
       state: 'failed',
@@ -83,7 +83,7 @@ describe('the picture of a timeline', () => {
     expect(svg).toContain('&lt;/svg&gt;');
   });
 
-  it('of a log without a connection is a picture all the same.', () => {
+  it('of a log without a connection is a picture, too.', () => {
     expect(unbalanced(drawTimeline(emptyReport, []))).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ describe('the command for one server', () => {
   });
 
   it.each(['x; rm -rf ~', '$(reboot)', 'a b', '-x', '`id`', "it's", 'a\nb', ''])(
-    'is nothing to copy for a server called %j.',
+    'has no copyable form for a server called %j.',
     (name) => {
       expect(serverCommand('trust', name)).toBe("'troupe trust' with its name");
       expect(serverCommand('login', name)).toBe("'troupe login' with its name");

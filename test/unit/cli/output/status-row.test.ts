@@ -5,7 +5,7 @@ import { makeFailure, makeStatus } from '../../../support/make-status.js';
 const NOW = 1_000_000;
 
 describe('the row of a server', () => {
-  it('that is ready shows its tools, its process and how long it is up.', () => {
+  it('that is ready shows its tools, its process and its uptime.', () => {
     const status = makeStatus({ toolCount: 14, pid: 4312, connectedAt: NOW - 184_000, attempt: 2 });
     expect(toRow(status, NOW)).toEqual({
       mood: 'good',
@@ -24,7 +24,7 @@ describe('the row of a server', () => {
     expect(toRow(makeStatus({ url: 'https://example.com/mcp' }), NOW).where).toBe('https://example.com/mcp');
   });
 
-  it('that tries again shows which attempt that was, when the next one comes, and why.', () => {
+  it('that retries shows which attempt that is, when the next one comes, and why.', () => {
     const columns = {
       attempt: 2,
       nextAttemptAt: NOW + 2_001,
@@ -39,7 +39,7 @@ describe('the row of a server', () => {
     });
   });
 
-  it('keeps the reason in sight while the next attempt runs.', () => {
+  it('keeps the reason visible while the next attempt runs.', () => {
     const status = makeStatus({ attempt: 3, error: makeFailure() }, { starting: 'handshaking' });
     expect(toRow(status, NOW)).toMatchObject({
       mood: 'busy',
@@ -48,7 +48,7 @@ describe('the row of a server', () => {
     });
   });
 
-  it('that failed says so, and forgets old reasons when it is ready again.', () => {
+  it('that failed shows this, and drops old reasons when it is ready again.', () => {
     const columns = { attempt: 5, error: makeFailure() };
     const failed = toRow(makeStatus(columns, 'failed'), NOW);
     expect(failed).toMatchObject({ mood: 'bad', state: 'failed', attempt: '5/5' });
@@ -86,12 +86,15 @@ describe('the row of a server', () => {
   it.each([
     ['awaitingTrust', 'troupe trust files'],
     ['authorizing', 'troupe login files'],
-  ])('that waits in %s names the command that ends it, whatever its server said.', (state, command) => {
-    const error = makeFailure({ code: 'auth-required', message: 'Refused.', hint: 'Sign in.' });
-    expect(toRow(makeStatus({ error }, { configuring: state }), NOW).problem).toBe(command);
-  });
+  ])(
+    'that waits in %s names the command that ends the wait, whatever its server wrote.',
+    (state, command) => {
+      const error = makeFailure({ code: 'auth-required', message: 'Refused.', hint: 'Sign in.' });
+      expect(toRow(makeStatus({ error }, { configuring: state }), NOW).problem).toBe(command);
+    },
+  );
 
-  it('cannot be torn by what servers are called or say.', () => {
+  it('cannot be broken by the names or messages of servers.', () => {
     const row = toRow(
       makeStatus({ server: 'a\u001B[2J\nb', error: makeFailure({ message: 'x\r\ny\u001B[31mz' }) }, 'failed'),
       NOW,

@@ -55,14 +55,14 @@ describe('the table', () => {
     }
   });
 
-  it('makes name and address narrower where it must, and nothing else.', () => {
+  it('shortens only name and address if necessary.', () => {
     const named = { ...REMOTE, name: 'a-server-with-quite-a-long-name' };
     const [header, line] = render([named], { columns: 80, rows: 24 });
     expect(header).toMatch(/STATE +TOOLS +PID \/ URL +UP +TRY +NEXT$/);
     expect(line).toMatch(/^a-server-.*…  ready {9}14 {5}https:\/\/mcp.*…  3m 04s$/);
   });
 
-  it('shows the whole reason where there is room for it.', () => {
+  it('shows the whole reason if there is room for it.', () => {
     expect(render([RETRYING], { columns: 300, rows: 24 })[2]).toBe(`  └ ${RETRYING.problem}`);
     expect(render([RETRYING], { columns: 80, rows: 24 })[2]).toMatch(/^ {2}└ process-exited: .*…$/);
   });
@@ -76,7 +76,7 @@ describe('the table', () => {
     expect(render(many, { columns: 80, rows }).length).toBeLessThan(rows);
   });
 
-  it('hides the servers that need nobody first, and says how many.', () => {
+  it('hides the servers that need no attention first, and shows how many.', () => {
     const good = Array.from({ length: 20 }, (_, index) => ({ ...GOOD, name: `files-${index}` }));
     const lines = render([...good, { ...RETRYING, name: 'sick' }], { columns: 80, rows: 12 });
     expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual([
@@ -96,7 +96,7 @@ describe('the table', () => {
     expect(render([GOOD, ...sick], { columns: 80, rows: 9 }).join('\n')).toContain('… and 8 more\n');
   });
 
-  it('paints states by what they ask of a person, without changing the layout.', () => {
+  it('colors states by the attention they need, without changing the layout.', () => {
     const rows = [GOOD, RETRYING, { ...RETRYING, mood: 'bad' as const, state: 'failed' }, OFF];
     const size = { columns: 80, rows: 24 };
     const painted = renderTable(rows, countMoods(rows), size, COLORED);

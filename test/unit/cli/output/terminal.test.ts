@@ -11,7 +11,7 @@ describe('the output', () => {
     expect([stdout.written, stderr.written]).toEqual(['result\n', 'note\n']);
   });
 
-  it('drops results that nobody reads any more, and keeps the notes.', () => {
+  it('drops results that have no reader any more, and keeps the notes.', () => {
     const { terminal, stdout, stderr, hangUp } = makeTerminal();
     hangUp();
     terminal.print('result');
@@ -19,7 +19,7 @@ describe('the output', () => {
     expect([stdout.written, stderr.written]).toEqual(['', 'note\n']);
   });
 
-  it('survives readers that go away, and hears of it.', () => {
+  it('survives readers that hang up, and reports it.', () => {
     const stdout = new FakeStream();
     const stderr = new FakeStream();
     const gone = watchReaders({ stdout, stderr });
@@ -30,7 +30,7 @@ describe('the output', () => {
     expect(gone.aborted).toBe(true);
   });
 
-  it('is redrawn only on a terminal that can be.', () => {
+  it('is redrawn only on a terminal that supports it.', () => {
     const { signal } = new AbortController();
     const stream = new FakeStream({ columns: 80, rows: 24 });
     const pipe = new FakeStream();
@@ -40,7 +40,7 @@ describe('the output', () => {
     expect([smart.isLive(stream), smart.isLive(pipe), dumb.isLive(stream)]).toEqual([true, false, false]);
   });
 
-  it('is colored for each stream on its own.', () => {
+  it('is colored for each stream separately.', () => {
     const streams = { stdout: new FakeStream({ columns: 80, rows: 24 }), stderr: new FakeStream() };
     const terminal = new Terminal({ ...streams, env: {} }, new AbortController().signal, true);
     expect([terminal.colors.isColorSupported, terminal.noteColors.isColorSupported]).toEqual([true, false]);

@@ -37,7 +37,7 @@ function makeTroupe(status: readonly ServerStatus[] = []) {
 }
 
 describe('the view of troupe up', () => {
-  it('is one JSON event a line where that is asked for, even on a terminal.', async () => {
+  it('is one JSON event per line with --json, even on a terminal.', async () => {
     const troupe = makeTroupe();
     const { terminal, stdout } = makeTerminal({ columns: 80, rows: 24 });
     const view = await openView(troupe, { json: true }, terminal);
@@ -55,9 +55,9 @@ describe('the view of troupe up', () => {
 
   it.each([
     ['there is no terminal', undefined],
-    ['a terminal tells no width', { columns: 0, rows: 24 }],
-    ['a terminal tells no height', { columns: 80, rows: 0 }],
-  ])('is a line for each event that matters where %s.', async (_, size) => {
+    ['a terminal reports no width', { columns: 0, rows: 24 }],
+    ['a terminal reports no height', { columns: 80, rows: 0 }],
+  ])('is a line for each important event if %s.', async (_, size) => {
     const troupe = makeTroupe();
     const { terminal, stdout } = makeTerminal(size);
     const view = await openView(troupe, { json: false }, terminal);
@@ -68,7 +68,7 @@ describe('the view of troupe up', () => {
     expect(stdout.written).toBe('1970-01-01T00:00:00.000Z files ready, 2 tools\n');
   });
 
-  it('is a table on a terminal, whose times run and which is up to date.', async () => {
+  it('is a table on a terminal, with running times and current states.', async () => {
     const clock = createControlledClock(0);
     const troupe = makeTroupe();
     const { terminal, stdout } = makeTerminal({ columns: 80, rows: 24 });
@@ -95,7 +95,7 @@ describe('the view of troupe up', () => {
     expect([clock.pending, troupe.events$.observed]).toEqual([[], false]);
   });
 
-  it('says that it ends only where it does: servers that a changed file ends leave it running.', async () => {
+  it('announces the end only if the command ends: servers that a changed file stops leave it running.', async () => {
     const clock = createControlledClock(0);
     const troupe = makeTroupe();
     const { terminal, stdout } = makeTerminal({ columns: 80, rows: 24 });
@@ -124,7 +124,7 @@ describe('the view of troupe up', () => {
 describe('troupe up', () => {
   const start = (): Promise<never> => new Promise(() => {});
 
-  it('stays until it is stopped, and that is fine.', async () => {
+  it('runs until it is stopped, and succeeds then.', async () => {
     const stop = new AbortController();
     const { events$ } = makeTroupe();
     const end = untilStopped({ start, events$ }, stop.signal);
@@ -135,24 +135,24 @@ describe('troupe up', () => {
     expect(events$.observed).toBe(false);
   });
 
-  it('notes what comes of the files, also while it starts, but not again what was said before.', async () => {
+  it('prints what happens to the files, even during the start, but does not repeat what was reported before.', async () => {
     const [stop, noted] = [new AbortController(), [] as string[]];
     const { events$ } = makeTroupe();
-    const tell = (kind: DiagnosticKind): void =>
+    const report = (kind: DiagnosticKind): void =>
       events$.next({ type: 'diagnostic', kind, message: kind, at: 0, seq: 1 });
     const started = Promise.resolve({ ready: [], failed: [], pending: [], sources: [], dropped: [] });
     const end = untilStopped({ start: () => started, events$ }, stop.signal, (text) => noted.push(text));
     for (const kind of ['config-problem', 'watch-problem', 'record-failed', 'no-listening-stream'] as const)
-      tell(kind);
+      report(kind);
     expect(noted).toEqual(['watch-problem', 'record-failed']);
     await started;
-    for (const kind of ['config-problem', 'config-reloaded'] as const) tell(kind);
+    for (const kind of ['config-problem', 'config-reloaded'] as const) report(kind);
     expect(noted.slice(2)).toEqual(['config-problem', 'config-reloaded']);
     stop.abort();
     await end;
   });
 
-  it('ends with the reason where the runtime itself gives up.', async () => {
+  it('ends with the reason if the runtime itself fails.', async () => {
     const { signal } = new AbortController();
     const { events$ } = makeTroupe();
     const end = untilStopped({ start, events$ }, signal);

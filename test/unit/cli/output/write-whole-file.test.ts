@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeWholeFile } from '../../../../src/cli/output/write-whole-file.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
-describe('a file that is written whole', () => {
+describe('a file that is written atomically', () => {
   useLeakCheck();
   let folder: string;
   const at = (name: string): string => join(folder, name);
@@ -26,14 +26,14 @@ describe('a file that is written whole', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is there with its text, for its owner alone, and nothing else is left.', async () => {
+  it('has its text, is readable only by its owner, and nothing else is left.', async () => {
     await writeWholeFile(at('new.json'), 'text', { overwrite: false });
     expect(readFileSync(at('new.json'), 'utf8')).toBe('text');
     expect(readdirSync(folder)).toEqual(['new.json']);
     if (process.platform !== 'win32') expect(statSync(at('new.json')).mode & 0o077).toBe(0);
   });
 
-  it('replaces nothing unless that is wanted.', async () => {
+  it('replaces an existing file only with overwrite.', async () => {
     writeFileSync(at('old.json'), 'old');
     await expect(writeWholeFile(at('old.json'), 'new', { overwrite: false })).rejects.toMatchObject({
       code: 'EEXIST',
@@ -45,21 +45,21 @@ describe('a file that is written whole', () => {
     expect(readdirSync(folder)).toEqual(['old.json']);
   });
 
-  it('is what a link leads to, where there is one.', async () => {
+  it('is the target of a link if there is one.', async () => {
     writeFileSync(at('real.json'), 'old');
     symlinkSync('real.json', at('link.json'));
     await writeWholeFile(at('link.json'), 'new', { overwrite: true });
     expect(readFileSync(at('real.json'), 'utf8')).toBe('new');
   });
 
-  it('does not go through a link that somebody put beside its place.', async () => {
+  it('is not written through a link that somebody put beside its path.', async () => {
     writeFileSync(at('other.json'), 'other');
     for (const name of ['new.json.new', `new.json.${process.pid}.tmp`]) symlinkSync('other.json', at(name));
     await writeWholeFile(at('new.json'), 'text', { overwrite: true });
     expect(readFileSync(at('other.json'), 'utf8')).toBe('other');
   });
 
-  it('takes the place of a file alone, and never of a pipe, a socket, a folder or a link to one.', async () => {
+  it('replaces only files, never a pipe, a socket, a folder or a link to one.', async () => {
     execFileSync('mkfifo', [at('pipe')], { timeout: 10_000 });
     symlinkSync('pipe', at('link'));
     mkdirSync(at('folder'));

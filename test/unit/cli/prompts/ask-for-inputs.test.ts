@@ -1,4 +1,4 @@
-/** What `${input:ID}` is replaced by where a person sits at the terminal. */
+/** Values for `${input:ID}` if a user sits at the terminal. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ function write(servers: object, inputs: readonly object[], path = file): void {
 
 function makeStdin(answers: readonly string[], stderr: FakeStream, isTTY = true) {
   const stdin = Object.assign(new PassThrough(), { isTTY, setRawMode: () => {} });
-  // Each answer comes when its question stands there: what is typed ahead answers nothing.
+  // Each answer comes when its question is shown: typing ahead answers nothing.
   const left = [...answers];
   const original = stderr._write.bind(stderr);
   stderr._write = (chunk, encoding, done) => {
@@ -72,8 +72,8 @@ const remote = (...ids: string[]) => ({
   url: `https://search.example/${ids.map((id) => `\${input:${id}}`).join('/')}`,
 });
 
-describe('an answer that an entry refers to', () => {
-  it('is asked for by what the file says of it, once for all servers of the file.', async () => {
+describe('the answer to an input', () => {
+  it('is asked for with the description from the file, once for all servers of the file.', async () => {
     write({ search: remote('place'), other: remote('place') }, [
       { id: 'place', type: 'promptString', description: 'Where to look\u001B[2J\u202E' },
     ]);
@@ -84,7 +84,7 @@ describe('an answer that an entry refers to', () => {
     expect([answerOf('place'), answerOf('place', 'other')]).toEqual(['the attic', 'the attic']);
   });
 
-  it('is what the file proposes where the line is empty, and is shown before.', async () => {
+  it('is the default from the file if the line is empty; the default is shown in the question.', async () => {
     write({ search: remote('place', 'depth') }, [
       { id: 'place', default: 'the cellar' },
       { id: 'depth', default: 'deep' },
@@ -95,7 +95,7 @@ describe('an answer that an entry refers to', () => {
     expect([answerOf('depth'), answerOf('place')]).toEqual(['deep', 'flat']);
   });
 
-  it('is not shown where it is a secret, nor is what the file proposes.', async () => {
+  it('is not shown if it is a secret, nor is the default.', async () => {
     write({ search: remote('key', 'undeclared') }, [
       { id: 'key', password: true, default: 'proposed-secret' },
     ]);
@@ -125,13 +125,13 @@ describe('an answer that an entry refers to', () => {
     expect(stderr.written.includes('Type a number from 1 to 2.')).toBe(typed.startsWith('7'));
   });
 
-  it('is none where the line is empty and nothing is proposed.', async () => {
+  it('is missing if the line is empty and there is no default.', async () => {
     write({ search: remote('place') }, [{ id: 'place' }]);
     const { answerOf } = await ask(['\n']);
     expect(answerOf('place')).toBeUndefined();
   });
 
-  it('that is wanted later is what the file proposes then.', async () => {
+  it('is the default if it is needed later.', async () => {
     write({ search: remote('place') }, [{ id: 'place' }]);
     const { answerOf } = await ask(['here\n']);
     expect(answerOf('another')).toBe('later');
@@ -149,7 +149,7 @@ describe('an answer that an entry refers to', () => {
     expect(askInput).toBeDefined();
   });
 
-  it('is asked of nobody without a terminal, and where the output is for a program.', async () => {
+  it('is not asked for if the output is JSON.', async () => {
     write({ search: remote('place') }, [{ id: 'place' }]);
     expect((await ask([], { json: true })).askInput).toBeUndefined();
   });
@@ -171,7 +171,7 @@ describe('the commands that start servers', () => {
   }
 
   it.each([['check'], ['tools'], ['call', 'search/find']])(
-    'ask for what their entries want (%s).',
+    'ask for the inputs of their entries (%s).',
     async (...args) => {
       write({ search: { command: '${input:program}' } }, [{ id: 'program', description: 'Which program' }]);
       const { stdout, stderr } = await troupe(args, ['no-such-program-of-mine\n']);
@@ -182,7 +182,7 @@ describe('the commands that start servers', () => {
     30_000,
   );
 
-  it('tell what is missing where nobody can be asked.', async () => {
+  it('report what is missing if no question is possible.', async () => {
     write({ search: { command: '${input:program}' } }, [{ id: 'program' }]);
     const { code, stdout } = await troupe(['check'], [], false);
     expect(code).toBe(1);

@@ -1,4 +1,4 @@
-/** Lines that a person types at a terminal, shown or not. Whether a yes is one: see `trust-question.test.ts`. */
+/** Lines that a user types at a terminal, with or without echo. Whether a line is a yes: see `trust-question.test.ts`. */
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -26,13 +26,13 @@ function start<T>(
 
 const LIMIT = { timeout: 10_000 };
 
-/** Whether it is, after all that was typed has been read. */
+/** Whether it is still pending after all input has been read. */
 async function isPending(asked: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([asked.then(() => 'answered'), setImmediate('pending')])) === 'pending';
 }
 
 describe('a line that is typed', () => {
-  it('is given as it is, without its end.', async () => {
+  it('is returned unchanged, without its line ending.', async () => {
     const { asked, stdin, stderr, stdout } = start(({ line }) => line('Name:'));
     stdin.write('  ada \r\n');
     expect(await asked).toBe('  ada ');
@@ -40,14 +40,14 @@ describe('a line that is typed', () => {
     stdin.destroy();
   });
 
-  it('is none at the end of the input.', async () => {
+  it('is undefined at the end of the input.', async () => {
     const { asked, stdin } = start(async ({ line, hidden }) => [await line('One:'), await hidden('Two:')]);
     stdin.end();
     expect(await asked).toEqual([undefined, undefined]);
   });
 });
 
-describe('a question that is given up', () => {
+describe('a question that is aborted', () => {
   it('has no answer, and no other one follows.', async () => {
     const giving = new AbortController();
     const work = async ({ confirm }: Questions): Promise<boolean[]> => [
@@ -61,7 +61,7 @@ describe('a question that is given up', () => {
     stdin.destroy();
   });
 
-  it('asks nothing where it was given up before.', async () => {
+  it('is not asked if it was aborted before.', async () => {
     const signal = AbortSignal.abort(new Error('enough'));
     const { asked, stdin, stderr } = start(({ line }) => line('Name:'), { signal });
     await expect(asked).rejects.toThrow('enough');
@@ -70,7 +70,7 @@ describe('a question that is given up', () => {
   });
 });
 
-describe('a line that is not shown', () => {
+describe('a line that is typed without echo', () => {
   it('is read key by key, with corrections, and repeated nowhere.', async () => {
     const { asked, stdin, stderr, stdout, modes } = start(({ hidden }) => hidden('Key:'));
     for (const key of ['s', 'e', 'x', '\u007F', 'c', 'r', 'et', '\r']) stdin.write(key);
@@ -80,7 +80,7 @@ describe('a line that is not shown', () => {
     stdin.destroy();
   });
 
-  it('stands between others, and is no answer to them.', async () => {
+  it('can stand between others, and does not answer them.', async () => {
     const { asked, stdin } = start(async ({ line, hidden }) => {
       const answers = [await line('One:')];
       queueMicrotask(() => stdin.write('two\r'));
@@ -96,7 +96,7 @@ describe('a line that is not shown', () => {
   it.each([
     ['Ctrl-C', 'sec\u0003ret\r', 'SIGINT'],
     ['Ctrl-\\', 'sec\u001Cret\r', 'SIGQUIT'],
-  ])('ends the process as ever by %s, with the terminal as it was.', async (_, keys, signal) => {
+  ])('ends the process as usual on %s, with the terminal restored.', async (_, keys, signal) => {
     const { asked, stderr, stdin, modes, host } = start(({ hidden }) => hidden('Key:'));
     stdin.write(keys);
     await vi.waitFor(() => expect(host.told).toEqual([`${signal} to 7, heard by 0`]), LIMIT);
@@ -106,32 +106,32 @@ describe('a line that is not shown', () => {
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])(
-    'leaves the terminal as it was before %s ends the process.',
+    'restores the terminal before %s ends the process.',
     async (signal) => {
       const { asked, stdin, modes, host } = start(({ hidden }) => hidden('Key:'));
-      const told: unknown[] = [];
-      host.kill = (_, sent) => void told.push([sent, [...modes], host.eventNames()]);
+      const signals: unknown[] = [];
+      host.kill = (_, sent) => void signals.push([sent, [...modes], host.eventNames()]);
       stdin.write('sec');
       host.emit(signal);
-      expect(told).toEqual([[signal, [true, false], []]]);
+      expect(signals).toEqual([[signal, [true, false], []]]);
       stdin.write('ret\r');
       expect(await isPending(asked)).toBe(true);
       stdin.destroy();
     },
   );
 
-  it('stands still by Ctrl-Z with the terminal as it was, and goes on not shown.', async () => {
+  it('is suspended by Ctrl-Z with the terminal restored, and continues without echo.', async () => {
     const { asked, stdin, modes, host } = start(({ hidden }) => hidden('Key:'));
-    const told: unknown[] = [];
-    host.kill = (_, sent) => void told.push([sent, [...modes]]);
+    const signals: unknown[] = [];
+    host.kill = (_, sent) => void signals.push([sent, [...modes]]);
     stdin.write('sec\u001Aret\r');
     expect(await asked).toBe('secret');
-    expect(told).toEqual([['SIGTSTP', [true, false]]]);
+    expect(signals).toEqual([['SIGTSTP', [true, false]]]);
     expect([modes, host.eventNames()]).toEqual([[true, false, true, false], []]);
     stdin.destroy();
   });
 
-  it('is none by Ctrl-D, and where the terminal cannot hide it: then nothing is asked.', async () => {
+  it('is undefined after Ctrl-D; it is not even asked for if the terminal cannot hide it.', async () => {
     const ended = start(({ hidden }) => hidden('Key:'));
     ended.stdin.write('\u0004');
     expect(await ended.asked).toBeUndefined();

@@ -35,7 +35,7 @@ const REMOTE: TrustRequest = {
   hash: 'b'.repeat(64),
 };
 
-/** Everything that a terminal would not show as it stands there. */
+/** Every character that a terminal would not show literally. */
 const UNSEEN = /(?!\n)\p{C}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/u;
 
 describe('the question whether a server may run', () => {
@@ -52,7 +52,7 @@ describe('the question whether a server may run', () => {
     ]);
   });
 
-  it('shows where a remote server is and what is sent there.', () => {
+  it('shows the address of a remote server and what is sent there.', () => {
     expect(renderQuestion(REMOTE).split('\n')).toEqual([
       "'boats' wants to be reached. So says .mcp.json, a file of the project in /srv/project:",
       '    address: https://boats.example/mcp?key=***',
@@ -61,13 +61,13 @@ describe('the question whether a server may run', () => {
     ]);
   });
 
-  it('says so where a program would get every variable there is.', () => {
+  it('says so if a program would get every variable.', () => {
     expect(renderRequest({ ...LAMP, variables: ['*', 'KEY'] })).toContain(
       'reads of your variables: all of them',
     );
   });
 
-  it('cannot be steered by what it shows, and hides nothing of it.', () => {
+  it('cannot be manipulated by what it shows, and hides nothing.', () => {
     const evil = '\u001B[2J\u001B]0;x\u0007\u202Ea\u200Bb\u00A0c\u2028d\ne';
     const text = renderQuestion({
       ...LAMP,
@@ -85,11 +85,11 @@ describe('the question whether a server may run', () => {
     expect(text.split('\n')).toHaveLength(8);
     expect(text).toContain('\\u{1b}[2J');
     expect(text).toContain('a\\u{200b}b\\u{a0}c\\u{2028}d\\u{a}e');
-    // What only looks like an escape stands in quotes, with its backslash doubled.
+    // Text that only looks like an escape is quoted, with its backslash doubled.
     expect(text).toContain('"\\\\u{41}"');
   });
 
-  it('is cut where it is too long, and says how much is not shown.', () => {
+  it('is cut if it is too long, and says how much is hidden.', () => {
     const padded = `-c${' '.repeat(100_000)}rm -rf /`;
     const text = renderQuestion({
       ...LAMP,
@@ -118,7 +118,7 @@ describe('the question whether a server may run', () => {
     expect(endless.length).toBeLessThan(15_000);
   });
 
-  it('is told by a server that waits, with the way to answer it.', () => {
+  it('is shown for a waiting server, with the way to answer it.', () => {
     const status = makeStatus({ server: 'lamp', trustRequest: LAMP }, { configuring: 'awaitingTrust' });
     expect(explain(status).slice(0, 2)).toEqual([
       'needs trust; to trust it: troupe trust lamp',
@@ -142,7 +142,7 @@ describe('a question at a terminal', () => {
     ['n\n', false],
     ['yep\n', false],
     ['yes please\n', false],
-  ])('takes %j for what it is.', async (answer, isYes) => {
+  ])('interprets %j.', async (answer, isYes) => {
     const { terminal, stderr, stdout } = makeTerminal({ columns: 80, rows: 24 });
     const stdin = makeStdin();
     const asked = asking(terminal, stdin, ({ confirm }) => confirm('Really?'));
@@ -152,7 +152,7 @@ describe('a question at a terminal', () => {
     stdin.destroy();
   });
 
-  it('is a no at the end of the input, and so is every one after it.', async () => {
+  it('is a no at the end of the input, as is every one after it.', async () => {
     const { terminal, stderr } = makeTerminal({ columns: 80, rows: 24 });
     const stdin = makeStdin();
     stdin.end();
@@ -164,7 +164,7 @@ describe('a question at a terminal', () => {
     expect(stderr.written).toBe('One? [y/N] \nTwo? [y/N] \n');
   });
 
-  it('is not answered by what was typed ahead for another one.', async () => {
+  it('is not answered by input that was typed ahead for another one.', async () => {
     const { terminal } = makeTerminal({ columns: 80, rows: 24 });
     const stdin = makeStdin();
     const asked = asking(terminal, stdin, async ({ confirm }) => [
@@ -176,7 +176,7 @@ describe('a question at a terminal', () => {
     expect(await asked).toEqual([false, false]);
   });
 
-  it('is only asked where a person can read and answer it.', () => {
+  it('is only asked if a user can read and answer it.', () => {
     const size = { columns: 80, rows: 24 };
     expect(canAsk(makeTerminal(size).terminal, makeStdin())).toBe(true);
     expect(canAsk(makeTerminal().terminal, makeStdin())).toBe(false);

@@ -9,8 +9,8 @@ import type { ServerSettings, StdioServerConfig } from '../../../../src/config/e
 
 const policyOf = (entry: ServerSettings, host?: HostSettings) => effectiveSettings(entry, host).policy;
 
-describe('the settings that a server runs by', () => {
-  it('are the defaults where nobody says otherwise', () => {
+describe('the effective settings of a server', () => {
+  it('are the defaults if nothing else is set', () => {
     expect(effectiveSettings({})).toEqual({
       enabled: true,
       tools: {},
@@ -23,21 +23,21 @@ describe('the settings that a server runs by', () => {
     expect(effectiveSettings({}).tools).toBe(effectiveSettings({}).tools);
   });
 
-  it("are the host's, and those of the entry over that", () => {
+  it('are those of the host, overridden by the entry', () => {
     const host = { retryCalls: 'never' } as const;
     expect(effectiveSettings({}, host).retryCalls).toBe('never');
     const own = { retryCalls: 'safe', callTimeoutMs: 5, enabled: false, isolation: 'shared' } as const;
     expect(effectiveSettings(own, host)).toMatchObject(own);
   });
 
-  it('hold nothing of what is started or reached', () => {
+  it('contain no field that starts or reaches the server', () => {
     const entry: StdioServerConfig = { type: 'stdio', command: 'x', inheritEnv: true };
     expect(effectiveSettings(entry)).toEqual(effectiveSettings({}));
   });
 });
 
-describe('the policy that a server runs by', () => {
-  it('is overridden number by number by the host, and by the entry over that', () => {
+describe('the effective policy of a server', () => {
+  it('is overridden number by number by the host, and then by the entry', () => {
     const own = { policy: { maxAttempts: 9, ping: { idleMs: 1 } } };
     const host = { maxAttempts: 2, stableMs: 7, ping: { timeoutMs: 3 }, stop: { drainMs: 0 } };
     expect(policyOf(own, { policy: host })).toEqual({
@@ -49,13 +49,13 @@ describe('the policy that a server runs by', () => {
     });
   });
 
-  it('takes a list of delays for a fixed schedule', () => {
+  it('treats a list of delays as a fixed schedule', () => {
     expect(policyOf({ policy: { backoff: [1, 2] } }).backoff).toEqual({ kind: 'fixed', delaysMs: [1, 2] });
     const kept = { kind: 'exponential', firstMs: 1, factor: 3, maxMs: 0 } as const;
     expect(policyOf({}, { policy: { backoff: kept } }).backoff).toEqual(kept);
   });
 
-  it('takes the timeout of the entry for launch, handshake and list, and the variable over that', () => {
+  it('uses the timeout of the entry for launch, handshake and list, overridden by the variable', () => {
     const limits = (entry: ServerSettings, variable?: string): number[] => {
       const policy = policyOf(entry, { env: { [TIMEOUT_VARIABLE]: variable } });
       return [policy.launchTimeoutMs, policy.handshakeTimeoutMs, policy.listTimeoutMs];
@@ -69,7 +69,7 @@ describe('the policy that a server runs by', () => {
     expect(limits(precise, '7')).toEqual([7, 7, 7]);
   });
 
-  it('takes the idle time of the entry', () => {
+  it('uses the idle time of the entry', () => {
     expect(policyOf({ idleStopMs: 60_000 }).idleStopMs).toBe(60_000);
   });
 });

@@ -1,4 +1,4 @@
-/** What holds for every row of the table of fields, those that are added later included. */
+/** What holds for every row of the table of fields, including future ones. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { diffServers } from '../../../../src/config/diff.js';
@@ -20,7 +20,7 @@ const PUBLISHED = CONFIG_SCHEMA as {
   };
 };
 
-/** A value that fits, and is no default. */
+/** A valid value that is not the default. */
 function sampleOf({ schema, default: without }: Pick<EntryField, 'schema' | 'default'>): unknown {
   const { anyOf, properties, items, type } = schema;
   if (schema.enum !== undefined) return schema.enum.findLast((word) => word !== without);
@@ -48,19 +48,19 @@ describe.each(FIELD_ROWS)('the field %s', (name, field) => {
   const sample = sampleOf(field);
   const entry = { ...base, [name]: sample };
 
-  it('takes a value that fits, and refuses another.', () => {
+  it('accepts a valid value, and refuses an invalid one.', () => {
     expect(validateEntry('a', entry, { source: 'test' }).problems).toEqual([]);
     const { problems } = validateEntry('a', { ...base, [name]: () => 1 }, { source: 'test' });
     expect(problems).toMatchObject([{ field: name }]);
   });
 
-  it('means the same as left out where it is the default.', () => {
+  it('means the same as a missing field if it has its default.', () => {
     if (field.default === undefined) return;
     const { config } = validateEntry('a', { ...base, [name]: field.default }, { source: 'test' });
     expect(config).toEqual(validateEntry('a', base, { source: 'test' }).config);
   });
 
-  it('is called the same under every name.', () => {
+  it('means the same under each of its aliases.', () => {
     const { config } = validateEntry('a', entry, { source: 'test' });
     for (const alias of field.aliases ?? []) {
       const { [name]: _, ...others } = entry as Readonly<Record<string, unknown>>;
@@ -68,20 +68,20 @@ describe.each(FIELD_ROWS)('the field %s', (name, field) => {
     }
   });
 
-  it('is a change that needs what the table says.', async () => {
+  it('needs a new session after a change only if the table says so.', async () => {
     const [before, after] = await Promise.all([loaded(base), loaded(entry)]);
     const { changed } = diffServers(before.servers, after, {});
     expect(changed.map(({ needsSession }) => needsSession)).toEqual([field.onReload === 'restart']);
   });
 
-  it('is described in the published schema, and in the reference.', () => {
+  it('is described in the published schema and in the reference.', () => {
     const { properties } = PUBLISHED.properties.mcpServers.additionalProperties;
     for (const spelling of [name, ...(field.aliases ?? [])])
       expect(properties[spelling]).toMatchObject({ description: expect.stringMatching(/\.$/) });
     expect(REFERENCE_ROWS).toContain(name);
   });
 
-  it('is meant where it is misspelt.', () => {
+  it('is suggested if it is misspelt.', () => {
     if (name.length < 4) return;
     const { problems } = validateEntry('a', { ...base, [`${name}x`]: sample }, { source: 'test' });
     expect(problems).toMatchObject([

@@ -21,7 +21,7 @@ describe('the hash of an entry', () => {
     );
   });
 
-  it('tells a key apart that a prototype could hide', () => {
+  it('covers a key named __proto__', () => {
     expect(hashOf(JSON.parse('{"__proto__":{"a":1}}'))).not.toBe(hashOf({}));
     expect(hashOf(JSON.parse('{"__proto__":{"a":1}}'))).not.toBe(hashOf(JSON.parse('{"__proto__":{"a":2}}')));
   });
@@ -51,16 +51,16 @@ describe('the hash of an entry', () => {
     expect(hash(entry)).not.toBe(hash(ENTRY));
   });
 
-  it('tells an address with a type from one that may fall back', () => {
+  it('distinguishes an address with a type from one that may fall back', () => {
     expect(hash({ url: 'http://x/' })).not.toBe(hash({ type: 'http', url: 'http://x/' }));
   });
 
-  it('leaves the object out of a server of this process', () => {
+  it('does not cover the object of an in-process server', () => {
     const entry = (): ServerConfig => ({ type: 'in-process', server: { connect: () => Promise.resolve() } });
     expect(entryHash(entry())).toBe(entryHash(entry()));
   });
 
-  it('tells a reload which servers changed', () => {
+  it('shows a reload which servers changed', () => {
     const hashes = (name: string) => {
       const text = readFileSync(new URL(`../fixtures/${name}.mcp.json`, import.meta.url), 'utf8');
       return new Map(

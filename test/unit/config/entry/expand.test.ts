@@ -50,7 +50,7 @@ describe('expanding an entry', () => {
     });
   });
 
-  it('fills address and headers, where a bare name is text', () => {
+  it('fills address and headers, where a name without braces is literal', () => {
     const config = {
       url: 'https://$HOST/${PATH_}',
       headers: { Authorization: 'Bearer ${TOKEN}', X: '$TOKEN' },
@@ -68,12 +68,12 @@ describe('expanding an entry', () => {
     expect(expanded(config, { env: { A: 'no' } })).toEqual(config);
   });
 
-  it('gives an entry of the host process back as it is', () => {
+  it('returns an in-process entry unchanged', () => {
     const config = { type: 'in-process', server: { connect: () => Promise.resolve() } } as const;
     expect(expanded(config)).toBe(config);
   });
 
-  it('asks the variables afresh every time', () => {
+  it('reads the variables again every time', () => {
     const config = { url: 'https://h/', headers: { A: '${T}' } };
     expect(expanded(config, { env: { T: 'old' } })).toHaveProperty('headers.A', 'old');
     expect(expanded(config, { env: { T: 'new' } })).toHaveProperty('headers.A', 'new');
@@ -86,11 +86,11 @@ describe('expanding an entry', () => {
     expect(failed(config, { env: context.env }).message).toContain("workspaceFolder (in 'args[0]')");
   });
 
-  it('does not find what every object inherits', () => {
+  it('does not find inherited properties of an object', () => {
     expect(failed({ command: 'x', args: ['$constructor'] })).toMatchObject({ code: 'variable-missing' });
   });
 
-  it('behaves as the fault kit wants for variables with and without default', () => {
+  it('handles variables with and without defaults as the fault kit expects', () => {
     const [hall] = fixture('env-defaults');
     expect(expanded(hall!.config, { env: { LANTERN_ROOM: 'cellar' } })).toMatchObject({
       command: 'node',
@@ -121,14 +121,14 @@ describe('the home folder', () => {
     expect(expanded({ command: 'x', args: [arg] }, { env })).toHaveProperty('args', [value]);
   });
 
-  it('counts in command and cwd', () => {
+  it('is expanded in command and cwd', () => {
     expect(expanded({ command: '~/lamp', cwd: '~/work' })).toMatchObject({
       command: `${HOME}/lamp`,
       cwd: `${HOME}/work`,
     });
   });
 
-  it('does not count in env, address or headers', () => {
+  it('is not expanded in env, address or headers', () => {
     expect(expanded({ command: 'x', env: { A: '~/x' } })).toHaveProperty('env.A', '~/x');
     expect(expanded({ url: 'http://x/', headers: { A: '~/x' } })).toHaveProperty('headers.A', '~/x');
   });
@@ -136,7 +136,7 @@ describe('the home folder', () => {
   it.each([
     [{ command: '~/x' }, 'command'],
     [{ command: 'x', args: ['${userHome}/y'] }, 'args[0]'],
-  ])('is missing where nobody knows it, and only then: %o', (config, field) => {
+  ])('is reported as missing only if it is needed and unknown: %o', (config, field) => {
     expect(failed(config, { home: undefined })).toMatchObject({
       code: 'variable-missing',
       message: `Server 'lamp' needs a variable that is not set: HOME (in '${field}')`,
@@ -162,13 +162,13 @@ describe('the working directory', () => {
     expect(expanded(config, { workspaceFolder: '/ws' })).toHaveProperty('cwd', absolute);
   });
 
-  it('is nothing that a server reached over HTTP gets', () => {
+  it('is not set for a server that is reached over HTTP', () => {
     expect(expanded({ url: 'http://x/' })).toEqual({ url: 'http://x/' });
   });
 });
 
 describe('a variable that is not set', () => {
-  it('fails that server and names variable, server and field', () => {
+  it('fails the server, and the message names variable, server and field', () => {
     const [needsKey, hall] = fixture('missing-variable');
     const result = expandConfig({ ...needsKey!, baseDir: BASE }, { env: {}, home: HOME });
     expect(result).toMatchObject({
@@ -182,24 +182,24 @@ describe('a variable that is not set', () => {
     expect(expand(hall!.config)).toHaveProperty('config');
   });
 
-  it('is named together with all others', () => {
+  it('is reported together with all others', () => {
     const { message } = failed({ command: '$A', args: ['${B}'], env: { X: '${C}' }, cwd: '$D' });
     expect(message).toBe(
       "Server 'lamp' needs variables that are not set: A (in 'command'), B (in 'args[0]'), C (in 'env.X'), D (in 'cwd')",
     );
   });
 
-  it('counts as not set where it is undefined, and as set where it is empty', () => {
+  it('counts as missing if it is undefined, but not if it is empty', () => {
     expect(failed({ command: 'x', args: ['$A'] }, { env: { A: undefined } }).code).toBe('variable-missing');
     expect(expanded({ command: 'x', args: ['$A'] }, { env: { A: '' } })).toHaveProperty('args', ['']);
   });
 
-  it('may become nothing where the host says so', () => {
+  it('may become an empty text if the host allows it', () => {
     expect(expanded({ command: 'x', args: ['<$A>'] }, { missing: 'empty' })).toHaveProperty('args', ['<>']);
   });
 });
 
-describe('what only the values can show', () => {
+describe('a value that is invalid after expansion', () => {
   it.each<[story: string, config: ServerConfig, env: Record<string, string>, reason: string]>([
     ['an empty command', { command: '$A' }, { A: '' }, "'command': is empty once its variables are replaced"],
     [
@@ -244,14 +244,14 @@ describe('what only the values can show', () => {
       { A: 'a\0' },
       "'headers.A': contains a character that a header cannot carry",
     ],
-  ])('%s fails the server as bad configuration', (_, config, env, reason) => {
+  ])('fails the server as bad configuration: %s', (_, config, env, reason) => {
     expect(failed(config, { env })).toEqual({
       code: 'config-invalid',
       message: `The entry of server 'lamp' cannot be used: ${reason}`,
     });
   });
 
-  it('and a header may carry blanks, tabs and Latin-1', () => {
+  it('may contain blanks, tabs and Latin-1 in a header', () => {
     expect(expanded({ url: 'http://h/', headers: { A: '${A}' } }, { env: { A: 'a b\té' } })).toBeDefined();
   });
 });
@@ -271,7 +271,7 @@ describe('command substitution', () => {
     expect(failure.message).toMatch(/command substitution/);
   });
 
-  it('can be left to the shell that the entry asks for', () => {
+  it('is possible in the shell that the entry starts', () => {
     const config = { command: 'sh', args: ['-c', 'for f in a b; do echo $$f $$(id -u) $$$$ $1; done'] };
     expect(expanded(config)).toHaveProperty('args', [
       '-c',
@@ -280,7 +280,7 @@ describe('command substitution', () => {
   });
 });
 
-describe('the variables an entry wants', () => {
+describe('the variables an entry refers to', () => {
   it.each<[config: ServerConfig, names: readonly string[]]>([
     [{ command: 'x', args: ['a'] }, []],
     [{ command: '$B', args: ['${A:-${C}}'], env: { X: '${A}' }, cwd: '${workspaceFolder}' }, ['A', 'B', 'C']],
@@ -302,7 +302,7 @@ describe('the variables an entry wants', () => {
 describe('for any values', () => {
   const value = fc.string({ unit: 'grapheme' });
 
-  it('they go in as they are and are never expanded again', () => {
+  it('expansion inserts them unchanged and does not expand them again', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         const config = { command: 'x', args: ['${A}', '<$B>'], env: { A: '${A}${B}' } };
@@ -314,7 +314,7 @@ describe('for any values', () => {
     );
   });
 
-  it('expanding depends on nothing but what it is given, and changes nothing of it', () => {
+  it('expansion depends only on its arguments, and does not change them', () => {
     const config = Object.freeze({ command: 'x', args: Object.freeze(['$A', '${B:-b}']), cwd: 'y' });
     fc.assert(
       fc.property(value, (a) => {
@@ -324,14 +324,14 @@ describe('for any values', () => {
     );
   });
 
-  it('only the variables that the entry wants are looked at', () => {
+  it('expansion reads only variables that the entry refers to', () => {
     const config = { command: '$A', args: ['${B:-${C}}'], env: { X: '${D}' } };
     const wanted = new Set(variablesWanted(config));
     const env = new Proxy<Record<string, string>>(
       {},
       {
         getOwnPropertyDescriptor: (_, name) => {
-          if (!wanted.has(String(name))) throw new Error(`looked at ${String(name)}`);
+          if (!wanted.has(String(name))) throw new Error(`read ${String(name)}`);
           return { value: 'v', configurable: true, enumerable: true };
         },
         get: () => 'v',
@@ -349,14 +349,14 @@ describe('the env of an HTTP entry', () => {
   };
   const env = { FERRY_TOKEN: 't-1', TOKEN: 'not this', ELSE: 'host' };
 
-  it('stands before the variables of the host, in address and headers.', () => {
+  it('takes precedence over the variables of the host, in address and headers.', () => {
     expect(expanded(ferry, { env })).toMatchObject({
       url: 'https://ferry.example/north',
       headers: { Authorization: 'Bearer t-1', 'X-Host': 'host' },
     });
   });
 
-  it('is all that a header may use, where the host is strict.', () => {
+  it('has the only variables that a header may use if the host is strict.', () => {
     expect(expanded(ferry, { env, headers: 'own-env' })).toMatchObject({
       headers: { Authorization: 'Bearer t-1', 'X-Host': 'none' },
     });
@@ -371,7 +371,7 @@ describe('the env of an HTTP entry', () => {
     });
   });
 
-  it('is no variable of the host that is wanted, but may want some itself.', () => {
+  it('hides variables of the host, but may refer to them itself.', () => {
     expect(variablesWanted(ferry)).toEqual(['ELSE', 'FERRY_TOKEN']);
     expect(variablesWanted({ ...ferry, env: { TOKEN: '${TOKEN}', PORT_NAME: 'x' } })).toEqual([
       'ELSE',
@@ -387,8 +387,8 @@ describe('the env of an HTTP entry', () => {
   });
 });
 
-describe('names with a meaning of their own', () => {
-  it('are the folders and the separator of this machine.', () => {
+describe('built-in names', () => {
+  it('are the folders and the path separator of this machine.', () => {
     const args = ['${workspaceFolder}${/}x', '${workspaceFolderBasename}', '${userHome}', '${pathSeparator}'];
     expect(expanded({ command: 'x', args }, { workspaceFolder: BASE })).toMatchObject({
       args: [`${BASE}/x`, 'project', HOME, '/'],
@@ -398,14 +398,14 @@ describe('names with a meaning of their own', () => {
   });
 });
 
-describe('an answer of a person', () => {
+describe('an answer to an input', () => {
   const config = {
     command: 'x',
     args: ['${input:room}'],
     env: { A: '${B:-${input:api-key}}', C: '${input:room}' },
   };
 
-  it('goes in as it is, wherever it is wanted.', () => {
+  it('is inserted unchanged wherever it is referred to.', () => {
     const inputs = { 'input:room': '${HOME}', 'input:api-key': 'k-1' };
     expect(expanded(config, { inputs })).toMatchObject({
       args: ['${HOME}'],
@@ -413,11 +413,11 @@ describe('an answer of a person', () => {
     });
   });
 
-  it('is missing where nobody gave it.', () => {
+  it('is reported as missing if there is none.', () => {
     expect(failed(config).message).toContain("input:room (in 'args[0]')");
   });
 
-  it('is told apart from the variables of the host.', () => {
+  it('is distinguished from the variables of the host.', () => {
     expect(inputsWanted(config)).toEqual(['input:api-key', 'input:room']);
     expect(variablesWanted(config)).toEqual(['B']);
   });

@@ -21,8 +21,8 @@ function spec(name: string, ...ids: readonly string[]): ServerSpec {
   };
 }
 
-describe('a value that a person is asked for', () => {
-  it('is asked with what the file says about it, once for all servers of the file.', async () => {
+describe('the answer to an input', () => {
+  it('is requested with its description from the file, once for all servers of the file.', async () => {
     const asked: InputRequest[] = [];
     const answers = new InputAnswers((request) => {
       asked.push(request);
@@ -42,14 +42,14 @@ describe('a value that a person is asked for', () => {
     ]);
   });
 
-  it('is another one for another file.', async () => {
+  it('is requested separately for another file.', async () => {
     const answers = new InputAnswers(({ source }) => source);
     await answers.answersFor(spec('one', 'room'));
     const other = { ...spec('two', 'room'), source: 'other.json' };
     expect(await answers.answersFor(other)).toEqual({ values: { 'input:room': 'other.json' } });
   });
 
-  it('is another one once the file proposes another, and where that is in another folder.', async () => {
+  it('is requested again if the file changes its default, or if the file is in another folder.', async () => {
     const answers = new InputAnswers((request) => request.default);
     await answers.answersFor(spec('one', 'room'));
     const now = new Map([['room', { id: 'room', default: 'yard', password: false }]]);
@@ -62,7 +62,7 @@ describe('a value that a person is asked for', () => {
     expect(await ofFolders.answersFor(elsewhere)).toEqual({ values: { 'input:room': 'there' } });
   });
 
-  it('is asked again after nobody answered, or the asking failed.', async () => {
+  it('is requested again after a missing answer or a failed request.', async () => {
     const replies = [() => undefined, () => Promise.reject(new Error('window closed')), () => 'yard'];
     const answers = new InputAnswers(() => replies.shift()?.());
     expect(await answers.answersFor(spec('one', 'room'))).toMatchObject({
@@ -78,7 +78,7 @@ describe('a value that a person is asked for', () => {
     expect(await answers.answersFor(spec('one', 'room'))).toEqual({ values: { 'input:room': 'yard' } });
   });
 
-  it('is what the file proposes where there is nobody to ask, or else missing.', async () => {
+  it('is the default of the file if no request is possible, and otherwise missing.', async () => {
     const answers = new InputAnswers(undefined);
     expect(await answers.answersFor(spec('one', 'room'))).toEqual({ values: { 'input:room': 'hall' } });
     expect(await answers.answersFor(spec('one', 'room', 'key'))).toMatchObject({
@@ -89,23 +89,23 @@ describe('a value that a person is asked for', () => {
     });
   });
 
-  it('is no question for an entry without one.', async () => {
+  it('is not requested for an entry without inputs.', async () => {
     const answers = new InputAnswers(() => Promise.reject(new Error('asked')));
     expect(await answers.answersFor(spec('one'))).toEqual({ values: {} });
   });
 });
 
-describe('what a file asks a person for', () => {
+describe('the inputs of a file', () => {
   const LAMP = '"servers": { "a": { "command": "x" } }';
   const read = (text: string) => parseConfigText(text, 'kit.json');
 
-  it('may stand at the top or beside the servers under mcp.', () => {
+  it('may be at the top level or beside the servers under mcp.', () => {
     expect([...read(`{ "inputs": [{ "id": "a" }], ${LAMP} }`).inputs.keys()]).toEqual(['a']);
     expect([...read(`{ "mcp": { "inputs": [{ "id": "b" }], ${LAMP} } }`).inputs.keys()]).toEqual(['b']);
   });
 
   it.each(['3', '[3]', '[{ "name": "a" }]', '[{ "id": 1 }, { "id": "a" }]'])(
-    'is told where it makes no sense, and the servers stay: %s',
+    'are reported if they are invalid, and the servers stay: %s',
     (inputs) => {
       const { entries, problems } = read(`{ ${LAMP},\n "inputs": ${inputs} }`);
       expect(entries).toHaveLength(1);

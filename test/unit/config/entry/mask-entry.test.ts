@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { maskConfig, maskUrl } from '../../../../src/config/entry/mask-entry.js';
 
-describe('an entry that is shown', () => {
-  it('keeps what it runs, and hides what it hands over', () => {
+describe('a masked entry', () => {
+  it('shows what it runs, and hides the values it passes', () => {
     const config = {
       type: 'stdio',
       command: 'lamp',
@@ -18,7 +18,7 @@ describe('an entry that is shown', () => {
     });
   });
 
-  it('shows paths of what it runs as they are written', () => {
+  it('shows paths of what it runs as written', () => {
     const config = {
       command: '${userHome}/bin/lamp',
       args: ['--file', '${userHome}/memory.json', '${workspaceFolder}/a b'],
@@ -27,7 +27,7 @@ describe('an entry that is shown', () => {
     expect(maskConfig(config)).toEqual(config);
   });
 
-  it('keeps where it connects to, and hides headers', () => {
+  it('shows where it connects to, and hides headers', () => {
     const config = {
       url: 'https://example.com/mcp?key=sk-1',
       headers: { Authorization: 'Bearer sk-1', X: '${X}', Broken: '${sk-1' },
@@ -38,7 +38,7 @@ describe('an entry that is shown', () => {
     });
   });
 
-  it('is plain data, even for a server of this process', () => {
+  it('is plain data, even for an in-process server', () => {
     const config = {
       type: 'in-process',
       server: { connect: () => Promise.resolve() },
@@ -48,7 +48,7 @@ describe('an entry that is shown', () => {
   });
 });
 
-describe('an address that is shown', () => {
+describe('a masked address', () => {
   it.each([
     ['https://example.com/mcp', 'https://example.com/mcp'],
     ['https://u:p@example.com/mcp', 'https://***@example.com/mcp'],
@@ -66,7 +66,7 @@ describe('an address that is shown', () => {
     ['https://${HOST:-u:p@internal?k=v}/mcp', 'https://${HOST:-***}/mcp'],
     ['${BASE}?key=${KEY}', '${BASE}?key=***'],
     ['https://${', '***'],
-  ])('%s reads %s', (url, shown) => {
+  ])('of %s is %s', (url, shown) => {
     expect(maskUrl(url)).toBe(shown);
   });
 });

@@ -26,7 +26,7 @@ describe('a command', () => {
     ['docker', ['exec', 'files', 'serve']],
     ['deno', ['run', 'main.ts']],
     ['constructor', []],
-  ])('starts what is there: %s %j', (command, args) => {
+  ])('starts an installed program: %s %j', (command, args) => {
     expect(mayDownload({ command, args })).toBe(false);
   });
 });

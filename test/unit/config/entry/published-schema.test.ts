@@ -8,7 +8,7 @@ import { isError } from '../../../../src/config/entry/problem.js';
 import { CONFIG_SCHEMA } from '../../../../src/config/entry/published-schema.js';
 import { validateEntry } from '../../../../src/config/entry/validate-entry.js';
 
-// What the schema uses of 2020-12 means the same in the draft this validator knows.
+// The keywords that the schema uses mean the same in 2020-12 and in the draft that this validator supports.
 const { $schema: _, ...schema } = CONFIG_SCHEMA;
 const check = new Ajv({ strict: false }).compile(schema);
 const accepts = (entry: unknown): boolean => check({ mcpServers: { a: entry } });
@@ -19,7 +19,7 @@ describe('the published schema', () => {
     expect(JSON.stringify(CONFIG_SCHEMA)).not.toContain('undefined');
   });
 
-  it('is the file that editors are pointed at.', async () => {
+  it('is the file that editors are given.', async () => {
     const file = fileURLToPath(new URL('../../../../docs/reference/mcp.schema.json', import.meta.url));
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(CONFIG_SCHEMA);
   });
@@ -28,7 +28,7 @@ describe('the published schema', () => {
     ['json', '{ "$schema": "./mcp.schema.json", "mcpServers": { "a": { "command": "x", "$schema": "y" } } }'],
     ['toml', '"$schema" = "./mcp.schema.json"\n[mcp_servers.a]\ncommand = "x"'],
     ['yaml', '$schema: ./mcp.schema.json\nmcpServers: { a: { command: x } }'],
-  ])('may be named in a file, which says nothing to anybody else (%s).', async (syntax, text) => {
+  ])('may be named in a file without a warning (%s).', async (syntax, text) => {
     const { servers, problems } = await loadConfig({ config: `a.${syntax}`, cwd: '/srv' }, async () => text);
     expect([servers.map(({ name }) => name), problems]).toEqual([['a'], []]);
     expect(check({ $schema: './mcp.schema.json', mcpServers: {} })).toBe(true);
@@ -38,9 +38,9 @@ describe('the published schema', () => {
     [{ command: 'x', args: ['a'], env: { A: '1' }, timeout: 5 }],
     [{ command: ['x', 'y'] }],
     [{ type: 'streamable-http', url: 'https://a.example/', headers: { A: '${B}' } }],
-    [{ serverUrl: 'https://a.example/', somebodysOwn: true }],
+    [{ serverUrl: 'https://a.example/', unknownField: true }],
     [{ command: 'x', tools: ['a'], policy: { maxAttempts: 3, backoff: [1, 2] } }],
-  ])('takes an entry that can be used: %j', (entry) => {
+  ])('accepts a valid entry: %j', (entry) => {
     expect(accepts(entry)).toBe(true);
   });
 
@@ -53,11 +53,11 @@ describe('the published schema', () => {
     [{ command: 'x', timeout: -1 }],
     [{ command: 'x', policy: { nope: 1 } }],
     ['x'],
-  ])('marks an entry that cannot: %j', (entry) => {
+  ])('refuses an invalid entry: %j', (entry) => {
     expect(accepts(entry)).toBe(false);
   });
 
-  it('marks nothing that is then used without a word.', () => {
+  it('refuses only entries that the validator reports, too.', () => {
     const word = fc.constantFrom('x', 'stdio', 'http', 'https://a.example/', '');
     const value = fc.oneof(word, fc.integer(), fc.boolean(), fc.array(word), fc.dictionary(word, word));
     const field = fc.constantFrom(

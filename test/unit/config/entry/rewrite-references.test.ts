@@ -37,8 +37,8 @@ const PIECES = [
 ];
 const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }).map((pieces) => pieces.join(''));
 
-describe('references that are replaced', () => {
-  it('leave an entry of the same meaning.', () => {
+describe('replaced references', () => {
+  it('keep the meaning of an entry.', () => {
     fc.assert(
       fc.property(text, text, text, (arg, value, cwd) => {
         const config = { command: 'x', args: [arg], env: { KEY: value }, cwd };
@@ -47,7 +47,7 @@ describe('references that are replaced', () => {
     );
   });
 
-  it('leave the meaning of a remote entry, too.', () => {
+  it('keep the meaning of a remote entry.', () => {
     fc.assert(
       fc.property(text, (value) => {
         const config = { url: 'https://x.example', env: { OWN: value }, headers: { 'X-Own': '${OWN}' } };
@@ -56,7 +56,7 @@ describe('references that are replaced', () => {
     );
   });
 
-  it('leave every text alone that does not hold them.', () => {
+  it('leave texts without such references unchanged.', () => {
     const config = { command: '$NAME', args: ['${NAME}', '$$', '`a', '${broken'], cwd: '~' };
     expect(rewriteReferences(config, folder)).toEqual(config);
   });

@@ -68,15 +68,15 @@ describe('a template', () => {
     ['$$(id)', '$(id)', 'stands for one dollar before a parenthesis'],
     ['$$$A', '$alpha', 'may stand before a reference'],
     ['$$$$A', '$$A', 'may be repeated'],
-    ['echo $$', 'echo $$', 'is left alone where one dollar would mean nothing'],
-    ['$$ $1 $? $! $@ a$', '$$ $1 $? $! $@ a$', 'is not needed for what is no name'],
+    ['echo $$', 'echo $$', 'is left alone if one dollar would have no meaning'],
+    ['$$ $1 $? $! $@ a$', '$$ $1 $? $! $@ a$', 'is not needed before anything but a name'],
     ['${NONE:-$$A}', '$A', 'works inside a default'],
   ])('a double dollar in %s (%s) %s', (text, expected) => {
     expect(render(text)).toEqual({ text: expected, missing: [] });
   });
 
   it.each(['$A', 'pa$$word', '$$A', 'a$b$c', '$'])(
-    'leaves %s as it is where bare names do not count',
+    'leaves %s unchanged if names without braces are not expanded',
     (text) => {
       expect(render(text, false)).toEqual({ text, missing: [] });
     },
@@ -104,15 +104,15 @@ describe('a template', () => {
     expect(render(text, false)).toMatch(problem);
   });
 
-  it('may hold a single backtick', () => {
+  it('may contain a single backtick', () => {
     expect(render('a`b')).toEqual({ text: 'a`b', missing: [] });
   });
 
-  it('tells which variables are not set and have no default', () => {
+  it('reports the variables that are not set and have no default', () => {
     expect(render('$X ${Y} ${A} ${Z:-${W}}')).toEqual({ text: '  alpha ', missing: ['X', 'Y', 'W'] });
   });
 
-  it('tells which variables it refers to and whose they are, inside defaults too', () => {
+  it('lists the variables it refers to, with their origin, including those in defaults', () => {
     const text = '$A ${B:-${C}} ${workspaceFolder} ${env:workspaceFolder} ${input:api-key} ${/} $$D';
     const template = parseTemplate(text, true);
     const found = 'parts' in template ? variablesIn(template.parts) : [];
@@ -127,7 +127,7 @@ describe('a template', () => {
     ]);
   });
 
-  it('can be made of any text without a pair of backticks, and renders to that text', () => {
+  it('can be made from any text without a pair of backticks, and renders to that text', () => {
     const text = fc.string({ unit: fc.constantFrom('$', '{', '}', '(', 'A', ':', '-', '~', ' ') });
     fc.assert(
       fc.property(text, fc.boolean(), (literal, bareNames) => {
@@ -157,7 +157,7 @@ describe('for any text', () => {
     );
   });
 
-  it('reading it never throws, and a value goes in as it is', () => {
+  it('parsing never throws, and a value is inserted unchanged', () => {
     const noise = fc.string({ unit: fc.constantFrom('$', '{', '}', '(', '`', 'A', ':', '-', 'x', '~') });
     fc.assert(
       fc.property(noise, noise, (text, value) => {

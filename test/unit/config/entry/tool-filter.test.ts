@@ -7,10 +7,14 @@ describe('the lists of a tool filter', () => {
     { story: 'everything is shown without lists', filter: {}, allowed: true },
     { story: 'nothing is shown with an empty allow list', filter: { allow: [] }, allowed: false },
     { story: 'an empty deny list hides nothing', filter: { deny: [] }, allowed: true },
-    { story: 'what is allowed by name is shown', filter: { allow: ['other', 'read_file'] }, allowed: true },
-    { story: 'what is not in the allow list is hidden', filter: { allow: ['other'] }, allowed: false },
-    { story: 'what is denied by name is hidden', filter: { deny: ['read_file'] }, allowed: false },
-    { story: 'what is not in the deny list is shown', filter: { deny: ['other'] }, allowed: true },
+    {
+      story: 'a tool that is allowed by name is shown',
+      filter: { allow: ['other', 'read_file'] },
+      allowed: true,
+    },
+    { story: 'a tool outside the allow list is hidden', filter: { allow: ['other'] }, allowed: false },
+    { story: 'a tool that is denied by name is hidden', filter: { deny: ['read_file'] }, allowed: false },
+    { story: 'a tool outside the deny list is shown', filter: { deny: ['other'] }, allowed: true },
     {
       story: 'deny wins over the same name',
       filter: { allow: ['read_file'], deny: ['read_file'] },
@@ -63,7 +67,7 @@ describe('a pattern', () => {
     expect(isAllowed(tool, { deny: [pattern] })).toBe(!matches);
   });
 
-  it('matches what a regular expression with the same meaning matches', () => {
+  it('matches the same names as an equivalent regular expression', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 });
     const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 });
     fc.assert(

@@ -7,7 +7,7 @@ import { DEFAULT_POLICY } from '../../../../machines/policy/policy.js';
 
 const validate = (entry: unknown, name = 'lamp') => validateEntry(name, entry, { source: 'kit' });
 const configOf = (entry: unknown): ServerConfig | undefined => validate(entry).config;
-const told = (entry: unknown) => validate(entry).problems.map(describeProblem);
+const problemsOf = (entry: unknown) => validate(entry).problems.map(describeProblem);
 
 describe('the normal form of an entry', () => {
   const STDIO = { type: 'stdio', command: 'lamp' };
@@ -15,7 +15,7 @@ describe('the normal form of an entry', () => {
 
   it.each<{ story: string; entry: unknown; config: unknown }>([
     { story: 'a command alone is a stdio server', entry: { command: 'lamp' }, config: STDIO },
-    { story: 'type stdio says the same', entry: { type: 'stdio', command: 'lamp' }, config: STDIO },
+    { story: 'type stdio means the same', entry: { type: 'stdio', command: 'lamp' }, config: STDIO },
     { story: 'type local means stdio', entry: { type: 'local', command: 'lamp' }, config: STDIO },
     { story: 'a url alone has no type', entry: { url: URL_OF }, config: { url: URL_OF } },
     ...['http', 'streamable-http', 'streamableHttp', 'streamable_http', 'remote'].map((type) => ({
@@ -25,19 +25,19 @@ describe('the normal form of an entry', () => {
     })),
     { story: 'type sse stays', entry: { type: 'sse', url: URL_OF }, config: { type: 'sse', url: URL_OF } },
     {
-      story: 'transport is another word for type',
+      story: 'transport is an alias of type',
       entry: { transport: 'sse', url: URL_OF },
       config: { type: 'sse', url: URL_OF },
     },
     {
-      story: 'transportType is another word for type',
+      story: 'transportType is an alias of type',
       entry: { transportType: 'stdio', command: 'lamp' },
       config: STDIO,
     },
-    { story: 'httpUrl is another word for url', entry: { httpUrl: URL_OF }, config: { url: URL_OF } },
-    { story: 'serverUrl is another word for url', entry: { serverUrl: URL_OF }, config: { url: URL_OF } },
+    { story: 'httpUrl is an alias of url', entry: { httpUrl: URL_OF }, config: { url: URL_OF } },
+    { story: 'serverUrl is an alias of url', entry: { serverUrl: URL_OF }, config: { url: URL_OF } },
     {
-      story: 'environment is another word for env',
+      story: 'environment is an alias of env',
       entry: { command: 'lamp', environment: { A: '1' } },
       config: { ...STDIO, env: { A: '1' } },
     },
@@ -63,7 +63,7 @@ describe('the normal form of an entry', () => {
       config: { ...STDIO, enabled: false },
     },
     {
-      story: 'what is default anyway is left out',
+      story: 'fields with their default value are left out',
       entry: {
         command: 'lamp',
         args: [],
@@ -97,12 +97,12 @@ describe('the normal form of an entry', () => {
       config: { ...STDIO, tools: { allow: ['*'] } },
     },
     {
-      story: 'an empty list of tools keeps its meaning: none',
+      story: 'an empty list of tools still allows no tool',
       entry: { command: 'lamp', tools: [] },
       config: { ...STDIO, tools: { allow: [] } },
     },
     {
-      story: 'every setting passes',
+      story: 'every setting is kept',
       entry: {
         url: URL_OF,
         headers: { 'X-Harbour': 'north' },
@@ -132,7 +132,7 @@ describe('the normal form of an entry', () => {
       config: { ...STDIO, policy: DEFAULT_POLICY },
     },
     {
-      story: 'a list of inherited variables passes',
+      story: 'a list of inherited variables is kept',
       entry: { command: 'lamp', inheritEnv: ['LANG'], cwd: '..' },
       config: { ...STDIO, inheritEnv: ['LANG'], cwd: '..' },
     },
@@ -140,7 +140,7 @@ describe('the normal form of an entry', () => {
     expect(validate(entry)).toEqual({ config, problems: [] });
   });
 
-  it('is not touched when the host changes its own object later', () => {
+  it('does not change if the host changes its object later', () => {
     const args = ['-a'];
     const config = configOf({ command: 'lamp', args });
     args.push('-b');
@@ -271,17 +271,19 @@ describe('an entry is refused', () => {
       "field 'args[0]': a reference is ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for a literal ${",
     ],
   ])('%j', (entry, problem) => {
-    expect(told(entry)).toEqual([expect.stringMatching(/^kit: server 'lamp'[,:]/)]);
-    expect(told(entry)[0]).toBe(`kit: server 'lamp'${problem.startsWith('field') ? ', ' : ': '}${problem}`);
+    expect(problemsOf(entry)).toEqual([expect.stringMatching(/^kit: server 'lamp'[,:]/)]);
+    expect(problemsOf(entry)[0]).toBe(
+      `kit: server 'lamp'${problem.startsWith('field') ? ', ' : ': '}${problem}`,
+    );
     expect(configOf(entry)).toBeUndefined();
   });
 
-  it('with all its mistakes at once', () => {
-    const problems = told({ command: 7, args: 'x', env: { A: 1 } });
+  it('with all its problems at once', () => {
+    const problems = problemsOf({ command: 7, args: 'x', env: { A: 1 } });
     expect(problems).toHaveLength(3);
   });
 
-  it('only after its variables are replaced, where an address or a header holds one', () => {
+  it('only after expansion if an address or a header contains a variable', () => {
     expect(validate({ url: '${BASE}', headers: { X: '${Y}…' } }).problems).toEqual([]);
   });
 });
@@ -310,7 +312,7 @@ describe('the name of a server', () => {
     expect(problems).toMatchObject([{ message: expect.stringContaining(message) }]);
   });
 
-  it('is shown without anything that moves the cursor', () => {
+  it('is shown without control characters', () => {
     const [problem] = validate({ command: 'x' }, 'a\u001b[2Jb').problems;
     expect(problem?.server).toBe('a\\u{1b}[2Jb');
   });
@@ -343,7 +345,7 @@ describe('a warning leaves the entry in use', () => {
     expect(problems.some(isError)).toBe(false);
   });
 
-  it('for what only a stdio server has', () => {
+  it('for fields that only a stdio server has', () => {
     const { config, problems } = validate({
       type: 'sse',
       url: 'http://x/',
@@ -370,7 +372,7 @@ describe('a warning leaves the entry in use', () => {
     'icon',
     'name',
     'id',
-  ])('and %s is no near miss of anything', (field) => {
+  ])('but not for %s, which is not similar to any field', (field) => {
     expect(validate({ command: 'lamp', [field]: 'x' }).problems).toEqual([]);
   });
 });
@@ -378,7 +380,7 @@ describe('a warning leaves the entry in use', () => {
 describe('a server of this process', () => {
   const server = { connect: () => Promise.resolve() };
 
-  it('is known by its shape and keeps its identity', () => {
+  it('is recognized by its shape and keeps its identity', () => {
     const { config, problems } = validate({
       type: 'in-process',
       server,
@@ -400,14 +402,14 @@ describe('a server of this process', () => {
   });
 
   it('has its settings checked', () => {
-    expect(told({ type: 'in-process', server, startTimeoutMs: '5' })).toEqual([
+    expect(problemsOf({ type: 'in-process', server, startTimeoutMs: '5' })).toEqual([
       expect.stringMatching(/'startTimeoutMs': expected a number/),
     ]);
   });
 });
 
 describe('for any value', () => {
-  it('there is either a usable entry or an error', () => {
+  it('the result is either a usable entry or an error', () => {
     fc.assert(
       fc.property(fc.anything(), fc.string(), (value, name) => {
         const { config, problems } = validate(value, name);

@@ -53,7 +53,7 @@ describe('discovery', () => {
   const load = (options: Partial<LoadOptions> = {}) =>
     loadConfig({ cwd: join(root, 'src', 'deep'), machine, discover: true, ...options });
 
-  it('is off unless it is asked for, and reads nothing then.', async () => {
+  it('is off by default, and reads nothing then.', async () => {
     for (const discover of [undefined, false] as const) {
       const never = () => Promise.reject(new Error('read'));
       const options = { cwd: root, machine, ...(discover === undefined ? {} : { discover }) };
@@ -61,7 +61,7 @@ describe('discovery', () => {
     }
   });
 
-  it('finds what is there, each server with its source, and mentions no file that is not.', async () => {
+  it('finds all existing files, each server with its source, and does not mention missing files.', async () => {
     const { servers, sources, problems } = await load();
     expect(servers.map(({ name, source, scope }) => `${name}: ${source} (${scope})`).toSorted()).toEqual([
       'boats: .vscode/mcp.json (project)',
@@ -85,13 +85,13 @@ describe('discovery', () => {
     ]);
   });
 
-  it('lets paths of a project’s entries start from its root, wherever in it the file lies.', async () => {
+  it('resolves paths of a project’s entries from its root, wherever in the project the file is.', async () => {
     const { servers } = await load();
     const folders = servers.filter(({ scope }) => scope === 'project').map(({ baseDir }) => baseDir);
     expect(folders).toEqual([root, root]);
   });
 
-  it('can be told to leave out the project or the user, and where to begin.', async () => {
+  it('can exclude the project or the user, and can start in another folder.', async () => {
     const names = async (options: Partial<LoadOptions>) =>
       (await load(options)).servers.map(({ name }) => name).toSorted();
     expect(await names({ discover: { project: false } })).toEqual([
@@ -106,7 +106,7 @@ describe('discovery', () => {
     expect(await names({ cwd: home, discover: { user: false } })).toEqual([]);
   });
 
-  it('comes after the host’s servers and after files that were given, which are not read twice.', async () => {
+  it('comes after the host’s servers and after given files, which are not read twice.', async () => {
     const { servers, sources } = await load({
       cwd: root,
       servers: { lamps: { command: 'hosts' } },
@@ -118,7 +118,7 @@ describe('discovery', () => {
     expect(sources.filter(({ path }) => path?.includes('.vscode') === true)).toHaveLength(1);
   });
 
-  it('gives back what the filter leaves out, with its values, and frees its name.', async () => {
+  it('returns the entries that the filter drops, with their values, and frees their names.', async () => {
     const asked: string[] = [];
     const { servers, dropped } = await load({
       discover: {
@@ -146,7 +146,7 @@ describe('discovery', () => {
     expect(find('own')).toMatchObject({ source: '~/.codex/config.toml' });
   });
 
-  it('leaves out an entry whose filter throws, and says why.', async () => {
+  it('drops an entry if the filter throws, and reports why.', async () => {
     const { dropped, problems } = await load({
       discover: {
         user: false,
@@ -162,7 +162,7 @@ describe('discovery', () => {
     ]);
   });
 
-  it('leaves out an entry whose filter is asynchronous, for a promise would be a yes.', async () => {
+  it('drops an entry if the filter is asynchronous, since a promise would be truthy.', async () => {
     const filter = ((): Promise<never> => Promise.reject(new Error('too late'))) as never;
     const { dropped, problems } = await load({ discover: { user: false, filter } });
     expect(dropped.map(({ server }) => server)).toContain('lamps');
@@ -171,7 +171,7 @@ describe('discovery', () => {
     );
   });
 
-  it('takes what extensions bring last of all, and says what is wrong with it.', async () => {
+  it('takes extensions last, and reports their invalid entries.', async () => {
     const wrong = { command: 5 } as unknown as { command: string };
     const { servers, refused, sources } = await load({
       discover: {
@@ -183,13 +183,13 @@ describe('discovery', () => {
       source: "extension 'weather'",
       scope: 'extension',
     });
-    // An extension is no stranger: a project does not take a name from it without trust.
+    // An extension is as trusted as the user: a project does not take a name from it without trust.
     expect(servers.find(({ name }) => name === 'lamps')).toMatchObject({ scope: 'extension' });
     expect(refused).toMatchObject([{ name: 'wrong' }]);
     expect(sources.at(-1)).toEqual({ id: "extension 'weather'", scope: 'extension', ok: true });
   });
 
-  it('tells of a file that is there and cannot be read, and goes on.', async () => {
+  it('reports a file that exists but cannot be read, and goes on.', async () => {
     const failing = (path: string) =>
       path.endsWith('config.toml')
         ? Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' }))
@@ -201,7 +201,7 @@ describe('discovery', () => {
     expect(servers.map(({ name }) => name)).toContain('goose');
   });
 
-  it('lets a project take a name once its entry is trusted, by hand or by policy.', async () => {
+  it('lets a project take a name once its entry is trusted, by the user or by policy.', async () => {
     const { heldBack } = await load();
     expect(heldBack).toMatchObject([{ name: 'both', scope: 'project', config: { command: 'theirs' } }]);
     const trusted = new Set(heldBack.map((spec) => toTrustRequest(spec).hash));
@@ -236,7 +236,7 @@ describe('a given file', () => {
   const text = mcpJson({ lamps: { command: 'lamps' } });
   const read = () => Promise.resolve(text);
 
-  it('can be said to be the project’s, and starts from its own folder then.', async () => {
+  it('can be declared part of the project, and then uses its own folder.', async () => {
     const config = [{ path: 'sub/a.json', scope: 'project' } as const, { path: 'b.json' }, 'c.json'];
     const { servers, sources } = await loadConfig({ config, cwd: '/srv' }, read);
     expect(sources.map(({ path, scope }) => [path, scope])).toEqual([
@@ -254,7 +254,7 @@ describe('a given file', () => {
     ['x.yaml', 'mcpServers:\n  lamps:\n    command: lamps'],
     ['x.yml', 'extensions:\n  lamps:\n    type: stdio\n    cmd: lamps'],
     ['x.jsonc', '{ "context_servers": { "lamps": { "command": { "path": "lamps" } } } }'],
-  ])('is read by the ending of its name, after any host’s habit: %s', async (config, content) => {
+  ])('is read according to its extension, with the keys of any host: %s', async (config, content) => {
     const { servers, problems } = await loadConfig({ config, cwd: '/srv' }, () => Promise.resolve(content));
     expect(problems).toEqual([]);
     expect(servers).toMatchObject([{ name: 'lamps', config: { type: 'stdio', command: 'lamps' } }]);
@@ -268,11 +268,8 @@ describe('a given file', () => {
       /^x\.yaml:1:1: names no servers: none of 'mcpServers', .*'extensions' is there, only 'a'$/,
     ],
     ['x.json', '', /^x\.json:1:1: is empty; expected \{ "mcpServers": \{ "NAME"/],
-  ])(
-    'that names no server is an error in the words of its syntax: %s %j',
-    async (config, content, message) => {
-      const { problems } = await loadConfig({ config, cwd: '/srv' }, () => Promise.resolve(content));
-      expect(problems.map(describeProblem)).toEqual([expect.stringMatching(message)]);
-    },
-  );
+  ])('without servers is an error in terms of its syntax: %s %j', async (config, content, message) => {
+    const { problems } = await loadConfig({ config, cwd: '/srv' }, () => Promise.resolve(content));
+    expect(problems.map(describeProblem)).toEqual([expect.stringMatching(message)]);
+  });
 });

@@ -1,4 +1,4 @@
-/** The watch of real files, however those are written. */
+/** The watch of real files, for every way in which files are written. */
 import {
   mkdirSync,
   mkdtempSync,
@@ -19,7 +19,7 @@ useInotify();
 useLeakCheck();
 
 /**
- * How long a test waits for more events of the same change before it follows the files again, milliseconds. The time is
+ * How long a test waits for more events of the same change before it follows the files again, in milliseconds. The time is
  * real because the file system does not mark the last event of a change.
  */
 const REST_MS = 30;
@@ -38,19 +38,19 @@ afterEach(async () => {
 
 const at = (...parts: readonly string[]): string => join(folder, ...parts);
 
-/** Makes a link lead elsewhere in one step. */
+/** Redirects a link atomically. */
 function pointTo(target: string, link: string): void {
   symlinkSync(target, `${link}.new`);
   renameSync(`${link}.new`, link);
 }
 
-/** Does something and resolves when the watch has told of a change after that. */
-type ExpectTold = (action: () => void) => Promise<void>;
+/** Runs the action and resolves when the watch has reported a change after it. */
+type ExpectReport = (action: () => void) => Promise<void>;
 
-/** A watch that is set: what it tells from here on is news. */
+/** A watch that is set: every later report is a new change. */
 async function watching(
   ...paths: readonly string[]
-): Promise<{ follow: (paths: readonly string[]) => void; expectTold: ExpectTold }> {
+): Promise<{ follow: (paths: readonly string[]) => void; expectReport: ExpectReport }> {
   const waiting = new Set<() => void>();
   const errors: Error[] = [];
   let followed: readonly string[] = [];
@@ -73,7 +73,7 @@ async function watching(
       await watch.close();
     },
   });
-  const expectTold: ExpectTold = async (action) => {
+  const expectReport: ExpectReport = async (action) => {
     action();
     await new Promise<void>((resolve) => waiting.add(resolve));
     expect(errors).toEqual([]);
@@ -82,111 +82,111 @@ async function watching(
     followed = others;
     void watch.follow(others);
   };
-  await expectTold(() => follow(paths));
-  return { follow, expectTold };
+  await expectReport(() => follow(paths));
+  return { follow, expectReport };
 }
 
-describe('a file is told', () => {
-  it('when it is written in place, again and again.', async () => {
+describe('a change of a file is reported', () => {
+  it('when it is written in place, repeatedly.', async () => {
     writeFileSync(at('a.json'), '1');
-    const { expectTold } = await watching(at('a.json'));
-    await expectTold(() => writeFileSync(at('a.json'), '22'));
-    await expectTold(() => writeFileSync(at('a.json'), '333'));
+    const { expectReport } = await watching(at('a.json'));
+    await expectReport(() => writeFileSync(at('a.json'), '22'));
+    await expectReport(() => writeFileSync(at('a.json'), '333'));
   });
 
-  it('when another is renamed over it, again and again.', async () => {
+  it('when another file is renamed over it, repeatedly.', async () => {
     writeFileSync(at('a.json'), '1');
-    const { expectTold } = await watching(at('a.json'));
+    const { expectReport } = await watching(at('a.json'));
     for (const text of ['22', '333', '4444']) {
-      await expectTold(() => {
+      await expectReport(() => {
         writeFileSync(at('a.json.tmp'), text);
         renameSync(at('a.json.tmp'), at('a.json'));
       });
     }
-    await expectTold(() => writeFileSync(at('a.json'), '55555'));
+    await expectReport(() => writeFileSync(at('a.json'), '55555'));
   });
 
-  it('when it is deleted, and when it is there again.', async () => {
+  it('when it is deleted, and when it is created again.', async () => {
     writeFileSync(at('a.json'), '1');
     writeFileSync(at('b.json'), '1');
-    const { expectTold } = await watching(at('a.json'), at('b.json'));
+    const { expectReport } = await watching(at('a.json'), at('b.json'));
     for (const text of ['22', '333']) {
-      await expectTold(() => rmSync(at('a.json')));
-      await expectTold(() => writeFileSync(at('a.json'), text));
+      await expectReport(() => rmSync(at('a.json')));
+      await expectReport(() => writeFileSync(at('a.json'), text));
     }
-    await expectTold(() => writeFileSync(at('a.json'), '4444'));
-    await expectTold(() => writeFileSync(at('b.json'), '22'));
+    await expectReport(() => writeFileSync(at('a.json'), '4444'));
+    await expectReport(() => writeFileSync(at('b.json'), '22'));
   });
 
-  it('when it comes into being, and from then on.', async () => {
-    const { expectTold } = await watching(at('a.json'));
-    await expectTold(() => writeFileSync(at('a.json'), '1'));
-    await expectTold(() => writeFileSync(at('a.json'), '22'));
+  it('when it is created, and from then on.', async () => {
+    const { expectReport } = await watching(at('a.json'));
+    await expectReport(() => writeFileSync(at('a.json'), '1'));
+    await expectReport(() => writeFileSync(at('a.json'), '22'));
   });
 
-  it('when it comes with folders that were not there.', async () => {
-    const { expectTold } = await watching(at('x', 'y', 'a.json'));
-    await expectTold(() => {
+  it('when it is created with its folders.', async () => {
+    const { expectReport } = await watching(at('x', 'y', 'a.json'));
+    await expectReport(() => {
       mkdirSync(at('x', 'y'), { recursive: true });
       writeFileSync(at('x', 'y', 'a.json'), '1');
     });
-    await expectTold(() => writeFileSync(at('x', 'y', 'a.json'), '22'));
+    await expectReport(() => writeFileSync(at('x', 'y', 'a.json'), '22'));
   });
 
-  it('when its folder goes, and when it comes back.', async () => {
+  it('when its folder is deleted, and when it is created again.', async () => {
     mkdirSync(at('x'));
     writeFileSync(at('x', 'a.json'), '1');
-    const { expectTold } = await watching(at('x', 'a.json'));
-    await expectTold(() => rmSync(at('x'), { recursive: true }));
-    await expectTold(() => {
+    const { expectReport } = await watching(at('x', 'a.json'));
+    await expectReport(() => rmSync(at('x'), { recursive: true }));
+    await expectReport(() => {
       mkdirSync(at('x'));
       writeFileSync(at('x', 'a.json'), '22');
     });
-    await expectTold(() => writeFileSync(at('x', 'a.json'), '333'));
+    await expectReport(() => writeFileSync(at('x', 'a.json'), '333'));
   });
 
-  it('when it is a link, and what that leads to is written or replaced.', async () => {
+  it('when it is a link, and the target is written or replaced.', async () => {
     mkdirSync(at('real'));
     writeFileSync(at('real', 'a.json'), '1');
     symlinkSync(at('real', 'a.json'), at('a.json'));
-    const { expectTold } = await watching(at('a.json'));
-    await expectTold(() => writeFileSync(at('real', 'a.json'), '22'));
+    const { expectReport } = await watching(at('a.json'));
+    await expectReport(() => writeFileSync(at('real', 'a.json'), '22'));
     for (const text of ['333', '4444']) {
-      await expectTold(() => {
+      await expectReport(() => {
         writeFileSync(at('real', 'new'), text);
         renameSync(at('real', 'new'), at('real', 'a.json'));
       });
     }
   });
 
-  it('when the link that it is leads to another file, and when that is written.', async () => {
+  it('when the link is redirected to another file, and when that file is written.', async () => {
     mkdirSync(at('real'));
     for (const name of ['a', 'b', 'c']) writeFileSync(at('real', `${name}.json`), '1');
     symlinkSync(join('real', 'a.json'), at('a.json'));
-    const { expectTold } = await watching(at('a.json'));
+    const { expectReport } = await watching(at('a.json'));
     for (const name of ['b', 'c']) {
-      await expectTold(() => pointTo(join('real', `${name}.json`), at('a.json')));
-      await expectTold(() => writeFileSync(at('real', `${name}.json`), '22'));
-      await expectTold(() => writeFileSync(at('real', `${name}.json`), '333'));
+      await expectReport(() => pointTo(join('real', `${name}.json`), at('a.json')));
+      await expectReport(() => writeFileSync(at('real', `${name}.json`), '22'));
+      await expectReport(() => writeFileSync(at('real', `${name}.json`), '333'));
     }
   });
 
-  it('when a folder on its way is a link that leads to another folder, however often.', async () => {
+  it('when a folder in its path is a link that is redirected, repeatedly.', async () => {
     for (const name of ['1', '2', '3']) {
       mkdirSync(at(name, 'sub'), { recursive: true });
       writeFileSync(at(name, 'sub', 'a.json'), '1');
     }
     symlinkSync('1', at('now'));
-    const { expectTold } = await watching(at('now', 'sub', 'a.json'));
-    await expectTold(() => writeFileSync(at('1', 'sub', 'a.json'), '22'));
+    const { expectReport } = await watching(at('now', 'sub', 'a.json'));
+    await expectReport(() => writeFileSync(at('1', 'sub', 'a.json'), '22'));
     for (const name of ['2', '3', '1']) {
-      await expectTold(() => pointTo(name, at('now')));
-      await expectTold(() => writeFileSync(at(name, 'sub', 'a.json'), '333'));
-      await expectTold(() => writeFileSync(at(name, 'sub', 'a.json'), '4444'));
+      await expectReport(() => pointTo(name, at('now')));
+      await expectReport(() => writeFileSync(at(name, 'sub', 'a.json'), '333'));
+      await expectReport(() => writeFileSync(at(name, 'sub', 'a.json'), '4444'));
     }
   });
 
-  it('when its whole folder is swapped behind a link of which it is a link, and the old one removed.', async () => {
+  it('when its folder is swapped behind a chain of links, and the old folder is removed.', async () => {
     const swap = (name: string): void => {
       mkdirSync(at(name));
       writeFileSync(at(name, 'a.json'), '1');
@@ -194,63 +194,63 @@ describe('a file is told', () => {
     };
     swap('..1');
     symlinkSync(join('..data', 'a.json'), at('a.json'));
-    const { expectTold } = await watching(at('a.json'));
-    await expectTold(() => swap('..2'));
-    await expectTold(() => {
+    const { expectReport } = await watching(at('a.json'));
+    await expectReport(() => swap('..2'));
+    await expectReport(() => {
       swap('..3');
       rmSync(at('..2'), { recursive: true });
     });
-    await expectTold(() => swap('..4'));
-    await expectTold(() => writeFileSync(at('..4', 'a.json'), '22'));
-    await expectTold(() => writeFileSync(at('..4', 'a.json'), '333'));
+    await expectReport(() => swap('..4'));
+    await expectReport(() => writeFileSync(at('..4', 'a.json'), '22'));
+    await expectReport(() => writeFileSync(at('..4', 'a.json'), '333'));
   });
 
-  it('when its link led to nothing or in a circle, and leads to it.', async () => {
+  it('when its link was dangling or circular, and then leads to a file.', async () => {
     symlinkSync('nowhere', at('a.json'));
-    const { expectTold } = await watching(at('a.json'));
-    await expectTold(() => pointTo('a.json', at('a.json')));
-    await expectTold(() => pointTo(join('new', 'b.json'), at('a.json')));
-    await expectTold(() => {
+    const { expectReport } = await watching(at('a.json'));
+    await expectReport(() => pointTo('a.json', at('a.json')));
+    await expectReport(() => pointTo(join('new', 'b.json'), at('a.json')));
+    await expectReport(() => {
       mkdirSync(at('new'));
       writeFileSync(at('new', 'b.json'), '1');
     });
-    await expectTold(() => writeFileSync(at('new', 'b.json'), '22'));
-    await expectTold(() => writeFileSync(at('new', 'b.json'), '333'));
+    await expectReport(() => writeFileSync(at('new', 'b.json'), '22'));
+    await expectReport(() => writeFileSync(at('new', 'b.json'), '333'));
   });
 
-  it('when it is one of several in folders within one another.', async () => {
+  it('when it is one of several in nested folders.', async () => {
     mkdirSync(at('x', 'y'), { recursive: true });
     const paths = [at('a.json'), at('x', 'b.json'), at('x', 'y', 'c.json')];
     for (const path of paths) writeFileSync(path, '1');
-    const { expectTold } = await watching(...paths);
-    for (const path of paths) await expectTold(() => writeFileSync(path, '22'));
-    await expectTold(() => rmSync(at('x'), { recursive: true }));
-    await expectTold(() => mkdirSync(at('x', 'y'), { recursive: true }));
-    for (const path of paths) await expectTold(() => writeFileSync(path, '333'));
-    for (const path of paths) await expectTold(() => writeFileSync(path, '4444'));
+    const { expectReport } = await watching(...paths);
+    for (const path of paths) await expectReport(() => writeFileSync(path, '22'));
+    await expectReport(() => rmSync(at('x'), { recursive: true }));
+    await expectReport(() => mkdirSync(at('x', 'y'), { recursive: true }));
+    for (const path of paths) await expectReport(() => writeFileSync(path, '333'));
+    for (const path of paths) await expectReport(() => writeFileSync(path, '4444'));
   });
 
-  it('when files are polled, since the system tells of none there, as on a drive of another machine.', async () => {
+  it('when files are polled, as on network drives, where the system reports no changes.', async () => {
     vi.stubEnv('CHOKIDAR_USEPOLLING', '1');
     writeFileSync(at('a.json'), '{}');
-    const { expectTold } = await watching(at('a.json'));
-    await expectTold(() => writeFileSync(at('a.json'), '{ }'));
-    await expectTold(() => rmSync(at('a.json')));
-    await expectTold(() => writeFileSync(at('a.json'), '{}'));
+    const { expectReport } = await watching(at('a.json'));
+    await expectReport(() => writeFileSync(at('a.json'), '{ }'));
+    await expectReport(() => rmSync(at('a.json')));
+    await expectReport(() => writeFileSync(at('a.json'), '{}'));
   });
 
-  it('when only the list of files has grown by it.', async () => {
-    const { follow, expectTold } = await watching(at('a.json'));
-    await expectTold(() => follow([at('a.json'), at('b.json')]));
-    await expectTold(() => writeFileSync(at('b.json'), '1'));
-    await expectTold(() => writeFileSync(at('a.json'), '1'));
+  it('when the list of files grows by it.', async () => {
+    const { follow, expectReport } = await watching(at('a.json'));
+    await expectReport(() => follow([at('a.json'), at('b.json')]));
+    await expectReport(() => writeFileSync(at('b.json'), '1'));
+    await expectReport(() => writeFileSync(at('a.json'), '1'));
   });
 });
 
 describe('a watch', () => {
   it('of no files watches nothing.', async () => {
     const watch = new FileWatch({
-      onchange: () => expect.unreachable('there is nothing to tell'),
+      onchange: () => expect.unreachable('no file is watched'),
       onerror: (error) => expect.unreachable(error.message),
     });
     await watch.follow([]);

@@ -31,8 +31,8 @@ function pathsOn(machine: Machine, root?: string): readonly string[] {
   );
 }
 
-describe('the files that are looked for', () => {
-  it('are those of the project, and what a variable names, where the home folder is not known.', () => {
+describe('the known configuration files', () => {
+  it('are those of the project and of folders in variables if the home folder is unknown.', () => {
     const env = { XDG_CONFIG_HOME: '/etc/agent', CODEX_HOME: '/srv/codex' };
     const homeless: Machine = { platform: 'linux', home: undefined, env, ownFolder: undefined };
     const folders = pathsOn(homeless, '/srv/project').map((path) => path.split('/').slice(1, 3).join('/'));
@@ -40,7 +40,7 @@ describe('the files that are looked for', () => {
     expect(pathsOn({ ...homeless, env: {} })).toEqual([]);
   });
 
-  it('come in the order of their precedence, the project’s first.', () => {
+  it('are in order of precedence, the project’s first.', () => {
     const files = KNOWN_SOURCES.flatMap((row) => toSources(row, '/srv/project', LINUX));
     expect(files.map(({ scope, display }) => `${scope} ${display}`)).toEqual([
       'project .mcp.json',
@@ -68,11 +68,11 @@ describe('the files that are looked for', () => {
     );
   });
 
-  it('are those of the user alone where there is no project.', () => {
+  it('are those of the user only if there is no project.', () => {
     expect(pathsOn(LINUX).filter((path) => path.startsWith('mcp.json'))).toEqual([]);
   });
 
-  it('lie elsewhere on a Mac.', () => {
+  it('have other paths on macOS.', () => {
     expect(pathsOn(MAC)).toEqual(
       expect.arrayContaining([
         'troupe /home/ada/Library/Preferences/troupe/mcp.json',
@@ -84,7 +84,7 @@ describe('the files that are looked for', () => {
     );
   });
 
-  it('lie elsewhere on Windows.', () => {
+  it('have other paths on Windows.', () => {
     expect(pathsOn(WINDOWS)).toEqual(
       expect.arrayContaining([
         'troupe C:\\Users\\ada\\AppData\\Roaming\\troupe\\Config\\mcp.json',

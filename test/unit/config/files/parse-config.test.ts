@@ -12,7 +12,7 @@ const fixture = (name: string) =>
 const LAMP = '{ "command": "lamp" }';
 
 describe('a configuration text', () => {
-  it('may hold comments and trailing commas, and leaves comment signs inside strings alone', () => {
+  it('may contain comments and trailing commas, and leaves comment signs inside strings alone', () => {
     const { entries, problems } = parse(fixture('comments-and-commas'));
     expect(entries.map(({ name }) => name)).toEqual(['hall', 'yard']);
     expect(entries[1]?.config).toMatchObject({ env: { NOTE: 'not // a comment, nor /* this */' } });
@@ -26,7 +26,7 @@ describe('a configuration text', () => {
   });
 
   it.each(['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'mcp'])(
-    'names its servers under %s',
+    'may have its servers under %s',
     (key) => {
       const { entries, problems } = parse(`{ "other": [1], "${key}": { "hall": ${LAMP} } }`);
       expect(entries).toMatchObject([{ name: 'hall', config: { type: 'stdio', command: 'lamp' } }]);
@@ -34,13 +34,13 @@ describe('a configuration text', () => {
     },
   );
 
-  it('may keep its servers one level below mcp, beside inputs', () => {
+  it('may have its servers one level below mcp, beside inputs', () => {
     const { entries, problems } = parse(`{ "mcp": { "inputs": [], "servers": { "hall": ${LAMP} } } }`);
     expect(entries).toMatchObject([{ name: 'hall' }]);
     expect(problems).toEqual([]);
   });
 
-  it('may call one of its servers "servers" below mcp', () => {
+  it('may have a server called "servers" below mcp', () => {
     expect(parse(`{ "mcp": { "servers": ${LAMP} } }`).entries).toMatchObject([{ name: 'servers' }]);
   });
 
@@ -51,7 +51,7 @@ describe('a configuration text', () => {
     expect(entries.map(({ name }) => name)).toEqual(['hall', 'yard']);
   });
 
-  it('tells line and column of every entry, whatever its line ends are', () => {
+  it('has line and column of every entry, whatever its line endings are', () => {
     const text = ['{ "mcpServers": {', `  "a": ${LAMP},`, `    "b": ${LAMP}`, '} }'];
     for (const lineEnd of ['\n', '\r\n', '\r']) {
       expect(parse(text.join(lineEnd)).entries).toMatchObject([
@@ -61,7 +61,7 @@ describe('a configuration text', () => {
     }
   });
 
-  it('may name servers after what objects inherit', () => {
+  it('may have servers with the names of inherited properties', () => {
     const names = ['constructor', 'toString', 'hasOwnProperty'];
     const text = `{ "mcpServers": { ${names.map((name) => `"${name}": ${LAMP}`).join(', ')} } }`;
     expect(parse(text).entries.map(({ name }) => name)).toEqual(names);
@@ -76,15 +76,15 @@ describe('a text with twenty thousand mistakes', () => {
     ['in one entry', `{ "mcpServers": { "a": { "command": "x", "env": {\n${many}\n} } } }`],
     ['of another host in one entry', `{ "context_servers": { "a": { "command": "x",\n${many}\n} } }`],
     ['in as many entries', `{ "mcpServers": {\n${many}\n} }`],
-  ])('is read in the time that its size takes: %s', (_, text) => {
+  ])('is read in time proportional to its size: %s', (_, text) => {
     const { problems } = parse(text);
     expect(problems).toHaveLength(20_000);
     expect(problems.at(-1)).toMatchObject({ line: 20_001, column: 1 });
   });
 });
 
-describe('a field that would be the prototype of its entry', () => {
-  it('gives no field to it, and is told', () => {
+describe('a field named __proto__', () => {
+  it('sets no field of the entry, and is reported', () => {
     const unused = "field '__proto__': has no counterpart here and is not used";
     const alone = parse('{ "mcpServers": { "a": { "__proto__": { "command": "lamp" } } } }');
     expect(alone).toMatchObject({ entries: [], refused: ['a'] });
@@ -96,7 +96,7 @@ describe('a field that would be the prototype of its entry', () => {
   });
 });
 
-describe('a text without servers is an error that says why', () => {
+describe('a text without servers is an error with a reason', () => {
   it.each([
     ['', 'kit.json:1:1: is empty; expected { "mcpServers": { "NAME": { … } } }'],
     ['  \n// nothing\n', 'kit.json:1:1: is empty; expected { "mcpServers": { "NAME": { … } } }'],
@@ -124,13 +124,13 @@ describe('a text without servers is an error that says why', () => {
     expect(problems.every(isError)).toBe(true);
   });
 
-  it('tells where a file was cut short', () => {
+  it('and with the position if a file was cut short', () => {
     const [line, ...more] = lines(fixture('cut-short'));
     expect(line).toMatch(/^kit\.json:3:\d+: the file ends too early/);
     expect(more).toEqual([]);
   });
 
-  it('names the keys it looked for and the keys it found', () => {
+  it('and with the expected and the found keys', () => {
     const [line] = lines('{ "theme": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6 }');
     for (const key of ['mcpServers', 'servers', 'context_servers', 'mcp_servers', 'mcp']) {
       expect(line).toContain(`'${key}'`);
@@ -147,7 +147,7 @@ describe('a text without servers is an error that says why', () => {
     ['{ "url": "https://example.com/mcp" }', /single entry: write/],
     [`{ "hall": ${LAMP}, "yard": ${LAMP} }`, /entries are not wrapped: write \{ "mcpServers"/],
     ['{ "hall": { "serverUrl": "https://example.com/mcp" } }', /entries are not wrapped: write/],
-  ])('%j gets a hint', (text, hint) => {
+  ])('and with a hint: %j', (text, hint) => {
     expect(parse(text).entries).toEqual([]);
     expect(lines(text)).toEqual([expect.stringMatching(hint)]);
   });
@@ -157,19 +157,19 @@ describe('a text without servers is an error that says why', () => {
     ['"x"', 'found a string'],
     ['null', 'found null'],
     ['7', 'found a number'],
-  ])('refuses %s where the entries belong', (value, found) => {
+  ])('if there is %s instead of the entries', (value, found) => {
     expect(lines(`{ "mcpServers": ${value} }`)).toEqual([
       `kit.json:1:3: field 'mcpServers': expected an object with one entry per server, ${found}`,
     ]);
   });
 
-  it('refuses the fields of one server where the entries belong', () => {
+  it('if there are the fields of one server instead of the entries', () => {
     expect(lines(`{ "mcpServers": ${LAMP} }`)).toEqual([
       expect.stringMatching(/'mcpServers': holds a server without a name; write/),
     ]);
   });
 
-  it('only warns of a list that is there and empty', () => {
+  it('but only a warning if the list is empty', () => {
     const { problems } = parse('{ "mcpServers": {} }');
     expect(problems).toMatchObject([
       { severity: 'warning', field: 'mcpServers', message: 'names no server' },
@@ -177,8 +177,8 @@ describe('a text without servers is an error that says why', () => {
   });
 });
 
-describe('one wrong entry', () => {
-  it('is refused by name, field, expectation and place, and the rest goes on', () => {
+describe('one invalid entry', () => {
+  it('is refused with name, field, expectation and position, and the others are used', () => {
     const { entries, refused } = parse(fixture('one-wrong-entry'));
     expect(entries.map(({ name }) => name)).toEqual(['hall']);
     expect(refused).toEqual(['wrong-command', 'wrong-args', 'empty-entry', 'not-an-object']);
@@ -190,14 +190,14 @@ describe('one wrong entry', () => {
     ]);
   });
 
-  it('is refused where its fields contradict each other', () => {
+  it('is refused if its fields contradict each other', () => {
     const { entries, refused } = parse(fixture('url-and-command'));
     expect(entries.map(({ name }) => name)).toEqual(['hall']);
     expect(refused).toEqual(['both', 'stdio-with-url', 'strange-type']);
-    const told = lines(fixture('url-and-command')).join('\n');
-    expect(told).toMatch(/'both'.*'command'.*'url'/);
-    expect(told).toMatch(/'stdio-with-url'.*'command'.*'url'/);
-    expect(told).toMatch(/'strange-type'.*'carrier-pigeon'/);
+    const reported = lines(fixture('url-and-command')).join('\n');
+    expect(reported).toMatch(/'both'.*'command'.*'url'/);
+    expect(reported).toMatch(/'stdio-with-url'.*'command'.*'url'/);
+    expect(reported).toMatch(/'strange-type'.*'carrier-pigeon'/);
   });
 
   it('is located at the item of a list and at the name of a variable', () => {
@@ -217,8 +217,8 @@ describe('one wrong entry', () => {
   });
 });
 
-describe('a name written twice', () => {
-  it('is told with its place, and the later server counts', () => {
+describe('a duplicate name', () => {
+  it('is reported with its position, and the later server wins', () => {
     const text = '{ "mcpServers": {\n "a": { "command": "first" },\n "a": { "command": "second" } } }';
     const { entries, problems } = parse(text);
     expect(entries).toMatchObject([{ name: 'a', config: { command: 'second' }, line: 3 }]);
@@ -234,7 +234,7 @@ describe('a name written twice', () => {
     ]);
   });
 
-  it('is told inside an entry, at any depth', () => {
+  it('is reported inside an entry, at any depth', () => {
     const text =
       '{ "mcpServers": { "a": { "command": "x", "command": "y", "env": { "N": "1", "N": "2" }, "more": [{ "k": 1, "k": 2 }] } } }';
     const { entries, problems } = parse(text);
@@ -242,7 +242,7 @@ describe('a name written twice', () => {
     expect(problems.map(({ field }) => field)).toEqual(['command', 'env.N', 'more[0].k']);
   });
 
-  it('is told for a key that holds servers, and for one server under two keys', () => {
+  it('is reported for a key that contains servers, and for one server under two keys', () => {
     expect(lines('{ "mcpServers": {}, "mcpServers": { "a": { "command": "x" } } }')).toEqual([
       "kit.json:1:21: field 'mcpServers': is written more than once; this one counts",
     ]);
@@ -251,7 +251,7 @@ describe('a name written twice', () => {
     ]);
   });
 
-  it('puts the place of a problem where the value that counts stands', () => {
+  it('gives problems the position of the value that is used', () => {
     const text = '{ "mcpServers": { "a": {\n "command": "x",\n "command": 7 } } }';
     const { problems } = parse(text);
     expect(problems.filter(isError)).toMatchObject([{ field: 'command', line: 3 }]);
@@ -259,7 +259,7 @@ describe('a name written twice', () => {
 });
 
 describe('for any text', () => {
-  it('the answer is entries or at least one error, and never an exception', () => {
+  it('the result is entries or at least one error, and never an exception', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), (text) => {
         const { entries, problems } = parse(text);
@@ -268,7 +268,7 @@ describe('for any text', () => {
     );
   });
 
-  it('cutting a good file anywhere gives no entries', () => {
+  it('a valid file that is cut anywhere gives no entries', () => {
     const text = fixture('reload-before').trimEnd();
     for (let end = 0; end < text.length; end++) {
       const { entries, problems } = parse(text.slice(0, end));

@@ -1,4 +1,4 @@
-/** The recorder against sinks that cannot follow and against its own mistakes, with the machines in a test's hands. */
+/** The recorder with sinks that are too slow and with internal errors; the test controls the machines. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { createActor, type AnyActorRef } from 'xstate';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ const padded = (length: number) => ({ type: 'test.padded', pad: 'x'.repeat(lengt
 const MIB = 1_024 * 1_024;
 
 describe('a recorder', () => {
-  it('leaves entries out rather than hold them while the sink is slow, tells how many, and goes on.', async () => {
+  it('omits entries instead of buffering them while the sink is slow, records how many, and continues.', async () => {
     const sink = new MemoryLog();
     let release = (): void => {};
     sink.held = new Promise((resolve) => (release = resolve));
@@ -70,7 +70,7 @@ describe('a recorder', () => {
     expect(kinds.slice(kept + 1)).toEqual(['note', 'snapshot', 'send', 'note']);
   });
 
-  it('leaves notes out as well while the sink is slow, and tells how many.', async () => {
+  it('omits notes, too, while the sink is slow, and records how many.', async () => {
     const sink = new MemoryLog();
     let release = (): void => {};
     sink.held = new Promise((resolve) => (release = resolve));
@@ -93,7 +93,7 @@ describe('a recorder', () => {
     ]);
   });
 
-  it('tells at its end of the notes that were left out until then.', async () => {
+  it('records at its end how many notes were omitted until then.', async () => {
     const sink = new MemoryLog();
     let release = (): void => {};
     sink.held = new Promise((resolve) => (release = resolve));
@@ -101,11 +101,11 @@ describe('a recorder', () => {
     for (let count = 0; count < 40; count += 1) recorder.note(padded(MIB));
     release();
     await recorder.close();
-    const [told, end] = sink.read().entries.slice(-2);
-    expect([told, end]).toMatchObject([{ note: { type: 'gap.notes' } }, { note: { type: 'end' } }]);
+    const [gap, end] = sink.read().entries.slice(-2);
+    expect([gap, end]).toMatchObject([{ note: { type: 'gap.notes' } }, { note: { type: 'end' } }]);
   });
 
-  it('stays in one part where the sink has no other, whatever size it says.', async () => {
+  it('stays in one part if the sink cannot rotate, whatever size it reports.', async () => {
     const sink = new MemoryLog(10);
     Object.assign(sink, { rotate: undefined });
     const { manager, recorder } = make(sink);
@@ -117,7 +117,7 @@ describe('a recorder', () => {
     expect(sink.read().entries.map(({ kind }) => kind)).toEqual(['snapshot', 'send', 'send', 'send', 'note']);
   });
 
-  it('leaves out what no reader would take.', async () => {
+  it('omits an entry that is too long for any reader.', async () => {
     const sink = new MemoryLog();
     const { manager, recorder } = make(sink);
     manager.send(padded(6 * MIB));
@@ -133,7 +133,7 @@ describe('a recorder', () => {
     ]);
   });
 
-  it('tells at its end what was left out until then.', async () => {
+  it('records at its end how many entries were omitted until then.', async () => {
     const sink = new MemoryLog();
     const { manager, recorder } = make(sink);
     manager.send(padded(6 * MIB));
@@ -141,7 +141,7 @@ describe('a recorder', () => {
     expect(sink.read().entries.map(({ kind }) => kind)).toEqual(['snapshot', 'note', 'snapshot', 'note']);
   });
 
-  it('gives a check to the last of those entries that came in one go, and none to the others.', async () => {
+  it('writes a checksum only with the last of the entries that belong to one turn.', async () => {
     const sink = new MemoryLog();
     const { manager, recorder } = make(sink);
     for (const length of [1, 2, 3]) manager.send(padded(length));
@@ -152,7 +152,7 @@ describe('a recorder', () => {
     expect(checks).toEqual(['some', null, null, 'some', 'some', 'some']);
   });
 
-  it('that meets what cannot be written ends, tells it once, and harms no actor.', async () => {
+  it('that gets an entry it cannot write ends, reports it once, and affects no actor.', async () => {
     const sink = new MemoryLog();
     const { manager, recorder, errors } = make(sink);
     manager.send({ type: 'test.circular', self: manager });

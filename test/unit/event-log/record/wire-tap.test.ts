@@ -1,4 +1,4 @@
-/** What is noted of the messages of a session, where a recording asks for them. */
+/** What is recorded of the messages of a session with `wire` or `bodies`. */
 import { describe, expect, it } from 'vitest';
 import type { NoteEntry } from '../../../../src/event-log/format/entry.js';
 import { maskBody } from '../../../../src/secrets/mask-body.js';
@@ -38,8 +38,8 @@ async function recorded(options: Omit<RecordOptions, 'target'>) {
   return { log, wire };
 }
 
-describe('a recording that wants the wire', () => {
-  it('notes direction, method, id, size and time of every message, and nothing of what is in them.', async () => {
+describe('a recording of the wire', () => {
+  it('contains direction, method, id, size and time of every message, but not its contents.', async () => {
     const { log, wire } = await recorded({ wire: true });
     const call = wire.filter(({ method }) => method === 'tools/call');
     expect(call).toEqual([
@@ -69,7 +69,7 @@ describe('a recording that wants the wire', () => {
     expect(report).toMatchObject({ divergences: [], problem: undefined });
   });
 
-  it('holds the messages where those are asked for, without what is secret by its name.', async () => {
+  it('contains the messages with `bodies`, without secrets by their names.', async () => {
     const { log, wire } = await recorded({ bodies: true });
     const [sent, received] = wire.filter(({ method }) => method === 'tools/call');
     expect(sent).toMatchObject({
@@ -80,11 +80,11 @@ describe('a recording that wants the wire', () => {
     expect((await replayLog(bytesOf(log))).divergences).toEqual([]);
   });
 
-  it('and one that does not write neither.', async () => {
+  it('does not exist without the option.', async () => {
     expect((await recorded({})).wire).toEqual([]);
   });
 
-  it('is refused where it is none.', async () => {
+  it('is refused with invalid options.', async () => {
     const { troupe } = troupes.make();
     for (const record of [{ target: 7 }, { target: 'a', wire: 'yes' }, { target: 'a', maxBytes: 0 }])
       await expect(troupe.record(record as never)).rejects.toMatchObject({ code: 'CONFIG_ERROR' });
@@ -94,7 +94,7 @@ describe('a recording that wants the wire', () => {
 describe('the wire', () => {
   const key = { name: 'files', generation: 3 };
 
-  it('keeps to itself what is no JSON, and tells nothing once nobody listens.', () => {
+  it('skips messages that are not JSON, and notes nothing after the listener has left.', () => {
     const notes: Note[] = [];
     const wire = new Wire({ now: () => 5 }, () => (value) => value);
     const ear = wire.ear(key);
@@ -104,13 +104,13 @@ describe('the wire', () => {
     circular['self'] = circular;
     ear('sent', circular);
     ear('sent', { method: 'odd', id: 1, params: { big: 1n } });
-    ear('received', { method: 'tell' });
+    ear('received', { method: 'notify' });
     silence();
     ear('received', { method: 'after' });
-    expect(notes).toMatchObject([{ method: 'tell', id: null, direction: 'received' }]);
+    expect(notes).toMatchObject([{ method: 'notify', id: null, direction: 'received' }]);
   });
 
-  it('tells the time to the answer of either side, and does not mix up their ids.', () => {
+  it('notes the response time in both directions, and does not confuse their ids.', () => {
     const notes: Note[] = [];
     let now = 0;
     const wire = new Wire({ now: () => now }, () => (value) => value);
@@ -133,17 +133,17 @@ describe('the wire', () => {
     ]);
   });
 
-  it('strikes out a value that was called a secret wherever it comes again in that session.', () => {
+  it('masks a value that had the name of a secret everywhere in that session.', () => {
     const bodies: unknown[] = [];
     const wire = new Wire({ now: () => 0 }, () => (value) => value);
     wire.listen({ bodies: true, note: ({ body }) => bodies.push(body) });
     const ear = wire.ear(key);
-    ear('sent', { method: 'call', id: 1, params: { password: 'hunter22', note: 'it is hunter22' } });
+    ear('sent', { method: 'call', id: 1, params: { password: 'hunter22', note: 'with hunter22' } });
     ear('received', { id: 1, result: { text: '{"password":"hunter22"}' } });
     expect(JSON.stringify(bodies)).not.toContain('hunter22');
   });
 
-  it('remembers the latest of them, however many there were.', () => {
+  it('remembers the latest secrets, however many there were.', () => {
     const bodies: unknown[] = [];
     const wire = new Wire({ now: () => 0 }, () => (value) => value);
     wire.listen({ bodies: true, note: ({ body }) => bodies.push(body) });
@@ -154,7 +154,7 @@ describe('the wire', () => {
     expect(bodies.at(-1)).toEqual({ id: 299, result: { text: 'it is ***' } });
   });
 
-  it('strikes out a secret that a server calls a message by.', () => {
+  it('masks a secret in the name of a method or an id.', () => {
     const notes: Note[] = [];
     const wire = new Wire({ now: () => 0 }, () => createMask(['hunter22']));
     wire.listen({ bodies: false, note: (note) => notes.push(note) });
@@ -164,7 +164,7 @@ describe('the wire', () => {
     expect(notes[0]).toMatchObject({ id: expect.stringMatching(/^of /), direction: 'received' });
   });
 
-  it('leaves out what is longer than is written down.', () => {
+  it('omits a body that is too long.', () => {
     const notes: Note[] = [];
     const wire = new Wire({ now: () => 0 }, () => (value) => value);
     wire.listen({ bodies: true, note: (note) => notes.push(note) });
@@ -173,7 +173,7 @@ describe('the wire', () => {
   });
 });
 
-describe('a message that is written down', () => {
+describe('a recorded message', () => {
   it.each([
     [{ password: 'abc' }, { password: '***' }],
     [{ api_key: 12345 }, { api_key: '***' }],
@@ -205,7 +205,7 @@ describe('a message that is written down', () => {
       { tokens: 100, path: '/etc/hosts' },
       { tokens: 100, path: '/etc/hosts' },
     ],
-  ])('has no secret left in it: %j.', (message, shown) => {
+  ])('contains no secret: %j.', (message, shown) => {
     expect(maskBody(message, createMask(['known one']))).toEqual(shown);
   });
 });

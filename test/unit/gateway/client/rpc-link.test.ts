@@ -1,4 +1,4 @@
-/** What a client that does not keep to the protocol is told. */
+/** How the gateway answers a client that violates the protocol. */
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { passTime } from '../../../support/test-troupe.js';
 import { AskingUpstream } from '../../../support/asking-upstream.js';
 import { useGateways, type TestGateway } from '../../../support/gateway-rig.js';
 
-interface Said {
+interface Received {
   readonly id?: number | string | null;
   readonly result?: Record<string, unknown>;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
@@ -16,11 +16,11 @@ interface Said {
   readonly params?: Record<string, unknown>;
 }
 
-/** The client's end of a transport that passes anything. */
+/** The client's end of a transport that does not validate messages. */
 class RawClient implements Transport {
   onclose?: () => void;
   onmessage?: Transport['onmessage'];
-  readonly said: Said[] = [];
+  readonly received: Received[] = [];
   failing: Error | undefined;
   readonly #waiting = new Set<() => void>();
 
@@ -30,7 +30,7 @@ class RawClient implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.failing !== undefined) throw this.failing;
-    this.said.push(message as unknown as Said);
+    this.received.push(message as unknown as Received);
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }
@@ -39,25 +39,25 @@ class RawClient implements Transport {
     this.onclose?.();
   }
 
-  say(message: unknown): void {
+  sendRaw(message: unknown): void {
     this.onmessage?.(message as JSONRPCMessage);
   }
 
-  /** Resolves with the next message that is not read yet. */
-  async next(): Promise<Said> {
-    while (this.said.length === 0) await new Promise<void>((resolve) => this.#waiting.add(resolve));
-    return this.said.shift() as Said;
+  /** Resolves with the next message that was not read yet. */
+  async next(): Promise<Received> {
+    while (this.received.length === 0) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    return this.received.shift() as Received;
   }
 
-  async ask(method: string, params?: unknown, id: unknown = 1): Promise<Said> {
-    this.say({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) });
+  async ask(method: string, params?: unknown, id: unknown = 1): Promise<Received> {
+    this.sendRaw({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) });
     return this.next();
   }
 }
 
 const HELLO = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
 
-describe('a client that speaks for itself', () => {
+describe('a client that writes its own messages', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useGateways();
@@ -74,11 +74,11 @@ describe('a client that speaks for itself', () => {
       id: 0,
       result: { protocolVersion: '2025-06-18', serverInfo: { name: 'mcp-troupe' } },
     });
-    raw.say({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    raw.sendRaw({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return { ...test, raw, upstream };
   }
 
-  it('is answered with the version that it speaks, or the latest where it is none of ours', async () => {
+  it('is answered with the requested version, or with the latest one if that is unsupported', async () => {
     const { gateway } = make({ servers: {} });
     await gateway.start();
     for (const [asked, given] of [
@@ -92,11 +92,11 @@ describe('a client that speaks for itself', () => {
     }
   });
 
-  it('is told of whatever is no message, no method, or has no sense', async () => {
+  it('gets an error for everything that is not a valid message, method or request', async () => {
     const { raw } = await open();
-    raw.say('no object');
+    raw.sendRaw('no object');
     expect(await raw.next()).toMatchObject({ id: null, error: { code: -32_600 } });
-    raw.say({ jsonrpc: '1.0', id: 5, method: 'ping' });
+    raw.sendRaw({ jsonrpc: '1.0', id: 5, method: 'ping' });
     expect(await raw.next()).toMatchObject({ id: 5, error: { code: -32_600 } });
     expect(await raw.ask('no/such', {}, 'text')).toEqual({
       jsonrpc: '2.0',
@@ -123,7 +123,7 @@ describe('a client that speaks for itself', () => {
     expect(await raw.ask('ping')).toMatchObject({ id: 1, result: {} });
   });
 
-  it('has to say first what it answers, and may try again', async () => {
+  it('has to initialize first, and may try again', async () => {
     const { gateway } = make({ servers: { a: new AskingUpstream().entry() } });
     const raw = new RawClient();
     await gateway.connect(raw);
@@ -133,40 +133,40 @@ describe('a client that speaks for itself', () => {
     expect(await raw.ask('initialize', HELLO)).toMatchObject({ id: 1, result: {} });
   });
 
-  it('cannot take initialize back', async () => {
+  it('cannot cancel initialize', async () => {
     const { gateway } = make({ servers: {} });
     await gateway.start();
     const raw = new RawClient();
     await gateway.connect(raw);
-    raw.say({ jsonrpc: '2.0', id: 0, method: 'initialize', params: HELLO });
-    raw.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 0 } });
+    raw.sendRaw({ jsonrpc: '2.0', id: 0, method: 'initialize', params: HELLO });
+    raw.sendRaw({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 0 } });
     expect(await raw.next()).toMatchObject({ id: 0, result: { protocolVersion: '2025-06-18' } });
   });
 
-  it('gets one answer under each id, and none for what it has taken back', async () => {
+  it('gets one answer per id, and none for a cancelled request', async () => {
     const { raw, upstream } = await open();
     const call = { name: 'mcp__a__wait', arguments: { for: 'x' } };
-    raw.say({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: call });
+    raw.sendRaw({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: call });
     expect(await raw.ask('ping', {}, 7)).toMatchObject({
       id: null,
       error: { code: -32_600, data: { id: 7 } },
     });
-    raw.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 99 } });
-    raw.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
+    raw.sendRaw({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 99 } });
+    raw.sendRaw({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
     await upstream.when(() => upstream.cancelled.length === 1);
     upstream.gate('x').open();
     expect(await raw.ask('ping', {}, 7)).toEqual({ jsonrpc: '2.0', id: 7, result: {} });
-    expect(raw.said).toEqual([]);
+    expect(raw.received).toEqual([]);
   });
 
-  it('that answers nonsense, or what nobody asked, hurts nobody but who asked', async () => {
+  it('that sends an invalid or unexpected answer affects only the request it belongs to', async () => {
     const { raw } = await open({ elicitation: {} });
-    raw.say({ jsonrpc: '2.0', id: 4_711, result: {} });
+    raw.sendRaw({ jsonrpc: '2.0', id: 4_711, result: {} });
     const call = { name: 'mcp__a__ask', arguments: { for: 'x' } };
-    raw.say({ jsonrpc: '2.0', id: 8, method: 'tools/call', params: call });
+    raw.sendRaw({ jsonrpc: '2.0', id: 8, method: 'tools/call', params: call });
     const question = await raw.next();
     expect(question).toMatchObject({ method: 'elicitation/create', params: { message: 'for x' } });
-    raw.say({ jsonrpc: '2.0', id: question.id, nonsense: true });
+    raw.sendRaw({ jsonrpc: '2.0', id: question.id, nonsense: true });
     const { id, result } = await raw.next();
     expect(id).toBe(8);
     expect(JSON.stringify(result)).toContain('error');
@@ -175,16 +175,16 @@ describe('a client that speaks for itself', () => {
   it('that refuses a question has its own error passed to the server', async () => {
     const { raw } = await open({ sampling: {} });
     const call = { name: 'mcp__a__ask', arguments: { for: 'x', method: 'sampling/createMessage' } };
-    raw.say({ jsonrpc: '2.0', id: 8, method: 'tools/call', params: call });
+    raw.sendRaw({ jsonrpc: '2.0', id: 8, method: 'tools/call', params: call });
     const { id } = await raw.next();
-    raw.say({ jsonrpc: '2.0', id, error: { code: -1, message: 'User rejected sampling request' } });
+    raw.sendRaw({ jsonrpc: '2.0', id, error: { code: -1, message: 'User rejected sampling request' } });
     expect(JSON.stringify((await raw.next()).result)).toContain('User rejected sampling request');
   });
 
-  it('that is sent nothing any more, or cannot be started, ends by itself', async () => {
+  it('that cannot be reached any more, or cannot be started, ends by itself', async () => {
     const { raw, gateway, clock } = await open();
     raw.failing = new Error('no way');
-    raw.say({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    raw.sendRaw({ jsonrpc: '2.0', id: 1, method: 'ping' });
     const dead = new RawClient();
     dead.failing = new Error('never started');
     await expect(gateway.connect(dead)).rejects.toThrow('never started');

@@ -7,7 +7,7 @@ import { createJwtVerifier } from '../../../../src/gateway/http/http-jwt.js';
 import { createControlledClock } from '../../../support/controlled-clock.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 
-// The pool of `fetch` lets go of idle sockets after some seconds.
+// The connection pool of `fetch` closes idle sockets after some seconds.
 useLeakCheck({ settleMs: 10_000 });
 
 const RESOURCE = 'https://mcp.example.com/mcp';
@@ -56,14 +56,14 @@ function signed(claims: Readonly<Record<string, unknown>> = {}, by = key): Promi
     scope: 'a b',
     ...claims,
   };
-  if (by === undefined) throw new Error('There is no key.');
+  if (by === undefined) throw new Error('no key');
   return new SignJWT(all).setProtectedHeader({ alg: 'ES256', kid: 'k1' }).sign(by);
 }
 
-describe('a token that is a JWT', () => {
+describe('a JWT access token', () => {
   const verify = (token: string) => createJwtVerifier([issuer])(token, { resource: RESOURCE });
 
-  it('is good when the issuer signed it for this gateway.', async () => {
+  it('is valid if the issuer signed it for this gateway.', async () => {
     const exp = now() + 60;
     for (const aud of [RESOURCE, 'https://mcp.example.com', ['https://mcp.example.com/', 'other']]) {
       expect(await verify(await signed({ aud, exp }))).toEqual({
@@ -76,29 +76,29 @@ describe('a token that is a JWT', () => {
   });
 
   it.each<[string, () => Promise<string> | string]>([
-    ['is signed by somebody else', () => signed({}, stranger)],
-    ['is for somebody else', () => signed({ aud: 'https://other.example.com/mcp' })],
+    ['is signed with another key', () => signed({}, stranger)],
+    ['is for another resource', () => signed({ aud: 'https://other.example.com/mcp' })],
     ['is for another server of this gateway', () => signed({ aud: 'https://mcp.example.com/servers/x/mcp' })],
-    ['is for nobody in particular', () => signed({ aud: undefined })],
-    ['is over', () => signed({ exp: now() - 60 })],
-    ['has no end', () => signed({ exp: undefined })],
+    ['has no audience', () => signed({ aud: undefined })],
+    ['has expired', () => signed({ exp: now() - 60 })],
+    ['never expires', () => signed({ exp: undefined })],
     ['is not valid yet', () => signed({ nbf: now() + 600 })],
     ['has no subject', () => signed({ sub: undefined })],
-    ['is of another issuer', () => signed({ iss: 'https://evil.example.com' })],
+    ['is from another issuer', () => signed({ iss: 'https://evil.example.com' })],
     ['is not signed', () => new UnsecuredJWT({ iss: issuer, sub: 'ada', aud: RESOURCE }).encode()],
-    ['is none', () => 'not-a-jwt'],
+    ['is not a JWT', () => 'not-a-jwt'],
     [
-      'is signed with a password',
+      'is signed with a symmetric key',
       () =>
         new SignJWT({ iss: issuer, sub: 'ada', aud: RESOURCE, exp: now() + 60 })
           .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
           .sign(new Uint8Array(32)),
     ],
-  ])('is not good when it %s.', async (_, make) => {
+  ])('is invalid if it %s.', async (_, make) => {
     expect(await verify(await make())).toBeUndefined();
   });
 
-  it('gets no verdict while its issuer cannot be asked, which is not asked again at once.', async () => {
+  it('is neither valid nor invalid while its issuer is unreachable, and the issuer is not asked again at once.', async () => {
     const clock = createControlledClock();
     const verifier = createJwtVerifier([issuer], clock);
     const token = await signed();
@@ -112,9 +112,9 @@ describe('a token that is a JWT', () => {
     expect(await verifier(token, { resource: RESOURCE })).toMatchObject({ scopes: ['a', 'b'] });
   });
 
-  it('is taken of no issuer whose keys somebody on the way could replace.', () => {
+  it('is not accepted from an issuer whose keys are not fetched over https.', () => {
     for (const address of ['http://auth.example.com', 'not an address', 'ftp://x']) {
-      expect(() => createJwtVerifier([address])).toThrow(/its address must begin with https:\/\//);
+      expect(() => createJwtVerifier([address])).toThrow(/https:\/\//);
     }
   });
 });

@@ -13,36 +13,36 @@ useCrashWatch();
 endServicesAfterEach();
 
 const MIB = 1_024 * 1_024;
-const told = (n: number): object => ({ method: 'notifications/told', params: { n } });
-const TELLING = (n: number): object => ({ jsonrpc: '2.0', ...told(n) });
+const notification = (n: number): object => ({ method: 'notifications/test', params: { n } });
+const asMessage = (n: number): object => ({ jsonrpc: '2.0', ...notification(n) });
 
 describe('a stream of a session', () => {
-  it('brings what belongs to no request, also what was said before it was opened.', async () => {
+  it('carries messages that belong to no request, including those sent before it was opened.', async () => {
     const { begin, listen, gateway } = await serving();
     const id = await begin();
-    gateway.last.send(told(1));
+    gateway.last.send(notification(1));
     const listening = await listen(id);
-    gateway.last.send(told(2));
+    gateway.last.send(notification(2));
     expect(await listening.event()).toEqual({ id: '0.0', message: undefined });
-    expect((await listening.event())?.message).toEqual(TELLING(1));
-    expect((await listening.event())?.message).toEqual(TELLING(2));
+    expect((await listening.event())?.message).toEqual(asMessage(1));
+    expect((await listening.event())?.message).toEqual(asMessage(2));
   });
 
-  it('says nothing twice: one that is opened later goes on, and the earlier one ends.', async () => {
+  it('repeats nothing: a later one continues, and the earlier one ends.', async () => {
     const { begin, listen, gateway } = await serving();
     const id = await begin();
     const first = await listen(id);
-    gateway.last.send(told(1));
+    gateway.last.send(notification(1));
     await first.event();
-    expect((await first.event())?.message).toEqual(TELLING(1));
+    expect((await first.event())?.message).toEqual(asMessage(1));
     const second = await listen(id);
-    gateway.last.send(told(2));
+    gateway.last.send(notification(2));
     expect(await first.messages()).toEqual([]);
     await second.event();
-    expect((await second.event())?.message).toEqual(TELLING(2));
+    expect((await second.event())?.message).toEqual(asMessage(2));
   });
 
-  it('begins with no empty event for a client of a version that chokes on one.', async () => {
+  it('starts without an empty event for clients of a version that cannot handle one.', async () => {
     const version = '2025-06-18';
     const { begin, post } = await serving();
     const id = await begin({ body: initialize({ protocolVersion: version }) });
@@ -50,36 +50,36 @@ describe('a stream of a session', () => {
     expect((await reply.event())?.message).toMatchObject({ id: 1 });
   });
 
-  it('begins with an empty event where the version that was agreed on allows it, whatever a header says.', async () => {
+  it('starts with an empty event if the negotiated version allows it, whatever a header says.', async () => {
     const { begin, post } = await serving();
     const reply = await post(await begin(), call(1), { 'mcp-protocol-version': '2025-06-18' });
     expect((await reply.event())?.message).toBeUndefined();
     expect((await reply.event())?.message).toMatchObject({ id: 1 });
   });
 
-  it('is resumed where it broke: the answer comes, once, though nobody was there for it.', async () => {
+  it('can be resumed where it broke: the answer arrives once, even if no stream was open for it.', async () => {
     const { begin, post, listen, gateway } = await serving();
     const id = await begin();
     const broken = await post(id, call(1, 'hold'));
     const cursor = (await broken.event())?.id ?? '';
     broken.leave();
-    gateway.last.send(told(1), 1);
+    gateway.last.send(notification(1), 1);
     const resumed = await listen(id, { 'last-event-id': cursor });
     const [primer, first] = [await resumed.event(), await resumed.event()];
-    expect([primer?.id, first?.message]).toEqual([cursor, TELLING(1)]);
+    expect([primer?.id, first?.message]).toEqual([cursor, asMessage(1)]);
     resumed.leave();
     gateway.last.release(1);
     const last = await listen(id, { 'last-event-id': first?.id ?? '' });
     expect(await last.messages()).toEqual([{ jsonrpc: '2.0', id: 1, result: { released: true } }]);
     const again = await listen(id, { 'last-event-id': cursor });
     expect(await again.messages()).toEqual([
-      TELLING(1),
+      asMessage(1),
       { jsonrpc: '2.0', id: 1, result: { released: true } },
     ]);
   });
 
   it.each(['', 'x', '1', '1.999', '7.0', '99999999999999999999.1', '-1.0'])(
-    'is not resumed from an event that there never was: %j.',
+    'cannot be resumed from an event that never existed: %j.',
     async (event) => {
       const { begin, listen } = await serving();
       const reply = await listen(await begin(), { 'last-event-id': event || 'none' });
@@ -87,35 +87,35 @@ describe('a stream of a session', () => {
     },
   );
 
-  it('is not resumed with a gap.', async () => {
+  it('cannot be resumed if events are missing.', async () => {
     const { begin, post, listen } = await serving({ events: { maxBytes: 300 } });
     const id = await begin();
-    const reply = await post(id, call(1, 'tell', { times: 20 }));
+    const reply = await post(id, call(1, 'notify', { times: 20 }));
     const events = await reply.events();
     expect((await listen(id, { 'last-event-id': events[0]?.id ?? '' })).status).toBe(400);
     const resumed = await listen(id, { 'last-event-id': events.at(-2)?.id ?? '' });
-    expect(await resumed.messages()).toEqual([{ jsonrpc: '2.0', id: 1, result: { told: 20 } }]);
+    expect(await resumed.messages()).toEqual([{ jsonrpc: '2.0', id: 1, result: { sent: 20 } }]);
   });
 
-  it('shows that it lives while nothing is said.', async () => {
+  it('sends comments to keep the connection alive while it is quiet.', async () => {
     const clock = createControlledClock();
     const { begin, listen, gateway } = await serving({ clock });
     const listening = await listen(await begin());
     await listening.event();
     await clock.advance(15_000);
-    gateway.last.send(told(1));
+    gateway.last.send(notification(1));
     await listening.event();
     expect(listening.comments).toBe(1);
   });
 
-  it('is cut off where its client does not read, and the gateway keeps no more than it may.', async () => {
+  it('is cut off if its client does not read, and the gateway buffers a bounded amount.', async () => {
     const { begin, listen, gateway } = await serving();
     const id = await begin();
     const listening = await listen(id);
     const cursor = (await listening.event())?.id ?? '';
     const text = 'x'.repeat(1_024 * 1_024);
     const session = gateway.last;
-    for (let n = 0; n < 60; n += 1) session.send({ method: 'notifications/told', params: { n, text } });
+    for (let n = 0; n < 60; n += 1) session.send({ method: 'notifications/test', params: { n, text } });
     expect((await listening.events()).length).toBeLessThan(60);
     expect((await listen(id, { 'last-event-id': cursor })).status).toBe(400);
     const kept = await listen(id);
@@ -125,8 +125,8 @@ describe('a stream of a session', () => {
   });
 });
 
-describe('a response that is finished', () => {
-  it('is cut off where its client takes too long for the rest, and the answer is kept for a resumption.', async () => {
+describe('a finished response', () => {
+  it('is cut off if its client reads the rest too slowly, and the answer is kept for a resumption.', async () => {
     const clock = createControlledClock();
     const { begin, listen, service, gateway } = await serving({ clock, events: { maxBytes: 64 * MIB } });
     const id = await begin();
@@ -143,7 +143,7 @@ describe('a response that is finished', () => {
     );
     socket.write(body);
     await expect.poll(() => gateway.last.held, { timeout: 10_000 }).toEqual([1]);
-    gateway.last.send({ method: 'notifications/told', params: { text: 'x'.repeat(15 * MIB) } }, 1);
+    gateway.last.send({ method: 'notifications/test', params: { text: 'x'.repeat(15 * MIB) } }, 1);
     gateway.last.release(1);
     await clock.advance(30_000);
     const got = await bytesUntilClosed(socket);
@@ -153,7 +153,7 @@ describe('a response that is finished', () => {
   });
 });
 
-/** What has come until the other side cut it off. */
+/** The number of bytes until the other side closed the connection. */
 async function bytesUntilClosed(socket: Socket): Promise<number> {
   let bytes = 0;
   socket.on('data', ({ length }: Buffer) => (bytes += length));
@@ -161,11 +161,11 @@ async function bytesUntilClosed(socket: Socket): Promise<number> {
   return bytes;
 }
 
-describe('the log of what was said', () => {
+describe('the event log of the streams', () => {
   const bytesOf = (log: HttpEventLog, stream: number): number =>
     log.since({ stream, seq: 0 }).reduce((sum, { data }) => sum + data.length, 0);
 
-  it('keeps no more than its bytes, of all streams together.', () => {
+  it('keeps a bounded number of bytes for all streams together.', () => {
     const log = new HttpEventLog(createControlledClock(), { maxBytes: 10 });
     log.begin(0);
     log.begin(1);
@@ -177,7 +177,7 @@ describe('the log of what was said', () => {
     log.close();
   });
 
-  it('forgets what is old, without being asked.', async () => {
+  it('drops old events by itself.', async () => {
     const clock = createControlledClock();
     const log = new HttpEventLog(clock, { maxAgeMs: 1_000 });
     const begun = log.begin(3);
@@ -191,7 +191,7 @@ describe('the log of what was said', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('forgets a finished stream with its last event, and nothing of the others.', async () => {
+  it('drops a finished stream with its last event, and nothing of other streams.', async () => {
     const clock = createControlledClock();
     const log = new HttpEventLog(clock, { maxAgeMs: 1_000 });
     const [one, two] = [log.begin(1), log.begin(2)];
@@ -205,7 +205,7 @@ describe('the log of what was said', () => {
     log.close();
   });
 
-  it('reads an id as it wrote it.', () => {
+  it('parses an event id that it has formatted.', () => {
     const cursor = { stream: 12, seq: 345 };
     expect(toCursor(toEventId(cursor))).toEqual(cursor);
   });

@@ -19,7 +19,7 @@ function linesOf(text: string): readonly Line[] {
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-/** A client whose pipes are in memory. */
+/** A client with in-memory pipes. */
 class Client {
   readonly gateway = new StandInGateway();
   readonly input = new PassThrough();
@@ -49,7 +49,7 @@ class Client {
     return this;
   }
 
-  say(...messages: readonly (object | string)[]): void {
+  send(...messages: readonly (object | string)[]): void {
     const lines = messages.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
     this.input.write(lines.map((line) => `${line}\n`).join(''));
   }
@@ -58,13 +58,13 @@ class Client {
     return linesOf(this.written);
   }
 
-  async sees(count: number): Promise<readonly Line[]> {
+  async linesWhen(count: number): Promise<readonly Line[]> {
     while (this.lines.length < count) await new Promise<void>((resolve) => (this.#waiting = resolve));
     return this.lines;
   }
 }
 
-/** Takes the next piece when the test says so. */
+/** Accepts the next chunk when the test says so. */
 class SlowReader extends Writable {
   #written = '';
   #done: (() => void) | undefined;
@@ -109,36 +109,36 @@ const initialize = (protocolVersion: string): object => ({
   method: 'initialize',
   params: { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 });
-const told = { jsonrpc: '2.0', method: 'notifications/told' };
+const notification = { jsonrpc: '2.0', method: 'notifications/test' };
 const echo = (id: unknown, text = 'x'): object => ({ jsonrpc: '2.0', id, method: 'echo', params: { text } });
 
 describe('a client on stdin and stdout', () => {
-  it('is answered line by line, whatever the lines are cut into.', async () => {
+  it('is answered line by line, however the lines are split.', async () => {
     const client = await serve();
     const bytes = Buffer.from(`${JSON.stringify(echo(1, 'ä€😀'))}\r\n\n  \n${JSON.stringify(echo('two'))}\n`);
     for (const byte of bytes) client.input.write(Buffer.from([byte]));
-    expect(await client.sees(2)).toEqual([
+    expect(await client.linesWhen(2)).toEqual([
       { jsonrpc: '2.0', id: 1, result: { echo: { text: 'ä€😀' } } },
       { jsonrpc: '2.0', id: 'two', result: { echo: { text: 'x' } } },
     ]);
   });
 
   it.each(['{"toString":null}', '[[{"toString":1}]]'])(
-    'may ask for the protocol version %s, which is no text, and its next line is answered.',
+    'may request the protocol version %s, which is not a string, and its next line is answered.',
     async (version) => {
       const client = await serve();
       const params = `{"protocolVersion":${version}}`;
-      client.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":${params}}`, echo(2));
-      const [first, second] = await client.sees(2);
+      client.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":${params}}`, echo(2));
+      const [first, second] = await client.linesWhen(2);
       expect(first).toMatchObject({ id: 1, result: JSON.parse(params) as object });
       expect(second).toMatchObject({ id: 2 });
     },
   );
 
-  it('learns of a line that is no JSON, and the next one is answered.', async () => {
+  it('gets an error for a line that is not JSON, and the next line is answered.', async () => {
     const client = await serve();
-    client.say('{"jsonrpc": "2.0", "id": 1,', echo(2));
-    const [error, answer] = await client.sees(2);
+    client.send('{"jsonrpc": "2.0", "id": 1,', echo(2));
+    const [error, answer] = await client.linesWhen(2);
     expect(error).toEqual({
       jsonrpc: '2.0',
       id: null,
@@ -165,75 +165,79 @@ describe('a client on stdin and stdout', () => {
     ['params that are a list', '{"jsonrpc":"2.0","id":4,"method":"echo","params":[1]}', 4, -32602],
     ['params that are a text', '{"jsonrpc":"2.0","id":4,"method":"echo","params":"a"}', 4, -32602],
     ['neither a method nor an answer', '{"jsonrpc":"2.0","id":4}', null, -32600],
-  ])('learns what is wrong with %s.', async (_, line, id, code) => {
+  ])('gets an error for %s.', async (_, line, id, code) => {
     const client = await serve();
-    client.say(line);
-    const [answer] = await client.sees(1);
+    client.send(line);
+    const [answer] = await client.linesWhen(1);
     expect(answer).toMatchObject({
       jsonrpc: '2.0',
       id,
       error: { code, data: { reason: expect.any(String) } },
     });
-    expect(client.gateway.last.heard).toEqual([]);
+    expect(client.gateway.last.received).toEqual([]);
   });
 
   it.each(['2025-11-25', '2025-06-18', '2024-11-05'])(
-    'may send no batch where %s was agreed on, and nothing of it is done.',
+    'must not send a batch if %s was negotiated, and nothing of the batch is executed.',
     async (protocolVersion) => {
       const client = await serve();
-      client.say(initialize(protocolVersion), [echo(1), echo(2)]);
-      expect((await client.sees(2))[1]).toMatchObject({
+      client.send(initialize(protocolVersion), [echo(1), echo(2)]);
+      expect((await client.linesWhen(2))[1]).toMatchObject({
         id: null,
         error: { code: -32600, data: { reason: expect.stringContaining('2025-03-26') } },
       });
-      expect(client.gateway.last.heard.length).toBe(1);
+      expect(client.gateway.last.received.length).toBe(1);
     },
   );
 
-  it('may send no batch before a version was agreed on.', async () => {
+  it('must not send a batch before a version was negotiated.', async () => {
     const client = await serve();
-    client.say([initialize(BATCHING)]);
-    expect(await client.sees(1)).toMatchObject([{ id: null, error: { code: -32600 } }]);
+    client.send([initialize(BATCHING)]);
+    expect(await client.linesWhen(1)).toMatchObject([{ id: null, error: { code: -32600 } }]);
   });
 
-  it('gets the answers of a batch on one line once all are there, with an error for each that is no message.', async () => {
+  it('gets the answers of a batch on one line once all are complete, with an error for each invalid message.', async () => {
     const client = await serve();
-    client.say(initialize(BATCHING), [{ jsonrpc: '2.0', id: 1, method: 'hold' }, 5, echo(2), told]);
-    client.say(echo(3));
-    expect((await client.sees(2)).map(({ id }) => id)).toEqual(['init', 3]);
+    client.send(initialize(BATCHING), [{ jsonrpc: '2.0', id: 1, method: 'hold' }, 5, echo(2), notification]);
+    client.send(echo(3));
+    expect((await client.linesWhen(2)).map(({ id }) => id)).toEqual(['init', 3]);
     client.gateway.last.release(1);
-    expect((await client.sees(3))[2]).toMatchObject([
+    expect((await client.linesWhen(3))[2]).toMatchObject([
       { id: null, error: { code: -32600 } },
       { id: 2, result: {} },
       { id: 1, result: { released: true } },
     ]);
   });
 
-  it('gets the other answers of a batch when it cancels one of it, and nothing for a batch without requests.', async () => {
+  it('gets the other answers of a batch if it cancels one request, and nothing for a batch without requests.', async () => {
     const client = await serve();
-    client.say(initialize(BATCHING), [echo(1), { jsonrpc: '2.0', id: 2, method: 'hold' }], [told, told]);
-    client.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
-    client.say([{ jsonrpc: '2.0', id: 3, method: 'throw' }]);
-    const [, cancelled, failed, ...more] = await client.sees(3);
+    client.send(
+      initialize(BATCHING),
+      [echo(1), { jsonrpc: '2.0', id: 2, method: 'hold' }],
+      [notification, notification],
+    );
+    client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
+    client.send([{ jsonrpc: '2.0', id: 3, method: 'throw' }]);
+    const [, cancelled, failed, ...more] = await client.linesWhen(3);
     expect([cancelled, failed, more]).toMatchObject([[{ id: 1 }], [{ id: 3, error: { code: -32603 } }], []]);
   });
 
-  it('gets what is there of a batch when the session ends.', async () => {
+  it('gets the finished answers of a batch when the session ends.', async () => {
     const client = await serve();
-    client.say(initialize(BATCHING), [echo(1), { jsonrpc: '2.0', id: 2, method: 'hold' }]);
-    await client.sees(1);
+    client.send(initialize(BATCHING), [echo(1), { jsonrpc: '2.0', id: 2, method: 'hold' }]);
+    await client.linesWhen(1);
     await client.service.close({ gracePeriodMs: 0 });
     expect(client.lines[1]).toMatchObject([{ id: 1 }]);
   });
 
-  it('learns of bytes that are no UTF-8, though they stand in a text; the sign for such bytes is a sign like others.', async () => {
+  it('gets an error for invalid UTF-8, even within a string, but may send U+FFFD.', async () => {
     const client = await serve();
     const [before = '', after = ''] = JSON.stringify(echo(1, 'HERE')).split('HERE');
     for (const wrong of [[0xff], [0xc3], [0xed, 0xa0, 0x80]]) {
       client.input.write(Buffer.concat([Buffer.from(before), Buffer.from(wrong), Buffer.from(`${after}\n`)]));
     }
-    client.say(echo(2, '\uFFFD'));
-    const lines = await client.sees(4);
+    client.send(echo(2, '\uFFFD'));
+    const lines = await client.linesWhen(4);
     const error = { code: -32700, data: { reason: 'The message is not UTF-8.' } };
     expect(lines.slice(0, 3)).toMatchObject([
       { id: null, error },
@@ -243,10 +247,10 @@ describe('a client on stdin and stdout', () => {
     expect(lines[3]).toMatchObject({ id: 2, result: { echo: { text: '\uFFFD' } } });
   });
 
-  it('learns that a message is too long, under its id where that stands early.', async () => {
+  it('gets an error for a message that is too long, with its id if that comes early.', async () => {
     const client = await serve({ maxMessageBytes: 300 });
-    client.say(echo(9, 'y'.repeat(400)), `[${' '.repeat(400)}]`, echo(10));
-    const lines = await client.sees(3);
+    client.send(echo(9, 'y'.repeat(400)), `[${' '.repeat(400)}]`, echo(10));
+    const lines = await client.linesWhen(3);
     expect(lines[0]).toMatchObject({
       id: 9,
       error: { code: -32600, data: { reason: expect.stringMatching(/at most 300 bytes/) } },
@@ -255,57 +259,60 @@ describe('a client on stdin and stdout', () => {
     expect(lines[2]).toMatchObject({ id: 10, result: {} });
   });
 
-  it('has no second request under an id that is in use, and may use it again afterwards.', async () => {
+  it('must not reuse the id of a request in flight, and may reuse it afterwards.', async () => {
     const client = await serve();
-    client.say({ jsonrpc: '2.0', id: 1, method: 'hold' }, echo(1));
-    expect((await client.sees(1))[0]).toMatchObject({ id: null, error: { code: -32600, data: { id: 1 } } });
+    client.send({ jsonrpc: '2.0', id: 1, method: 'hold' }, echo(1));
+    expect((await client.linesWhen(1))[0]).toMatchObject({
+      id: null,
+      error: { code: -32600, data: { id: 1 } },
+    });
     client.gateway.last.release(1);
-    await client.sees(2);
-    client.say(echo(1));
-    expect((await client.sees(3)).map(({ id }) => id)).toEqual([null, 1, 1]);
+    await client.linesWhen(2);
+    client.send(echo(1));
+    expect((await client.linesWhen(3)).map(({ id }) => id)).toEqual([null, 1, 1]);
   });
 
-  it('is told nothing more of a request that it cancelled.', async () => {
+  it('gets nothing more of a request that it cancelled.', async () => {
     const client = await serve();
-    client.say({ jsonrpc: '2.0', id: 1, method: 'hold' });
-    client.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    client.send({ jsonrpc: '2.0', id: 1, method: 'hold' });
+    client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
     client.gateway.last.release(1);
-    client.say(echo(2));
-    expect((await client.sees(1)).map(({ id }) => id)).toEqual([2]);
-    expect(client.gateway.last.heard.at(1)).toMatchObject({ method: 'notifications/cancelled' });
+    client.send(echo(2));
+    expect((await client.linesWhen(1)).map(({ id }) => id)).toEqual([2]);
+    expect(client.gateway.last.received.at(1)).toMatchObject({ method: 'notifications/cancelled' });
   });
 
-  it('is told that something is wrong, and not what, where the gateway itself fails.', async () => {
+  it('gets an error without details if the gateway itself fails.', async () => {
     const client = await serve();
-    client.say({ jsonrpc: '2.0', id: 1, method: 'throw' });
-    expect(await client.sees(1)).toEqual([
+    client.send({ jsonrpc: '2.0', id: 1, method: 'throw' });
+    expect(await client.linesWhen(1)).toEqual([
       { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } },
     ]);
   });
 
-  it('answers what it is asked; an answer that is none ends the question with an error.', async () => {
+  it('answers questions; an invalid answer ends the question with an error.', async () => {
     const client = await serve();
-    client.say({ jsonrpc: '2.0', id: 1, method: 'ask' }, { jsonrpc: '2.0', id: 2, method: 'ask' });
-    const questions = await client.sees(2);
-    client.say({ jsonrpc: '2.0', id: 'question-1', result: { roots: [] } });
-    client.say({ jsonrpc: '2.0', id: 'question-2' });
-    client.say({ jsonrpc: '2.0', id: 'question-1', result: { roots: ['once more'] } });
-    const lines = await client.sees(4);
+    client.send({ jsonrpc: '2.0', id: 1, method: 'ask' }, { jsonrpc: '2.0', id: 2, method: 'ask' });
+    const questions = await client.linesWhen(2);
+    client.send({ jsonrpc: '2.0', id: 'question-1', result: { roots: [] } });
+    client.send({ jsonrpc: '2.0', id: 'question-2' });
+    client.send({ jsonrpc: '2.0', id: 'question-1', result: { roots: ['once more'] } });
+    const lines = await client.linesWhen(4);
     expect(questions.map(({ method }) => method)).toEqual(['roots/list', 'roots/list']);
     expect(lines[2]).toMatchObject({ id: 1, result: { answer: { result: { roots: [] } } } });
     expect(lines[3]).toMatchObject({ id: 2, result: { answer: { error: { code: -32600 } } } });
   });
 
-  it('may have a thousand requests in flight, and no more.', async () => {
+  it('may have a thousand requests in flight at most.', async () => {
     const client = await serve();
-    client.say(...Array.from({ length: 1_001 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'hold' })));
-    expect((await client.sees(1))[0]).toMatchObject({ id: 1_000, error: { code: -32000 } });
+    client.send(...Array.from({ length: 1_001 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'hold' })));
+    expect((await client.linesWhen(1))[0]).toMatchObject({ id: 1_000, error: { code: -32000 } });
     client.gateway.last.release(7);
-    client.say(echo('after'));
-    expect((await client.sees(3)).map(({ id }) => id)).toEqual([1_000, 7, 'after']);
+    client.send(echo('after'));
+    expect((await client.linesWhen(3)).map(({ id }) => id)).toEqual([1_000, 7, 'after']);
   });
 
-  it('is not read while it does not read, and goes on when it does.', async () => {
+  it('is not read while it does not read, and its requests continue when it does.', async () => {
     let takeUp: (() => void) | undefined;
     let written = '';
     const output = new Writable({
@@ -320,40 +327,40 @@ describe('a client on stdin and stdout', () => {
     const text = 'z'.repeat(100_000);
     for (let id = 0; id < 100; id += 1) client.input.write(`${JSON.stringify(echo(id, text))}\n`);
     await expect.poll(() => client.input.isPaused() && takeUp !== undefined, { timeout: 10_000 }).toBe(true);
-    expect(client.gateway.last.heard.length).toBeLessThan(30);
+    expect(client.gateway.last.received.length).toBeLessThan(30);
     takeUp?.();
-    await expect.poll(() => client.gateway.last.heard.length, { timeout: 10_000 }).toBe(100);
+    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(100);
     await expect.poll(() => written.match(/"id":/g)?.length, { timeout: 10_000 }).toBe(100);
   });
 });
 
-describe('the end of a session on stdin and stdout', () => {
-  it('comes with the end of the input, once everything is answered.', async () => {
+describe('a session on stdin and stdout', () => {
+  it('ends with its input, once everything is answered.', async () => {
     const client = await serve();
-    client.say({ jsonrpc: '2.0', id: 1, method: 'hold' });
+    client.send({ jsonrpc: '2.0', id: 1, method: 'hold' });
     client.input.end(JSON.stringify(echo(2)));
-    await client.sees(1);
+    await client.linesWhen(1);
     client.gateway.last.release(1);
     await client.service.closed;
     expect(client.lines.map(({ id }) => id)).toEqual([2, 1]);
     expect(client.warnings).toEqual([]);
   });
 
-  it('gives up what takes longer than the drain time.', async () => {
+  it('aborts requests after the grace period.', async () => {
     const client = await serve({ gracePeriodMs: 50 });
-    client.say({ jsonrpc: '2.0', id: 1, method: 'hold' });
+    client.send({ jsonrpc: '2.0', id: 1, method: 'hold' });
     client.input.end();
     await client.service.closed;
     expect(client.lines).toEqual([]);
     expect(client.warnings).toEqual(['Calls in flight were aborted.']);
   });
 
-  it('lets what is in flight finish when it is asked for, answers questions meanwhile, and refuses what is new.', async () => {
+  it('lets requests in flight finish when it closes, still asks questions, and refuses new requests.', async () => {
     const client = await serve();
-    client.say({ jsonrpc: '2.0', id: 1, method: 'ask' });
-    await client.sees(1);
+    client.send({ jsonrpc: '2.0', id: 1, method: 'ask' });
+    await client.linesWhen(1);
     const closing = client.service.close();
-    client.say(echo(2), { jsonrpc: '2.0', id: 'question-1', result: {} });
+    client.send(echo(2), { jsonrpc: '2.0', id: 'question-1', result: {} });
     await closing;
     expect(client.lines.slice(1)).toMatchObject([
       { id: 2, error: { code: -32000, message: 'The gateway is shutting down.' } },
@@ -361,30 +368,30 @@ describe('the end of a session on stdin and stdout', () => {
     ]);
   });
 
-  it('is hurried by a second wish to end it.', async () => {
+  it('is ended at once by a second close.', async () => {
     const client = await serve({ gracePeriodMs: 60_000 });
-    client.say({ jsonrpc: '2.0', id: 1, method: 'hold' });
+    client.send({ jsonrpc: '2.0', id: 1, method: 'hold' });
     await expect.poll(() => client.gateway.last.held, { timeout: 10_000 }).toEqual([1]);
     void client.service.close();
     await client.service.close();
     await client.service.closed;
   });
 
-  it('comes at once where nobody reads any more.', async () => {
+  it('ends at once if nobody reads any more.', async () => {
     const client = await serve({ gracePeriodMs: 60_000 });
-    client.say({ jsonrpc: '2.0', id: 1, method: 'hold' });
+    client.send({ jsonrpc: '2.0', id: 1, method: 'hold' });
     await expect.poll(() => client.gateway.last.held, { timeout: 10_000 }).toEqual([1]);
     client.output.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
     await client.service.closed;
   });
 
-  it('waits for a client that reads its last answers slowly, until it has them all.', async () => {
+  it('waits for a client that reads its last answers slowly, until it has all of them.', async () => {
     const clock = createControlledClock();
     const reader = new SlowReader();
     const client = await serve({ clock }, reader);
-    for (const id of [1, 2, 3]) client.say(echo(id, 'z'.repeat(200_000)));
+    for (const id of [1, 2, 3]) client.send(echo(id, 'z'.repeat(200_000)));
     client.input.end();
-    await expect.poll(() => client.gateway.last.heard.length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(3);
     for (let piece = 1; piece <= 12; piece += 1) {
       await clock.advance(4_000);
       await reader.take();
@@ -393,36 +400,36 @@ describe('the end of a session on stdin and stdout', () => {
     expect(reader.lines.map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
-  it('comes for a client that has ended its input, also where it stopped reading before.', async () => {
+  it('ends after the input of its client has ended, even if the client stopped reading before.', async () => {
     const clock = createControlledClock();
     const client = await serve({ clock }, new Writable({ write: () => {} }));
-    client.say(echo(1, 'z'.repeat(2_000_000)));
-    await expect.poll(() => client.gateway.last.heard.length, { timeout: 10_000 }).toBe(1);
-    client.say(echo(2));
+    client.send(echo(1, 'z'.repeat(2_000_000)));
+    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(1);
+    client.send(echo(2));
     client.input.end();
     await clock.advance(6_000);
     await client.service.closed;
   });
 
-  it('comes after what a client said before, though it read nothing meanwhile.', async () => {
+  it('ends after all earlier messages of its client, even if the client read nothing in the meantime.', async () => {
     const reader = new SlowReader();
     const client = await serve({}, reader);
-    client.say(echo(1, 'z'.repeat(2_000_000)));
-    await expect.poll(() => client.gateway.last.heard.length, { timeout: 10_000 }).toBe(1);
-    client.say(echo(2), echo(3, 'z'.repeat(2_000_000)));
+    client.send(echo(1, 'z'.repeat(2_000_000)));
+    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(1);
+    client.send(echo(2), echo(3, 'z'.repeat(2_000_000)));
     client.input.end();
     for (let piece = 1; piece <= 80; piece += 1) await reader.take();
     await client.service.closed;
     expect(reader.lines.map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
-  it('does not wait long for a client that reads slowly once it is to end at once.', async () => {
+  it('waits only briefly for a slow reader when it has to end at once.', async () => {
     const clock = createControlledClock();
     const reader = new SlowReader();
     const client = await serve({ clock }, reader);
-    client.say(echo(1, 'z'.repeat(2_000_000)));
+    client.send(echo(1, 'z'.repeat(2_000_000)));
     client.input.end();
-    await expect.poll(() => client.gateway.last.heard.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(1);
     await clock.advance(1_000);
     void client.service.close({ gracePeriodMs: 0 });
     await reader.take();
@@ -430,11 +437,11 @@ describe('the end of a session on stdin and stdout', () => {
     await client.service.closed;
   });
 
-  it('is not held up for long by a client that does not read its last answers.', async () => {
+  it('waits only briefly for a client that does not read its last answers.', async () => {
     const clock = createControlledClock();
     const client = await serve({ clock }, new Writable({ write: () => {} }));
-    client.say(echo(1));
-    await expect.poll(() => client.gateway.last.heard.length, { timeout: 10_000 }).toBe(1);
+    client.send(echo(1));
+    await expect.poll(() => client.gateway.last.received.length, { timeout: 10_000 }).toBe(1);
     const closed = client.service.close({ gracePeriodMs: 0 });
     await clock.advance(5_000);
     await closed;

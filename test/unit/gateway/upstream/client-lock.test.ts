@@ -1,4 +1,4 @@
-/** Clients that share a connection to a server that asks: each has its turn, and every turn ends. */
+/** Clients that share a connection to a server with questions: they take turns, and every turn ends. */
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
 import type { ServerSettings } from '../../../../src/config/entry/server-config.js';
@@ -18,12 +18,12 @@ interface Opened extends TestGateway {
   readonly bob: TestClient;
 }
 
-describe('clients that share a server that asks', () => {
+describe('clients that share a server with questions', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useGateways();
 
-  /** The server does not say whose request it asks about, as over a pipe. */
+  /** The server does not say which request a question belongs to, as over a pipe. */
   async function open(settings: ServerSettings = {}, options: GatewayOptions = {}): Promise<Opened> {
     const upstream = new AskingUpstream({ isRelating: false });
     const servers = { a: upstream.entry({ isolation: 'shared', ...settings }) };
@@ -34,14 +34,14 @@ describe('clients that share a server that asks', () => {
     return { ...test, upstream, ada, bob };
   }
 
-  const answerOf = (said: string): unknown => (JSON.parse(said) as { answer: unknown }).answer;
+  const answerOf = (content: string): unknown => (JSON.parse(content) as { answer: unknown }).answer;
 
-  /** Resolves when it has been asked so often; a ping goes after whatever is on its way. */
+  /** Resolves when the client has been asked so often; a ping is answered after everything sent before it. */
   async function whenAsked(one: TestClient, count = 1): Promise<void> {
     while (one.questions.length < count) await one.client.ping();
   }
 
-  it('are each asked about all of their own calls, whenever those come', async () => {
+  it('are asked only about their own calls, even about later ones', async () => {
     const { ada, bob, upstream } = await open();
     const held = createGate();
     ada.holdAnswers(held.promise);
@@ -52,8 +52,8 @@ describe('clients that share a server that asks', () => {
     await whenAsked(ada, 2);
     expect(upstream.of('tools/call')).toHaveLength(2);
     held.open();
-    const said = await Promise.all([first, second, other]);
-    expect(said.map(answerOf)).toMatchObject([
+    const contents = await Promise.all([first, second, other]);
+    expect(contents.map(answerOf)).toMatchObject([
       { content: { name: 'Ada' } },
       { content: { name: 'Ada' } },
       { content: { name: 'Bob' } },
@@ -62,7 +62,7 @@ describe('clients that share a server that asks', () => {
     expect(bob.questions).toEqual(['for Bob']);
   });
 
-  it('wait until everything is answered that another one sent while it was asked', async () => {
+  it('wait until all requests that another client sent during its question are answered', async () => {
     const { ada, bob, upstream } = await open();
     const held = createGate();
     ada.holdAnswers(held.promise);
@@ -80,7 +80,7 @@ describe('clients that share a server that asks', () => {
     expect(answerOf(await other)).toMatchObject({ content: { name: 'Bob' } });
   });
 
-  it('have their turns in the order of their calls while nobody is asked', async () => {
+  it('take turns in the order of their calls even without questions', async () => {
     const { ada, bob, upstream } = await open();
     const first = ada.call('mcp__a__wait', { for: 'Ada' });
     await upstream.when(() => upstream.of('tools/call').length === 1);
@@ -95,7 +95,7 @@ describe('clients that share a server that asks', () => {
     expect(order).toEqual(['Ada', 'Bob', 'Ada']);
   });
 
-  it('send nothing more in a turn that has been on for as long as an answer may take', async () => {
+  it('send nothing more in a turn that has lasted as long as an answer may take', async () => {
     const { ada, bob, upstream, clock } = await open({}, { questionTimeoutMs: 60_000 });
     const held = createGate();
     ada.holdAnswers(held.promise);
@@ -121,7 +121,7 @@ describe('clients that share a server that asks', () => {
     ]);
   });
 
-  it('are asked about their own calls still when they have given up another of their own', async () => {
+  it('are still asked about their own calls after they have cancelled one', async () => {
     const { ada, upstream } = await open();
     const gone = new AbortController();
     const waiting = ada.call('mcp__a__wait', { for: 'Ada' }, gone.signal);
@@ -134,7 +134,7 @@ describe('clients that share a server that asks', () => {
     expect(upstream.connections).toHaveLength(1);
   });
 
-  it('are asked by a new session of a server that could not say whom it asks, for what another gave up', async () => {
+  it('get a new session of a server that cannot say whom it asks, after another client cancelled a call', async () => {
     const { ada, bob, upstream, clock } = await open();
     await bob.client.subscribeResource({ uri: 'note://one' });
     const gone = new AbortController();
@@ -144,7 +144,7 @@ describe('clients that share a server that asks', () => {
     await expect(waiting).rejects.toThrow();
     expect(await bob.call('mcp__a__echo')).toContain('echo');
     expect(upstream.connections).toHaveLength(1);
-    expect(await bob.call('mcp__a__ask', { for: 'Bob' })).toContain('uncertain which of them');
+    expect(await bob.call('mcp__a__ask', { for: 'Bob' })).toContain('uncertain');
     expect([...ada.questions, ...bob.questions]).toEqual([]);
     const again = await passTime(clock, bob.call('mcp__a__ask', { for: 'Bob' }));
     expect(answerOf(again)).toMatchObject({ content: { name: 'Bob' } });
@@ -156,14 +156,14 @@ describe('clients that share a server that asks', () => {
     expect(upstream.of('resources/subscribe')).toHaveLength(2);
   });
 
-  it('hear why where that server has no new session', async () => {
+  it('get the reason if that server has no new session', async () => {
     const { gateway, ada, bob, upstream, clock } = await open({ policy: { maxAttempts: 1 } });
     const gone = new AbortController();
     const waiting = ada.call('mcp__a__wait', { for: 'Ada' }, gone.signal);
     await upstream.when(() => upstream.of('tools/call').length === 1);
     gone.abort();
     await expect(waiting).rejects.toThrow();
-    expect(await bob.call('mcp__a__ask', { for: 'Bob' })).toContain('uncertain which of them');
+    expect(await bob.call('mcp__a__ask', { for: 'Bob' })).toContain('uncertain');
     upstream.refusal = new Error('gone for good');
     const failed = passTime(clock, bob.call('mcp__a__echo'));
     expect(await failed).toContain('gone for good');
@@ -176,7 +176,7 @@ describe('clients that share a server that asks', () => {
     ['elicitation/create', { action: 'cancel' }],
     ['sampling/createMessage', { error: { code: -32_000 } }],
     ['roots/list', { error: { code: -32_000 } }],
-  ])('do not wait for ever for one that never answers %s', async (method, answer) => {
+  ])('do not wait forever for a client that never answers %s', async (method, answer) => {
     const { ada, bob, clock } = await open();
     ada.holdAnswers(NEVER);
     const asking = ada.call('mcp__a__ask', { for: 'Ada', method });
@@ -184,20 +184,20 @@ describe('clients that share a server that asks', () => {
     const other = bob.call('mcp__a__ask', { for: 'Bob', method });
     await bob.client.ping();
     if (method === 'roots/list') {
-      // No person is asked for that.
+      // This question needs no person, so its limit is shorter.
       await clock.advance(25_000);
     } else {
       await clock.advance(9 * 60_000);
     }
     await bob.client.ping();
     expect(bob.questions).toEqual([]);
-    const said = await passTime(clock, Promise.all([asking, other]), 120_000);
-    expect(answerOf(said[0])).toMatchObject(answer);
-    expect(said[1]).toContain('Bob');
+    const contents = await passTime(clock, Promise.all([asking, other]), 120_000);
+    expect(answerOf(contents[0])).toMatchObject(answer);
+    expect(contents[1]).toContain('Bob');
     expect(bob.questions).toHaveLength(1);
   });
 
-  it('do not wait for one that nothing reaches any more, which is answered for after 30 seconds', async () => {
+  it('do not wait for a client that has disconnected: its question is cancelled after 30 seconds', async () => {
     const { ada, bob, clock } = await open();
     ada.holdAnswers(NEVER);
     const asking = ada.call('mcp__a__ask', { for: 'Ada' });
@@ -208,7 +208,7 @@ describe('clients that share a server that asks', () => {
     await clock.advance(20_000);
     await bob.client.ping();
     expect(bob.questions).toEqual([]);
-    // A client that says something is there.
+    // A client that sends something is connected again.
     await ada.client.ping();
     await clock.advance(20_000);
     await bob.client.ping();
@@ -218,7 +218,7 @@ describe('clients that share a server that asks', () => {
     expect(answerOf(await other)).toMatchObject({ content: { name: 'Bob' } });
   });
 
-  it('do not wait for one that took its call back, or is gone', async () => {
+  it('do not wait for a client that cancelled its call, or has closed', async () => {
     const { ada, bob, upstream, client, clock } = await open();
     const eve = await client('Eve', { capabilities: ANSWERS_ALL });
     for (const one of [ada, eve]) {
@@ -236,12 +236,12 @@ describe('clients that share a server that asks', () => {
   });
 });
 
-describe('a client that is asked', () => {
+describe('a client that is asked a question', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useGateways();
 
-  it('with a connection of its own is answered for when it has not answered for ten minutes, or for as long as is said', async () => {
+  it('over its own connection has ten minutes to answer, or another configured time', async () => {
     for (const questionTimeoutMs of [undefined, 60_000]) {
       const { gateway, client, clock } = make({
         servers: { a: new AskingUpstream().entry() },
@@ -263,7 +263,7 @@ describe('a client that is asked', () => {
   });
 
   it.each(['per-session', 'shared'] as const)(
-    'is asked no more when it has taken back the call that it was about (%s)',
+    'has its question cancelled if it cancels the call (%s)',
     async (isolation) => {
       const upstream = new AskingUpstream();
       const { gateway, client } = make({ servers: { a: upstream.entry({ isolation }) } });
@@ -284,7 +284,7 @@ describe('a client that is asked', () => {
     },
   );
 
-  it('ends after its idle time also where the clock is set back meanwhile', async () => {
+  it('ends after its idle time even if the clock is set back in the meantime', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({
       servers: { a: upstream.entry({ policy: { ping: { idleMs: 0 } } }) },
@@ -297,7 +297,7 @@ describe('a client that is asked', () => {
     await expect(passTime(clock, ada.session.closed, 130_000)).resolves.toBeUndefined();
   });
 
-  it('ends after its idle time though a call is in work, where nothing reaches it any more', async () => {
+  it('ends after its idle time although a call is in progress, if it has disconnected', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({
       servers: { a: upstream.entry({ callTimeoutMs: 0, policy: { ping: { idleMs: 0 } } }) },

@@ -6,7 +6,7 @@ import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();
 
-/** A server that is a gateway. */
+/** A server entry that leads to a gateway. */
 const behind = (gateway: () => Gateway) => ({
   type: 'in-process' as const,
   server: { connect: async (transport: Transport) => void (await gateway().connect(transport)) },
@@ -16,7 +16,7 @@ const policy = { maxAttempts: 1 };
 
 describe('a gateway', () => {
   it.each(['shared', 'per-session'] as const)(
-    'is no server of its own, whatever the isolation (%s), and has the tools of the others.',
+    'refuses itself as a server with isolation %s, and has the tools of the others.',
     async (isolation) => {
       const gateway: Gateway = createGateway({
         servers: { self: { ...behind(() => gateway), isolation }, working },
@@ -35,7 +35,7 @@ describe('a gateway', () => {
     },
   );
 
-  it('may be the server of another one.', async () => {
+  it('may be a server of another gateway.', async () => {
     const inner = createGateway({ servers: { working }, policy });
     const outer = createGateway({ servers: { inner: behind(() => inner) }, policy });
     try {

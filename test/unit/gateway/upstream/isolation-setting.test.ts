@@ -1,4 +1,4 @@
-/** The setting of an entry that says which clients share its connection. */
+/** The setting of an entry that decides which clients share its connection. */
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../../src/servers/load-config.js';
 import { answersOf } from '../../../../src/gateway/upstream/client-capabilities.js';
@@ -12,12 +12,12 @@ async function read(entry: object): Promise<Awaited<ReturnType<typeof loadConfig
 async function owns(entry: object, declared: unknown): Promise<boolean> {
   const { servers, refused } = await read(entry);
   const [row] = [...servers, ...refused];
-  if (row === undefined) throw new Error('There is no row.');
+  if (row === undefined) throw new Error('no row');
   return isOwn(row, answersOf(declared));
 }
 
-describe("an entry's 'isolation'", () => {
-  it('is per-session or shared, and anything else is refused with what was expected', async () => {
+describe('the field isolation', () => {
+  it('is per-session or shared, and other values are refused with the expected ones', async () => {
     for (const isolation of ['per-session', 'shared']) {
       const { servers, problems } = await read({ command: 'x', isolation });
       expect(servers[0]?.config.isolation).toBe(isolation);
@@ -28,7 +28,7 @@ describe("an entry's 'isolation'", () => {
     expect(problems[0]?.message).toContain("'per-session' or 'shared'");
   });
 
-  it('decides before what a client answers, and what it answers decides where nothing is said', async () => {
+  it('takes precedence over the capabilities of a client, which decide if it is not set', async () => {
     const asking = { elicitation: {} };
     expect(await owns({ command: 'x' }, asking)).toBe(true);
     expect(await owns({ command: 'x' }, { experimental: {}, tasks: {} })).toBe(false);
@@ -38,7 +38,7 @@ describe("an entry's 'isolation'", () => {
     expect(await owns({ command: '' }, asking)).toBe(false);
   });
 
-  it('takes of what a client declares what it answers, and nothing else', () => {
+  it('only depends on the capabilities that answer questions', () => {
     const roots = { listChanged: true };
     expect(answersOf({ roots, sampling: 'yes', experimental: { x: {} }, tasks: {} })).toEqual({ roots });
     expect(answersOf(null)).toEqual({});

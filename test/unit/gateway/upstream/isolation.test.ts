@@ -1,4 +1,4 @@
-/** Two people at one gateway: what a server asks or tells reaches the one it is for, or nobody. */
+/** Two clients of one gateway: questions and notifications of a server reach the client they are for, or none. */
 import { describe, expect, it } from 'vitest';
 import type { Isolation } from '../../../../src/config/entry/server-config.js';
 import { useCrashWatch } from '../../../support/crash-watch.js';
@@ -10,7 +10,7 @@ import { ANSWERS_ALL, useGateways, type TestClient } from '../../../support/gate
 
 const ASKED = ['elicitation/create', 'sampling/createMessage', 'roots/list'] as const;
 
-/** What the client of that name answers. */
+/** The answer of the client with that name. */
 function answerOf(name: string, method: (typeof ASKED)[number]): object {
   switch (method) {
     case 'elicitation/create':
@@ -43,15 +43,20 @@ describe('two clients at once', () => {
 
   for (const isolation of [undefined, 'per-session', 'shared'] as const) {
     for (const isRelating of [true, false]) {
-      const how = isRelating ? 'a server that says whose request it is' : 'a server that does not say it';
+      const how = isRelating ? 'a server that relates its questions to requests' : 'a server that does not';
       it.each(ASKED)(`are each asked their own %s (${isolation ?? 'unset'}, by ${how})`, async (method) => {
         const { ada, bob } = await open(isolation, { isRelating });
         const [first, second] = await Promise.all(
           [ada, bob].map(async (one) => one.call('mcp__a__ask', { for: one.name, method })),
         );
-        const said = [first, second].map((said) => JSON.parse(said ?? '') as { for: string; answer: object });
-        expect(said.map((each) => each.for)).toEqual(['Ada', 'Bob']);
-        expect(said.map(({ answer }) => answer)).toEqual([answerOf('Ada', method), answerOf('Bob', method)]);
+        const answers = [first, second].map(
+          (content) => JSON.parse(content ?? '') as { for: string; answer: object },
+        );
+        expect(answers.map((each) => each.for)).toEqual(['Ada', 'Bob']);
+        expect(answers.map(({ answer }) => answer)).toEqual([
+          answerOf('Ada', method),
+          answerOf('Bob', method),
+        ]);
         for (const one of [ada, bob]) {
           expect(one.questions).toHaveLength(1);
           if (method !== 'roots/list') expect(one.questions[0]).toContain(`for ${one.name}`);
@@ -60,7 +65,7 @@ describe('two clients at once', () => {
     }
   }
 
-  it('have a connection each where they answer questions, which declares what they answer and nothing else', async () => {
+  it('have separate connections if they answer questions, and each connection declares only their capabilities', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client } = make({ servers: { a: upstream.entry() } });
     await gateway.start();
@@ -70,8 +75,8 @@ describe('two clients at once', () => {
     const fay = await client('Fay');
     const seen: number[] = [];
     for (const one of [ada, bob, eve, fay]) {
-      const said = await one.call('mcp__a__echo');
-      seen.push((JSON.parse(said.slice('echo '.length)) as { connection: number }).connection);
+      const content = await one.call('mcp__a__echo');
+      seen.push((JSON.parse(content.slice('echo '.length)) as { connection: number }).connection);
     }
     expect(new Set(seen).size).toBe(3);
     expect(seen[2]).toBe(seen[3]);
@@ -84,7 +89,7 @@ describe('two clients at once', () => {
     ]);
   });
 
-  it('share one connection where the entry says so, and wait for each other', async () => {
+  it('share one connection if the entry says so, and wait for each other', async () => {
     const { upstream, ada, bob } = await open('shared');
     const held = createGate();
     ada.holdAnswers(held.promise);
@@ -103,7 +108,7 @@ describe('two clients at once', () => {
     expect(upstream.connections).toHaveLength(1);
   });
 
-  it('share a connection on which nobody is asked what cannot be said to be for one of them', async () => {
+  it('get no question on a shared connection if it is uncertain which client it is for', async () => {
     const { upstream, ada, bob } = await open('shared');
     const [connection] = upstream.connections;
     await expect(
@@ -111,26 +116,26 @@ describe('two clients at once', () => {
         message: 'whose?',
         requestedSchema: { type: 'object', properties: {} },
       }),
-    ).rejects.toThrow('uncertain which of them');
-    // The server may be at what was given up still.
+    ).rejects.toThrow('uncertain');
+    // The server may still be working on a cancelled call.
     const gone = new AbortController();
     const waiting = ada.call('mcp__a__wait', { for: 'Ada' }, gone.signal);
     await upstream.when(() => upstream.of('tools/call').length === 1);
     gone.abort();
     await expect(waiting).rejects.toThrow();
     await upstream.when(() => upstream.cancelled.includes('Ada'));
-    const said = await bob.call('mcp__a__ask', { for: 'Bob', relates: false });
-    expect(said).toContain('uncertain which of them');
+    const content = await bob.call('mcp__a__ask', { for: 'Bob', relates: false });
+    expect(content).toContain('uncertain');
     expect([...ada.questions, ...bob.questions]).toEqual([]);
   });
 
-  it('are refused what one of them has not declared, on a connection that was told of it', async () => {
+  it('have questions refused that they have not declared, on a connection that declares all', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client } = make({ servers: { a: upstream.entry({ isolation: 'shared' }) } });
     await gateway.start();
     const ada = await client('Ada');
-    const said = await ada.call('mcp__a__ask', { for: 'Ada' });
-    expect(said).toContain("has not declared 'elicitation'");
+    const content = await ada.call('mcp__a__ask', { for: 'Ada' });
+    expect(content).toContain("'elicitation'");
     expect(upstream.connections[0]?.declared).toEqual({
       roots: {},
       sampling: {},
@@ -138,7 +143,7 @@ describe('two clients at once', () => {
     });
   });
 
-  it('can call the server that asks them before they answer, though others wait', async () => {
+  it('can call a server while it asks them something, although others wait', async () => {
     const { ada } = await open('shared');
     const held = createGate();
     ada.holdAnswers(held.promise);
@@ -149,31 +154,31 @@ describe('two clients at once', () => {
     expect(JSON.parse(await asked)).toMatchObject({ answer: { content: { name: 'Ada' } } });
   });
 
-  it('hear the logs and the progress of their own calls alone, on a connection that they share', async () => {
+  it('get only the logs and the progress of their own calls on a shared connection', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client } = make({ servers: { a: upstream.entry() } });
     await gateway.start();
     const ada = await client('Ada');
     const bob = await client('Bob');
-    const heard: string[] = [];
+    const progress: string[] = [];
     await Promise.all(
       [ada, bob].map(async (one) => {
         await one.client.callTool({ name: 'mcp__a__steps', arguments: { for: one.name } }, undefined, {
-          onprogress: ({ message }) => void heard.push(`${one.name} hears ${message}`),
+          onprogress: ({ message }) => void progress.push(`${one.name}: ${message}`),
         });
         await one.call('mcp__a__log', { for: one.name });
-        // Nobody can say for whom that is.
+        // It is unknown which client this message is for.
         await one.call('mcp__a__log', { for: one.name, relates: false });
         await one.client.ping();
       }),
     );
-    expect(heard.toSorted()).toEqual(['Ada hears for Ada', 'Bob hears for Bob']);
+    expect(progress.toSorted()).toEqual(['Ada: for Ada', 'Bob: for Bob']);
     for (const one of [ada, bob]) {
       expect(one.of('notifications/message')).toEqual([{ level: 'info', data: `for ${one.name}` }]);
     }
   });
 
-  it('hear everything that is logged over a connection of their own, from the level on that they set', async () => {
+  it('get all logs of their own connection, from the level they set', async () => {
     const { upstream, ada, bob } = await open(undefined);
     for (const one of [ada, bob]) await one.call('mcp__a__echo');
     await ada.client.setLoggingLevel('warning');
@@ -187,7 +192,7 @@ describe('two clients at once', () => {
     expect(bob.of('notifications/message').map(({ data }) => data)).toEqual(['low', 'high']);
   });
 
-  it('are told of a change of a list over their own connection alone, and both of it over the common one', async () => {
+  it('get list changes of their own connection only, or all of them those of the shared one', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({ servers: { a: upstream.entry() } });
     await gateway.start();
@@ -211,7 +216,7 @@ describe('two clients at once', () => {
     expect(ada.told).toEqual([]);
   });
 
-  it('are told that what they were sent to an address for is done, each of their own', async () => {
+  it('get the completion of a URL elicitation only if it is theirs', async () => {
     for (const isolation of ['shared', 'per-session'] as const) {
       const upstream = new AskingUpstream();
       const { gateway, client } = make({ servers: { a: upstream.entry({ isolation }) } });
@@ -240,19 +245,17 @@ describe('two clients at once', () => {
     }
   });
 
-  it('are sent to no address, and given no tools, where they have not declared that they can be', async () => {
+  it('get no URL elicitation and no tools in sampling unless they have declared them', async () => {
     const { ada } = await open('shared');
     const address = { mode: 'url', url: 'https://example.org/', elicitationId: 'e', message: 'Go there.' };
-    expect(await ada.call('mcp__a__ask', { for: 'Ada', params: address })).toContain(
-      "has not declared 'elicitation.url'",
-    );
+    expect(await ada.call('mcp__a__ask', { for: 'Ada', params: address })).toContain("'elicitation.url'");
     const tools = { messages: [], maxTokens: 1, tools: [] };
     const asked = { for: 'Ada', method: 'sampling/createMessage', params: tools };
-    expect(await ada.call('mcp__a__ask', asked)).toContain("has not declared 'sampling.tools'");
+    expect(await ada.call('mcp__a__ask', asked)).toContain("'sampling.tools'");
     expect(ada.questions).toEqual([]);
   });
 
-  it('hear of the resources that they are subscribed to, and of no others', async () => {
+  it('get updates only of resources that they are subscribed to', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client } = make({ servers: { a: upstream.entry() } });
     await gateway.start();

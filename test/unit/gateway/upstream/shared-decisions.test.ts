@@ -1,4 +1,4 @@
-/** A person decides once for every connection of the gateway. */
+/** A user decides once for all connections of the gateway. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { text } from '../../../support/scripted-server.js';
 import { passTime } from '../../../support/test-troupe.js';
 import { ANSWERS_ALL, useGateways, type TestClient, type TestGateway } from '../../../support/gateway-rig.js';
 
-// Replaced because a gateway makes its troupes itself: no seam of theirs is reached from outside.
+// Mocked because a gateway creates its troupes itself, and their transports cannot be replaced from outside.
 vi.mock(
   '../../../../src/transports/create-transport.js',
   async () => (await import('../../../support/fake-server.js')).fakeTransports,
@@ -47,7 +47,7 @@ describe("a project's entry", () => {
       ['Ada', 'Bob'].map((name) => passTime(test.clock, test.client(name, { capabilities: ANSWERS_ALL }))),
     );
 
-  it('that a person says yes to is asked about once, for all clients', async () => {
+  it('that the user trusts is asked about once, for all clients', async () => {
     const asked: string[] = [];
     const { test, server } = open({ trust: ({ server: name }) => asked.push(name) > 0 });
     await test.gateway.start();
@@ -58,7 +58,7 @@ describe("a project's entry", () => {
     expect(asked).toEqual(['a']);
   });
 
-  it('that a person says no to is asked about once, and nothing of it is ever started', async () => {
+  it('that the user refuses is asked about once, and never started', async () => {
     const asked: string[] = [];
     const { test, server } = open({ trust: ({ server: name }) => asked.push(name) < 0 });
     await test.gateway.start();
@@ -73,7 +73,7 @@ describe("a project's entry", () => {
     expect(asked).toEqual(['a']);
   });
 
-  it('that the host trusts starts for the clients that have it to themselves, too', async () => {
+  it('that the host trusts also starts for clients with their own connections', async () => {
     const { test, server } = open({});
     await test.gateway.start();
     const clients = await twoClients(test);
@@ -92,15 +92,15 @@ describe("a project's entry", () => {
 describe('a decision', () => {
   const request = { hash: 'h' } as TrustRequest;
 
-  it('is waited for by everybody, and made anew where nobody could be asked', async () => {
+  it('is shared by all, and requested again if a request failed', async () => {
     const answer = createGate<boolean>();
     let asked = 0;
     const decide = decidingOnce(() => {
       asked += 1;
-      if (asked === 1) throw new Error('nobody is there');
+      if (asked === 1) throw new Error('no user');
       return answer.promise;
     });
-    await expect(decide(request)).rejects.toThrow('nobody is there');
+    await expect(decide(request)).rejects.toThrow('no user');
     const both = [decide(request), decide(request)];
     answer.open(false);
     expect(await Promise.all(both)).toEqual([false, false]);
@@ -109,16 +109,16 @@ describe('a decision', () => {
     expect(asked).toBe(3);
   });
 
-  it('is told to whoever listens, until it does not', async () => {
-    const told: string[] = [];
-    const store = notifyingStore({ ...createMemoryTrustStore(), watch: () => () => told.push('stopped') });
-    const stop = store.watch?.(() => told.push('first'));
-    store.watch?.(() => told.push('second'));
+  it('is reported to the listeners until they unsubscribe', async () => {
+    const calls: string[] = [];
+    const store = notifyingStore({ ...createMemoryTrustStore(), watch: () => () => calls.push('stopped') });
+    const stop = store.watch?.(() => calls.push('first'));
+    store.watch?.(() => calls.push('second'));
     await store.trust(request);
-    expect(told).toEqual(['first', 'second']);
+    expect(calls).toEqual(['first', 'second']);
     stop?.();
     await store.trust(request);
-    expect(told).toEqual(['first', 'second', 'stopped', 'second']);
+    expect(calls).toEqual(['first', 'second', 'stopped', 'second']);
     expect(await store.has('h')).toBe(true);
     expect(await store.list()).toHaveLength(1);
     await store.revoke('h');

@@ -62,7 +62,7 @@ describe('the remains of a connection', () => {
     expect(remainsOf(contextOf({ next }), null, false).input).toMatchObject(next);
   });
 
-  it('say why it was stopping: by its last event, else by its context.', () => {
+  it('contain why it was stopping: from its last event, or else from its context.', () => {
     const context = contextOf({ stopReason: 'close' });
     expect(remainsOf(context, { type: 'x' }, true).ending).toBe('close');
     expect(remainsOf(context, STOP, true).ending).toBe('remove');
@@ -71,12 +71,12 @@ describe('the remains of a connection', () => {
     expect(remainsOf(context, undefined, false).ending).toBeNull();
   });
 
-  it('say whether it was a replacement itself.', () => {
+  it('contain whether it was a replacement itself.', () => {
     expect(remainsOf(contextOf({ crash: CAUSE }), null, false).isReplacement).toBe(true);
     expect(remainsOfNothing({ ...INPUT, crash: CAUSE }).isReplacement).toBe(true);
   });
 
-  it('are its input if it never began.', () => {
+  it('are its input if it never started.', () => {
     expect(remainsOfNothing(INPUT)).toStrictEqual({
       input: INPUT,
       ending: null,
@@ -97,7 +97,7 @@ describe('the record of a crash', () => {
     }
   });
 
-  it('leads to a replacement, but not if it never began, nor twice while it ends.', () => {
+  it('leads to a replacement, but not if the connection never started, nor twice while it ends.', () => {
     const of = (isStillborn: boolean, changes: object) =>
       mayBeReplaced({ ...crash, isStillborn, remains: { ...remains, ...changes } });
     expect(of(false, {})).toBe(true);

@@ -1,4 +1,4 @@
-/** What a usable connection does, and how its lists are kept fresh. */
+/** What a usable connection does, and how its lists are updated. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ConnectionDriver } from '../../../support/connection-driver.js';
 
@@ -6,7 +6,7 @@ let driver: ConnectionDriver;
 
 const refreshes = (): number => driver.started.filter(({ slot }) => slot === 'readTools').length - 1;
 
-/** The refresh that runs succeeds. */
+/** Lets the running refresh succeed. */
 async function refreshed(output: { hash?: string; tools?: number } = {}): Promise<void> {
   await driver.settle('readTools');
   await driver.settle('adoptTools', output);
@@ -72,14 +72,14 @@ describe('a changed list of tools', () => {
     }
   }
 
-  it('is listed after two seconds although the storm goes on.', async () => {
+  it('is listed after two seconds although the burst continues.', async () => {
     await storm(1_900);
     expect(refreshes()).toBe(0);
     await storm(100);
     expect(refreshes()).toBe(1);
   });
 
-  it('is listed once more when it changed meanwhile, and a storm cannot hold that back either.', async () => {
+  it('is listed once more if it changed in the meantime, which a burst cannot delay either.', async () => {
     await driver.command('connection.refresh');
     await driver.listChanged();
     await refreshed(CATALOG_2);
@@ -89,14 +89,14 @@ describe('a changed list of tools', () => {
     expect(refreshes()).toBe(2);
   });
 
-  it('is listed after two seconds of a storm although the last listing failed.', async () => {
+  it('is listed after two seconds of a burst although the last listing failed.', async () => {
     await driver.command('connection.refresh');
     await driver.fail('readTools', 'retry');
     await storm(2_000);
     expect(refreshes()).toBe(2);
   });
 
-  it('is listed once more when the listing failed over it.', async () => {
+  it('is listed once more if the listing failed because of it.', async () => {
     await driver.command('connection.refresh');
     await driver.listChanged();
     await driver.fail('readTools', 'retry');
@@ -104,7 +104,7 @@ describe('a changed list of tools', () => {
     expect(refreshes()).toBe(2);
   });
 
-  it('keeps the old list when it cannot be listed, until the next change.', async () => {
+  it('keeps the old list if it cannot be listed, until the next change.', async () => {
     await driver.command('connection.refresh');
     await driver.settle('enrichCatalog');
     await driver.fail('readTools', 'retry');
@@ -116,7 +116,7 @@ describe('a changed list of tools', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it('is listed at once when a person asks, and the pending change is answered with it.', async () => {
+  it('is listed at once when a user requests it, which covers the pending change.', async () => {
     await driver.listChanged();
     await driver.command('connection.refresh');
     expect(refreshes()).toBe(1);
@@ -134,7 +134,7 @@ describe('a changed list of tools', () => {
     expect(driver.emitted.filter(({ type }) => type === 'adopted')).toHaveLength(1);
   });
 
-  it('of a lost session does not haunt the next one.', async () => {
+  it('of a lost session does not affect the next one.', async () => {
     await driver.listChanged();
     await driver.lose('retry');
     await driver.settle('releaseSession');
@@ -163,7 +163,7 @@ describe('the lists beside the tools', () => {
     expect(refreshes()).toBe(0);
   });
 
-  it('are read together where both change in one storm, after two seconds at the latest.', async () => {
+  it('are read together if both change in one burst, after two seconds at the latest.', async () => {
     for (let passed = 0; passed < 2_000; passed += 200) {
       await driver.extrasChanged('resources');
       await driver.advance(100);
@@ -176,7 +176,7 @@ describe('the lists beside the tools', () => {
     ]);
   });
 
-  it('are read once more when they changed meanwhile, also where the reading failed over it.', async () => {
+  it('are read once more if they changed in the meantime, even if the reading failed because of it.', async () => {
     await driver.extrasChanged('resources');
     await driver.advance(300);
     await driver.extrasChanged('prompts');
@@ -188,7 +188,7 @@ describe('the lists beside the tools', () => {
     expect(listings().slice(1)).toEqual([['resources'], ['prompts'], ['resources']]);
   });
 
-  it('are all read at once when a person asks, whatever was known to have changed.', async () => {
+  it('are all read at once when a user requests it, whatever was known to have changed.', async () => {
     await driver.extrasChanged('prompts');
     await driver.command('connection.refresh');
     expect(listings().at(-1)).toEqual(['resources', 'prompts']);
@@ -197,7 +197,7 @@ describe('the lists beside the tools', () => {
     expect(listings()).toHaveLength(2);
   });
 
-  it('keep nobody from the tools, however long they take.', async () => {
+  it('do not delay the tools, however long they take.', async () => {
     await driver.extrasChanged('resources');
     await driver.advance(300);
     await driver.listChanged();
@@ -207,7 +207,7 @@ describe('the lists beside the tools', () => {
     expect(driver.emitted.at(-1)).toMatchObject({ type: 'adopted', tools: 9 });
   });
 
-  it('of a lost session do not haunt the next one.', async () => {
+  it('of a lost session do not affect the next one.', async () => {
     await driver.extrasChanged('prompts');
     await driver.lose('retry');
     await driver.settle('releaseSession');

@@ -1,4 +1,4 @@
-/** How a connection ends: what each stop and each reason does, and what is left. */
+/** How a connection ends: the effect of each stop and each reason, and what is left. */
 import { describe, expect, it } from 'vitest';
 import { ConnectionDriver, PLAIN_POLICY, type DriverOptions } from '../../../support/connection-driver.js';
 
@@ -15,7 +15,7 @@ async function failed(): Promise<ConnectionDriver> {
   return driver;
 }
 
-/** Lets everything that a shutdown does succeed. */
+/** Lets every effect of a shutdown succeed. */
 async function shutDown(driver: ConnectionDriver): Promise<void> {
   await driver.settle('drainCalls');
   await driver.settle('closeSession');
@@ -41,7 +41,7 @@ describe('a stop', () => {
     });
   });
 
-  it('leaves no effect and no timer behind, wherever it comes.', async () => {
+  it('leaves no effect and no timer, in whatever state it comes.', async () => {
     const driver = await ready();
     await driver.listChanged();
     await driver.watcher('session.quiet');
@@ -50,7 +50,7 @@ describe('a stop', () => {
     expect(driver.clock.pending).toEqual([]);
   });
 
-  it('moves on one step each time it is asked for again, and the fourth has nothing left to do.', async () => {
+  it('advances by one step each time it is requested again, up to the fourth, which has no effect.', async () => {
     const driver = await ready();
     const paths: string[] = [];
     const answers: string[] = [];
@@ -75,7 +75,7 @@ describe('a stop', () => {
     expect(driver.output).toMatchObject({ reason: 'remove' });
   });
 
-  it('kills what could not be closed.', async () => {
+  it('kills a session that could not be closed.', async () => {
     const driver = await ready();
     await driver.command('connection.stop');
     await driver.settle('drainCalls');
@@ -85,7 +85,7 @@ describe('a stop', () => {
     expect(driver.path).toBe('stopped');
   });
 
-  it('ends although nothing could be proven, and says so.', async () => {
+  it('ends although the release could not be confirmed, and reports it.', async () => {
     const driver = await ready();
     for (const _ of [1, 2, 3]) await driver.command('connection.stop');
     await driver.fail('killSession', driver.failure('permanent', 'release', { code: 'not-released' }));
@@ -94,7 +94,7 @@ describe('a stop', () => {
     expect(driver.emitted.map(({ type }) => type)).not.toContain('released');
   });
 
-  it('forgets what went wrong before.', async () => {
+  it('clears the last failure.', async () => {
     const driver = await failed();
     await driver.command('connection.stop');
     await shutDown(driver);
@@ -102,7 +102,7 @@ describe('a stop', () => {
     expect(driver.context.failure).toBeNull();
   });
 
-  it('turns a restart under way into an end without hurrying it.', async () => {
+  it('turns a restart in progress into an end without speeding it up.', async () => {
     const driver = await ready();
     await driver.command('connection.restart');
     await driver.command('connection.stop');
@@ -145,14 +145,14 @@ describe('a restart', () => {
     expect(driver.context).toMatchObject({ generation: 2, attempt: 1 });
   });
 
-  it('forgets what went wrong before.', async () => {
+  it('clears the last failure.', async () => {
     const driver = await failed();
     await driver.command('connection.restart');
     await shutDown(driver);
     expect(driver.context.failure).toBeNull();
   });
 
-  it('wakes a connection that was at rest.', async () => {
+  it('wakes an idle connection.', async () => {
     const driver = new ConnectionDriver({ wanted: false });
     await driver.settle('resolveConfig', { kind: 'dormant' });
     await driver.command('connection.restart');
@@ -160,7 +160,7 @@ describe('a restart', () => {
     expect(driver.inputOf('resolveConfig')).toMatchObject({ wanted: true });
   });
 
-  it('fails when the old session survives being killed, and can be asked for again.', async () => {
+  it('fails if the old session survives being killed, and can be requested again.', async () => {
     const driver = await ready();
     await driver.command('connection.restart');
     await driver.settle('drainCalls');
@@ -175,7 +175,7 @@ describe('a restart', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it('has every attempt before it, though the old session was proven gone late.', async () => {
+  it('has all attempts, even if the old session was released late.', async () => {
     const driver = await ready({ policy: { maxAttempts: 1 } });
     await driver.command('connection.restart');
     await driver.settle('drainCalls');
@@ -188,7 +188,7 @@ describe('a restart', () => {
     expect(driver.context).toMatchObject({ attempt: 1 });
   });
 
-  it('opens nothing new after a failed kill until the old session is proven gone.', async () => {
+  it('opens nothing new after a failed kill until the old session is released.', async () => {
     const driver = await ready();
     await driver.command('connection.restart');
     await driver.settle('drainCalls');
@@ -217,7 +217,7 @@ describe('a reload', () => {
     expect(driver.context.transport).toBe('http');
   });
 
-  it('lets a connection rest that was at rest.', async () => {
+  it('leaves an idle connection idle.', async () => {
     const driver = new ConnectionDriver({ wanted: false });
     await driver.settle('resolveConfig', { kind: 'dormant' });
     await driver.command(reload);
@@ -225,7 +225,7 @@ describe('a reload', () => {
     expect(driver.inputOf('resolveConfig')).toMatchObject({ wanted: false });
   });
 
-  it('that wants the server wakes a resting connection.', async () => {
+  it('that needs the server wakes an idle connection.', async () => {
     const driver = new ConnectionDriver({ wanted: false });
     await driver.settle('resolveConfig', { kind: 'dormant' });
     await driver.command({ ...reload, wanted: true });
@@ -234,7 +234,7 @@ describe('a reload', () => {
   });
 
   it.each(['connection.start', 'connection.restart'] as const)(
-    'of a resting connection leads to a start if %s arrives meanwhile.',
+    'of an idle connection leads to a start if %s arrives in the meantime.',
     async (command) => {
       const driver = new ConnectionDriver({ wanted: false });
       await driver.settle('resolveConfig', { kind: 'dormant' });
@@ -245,7 +245,7 @@ describe('a reload', () => {
     },
   );
 
-  it('asks again for the trust that the new entry needs.', async () => {
+  it('requests the trust again that the new entry needs.', async () => {
     const driver = new ConnectionDriver();
     await driver.settle('resolveConfig', { kind: 'untrusted' });
     await driver.command(reload);
@@ -254,7 +254,7 @@ describe('a reload', () => {
     expect(driver.emitted.map(({ type }) => type)).toEqual(['trustRequired', 'released', 'trustRequired']);
   });
 
-  it('that comes during another one wins.', async () => {
+  it('that comes during another one replaces it.', async () => {
     const driver = await ready();
     await driver.command(reload);
     await driver.command({ ...reload, transport: 'in-process' });
@@ -262,7 +262,7 @@ describe('a reload', () => {
     expect(driver.context.transport).toBe('in-process');
   });
 
-  it('gives the start slot back that only the old transport needed.', async () => {
+  it('returns the start slot that only the old transport needed.', async () => {
     const driver = new ConnectionDriver();
     await driver.settle('resolveConfig');
     await driver.command(reload);
@@ -277,7 +277,7 @@ describe('an idle connection', () => {
     return driver;
   }
 
-  it('is closed and rests, and nothing of it runs.', async () => {
+  it('is closed and becomes idle, with no effects.', async () => {
     const driver = await idle();
     await shutDown(driver);
     expect(driver.path).toBe('configuring.dormant');
@@ -285,7 +285,7 @@ describe('an idle connection', () => {
     expect(driver.context).toMatchObject({ wanted: false, attempt: 0 });
   });
 
-  it('starts when someone asks for it.', async () => {
+  it('starts when it is needed.', async () => {
     const driver = await idle();
     await shutDown(driver);
     await driver.command('connection.start');
@@ -294,7 +294,7 @@ describe('an idle connection', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it.each(['while it closes', 'once it rests'])('comes back for a call that waits, %s.', async (when) => {
+  it.each(['while it closes', 'once it rests'])('comes back for a waiting call, %s.', async (when) => {
     const driver = await idle();
     if (when === 'once it rests') await shutDown(driver);
     expect(await driver.fact({ type: 'call.waiting', at: driver.clock.now() })).toBe('accepted');
@@ -304,7 +304,7 @@ describe('an idle connection', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it('looks at its new entry before it rests when it is reloaded while it closes.', async () => {
+  it('checks its new entry before it becomes idle if it is reloaded while it closes.', async () => {
     const driver = await idle();
     await driver.command('connection.reload');
     await shutDown(driver);
@@ -313,7 +313,7 @@ describe('an idle connection', () => {
   });
 
   it.each(['connection.start', 'connection.restart'] as const)(
-    'comes back instead of resting when %s arrives while it closes.',
+    'comes back instead of becoming idle if %s arrives while it closes.',
     async (command) => {
       const driver = await idle();
       expect(await driver.command(command)).toBe('accepted');

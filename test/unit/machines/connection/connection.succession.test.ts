@@ -43,7 +43,7 @@ async function preparing(until: Step, options?: DriverOptions): Promise<Connecti
   return driver;
 }
 
-/** Ready by the new entry, with the old session on its way out. */
+/** Ready with the new entry, while the old session ends. */
 async function replaced(): Promise<ConnectionDriver> {
   const driver = await readyDriver();
   await reload(driver);
@@ -53,7 +53,7 @@ async function replaced(): Promise<ConnectionDriver> {
   return driver;
 }
 
-/** Ready by the former entry, since the new one does not work. */
+/** Ready with the former entry, because the new one does not work. */
 async function outdated(options?: DriverOptions): Promise<ConnectionDriver> {
   const driver = await preparing('handshake', options);
   await driver.fail('handshake', 'retry');
@@ -104,7 +104,7 @@ describe('a reload of a connection that is reached over a network', () => {
     expect(driver.running()).toContain('adoptTools');
   });
 
-  it('uses the new session once its tools are adopted, says so, and reports no loss.', async () => {
+  it('uses the new session once its tools are adopted, and reports no loss.', async () => {
     const driver = await readyDriver();
     driver.emitted.splice(0);
     await reload(driver, 'sse');
@@ -134,7 +134,7 @@ describe('a reload of a connection that is reached over a network', () => {
     expect(driver.context).toMatchObject({ attempt: 1, failure: null });
   });
 
-  it('refreshes the list of the session in use all the same.', async () => {
+  it('refreshes the list of the current session anyway.', async () => {
     const driver = await preparing('readTools');
     await driver.command('connection.refresh');
     await driver.settle('readTools', {}, 'current');
@@ -206,7 +206,7 @@ describe('a reload of a connection that is reached over a network', () => {
     expect(inputsOf(driver, 'watchSession')).toHaveLength(1);
   });
 
-  it('does not let the connection rest until the new session is there.', async () => {
+  it('does not let the connection become idle until the new session is ready.', async () => {
     const driver = await preparing('resolveConfig');
     await expect(driver.watcher('session.idle')).resolves.toBe('ignored');
     expect(driver.path).toBe('ready.resting+current+preparing.resolving');
@@ -229,7 +229,7 @@ describe('the session that was replaced', () => {
     expect(inputsOf(driver, 'closeSession')).toEqual([]);
   });
 
-  it('keeps the connection from resting until it has ended.', async () => {
+  it('keeps the connection from becoming idle until it has ended.', async () => {
     const driver = await replaced();
     await expect(driver.watcher('session.idle')).resolves.toBe('ignored');
     await driver.settle('retireSession');
@@ -255,7 +255,7 @@ describe('the session that was replaced', () => {
     expect(driver.inputOf('openTransport')).toMatchObject({ generation: 3, beside: 2 });
   });
 
-  it('is gone with the session in use, if that is lost.', async () => {
+  it('ends with the current session, if that is lost.', async () => {
     const driver = await replaced();
     await driver.lose('retry');
     await driver.settle('releaseSession');
@@ -267,7 +267,7 @@ describe('the session that was replaced', () => {
 });
 
 describe('a successor that does not work', () => {
-  it('leaves the session in use, and says why.', async () => {
+  it('leaves the current session, and reports why.', async () => {
     const driver = await preparing('resolveConfig');
     const failure = driver.failure('permanent', 'configure', { code: 'variable-missing' });
     await driver.fail('resolveConfig', failure);
@@ -430,7 +430,7 @@ describe('a session that can only be had in place of the old one', () => {
     [409, 'shuttingDown.draining+reloading'],
     [403, 'ready.resting+current+preparing.discarding'],
     [503, 'ready.resting+current+preparing.discarding'],
-  ])('takes its turn if the server has room for one session only (HTTP %d).', async (status, path) => {
+  ])('replaces the session if the server accepts only one session (HTTP %d).', async (status, path) => {
     const driver = await preparing('handshake');
     await driver.fail('handshake', 'retry', { code: 'http-status', http: { status } });
     expect(driver.path).toBe(path);

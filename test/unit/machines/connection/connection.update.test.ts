@@ -55,12 +55,12 @@ function failed(phase: FailurePhase, how: Verdict = 'retry', details: Partial<Fa
 const asked = (retryAfterMs: number): Partial<Failure> => ({ http: { status: 503, retryAfterMs } });
 
 describe('planRetry', () => {
-  it('tries at once after the first loss, and draws nothing from the seed for it.', () => {
+  it('retries at once after the first loss, and uses no random number for it.', () => {
     const plan = planRetry(contextWith(), failed('session'));
     expect(plan).toEqual({ attempt: 1, losses: [NOW], delayMs: 0, unasked: true });
   });
 
-  it('backs off when another loss happened within the window, and tries at once again after it.', () => {
+  it('backs off if another loss happened within the window, and retries at once again after it.', () => {
     const policy = { backoff: { kind: 'fixed', delaysMs: [700] } } as const;
     const within = contextWith({ losses: [NOW - 60_000] }, policy);
     const after = contextWith({ losses: [NOW - 60_001] }, policy);
@@ -68,7 +68,7 @@ describe('planRetry', () => {
     expect(planRetry(after, failed('session')).delayMs).toBe(0);
   });
 
-  it('never forgives an attempt that failed, and remembers no loss for it.', () => {
+  it('counts a failed attempt permanently, and records no loss for it.', () => {
     const plan = planRetry(
       contextWith({}, { backoff: { kind: 'fixed', delaysMs: [700] } }),
       failed('launch'),
@@ -77,12 +77,12 @@ describe('planRetry', () => {
     expect(plan.losses).toEqual([]);
   });
 
-  it('tries at once whenever a session only expired, and counts the loss nevertheless.', () => {
+  it('retries at once whenever a session only expired, but counts the loss.', () => {
     const plan = planRetry(contextWith({ losses: [NOW - 1_000] }), failed('session', 'renew'));
     expect(plan).toEqual({ attempt: 1, losses: [NOW - 1_000, NOW], delayMs: 0, unasked: true });
   });
 
-  it('takes no attempt for a session that only expired, even on the last one.', () => {
+  it('counts no attempt for a session that only expired, even on the last one.', () => {
     const last = contextWith({ attempt: 5 });
     expect(planRetry(last, failed('session', 'renew')).attempt).toBe(4);
     expect(planRetry(last, failed('session')).attempt).toBe(5);
@@ -109,7 +109,7 @@ describe('planRetry', () => {
     expect(Math.min(...delays)).toBeLessThan(0.1 * span);
   });
 
-  it('gives the same delay for the same seed, and hands on the next seed.', () => {
+  it('gives the same delay for the same seed, and returns the next seed.', () => {
     const first = planRetry(contextWith(), failed('launch'));
     expect(planRetry(contextWith(), failed('launch'))).toEqual(first);
     expect(first.seed).not.toBe(contextWith().seed);
@@ -142,7 +142,7 @@ describe('planRetry', () => {
     expect(planRetry(contextWith(), failed('launch', 'retry', asked(86_400_000))).delayMs).toBe(300_000);
   });
 
-  it('remembers no more losses than its rules look at.', () => {
+  it('remembers only as many losses as its rules need.', () => {
     const losses = [NOW - 90_000, NOW - 50_000, NOW - 40_000, NOW - 30_000, NOW - 20_000, NOW - 10_000];
     expect(planRetry(contextWith({ losses }), failed('session')).losses).toEqual([...losses.slice(2), NOW]);
     const unlimited = { intensity: { restarts: 0, periodMs: 30_000 } };
@@ -190,7 +190,7 @@ describe('isCrashLoop', () => {
     expect(isCrashLoop(context, failed('session'))).toBe(false);
   });
 
-  it('is explained by what happened last.', () => {
+  it('is explained by the last failure.', () => {
     const exit = { code: 3, signal: null };
     const failure = failed('session', 'retry', { message: 'It ended with code 3.', exit });
     expect(crashLoop(contextWith(), failure)).toEqual({
@@ -218,7 +218,7 @@ describe('a sign-in', () => {
     expect(discountAttempt(contextWith({ attempt: 0 }))).toEqual({ attempt: 0 });
   });
 
-  it('is remembered with its time, and as long as it may count.', () => {
+  it('is remembered with its time, as long as it may count.', () => {
     const context = contextWith({ signIns: [NOW - 1_001, NOW - 1_000] }, { signIns });
     expect(recordSignIn(context, NOW)).toEqual({ at: NOW, signIns: [NOW - 1_000, NOW] });
   });
@@ -259,7 +259,7 @@ describe('the end of a session', () => {
 });
 
 describe('a round that is over', () => {
-  it('goes on for a call once the failure is old enough, even if the clock was set back.', () => {
+  it('continues for a call once the failure is old enough, even if the clock was set back.', () => {
     const context = contextWith(
       { failure: failed('launch') },
       { exhausted: { callAfterMs: 5, remoteEveryMs: 0 } },
@@ -270,7 +270,7 @@ describe('a round that is over', () => {
     expect(mayTryForCall(contextWith({ failure: null }), NOW)).toBe(false);
   });
 
-  it('goes on around the period of the slow clock, and hands on the next seed.', () => {
+  it('continues around the period of the slow timer, and returns the next seed.', () => {
     const exhausted = { callAfterMs: 0, remoteEveryMs: 10 };
     const context = contextWith({ at: NOW, seed: 3 }, { exhausted });
     const { delayMs, seed } = jitterOver(5, 3);
@@ -281,7 +281,7 @@ describe('a round that is over', () => {
 describe('a round of attempts', () => {
   const resolved = { kind: 'resolved', startedAt: NOW - 20, at: NOW } as const;
 
-  it('counts each attempt, up to the limit, and wants the connection from then on.', () => {
+  it('counts each attempt, up to the limit, and the connection is needed from then on.', () => {
     const begin = (attempt: number) => beginAttempt(contextWith({ attempt, wanted: false }), resolved);
     expect(begin(2)).toEqual({ attempt: 3, wanted: true, next: null, at: NOW });
     expect(begin(5)).toMatchObject({ attempt: 5 });
@@ -297,7 +297,7 @@ describe('a round of attempts', () => {
     expect(beginSession(context)).toEqual({ generation: 6, issued: 6 });
   });
 
-  it('remembers what the transport turned out to be: a fall back is not tried in vain again.', () => {
+  it('remembers the transport: a fallback is not tried in vain again.', () => {
     const opened = { transport: 'sse', pid: null, url: 'https://a.example/sse' } as const;
     expect(recordOpened({ ...opened, startedAt: NOW, at: NOW })).toEqual({
       transport: 'sse',
@@ -306,7 +306,7 @@ describe('a round of attempts', () => {
     });
   });
 
-  it('remembers where the server was ready, and forgets what went wrong before.', () => {
+  it('remembers where the server was ready, and clears the last failure.', () => {
     const url = 'https://a.example/mcp';
     const context = contextWith({ url, failure: failed('launch'), delayMs: 9, unasked: true });
     expect(enterReady(context)).toMatchObject({

@@ -1,4 +1,4 @@
-/** What the value of a connection's state means: the public state, the path below it, the tags. */
+/** The meaning of a connection's state value: the public state, the path below it, the tags. */
 import { describe, expect, it } from 'vitest';
 import type { StateValue } from 'xstate';
 import { connectionMachine } from '../../../../machines/connection/connection.machine.js';
@@ -96,8 +96,8 @@ describe('the path of a state', () => {
   });
 });
 
-describe('the public states that are kept', () => {
-  it('are limited in number, whatever a log holds; a value that still exists keeps its own.', () => {
+describe('the cached public states', () => {
+  it('are limited in number, whatever a log contains; an existing value keeps its own.', () => {
     for (let count = 0; count < 2_100; count += 1) publicState({ gone: `number ${count}` });
     const value = { gone: 'for good' };
     expect(publicState(value)).toBe(publicState(value));

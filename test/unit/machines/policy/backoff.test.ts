@@ -30,7 +30,7 @@ function fixed(...delaysMs: number[]): BackoffOptions {
   return { kind: 'fixed', delaysMs };
 }
 
-/** Smallest and largest delay of one retry over many seeds: the span of the jitter, as a user would meet it. */
+/** The smallest and the largest delay of one retry over many seeds: the span of the jitter as a user would see it. */
 function rangeOf(retry: number, options: BackoffOptions): { readonly least: number; readonly most: number } {
   const delays = Array.from({ length: 5_000 }, (_, seed) => backoffDelay({ retry, seed }, options).delayMs);
   return { least: Math.min(...delays), most: Math.max(...delays) };
@@ -82,7 +82,7 @@ describe('exponential backoff', () => {
     expect(most).toBeLessThanOrEqual(spanMs);
   });
 
-  it('stays at the first delay for ever with a factor of one', () => {
+  it('stays at the first delay forever with a factor of one', () => {
     expect(rangeOf(Infinity, exponential({ factor: 1 })).most).toBe(1_000);
   });
 

@@ -88,10 +88,10 @@ describe('the verdict on a failure', () => {
   });
 });
 
-describe('what an effect rejected with', () => {
+describe('a thrown value', () => {
   const record: Failure = { code: 'connection-lost', message: 'It is gone.', phase: 'session', at: 7 };
 
-  it('is taken as it is where it is a record.', () => {
+  it('is used unchanged if it is a record.', () => {
     expect(toFailure(record)).toBe(record);
   });
 
@@ -104,7 +104,7 @@ describe('what an effect rejected with', () => {
     ['nothing', null, 'object'],
     ['a word', 'connection-lost', 'string'],
     ['undefined', undefined, 'undefined'],
-  ])('is a bug of ours where it is %s.', (_, thrown, told) => {
+  ])('is an internal error if it is %s.', (_, thrown, told) => {
     expect(toFailure(thrown)).toStrictEqual({
       code: 'internal',
       message: `An effect failed without a record: ${told}`,
@@ -124,7 +124,7 @@ describe('a failure at an address where the server was ready before', () => {
     ['http-status', 399],
     ['http-status', 404],
     ['http-status', 405],
-  ] as const)('may pass if something else has answered (%s, %s).', (code, status) => {
+  ] as const)('may be temporary if something else has answered (%s, %s).', (code, status) => {
     const { hint, ...rest } = seenAtProvenUrl(there(code, status), url);
     expect(rest).toStrictEqual({ ...there(code, status), code: 'connection-lost' });
     expect(hint).toEqual(expect.any(String));
@@ -149,7 +149,7 @@ describe('a failure at an address where the server was ready before', () => {
     expect(seenAtProvenUrl(record, null)).toBe(record);
   });
 
-  it('keeps its hint, unless that doubts the path.', () => {
+  it('keeps its hint, unless that questions the path.', () => {
     const hint = 'Look at the address.';
     expect(seenAtProvenUrl({ ...there('http-status', 405), hint }, url).hint).toBe(hint);
     expect(seenAtProvenUrl({ ...there('http-status', 404), hint }, url).hint).not.toBe(hint);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../../../machines/policy/policy.js';
 
-describe('the policy of a connection nobody has said anything about', () => {
+describe('the default policy of a connection', () => {
   it('has these numbers.', () => {
     expect(DEFAULT_POLICY).toStrictEqual({
       launchTimeoutMs: 30_000,

@@ -5,7 +5,7 @@ import { isImmediateRetry, recordRestart } from '../../../../machines/policy/res
 
 const anyNumber = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(NaN, Infinity, -Infinity));
 
-/** Records losses one after the other and tells which of them, counted from 1, were over the limit. */
+/** Records losses one after the other and returns which of them, counted from 1, were over the limit. */
 function exceedingLosses(losses: readonly number[], intensity: RestartIntensity): number[] {
   let times: readonly number[] = [];
   return losses.flatMap((at, index) => {
@@ -143,8 +143,8 @@ describe('the immediate retry', () => {
   });
 });
 
-describe('a limit of no restarts', () => {
-  it('is none: nothing is exceeded, and nothing remembered.', () => {
+describe('a limit of zero restarts', () => {
+  it('is no limit: nothing is exceeded, and nothing is remembered.', () => {
     expect(recordRestart([1, 2, 3], 4, { restarts: 0, periodMs: 30_000 })).toStrictEqual({
       times: [],
       exceeded: false,

@@ -14,7 +14,7 @@ describe('a demand for scopes', () => {
     expect(scopesToAsk(ledger, ['look'], ['usual'])).toEqual(['look', 'sail', 'moor']);
   });
 
-  it('is over once it was answered: the usual scopes are requested again.', () => {
+  it('ends once it was answered: the usual scopes are requested again.', () => {
     const ledger = answered(demand(NO_SCOPES, ['moor']), ['look', 'moor']);
     expect(ledger).toEqual({ asked: ['look', 'moor'], wanted: [] });
     expect(scopesToAsk(ledger, ['look'], ['usual'])).toEqual(['usual']);

@@ -11,7 +11,7 @@ const free = fc.record({ slots: fc.integer({ min: -2, max: 8 }), retries: fc.int
 const count = (claims: readonly Waiting[], need: 'slot' | 'retry'): number =>
   claims.filter((claim) => claim[need]).length;
 
-describe('the connections that give back their slots while cores idle', () => {
+describe('the connections that return their slots while cores are idle', () => {
   it.each([
     [['a', 'b', 'c'], 0, ['a', 'b', 'c']],
     [['a', 'b', 'c'], 1, ['a', 'b']],
@@ -23,7 +23,7 @@ describe('the connections that give back their slots while cores idle', () => {
   });
 });
 
-describe('the queue of those who want to start', () => {
+describe('the queue for start slots', () => {
   it('is divided without loss, in order, and never beyond what is free.', () => {
     fc.assert(
       fc.property(queue, free, (waiting, { slots, retries }) => {
@@ -37,7 +37,7 @@ describe('the queue of those who want to start', () => {
     );
   });
 
-  it('makes nobody wait whose needs could be met.', () => {
+  it('lets no connection wait whose needs could be met.', () => {
     fc.assert(
       fc.property(queue, free, (waiting, { slots, retries }) => {
         const { granted, left } = grantStarts(waiting, { slots, retries });

@@ -33,7 +33,7 @@ describe('a token', () => {
   it.each([
     [null, null, null],
     [60_000, AT + 60_000, AT + 54_000],
-  ])('is held with what is known of it (it lives for %s ms).', (life, endsAt, dueAt) => {
+  ])('is held with its known times (it lives for %s ms).', (life, endsAt, dueAt) => {
     for (const adopted of [true, false]) {
       expect(hold(life, adopted)).toStrictEqual({ token: 1, scopes: ['look'], adopted, endsAt, dueAt });
     }

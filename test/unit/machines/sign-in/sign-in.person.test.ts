@@ -1,4 +1,4 @@
-/** A sign-in, from the first connection that waits to the last: who is asked for what, and the result of the answer. */
+/** A sign-in, from the first connection that waits to the last: whether a person is needed, and the result of the answer. */
 import { describe, expect, it } from 'vitest';
 import type { SignInInput } from '../../../../machines/sign-in/sign-in.events.js';
 import { facts, failureAt, SignInDriver } from '../sign-in-driver.js';
@@ -11,7 +11,7 @@ const leave = (driver: SignInDriver) => driver.send({ type: 'signIn.left' });
 const answer = (driver: SignInDriver, number: number) =>
   driver.send({ type: 'answer.given', answer: number });
 
-/** There is no token, and the server asks for scope `sail`; what was emitted until then is forgotten. */
+/** There is no token, and the server requires scope `sail`; earlier events are cleared. */
 async function signedOut(input?: Partial<SignInInput>): Promise<SignInDriver> {
   const driver = new SignInDriver(input);
   await driver.wanted();
@@ -130,7 +130,7 @@ describe('a sign-in by renewal', () => {
     expect(driver.emitted.at(-1)).toStrictEqual(REFUSED);
   });
 
-  it.each([facts(2), null])('is all that a client without a person needs (%j).', async (found) => {
+  it.each([facts(2), null])('is enough for a client without a person (%j).', async (found) => {
     const driver = new SignInDriver(UNATTENDED);
     await driver.wanted();
     await driver.read(facts(1));
@@ -179,7 +179,7 @@ describe('a sign-in by a person', () => {
     expect(driver.running).toEqual([]);
   });
 
-  it('discovers where to go, for its scopes, and emits when a person can be asked.', async () => {
+  it('discovers the authorization server for its scopes, and emits when a person can be asked.', async () => {
     const driver = await opening();
     await driver.send({ type: 'redirect.opened' });
     expect(driver.inputOf('beginSignIn')).toStrictEqual({ attempt: 1, scopes: ['sail'] });

@@ -13,7 +13,7 @@ const settled = (renewed: boolean, failure: object | null = null) => ({
   failure,
 });
 
-/** Token 1 is in use, read from the store; what was emitted until then is forgotten. */
+/** Token 1 is in use, read from the store; earlier events are cleared. */
 async function signedIn(input?: Partial<SignInInput>): Promise<SignInDriver> {
   const driver = new SignInDriver(input);
   await driver.wanted();
@@ -251,7 +251,7 @@ describe('a token that the server refuses', () => {
     expect(driver.emitted).toStrictEqual([settled(false, failureAt(0))]);
   });
 
-  it('leaves the ledger of scopes as it was once it is renewed.', async () => {
+  it('leaves the ledger of scopes unchanged once it is renewed.', async () => {
     const driver = await signedIn();
     await refuse(driver, 1, ['sail']);
     await driver.renew(facts(2));
@@ -350,7 +350,7 @@ describe('the end of an account', () => {
     expect(driver.snapshot.status).toBe('done');
   });
 
-  it('goes on if it is requested again.', async () => {
+  it('continues if it is requested again.', async () => {
     const driver = await signedIn();
     await driver.send({ type: 'account.closing' });
     driver.emitted.splice(0);
@@ -359,7 +359,7 @@ describe('the end of an account', () => {
     expect(driver.told).not.toContain('tokenSettled');
   });
 
-  it('cuts what takes too long.', async () => {
+  it('aborts work that takes too long.', async () => {
     const driver = await signedIn();
     await driver.send({ type: 'account.closing' });
     await driver.send({ type: 'account.hurried' });

@@ -15,7 +15,7 @@ const { judge, TARGETS } = await loadScript<{
   TARGETS: readonly { what: string }[];
 }>('targets.mjs');
 
-/** Results in which a call of Troupe takes so many times what one of the SDK client takes. */
+/** Results in which a call of Troupe takes that many times as long as one of the SDK client. */
 const calls = (times: number, closeMs = 4_000): Results => ({
   scenarios: {
     calls: measured({
@@ -26,23 +26,23 @@ const calls = (times: number, closeMs = 4_000): Results => ({
 });
 const STDIO = '`callTool` over stdio, one after another';
 
-describe('the check of a bench', () => {
+describe('the check of the benchmarks', () => {
   it('fails a ratio that is more than 15 % worse than the committed one, and no other.', () => {
     expect(compare(calls(1.1), calls(1))).toEqual([{ what: STDIO, before: 1, now: 1.1, isLost: false }]);
     expect(compare(calls(1.16), calls(1))).toEqual([{ what: STDIO, before: 1, now: 1.16, isLost: true }]);
     expect(compare(calls(0.5), calls(1))[0]?.isLost).toBe(false);
   });
 
-  it('does not compare what only one side has measured, nor milliseconds of two machines.', () => {
+  it('compares neither what only one side has measured, nor milliseconds of different machines.', () => {
     expect(compare({ scenarios: {} }, calls(1))).toEqual([]);
     expect(compare(calls(1, 40_000), calls(1, 4_000)).map(({ what }) => what)).toEqual([STDIO]);
   });
 });
 
-describe('the targets of a bench', () => {
+describe('the targets of the benchmarks', () => {
   const row = (results: Results, what: string) => judge(results).find((one) => one.what === what);
 
-  it('are met up to their bound, not met above it, and not measured without figures.', () => {
+  it('are met up to their limit, missed above it, and not measured without figures.', () => {
     expect(row(calls(1), STDIO)).toMatchObject({
       target: '≤ 1.00 × SDK client',
       measured: '1.00 ×',
@@ -52,7 +52,7 @@ describe('the targets of a bench', () => {
     expect(row({ scenarios: {} }, STDIO)).toMatchObject({ measured: '–', verdict: 'not measured' });
   });
 
-  it('can be times of this machine, counted by the worst run.', () => {
+  it('may be times of this machine, judged by the worst run.', () => {
     const what = 'close of 50 stubborn servers under `sh -c`';
     expect(row(calls(1, 4_400), what)).toMatchObject({
       target: '≤ 4.5 s',
@@ -63,7 +63,7 @@ describe('the targets of a bench', () => {
     expect(row(calls(1), 'left alive after that')).toMatchObject({ measured: '0', verdict: 'met' });
   });
 
-  it('are told apart by their words.', () => {
+  it('have distinct descriptions.', () => {
     expect(new Set(TARGETS.map(({ what }) => what)).size).toBe(TARGETS.length);
   });
 });

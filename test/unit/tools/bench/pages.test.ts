@@ -62,26 +62,26 @@ describe('the page of the benchmarks', () => {
     pictures: ['start-up'],
   });
 
-  it('says of every target what was measured, and of those that are not met why.', () => {
+  it('shows the measurement of every target, and the reason for each one that is missed.', () => {
     expect(text).toContain(`| ${WHAT} | ≤ 1.00 × SDK client | 1.25 × | **not met** |`);
     expect(text).toContain(`- ${WHAT} (1.25 ×, wanted ≤ 1.00 × SDK client): the charts are loaded first.`);
     expect(text).toContain(
       '| cold start of 10 stdio servers, from the call | ≤ 1.00 × SDK client | – | not measured |',
     );
-    expect(benchmarkPage(RESULTS, SCENARIOS, { reasons: {} })).toContain(': not explained yet.');
+    expect(benchmarkPage(RESULTS, SCENARIOS, { reasons: {} })).toContain('not explained');
   });
 
-  it('lacks a reason where a target is not met and nobody says why, and nowhere else.', () => {
+  it('lacks a reason only for a missed target without one.', () => {
     expect(unexplained(RESULTS, {})).toEqual([WHAT]);
     expect(unexplained(RESULTS, { [WHAT]: 'the charts are loaded first.' })).not.toContain(WHAT);
   });
 
-  it('has reasons for targets that there are.', () => {
+  it('has reasons only for existing targets.', () => {
     const all = TARGETS.map(({ what }) => what);
     expect(Object.keys(REASONS).filter((what) => !all.includes(what))).toEqual([]);
   });
 
-  it('has a table with ratios, who failed and how, the picture, the machine and the versions.', () => {
+  it('has a table with ratios, failed contenders with their errors, the picture, the machine and the versions.', () => {
     expect(text).toMatch(/\| Troupe \| 1 \| 200 \| 1\.25 \| 80 \| 0\.89 \|/);
     expect(text).toContain('- @mastra/mcp: not done within 60 s');
     expect(text).toContain('](images/bench-start-up.svg)');
@@ -91,7 +91,7 @@ describe('the page of the benchmarks', () => {
     expect(text).toContain('## What is not measured');
   });
 
-  it('says first what was taken on a busy machine.', () => {
+  it('starts with the measurements that were taken on a busy machine.', () => {
     expect(text).not.toContain('can be relied on');
     const busy = {
       ...RESULTS.scenarios['scripts']!,
@@ -103,13 +103,13 @@ describe('the page of the benchmarks', () => {
     );
   });
 
-  it('keeps a bar within a cell where it belongs.', () => {
+  it('escapes a bar within a cell.', () => {
     expect(table(['a'], [['b | c']])).toBe('| a |\n| --- |\n| b \\| c |');
   });
 });
 
 describe('the committed pages', () => {
-  it('are what the committed results say; else run: node tools/bench/main.mjs --pages', async () => {
+  it('match the committed results; otherwise run: node tools/bench/main.mjs --pages', async () => {
     const results = await committedResults();
     const pages = Object.entries(await pagesOf(results, SCENARIOS));
     const different = pages.filter(([path, text]) => readFileSync(join(ROOT, path), 'utf8') !== text);
@@ -131,8 +131,8 @@ describe('a plot', () => {
   });
 });
 
-describe('the scale plan', () => {
-  it('has a place for every table that the bench makes.', () => {
+describe('the page about scale', () => {
+  it('has a marker for every table that the benchmarks produce.', () => {
     const page = readFileSync(new URL('../../../../docs/explanation/scale.md', import.meta.url), 'utf8');
     const blocks = scaleBlocks(scenarioOf('scale'), RESULTS)!;
     const filled = fillMarkers(page, blocks);
@@ -142,19 +142,19 @@ describe('the scale plan', () => {
     expect(scaleBlocks(scenarioOf('scale'), { scenarios: {} })).toBeUndefined();
   });
 
-  it('is refused figures for which it has no place, and keeps what it is given none for.', () => {
+  it('refuses figures without a marker, and keeps the contents of markers without figures.', () => {
     const page =
       'a\n<!-- bench:one -->\nold\n<!-- /bench -->\nb\n<!-- bench:two -->\nkept\n<!-- /bench -->\n';
     const filled = fillMarkers(page, { one: 'new $& $1' });
     expect(filled).toBe(
       'a\n<!-- bench:one -->\n\nnew $& $1\n\n<!-- /bench -->\nb\n<!-- bench:two -->\nkept\n<!-- /bench -->\n',
     );
-    expect(() => fillMarkers(page, { three: 'x' })).toThrow('no place for three');
+    expect(() => fillMarkers(page, { three: 'x' })).toThrow('three');
   });
 });
 
-describe('what a script prints', () => {
-  it('is read as figures under their headings, also where a heading is long.', () => {
+describe('the output of a script', () => {
+  it('is parsed as figures under their headings, even if a heading has two lines.', () => {
     const text = [
       'Recording, microseconds an event',
       '  off                  11.2',

@@ -48,7 +48,7 @@ const planOf = (...runs: (readonly [string, number])[]): Case[] => [
   },
 ];
 
-/** Runs a plan whose measurements are given in turn, per contender. */
+/** Runs a plan with the given measurements of each contender. */
 async function ran(
   plan: readonly Case[],
   script: Readonly<Record<string, readonly Run[]>>,
@@ -80,13 +80,13 @@ async function ran(
   return { order, runs, isWhole };
 }
 
-describe('a bench', () => {
-  it('lets the contenders take turns, each time beginning with another one.', async () => {
+describe('a benchmark run', () => {
+  it('alternates between the contenders, and starts each round with another one.', async () => {
     const { order } = await ran(planOf(['a', 3], ['b', 3], ['c', 1]), {});
     expect(order.join('')).toBe('abcbaab');
   });
 
-  it('takes disturbed runs again, as often as there are runs at most, and keeps the quieter one.', async () => {
+  it('repeats disturbed measurements, at most as many as planned, and keeps the quieter ones.', async () => {
     const { order, runs } = await ran(planOf(['a', 2]), { a: [NOISY, QUIET, QUIET] });
     expect(order).toHaveLength(3);
     expect(runs['calls/stdio/a']).toEqual([QUIET, QUIET]);
@@ -95,14 +95,14 @@ describe('a bench', () => {
     expect(always.runs['calls/stdio/a']).toEqual([NOISY, NOISY]);
   });
 
-  it('takes none again once that has lasted as long as it may, in whatever case.', async () => {
+  it('repeats no more once the repetitions have taken their maximum time, for all cases together.', async () => {
     const always = { a: Array.from({ length: 9 }, () => NOISY), b: Array.from({ length: 9 }, () => NOISY) };
     const { order, isWhole } = await ran(planOf(['a', 2], ['b', 2]), always, { mostRetakeMs: 2_500 });
     expect(order.join('')).toBe('abbaaab');
     expect(isWhole).toBe(true);
   });
 
-  it('begins nothing once its time is over, and says that it is not at its end.', async () => {
+  it('starts nothing after its time is over, and reports that it is incomplete.', async () => {
     const { order, isWhole } = await ran(planOf(['a', 2], ['b', 2]), { b: [NOISY] }, { mostRuns: 3 });
     expect(order.join('')).toBe('abb');
     expect(isWhole).toBe(false);
@@ -112,13 +112,13 @@ describe('a bench', () => {
     });
   });
 
-  it('does not ask a contender again that has failed twice.', async () => {
+  it('does not measure a contender again that has failed twice.', async () => {
     const { order } = await ran(planOf(['a', 5], ['b', 3]), { a: [FAILED, FAILED] });
     expect(order.filter((name) => name === 'a')).toHaveLength(2);
     expect(order.filter((name) => name === 'b')).toHaveLength(3);
   });
 
-  it('goes on where it was interrupted.', async () => {
+  it('continues where it was interrupted.', async () => {
     const { order, runs } = await ran(
       planOf(['a', 2], ['b', 2]),
       {},
@@ -129,11 +129,11 @@ describe('a bench', () => {
   });
 });
 
-describe('what a bench keeps', () => {
+describe('stored measurements', () => {
   const file = join(mkdtempSync(join(tmpdir(), 'kept-runs-')), 'deep', 'runs.json');
   afterAll(() => rmSync(join(file, '../..'), { recursive: true }));
 
-  it('is there for the next one that goes on and measures the same, and for no other.', () => {
+  it('are used by a run that continues and measures the same, and by no other.', () => {
     keptRuns(false, 'full', file).keep('calls/stdio/a', [QUIET]);
     expect(keptRuns(true, 'full', file).of('calls/stdio/a')).toEqual([QUIET]);
     expect(keptRuns(false, 'full', file).of('calls/stdio/a')).toEqual([]);
@@ -142,8 +142,8 @@ describe('what a bench keeps', () => {
   });
 });
 
-describe('the plan of a bench', () => {
-  it('has every scenario, in which everybody is known and every case has a name of its own.', () => {
+describe('the plan of a benchmark', () => {
+  it('has every scenario, with known contenders and distinct names of cases.', () => {
     const plan = makePlan({});
     expect(new Set(plan.map(({ scenario }) => scenario.name)).size).toBe(SCENARIOS.length);
     const keys = plan.map(({ scenario, name }) => `${scenario.name}/${name}`);
@@ -164,25 +164,25 @@ describe('the plan of a bench', () => {
     );
   });
 
-  it('is small where it has to be quick: no peers, one run.', () => {
+  it('is small in quick mode: no peers, one run.', () => {
     const contenders = makePlan({ quick: true }).flatMap((kase) => kase.contenders);
     expect(new Set(contenders.map(({ name }) => name))).toEqual(new Set(['troupe', 'sdk', 'floor']));
     expect(contenders.every(({ runs }) => runs === 1)).toBe(true);
   });
 
-  it('ends in time: a quick one in two minutes, two runs of everything in 25.', () => {
+  it('is finished in time: a quick one in two minutes, two runs of everything in 25.', () => {
     const minutes = (options: object) => expectedMs(makePlan(options)) / 60_000;
     expect(minutes({ quick: true })).toBeLessThan(2);
     expect(minutes({ mostRuns: 2 })).toBeLessThan(25);
     expect(minutes({ mostRuns: 1 })).toBeGreaterThan(5);
   });
 
-  it('takes what nothing is compared with once, however many runs are asked for.', () => {
+  it('has only one run of a case without comparison, however many are requested.', () => {
     const once = makePlan({ mostRuns: 5, only: ['scripts', 'scale'] });
     expect(once.flatMap(({ contenders }) => contenders).every(({ runs }) => runs === 1)).toBe(true);
   });
 
-  it('takes one scenario, one case of it, some contenders, and another build beside.', () => {
+  it('can be limited to one scenario, one case of it or some contenders, and can include another build.', () => {
     const options = readOptions([
       '--only',
       'calls/stdio, 64,import',
@@ -203,10 +203,8 @@ describe('the plan of a bench', () => {
     ]);
   });
 
-  it('refuses what is not there, and says what is.', () => {
-    expect(() => makePlan({ only: ['speed'] })).toThrow(
-      /No scenario of that name\. There are: import, start-up/,
-    );
+  it('refuses unknown names, and lists the known ones.', () => {
+    expect(() => makePlan({ only: ['speed'] })).toThrow(/import, start-up/);
     expect(() => readOptions(['--runs', 'none'])).toThrow(/--runs/);
     expect(() => readOptions(['--minutes', 'soon'])).toThrow(/--minutes/);
     expect(() => readOptions(['--faster'])).toThrow(/--faster/);

@@ -33,10 +33,10 @@ const row = (pid: number, parent: number, ticks: number, startedAt = pid): Row =
   ...{ pid, parent, startedAt, ticks },
   isZombie: false,
 });
-/** What is cut off the time of a process that is told in ticks. */
+/** The rounding error of a process time in ticks. */
 const CUT = 1;
 
-/** Only the client has the mark; whoever is left by it is given to 99. */
+/** Only the client has the mark; orphaned processes are adopted by process 99. */
 function run(...tables: (readonly Row[])[]): RunProcesses {
   const processes = new RunProcesses(BENCH, (pid) => pid === CLIENT);
   for (const table of tables) processes.take(table);
@@ -44,7 +44,7 @@ function run(...tables: (readonly Row[])[]): RunProcesses {
 }
 
 describe('the processes of a run', () => {
-  it('are the marked one and all that it starts, and nobody else.', () => {
+  it('are the marked one and all its descendants.', () => {
     const { alive, ticks } = run([
       row(BENCH, 0, 5),
       row(3, BENCH, 100),
@@ -57,7 +57,7 @@ describe('the processes of a run', () => {
     expect(ticks).toBe(5 + 10 + 20 + 4 + 3 * CUT);
   });
 
-  it('stay in it when their parent ends and they are given to another.', () => {
+  it('are still counted after their parent has ended and they are adopted.', () => {
     const processes = run(
       [row(BENCH, 0, 5), row(CLIENT, BENCH, 10), row(11, CLIENT, 20)],
       [row(BENCH, 0, 5 + 12), row(11, 99, 23), row(12, 11, 1)],
@@ -66,7 +66,7 @@ describe('the processes of a run', () => {
     expect(processes.ticks).toBe(17 + 23 + 1 + 2 * CUT);
   });
 
-  it('are told from another process that got the number of one that has ended.', () => {
+  it('are distinguished from another process that has reused the id of an ended one.', () => {
     const processes = run(
       [row(BENCH, 0, 0), row(CLIENT, BENCH, 10), row(11, CLIENT, 20)],
       [row(BENCH, 0, 0), row(CLIENT, BENCH, 30), row(11, 99, 500, 4_711)],
@@ -75,28 +75,28 @@ describe('the processes of a run', () => {
     expect(processes.ticks).toBe(30 + CUT);
   });
 
-  it('count once when their parent has waited for them.', () => {
+  it('count once if their parent has waited for them.', () => {
     const processes = run(
       [row(BENCH, 0, 5), row(CLIENT, BENCH, 10), row(11, CLIENT, 20), row(12, 11, 30)],
-      // The shell, its server and then the client have ended, each waited for by the one above it.
+      // The shell, its server and then the client have ended; each was waited for by its parent.
       [row(BENCH, 0, 5 + 10 + 20 + 30 + 3 * CUT)],
     );
     expect(processes.ticks).toBe(65 + 3 * CUT);
     expect(processes.alive).toEqual([]);
   });
 
-  it('count as they were last seen when nobody of the run waited for them.', () => {
+  it('count with their last known time if no process of the run has waited for them.', () => {
     const before = [row(BENCH, 0, 5), row(CLIENT, BENCH, 10), row(11, CLIENT, 20), row(12, 11, 30)];
-    // Killed together with the shell above it.
+    // Killed together with their parent shell.
     expect(run(before, [row(BENCH, 0, 5), row(CLIENT, BENCH, 10 + 20 + CUT)]).ticks).toBe(
       5 + (30 + CUT) + CUT + (30 + CUT),
     );
-    // Left behind first, ended later.
+    // First orphaned, then ended.
     const left = [row(BENCH, 0, 5 + 11), row(11, 99, 21), row(12, 11, 30)];
     expect(run(before, left, [row(BENCH, 0, 16)]).ticks).toBe(16 + (21 + CUT) + (30 + CUT));
   });
 
-  it('are seen in the table of this machine, whatever their programs are called.', () => {
+  it('are found in the process table of this machine, whatever their names are.', () => {
     const fields = Array.from({ length: 40 }, (_, index) => 100 + index).join(' ');
     expect(rowOf(`42 (a (b) c) Z 7 ${fields}`)).toEqual({
       ...{ pid: 42, parent: 7, isZombie: true, startedAt: 117 },
@@ -105,7 +105,7 @@ describe('the processes of a run', () => {
     expect(rowOf('')).toBeUndefined();
   });
 
-  it('are a client that has ended, and its server in a session of its own that works on.', async () => {
+  it('are a client that has ended, and its server that keeps running in another session.', async () => {
     const server = `
         const end = Date.now() + 300;
         while (Date.now() < end);
@@ -124,8 +124,8 @@ describe('the processes of a run', () => {
       stdio: ['ignore', 'pipe', 'ignore'],
       env: { HOME: mark },
     });
-    const [told] = (await once(child.stdout, 'data')) as [Buffer];
-    const pid = Number(told);
+    const [output] = (await once(child.stdout, 'data')) as [Buffer];
+    const pid = Number(output);
     try {
       processes.take(processTable());
       await once(child, 'exit');
@@ -136,7 +136,7 @@ describe('the processes of a run', () => {
     }
     await once(child, 'close');
     while (processes.alive.length > 0) processes.take(processTable());
-    // Both have begun a Node, and one of them has counted to the end of its time as far as the machine let it.
+    // Both have started Node, and one of them was busy until its end as far as the machine allowed.
     expect(processes.ticks - begun).toBeGreaterThan(5);
   }, 20_000);
 });

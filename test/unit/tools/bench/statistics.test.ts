@@ -27,15 +27,15 @@ const { number, spread } = await loadScript<{
 const quiet = (ms: number): Run => ({ values: { ms }, otherLoad: 0, isNoisy: false });
 const noisy = (ms: number): Run => ({ values: { ms }, otherLoad: 0.9, isNoisy: true });
 
-describe('the statistics of the bench', () => {
-  it('take the middle value, or the mean of the two in the middle, by size and not by text.', () => {
+describe('the statistics of the benchmarks', () => {
+  it('use the median, or the mean of the two middle values, in numeric order.', () => {
     expect(median([10, 9, 100])).toBe(10);
     expect(median([100, 9, 10, 20])).toBe(15);
     expect(median([])).toBeNull();
     expect(summary([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3, runs: 3 });
   });
 
-  it('leave noisy runs out where enough quiet ones remain, and say so where they do not.', () => {
+  it('exclude noisy runs if enough quiet ones remain, and otherwise report the figure as rough.', () => {
     const enough = countedRuns([quiet(1), noisy(9), quiet(2)]);
     expect(enough).toEqual({ counted: [quiet(1), quiet(2)], isRough: false });
     expect(countedRuns([quiet(1), noisy(9), noisy(8)]).isRough).toBe(true);
@@ -43,7 +43,7 @@ describe('the statistics of the bench', () => {
     expect(countedRuns([noisy(1)]).isRough).toBe(true);
   });
 
-  it('keep a figure that only some runs have, and the last error beside it.', () => {
+  it('keep a figure that only some runs have, and the last error.', () => {
     const runs: Run[] = [
       { values: { ms: 4, back: null }, otherLoad: null, isNoisy: false },
       { error: 'the first', otherLoad: null, isNoisy: false },
@@ -62,7 +62,7 @@ describe('the statistics of the bench', () => {
     });
   });
 
-  it('have no ratio to what was not measured, or is nothing.', () => {
+  it('have no ratio to a missing figure or zero.', () => {
     const two = summary([2]);
     expect(ratio(summary([3]), two)).toBe(1.5);
     expect(ratio(null, two)).toBeNull();
@@ -70,7 +70,7 @@ describe('the statistics of the bench', () => {
     expect(ratio(two, summary([0]))).toBeNull();
   });
 
-  it('are written with three digits that count, and with their spread where there is one.', () => {
+  it('are formatted with three significant digits, and with their range if there is one.', () => {
     expect([0, 0.01234, 1.005, 12.34, 1234.5, null].map(number)).toEqual([
       '0',
       '0.012',
@@ -84,12 +84,12 @@ describe('the statistics of the bench', () => {
   });
 });
 
-describe('the watch on the rest of the machine', () => {
-  it('reads the processor time of everybody, without that in which nothing was done.', () => {
+describe('the load of other processes', () => {
+  it('is the busy processor time of the machine, without idle time.', () => {
     expect(machineTicks('cpu  100 10 50 9000 30 5 6 7 0 0\ncpu0 1 1 1 1\n')).toBe(178);
   });
 
-  it('counts as noise what the processes of the run did not use.', () => {
+  it('is noise if the processes of the run did not cause it.', () => {
     const begun = { machine: 1_000, own: 50, atMs: 0 };
     expect(otherLoad(begun, { machine: 1_250, own: 200, atMs: 2_000 })).toBe(0.5);
     expect(otherLoad(begun, { machine: 1_100, own: 200, atMs: 2_000 })).toBe(0);

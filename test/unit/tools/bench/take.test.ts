@@ -12,7 +12,7 @@ const CALLS = { scenario: 'calls', name: 'floor', dist: '' };
 const params = { kind: 'stdio', atOnce: 4, ms: 50, warmUpMs: 10 };
 
 describe('one measurement', () => {
-  it('is a process of its own that opens a real server, calls it, and leaves nothing.', async () => {
+  it('runs in a separate process, which opens a real server, calls it, and leaves nothing behind.', async () => {
     const run = await take({ ...CALLS, params, limitMs: 15_000 });
     expect(run.error).toBeUndefined();
     expect(Object.keys(run.values!)).toEqual(['callUs', 'callsPerS', 'p50Us', 'p99Us', 'cpuUs']);
@@ -20,12 +20,12 @@ describe('one measurement', () => {
     expect(run.left).toBeUndefined();
   });
 
-  it('is ended at its limit, and says so.', async () => {
+  it('is ended at its limit, and reports that.', async () => {
     const run = await take({ ...CALLS, params: { ...params, warmUpMs: 60_000 }, limitMs: 1_500 });
     expect(run).toMatchObject({ error: 'not done within 1.5 s' });
   });
 
-  it('says why it could not be made.', async () => {
+  it('reports why it failed.', async () => {
     const run = await take({
       scenario: 'import',
       name: 'troupe',

@@ -1,4 +1,4 @@
-/** What a chaos run checks of the events, whatever happened. */
+/** What a chaos run checks in the events. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function heard(events: readonly object[]) {
+async function logged(events: readonly object[]) {
   const file = join(folder, `${Math.random()}.jsonl`);
   const log = new EventLog(file, { seed: 7 });
   const events$ = new Subject();
@@ -41,8 +41,8 @@ const finished = (call: number, tool: string, outcome: string) => ({
 useLeakCheck();
 
 describe('The event log of a chaos run', () => {
-  it('holds every event as a line of JSON, after a first one that names the seed.', async () => {
-    const { lines, faults } = await heard([of('connection.added', 0), of('connection.ready', 1)]);
+  it('has a line of JSON for every event, after a first one with the seed.', async () => {
+    const { lines, faults } = await logged([of('connection.added', 0), of('connection.ready', 1)]);
     expect(lines[0]).toMatchObject({ type: 'chaos.run', seed: 7 });
     expect(lines.slice(1)).toEqual([
       { seq: 1, ...of('connection.added', 0) },
@@ -51,8 +51,8 @@ describe('The event log of a chaos run', () => {
     expect(faults).toEqual([]);
   });
 
-  it('permits a diagnostic of a successor before the session in use is replaced.', async () => {
-    const { faults } = await heard([
+  it('permits a diagnostic of a successor before the current session is replaced.', async () => {
+    const { faults } = await logged([
       of('connection.ready', 1),
       of('diagnostic', 2),
       of('connection.state', 1),
@@ -61,8 +61,8 @@ describe('The event log of a chaos run', () => {
     expect(faults).toEqual([]);
   });
 
-  it('counts how calls ended, and a repeated one by its last sending.', async () => {
-    const { outcomes, faults } = await heard([
+  it('counts the outcomes of calls, and for a repeated call that of its last attempt.', async () => {
+    const { outcomes, faults } = await logged([
       started(1, 'read'),
       finished(1, 'read', 'outcome-unknown'),
       started(2, 'read', 1),
@@ -72,8 +72,8 @@ describe('The event log of a chaos run', () => {
     expect(faults).toEqual([]);
   });
 
-  it('takes a call for unknown whose repetition was not even sent.', async () => {
-    const { outcomes } = await heard([
+  it('counts a call as unknown if its repetition was not sent.', async () => {
+    const { outcomes } = await logged([
       started(1, 'read'),
       finished(1, 'read', 'outcome-unknown'),
       started(2, 'read', 1),
@@ -83,7 +83,7 @@ describe('The event log of a chaos run', () => {
   });
 
   it('counts a call once that was lost, then not sent, then answered.', async () => {
-    const { outcomes, faults } = await heard([
+    const { outcomes, faults } = await logged([
       started(1, 'read'),
       finished(1, 'read', 'outcome-unknown'),
       started(2, 'read', 1),
@@ -108,7 +108,7 @@ describe('The event log of a chaos run', () => {
     ],
     ['a call without an end', [started(1, 'act')], 'call 1 (act) was never told finished'],
     [
-      'an end without a call',
+      'the end of an unknown call',
       [finished(1, 'act', 'answered')],
       'call 1 (act) was told finished without a start',
     ],
@@ -118,7 +118,7 @@ describe('The event log of a chaos run', () => {
       'call 1 (act) was told started twice',
     ],
     [
-      'a session that goes back',
+      'an earlier session after a later one',
       [of('connection.ready', 2), of('connection.ready', 1)],
       'event 2: a went from session 2 back to 1 (connection.ready)',
     ],
@@ -128,12 +128,12 @@ describe('The event log of a chaos run', () => {
       'event 2 (connection.lost) came after 5',
     ],
     [
-      'an error of the runtime',
+      'an internal error of a connection',
       [{ ...of('connection.failed', 1), failure: { code: 'internal', message: 'oh' } }],
       'an error of the runtime: oh',
     ],
     ['the end of the manager', [{ type: 'manager.failed', message: 'oh' }], 'the manager broke: oh'],
-  ])('notices %s.', async (_, events, fault) => {
-    expect((await heard(events)).faults).toEqual([fault]);
+  ])('reports %s.', async (_, events, fault) => {
+    expect((await logged(events)).faults).toEqual([fault]);
   });
 });

@@ -7,7 +7,7 @@ import { HttpEndpoint } from '../../../support/tools/chaos.js';
 describe('an HTTP server of the chaos run', () => {
   useLeakCheck();
 
-  it('obeys orders that come while it obeys the one before.', async () => {
+  it('executes orders one after another.', async () => {
     const endpoint = new HttpEndpoint('', false);
     await endpoint.listen(16_500, 1);
     const { port } = endpoint;

@@ -1,11 +1,11 @@
-/** The verdict on the calls of a chaos run: each thing that must not happen is noticed. */
+/** The verdict on the calls of a chaos run: every forbidden result is found. */
 import { describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { Ledger } from '../../../support/tools/chaos.js';
 
 const LIMIT_MS = 1_000;
 const answer = (id: string) => ({ content: [{ type: 'text', text: id }] });
-const failure = (code: string) => Object.assign(new Error('told'), { code });
+const failure = (code: string) => Object.assign(new Error('failed'), { code });
 
 function ledgerOf(...calls: readonly (readonly [id: string, tool: string, outcome: string])[]) {
   const ledger = new Ledger();
@@ -20,7 +20,7 @@ function ledgerOf(...calls: readonly (readonly [id: string, tool: string, outcom
 useLeakCheck();
 
 describe('The ledger of a chaos run', () => {
-  it('is content when every outcome is what the servers and the events say.', () => {
+  it('has no faults if every outcome matches the servers and the events.', () => {
     const ledger = ledgerOf(
       ['a', 'act', 'answered'],
       ['b', 'act', 'OUTCOME_UNKNOWN'],
@@ -49,25 +49,31 @@ describe('The ledger of a chaos run', () => {
       2,
       'a (act, outcome-unknown) was executed 2',
     ],
-    ['a slow one that happened twice', 'slow', 'CALL_TIMEOUT', 2, 'a (slow, timed-out) was executed 2'],
+    [
+      'a slow side effect that happened twice',
+      'slow',
+      'CALL_TIMEOUT',
+      2,
+      'a (slow, timed-out) was executed 2',
+    ],
     ['an answer without the side effect', 'act', 'answered', 0, 'a (act, answered) was executed 0'],
     ['a side effect of a call that was not sent', 'act', 'NOT_READY', 1, 'a (act, not-sent) was executed 1'],
-  ])('notices %s.', (_, tool, outcome, times, fault) => {
+  ])('reports %s.', (_, tool, outcome, times, fault) => {
     const journal = Array.from({ length: times }, () => ({ ev: tool, id: 'a' }));
-    const told = { 'outcome-unknown': 1, 'timed-out': 1, answered: 1 };
-    expect(ledgerOf(['a', tool, outcome]).judge(journal, told).join('\n')).toContain(fault);
+    const counts = { 'outcome-unknown': 1, 'timed-out': 1, answered: 1 };
+    expect(ledgerOf(['a', tool, outcome]).judge(journal, counts).join('\n')).toContain(fault);
   });
 
-  it('notices a side effect that nobody asked for.', () => {
+  it('reports a side effect without a call.', () => {
     expect(ledgerOf().judge([{ ev: 'act', id: 'x' }], {})).toEqual(['x was executed and never called']);
   });
 
-  it('notices a second process of one server.', () => {
+  it('reports a second process of one server.', () => {
     const second = { ev: 'second', name: 'stdio-1', pid: 2, former: 1 };
     expect(ledgerOf().judge([second], {})).toEqual(['stdio-1: process 2 was started while 1 was alive']);
   });
 
-  it('notices a call that never settled, settled twice, or settled late.', () => {
+  it('reports a call that never settled, settled twice, or settled late.', () => {
     const ledger = ledgerOf(['b', 'read', 'NOT_READY']);
     ledger.begin('a', 'read');
     ledger.failed('b', failure('NOT_READY'), LIMIT_MS + 1, LIMIT_MS);
@@ -78,7 +84,7 @@ describe('The ledger of a chaos run', () => {
     ]);
   });
 
-  it('notices the answer of another call, an error that no call may have, and a listener that stayed.', () => {
+  it('reports the answer of another call, an unexpected error, and a listener that was left.', () => {
     const ledger = new Ledger();
     ledger.begin('a', 'read');
     ledger.answered('a', answer('b'), 1, LIMIT_MS);
@@ -91,7 +97,7 @@ describe('The ledger of a chaos run', () => {
     expect(faults[2]).toBe("c left 1 listeners on its caller's signal");
   });
 
-  it('notices events that tell something else than the callers were told.', () => {
+  it('reports events that contradict the results of the calls.', () => {
     const ledger = ledgerOf(['a', 'read', 'answered'], ['b', 'read', 'OUTCOME_UNKNOWN']);
     expect(ledger.judge([], { answered: 2 })).toEqual([
       '1 calls were answered, but 2 events say so',
@@ -99,7 +105,7 @@ describe('The ledger of a chaos run', () => {
     ]);
   });
 
-  it('lets a call that was given up have ended before it was sent, or between two sendings.', () => {
+  it('accepts an aborted call that was not sent, or was between two attempts.', () => {
     const ledger = ledgerOf(['a', 'read', 'CALL_ABORTED'], ['b', 'read', 'CALL_ABORTED']);
     expect(ledger.judge([], { 'outcome-unknown': 1 })).toEqual([]);
     expect(ledger.judge([], { 'outcome-unknown': 1, aborted: 2 })).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** The plan of a chaos run: what a seed decides. */
+/** The plan of a chaos run, which a seed determines. */
 import { describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { ACTIONS, makePlan, namesOf } from '../../../support/tools/chaos.js';
@@ -11,17 +11,17 @@ const plan = (seed: number, connections = 30, durationMs = MINUTE_MS) =>
 useLeakCheck();
 
 describe('The plan of a chaos run', () => {
-  it('is the same for the same seed, and another one for another.', () => {
+  it('is the same for the same seed, and differs for another one.', () => {
     expect(plan(1)).toEqual(plan(1));
     expect(plan(2)).not.toEqual(plan(1));
   });
 
-  it('does everything that can be done within a minute.', () => {
+  it('includes every kind of action within a minute.', () => {
     const done = new Set(plan(3).map(({ does }) => does));
     expect([...done].sort()).toEqual(Object.keys(ACTIONS).sort());
   });
 
-  it('knows how to do each of its steps, at its time, to a server that is there.', () => {
+  it('has only known actions, in order, for existing servers.', () => {
     const names = Object.values(namesOf(200)).flat();
     const steps = plan(4, 200);
     expect(steps.every(({ does }) => does in ACTIONS)).toBe(true);
@@ -41,7 +41,7 @@ describe('The plan of a chaos run', () => {
     expect(length / 60).toBeLessThan(perSecond * 1.2);
   });
 
-  it.each([3, 12, 30, 200])('is for %i servers, of every kind.', (count) => {
+  it.each([3, 12, 30, 200])('covers %i servers, of every kind.', (count) => {
     const names = namesOf(count);
     expect(Object.values(names).flat()).toHaveLength(count);
     expect(Object.values(names).every((kind) => kind.length > 0)).toBe(true);

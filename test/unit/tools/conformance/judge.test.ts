@@ -22,12 +22,12 @@ const judged = (scenarios: readonly Found[], { code = 0, isWhole = true } = {}) 
   judge(
     PART,
     scenarios.map(({ name }) => name),
-    { code, scenarios, output: 'what it said' },
+    { code, scenarios, output: 'its output' },
     { isWhole },
   );
 
-describe('the judgement on a conformance run', () => {
-  it('has nothing to say where everything is as expected.', () => {
+describe('the verdict on a conformance run', () => {
+  it('is empty if everything is as expected.', () => {
     const refused = scenario('refused', { ended: 'AUTH_REQUIRED' });
     const beyond = scenario('beyond', { passed: 0, complaints: ['failure flies: no wings'] });
     expect(judged([scenario('fine'), refused, beyond])).toEqual([]);
@@ -36,7 +36,7 @@ describe('the judgement on a conformance run', () => {
   it.each<readonly [string, Found, string]>([
     ['a check that failed', scenario('fine', { complaints: ['failure a: b'] }), 'fine: failure a: b'],
     [
-      'a pass of hardly any checks',
+      'a pass with too few checks',
       scenario('fine', { passed: 1 }),
       'fine: only 1 of at least 2 checks passed',
     ],
@@ -51,21 +51,21 @@ describe('the judgement on a conformance run', () => {
       "refused: the client has ended with 'done', not with 'AUTH_REQUIRED'",
     ],
     [
-      'what passes against all expectation',
+      'a pass that was not expected',
       scenario('beyond'),
       'beyond: passes by now; expected.mjs says that it cannot',
     ],
-    ['a scenario that nobody knows', scenario('new'), 'new: is not expected; add it to expected.mjs'],
-  ])('tells of %s.', (_, found, problem) => {
+    ['an unknown scenario', scenario('new'), 'new: is not expected; add it to expected.mjs'],
+  ])('reports %s.', (_, found, problem) => {
     expect(judged([found])).toEqual([problem]);
   });
 
-  it('tells of a scenario that was not run, and what the suite said where none was.', () => {
-    const nothing = { code: 0, scenarios: [], output: 'what it said' };
-    expect(judge(PART, ['fine'], nothing, { isWhole: false })).toEqual(['fine: was not run', 'what it said']);
+  it('reports a scenario that was not run, and the output of the suite if none was.', () => {
+    const nothing = { code: 0, scenarios: [], output: 'its output' };
+    expect(judge(PART, ['fine'], nothing, { isWhole: false })).toEqual(['fine: was not run', 'its output']);
   });
 
-  it('tells where the whole suite has failed by its own count.', () => {
+  it('reports that the whole suite has failed by its own count.', () => {
     expect(judged([scenario('fine')], { code: 1 })).toEqual(['the suite itself has failed (exit code 1)']);
     expect(judged([scenario('fine')], { code: 1, isWhole: false })).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What is wrong with a file of cases is told; it is never passed over. */
+/** Every problem in a file of cases is reported. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,8 +26,8 @@ function read(content: unknown) {
 
 const problemsOf = (change: object) => read({ cases: [{ ...GOOD, ...change }] }).cases[0]?.problems;
 
-describe('A file of cases', () => {
-  it('gives its cases and the folder that everything of them starts in.', () => {
+describe('a file of cases', () => {
+  it('has its cases and the folder they start in.', () => {
     const { cases, folder: where } = read({ kit: 'mine', cases: [{ ...GOOD, note: 'for people' }] });
     expect(cases).toMatchObject([{ id: 'a', kind: '', problems: [] }]);
     expect(where).toBe(folder);
@@ -37,9 +37,9 @@ describe('A file of cases', () => {
     ['{ "cases": [', /cases\.json: .*JSON/],
     ['null', /'cases' should be a list/],
     [{ kases: [] }, /'cases' should be a list/],
-  ])('that is none is refused: %j.', (content, message) => {
+  ])('that is invalid is refused: %j.', (content, message) => {
     expect(() => read(content)).toThrow(message);
-    expect(() => readCaseFile(join(folder, 'nothing.json'))).toThrow(/ENOENT/);
+    expect(() => readCaseFile(join(folder, 'nothing.json'))).toThrow('ENOENT');
   });
 
   it.each<[string, object, RegExp]>([
@@ -54,7 +54,7 @@ describe('A file of cases', () => {
     ['an unknown bound', { checks: { journal: { spawn: { most: 1 } } } }, /journal\.spawn.*'most'/],
     ['an unknown state', { checks: { state: 'happy' } }, /checks\.state is unknown: "happy"/],
     [
-      'a pattern that is none',
+      'an invalid pattern',
       { checks: { errorNames: ['('] } },
       /errorNames\[0\] should be a regular expression/,
     ],
@@ -62,15 +62,15 @@ describe('A file of cases', () => {
     ['an unknown way to start', { start: { via: 'carrier-pigeon' } }, /start\.via is unknown/],
     ['a start without command', { start: { via: 'http' } }, /start lacks 'command'/],
     ['a call without tool', { steps: [{ do: 'call', as: 'x' }] }, /steps\[0\] lacks 'tool'/],
-    ['a time that is no number', { steps: [{ do: 'wait', ms: 'long' }] }, /ms should be a number/],
+    ['a time that is not a number', { steps: [{ do: 'wait', ms: 'long' }] }, /ms should be a number/],
     ['no steps', { steps: undefined }, /the case lacks 'steps'/],
     ['no id', { id: undefined }, /the case lacks an 'id'/],
-    ['a count that is no number', { checks: { readyCount: 'all' } }, /readyCount should be a number/],
-    ['a signal that is none', { steps: [{ do: 'kill-host', signal: 'SIGHELLO' }] }, /should be a signal/],
+    ['a count that is not a number', { checks: { readyCount: 'all' } }, /readyCount should be a number/],
+    ['an unknown signal', { steps: [{ do: 'kill-host', signal: 'SIGHELLO' }] }, /should be a signal/],
     ['headers for no address', { client: { headers: {} } }, /client\.headers .* not of 'stdio'/],
     ['a step of another start', { steps: [{ do: 'load' }] }, /'load' is no step of a case .* 'stdio'/],
     ['a step after the end of the host', { steps: [{ do: 'kill-host' }, { do: 'stop' }] }, /not 'stop'/],
-  ])('keeps the problem with the case: %s.', (_, change, problem) => {
+  ])('has the problem of each case: %s.', (_, change, problem) => {
     expect(problemsOf(change)).toEqual([expect.stringMatching(problem)]);
   });
 
@@ -93,11 +93,11 @@ describe('A file of cases', () => {
     ['a host that breaks', { steps: [{ do: 'kill-host', signal: 'uncaught error' }] }],
     ['a note', { steps: [{ do: 'stop', note: 'for people' }] }],
     ['no arguments', { start: { via: 'stdio', command: 'node' } }],
-  ])('may say it shortly or at length: %s.', (_, change) => {
+  ])('accepts short and long forms: %s.', (_, change) => {
     expect(problemsOf(change)).toEqual([]);
   });
 
-  it('names the HTTP server of a mode as the format does, or as its other cases start one.', () => {
+  it('names the HTTP server of a mode in the default form, or like the other cases.', () => {
     const start = { via: 'config', file: 'a.json', http: 'plain' };
     const about = { ...GOOD, start, steps: [{ do: 'load' }] };
     const model = { via: 'http', command: 'python3', args: ['web.py', '--mode=odd', '--quiet'] };
@@ -120,12 +120,12 @@ describe('A file of cases', () => {
     expect(read({ cases: [GOOD] }).cases[0]?.server).toBeUndefined();
   });
 
-  it('of a folder is its cases.json, and a byte order mark is no part of it.', () => {
+  it('may be the cases.json of a folder, and may start with a byte order mark.', () => {
     read(`\uFEFF${JSON.stringify({ cases: [GOOD] })}`);
     expect(readCaseFile(folder)).toMatchObject({ folder, cases: [{ id: 'a', problems: [] }] });
   });
 
-  it('tells two cases of one name apart.', () => {
+  it('distinguishes two cases with the same id.', () => {
     expect(read({ cases: [GOOD, GOOD] }).cases.map(({ problems }) => problems)).toEqual([
       [],
       ["another case has the id 'a'"],

@@ -1,4 +1,4 @@
-/** Every check of the format, on something that satisfies it and on something that does not. */
+/** Every check of the format, with a result that satisfies it and one that does not. */
 import { describe, expect, it } from 'vitest';
 import {
   CALL_CHECK_NAMES,
@@ -207,7 +207,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
         calls: { big: { anyOf: [{ textLength: 3 }, { error: true, names: ['size'] }], settlesWithinMs: 9 } },
       },
       right: { calls: { big: { error: 'above the size limit', ms: 9 } } },
-      // What the set allows, but not what stands beside it.
+      // Allowed by the set, but not by the check beside it.
       wrong: [{ calls: { big: { text: 'four', ms: 1 } } }, { calls: { big: { text: 'abc', ms: 10 } } }],
     },
   ],
@@ -250,7 +250,7 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       },
       wrong: [
         { ...one('failed', { error: "field 'args'" }), configErrors: { kit: ['expected a list'] } },
-        // The one line and the other are about two servers.
+        // The two lines are about different servers.
         {
           ...one('failed', { error: "field 'args'" }),
           configErrors: { other: ['expected a list'], '': ['a.json:3:1'] },
@@ -468,10 +468,10 @@ const EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   ],
 };
 
-/** A key that nothing can be asked by is wrong whatever was seen. */
+/** A check with an invalid key fails for every result. */
 const isUnanswerable = ({ check }: Example): boolean => JSON.stringify(check).includes('?? ?');
 
-describe('The checks', () => {
+describe('the checks', () => {
   it('are those of the format, each with an example, as are the steps.', () => {
     expect(Object.keys(CHECKS).toSorted()).toEqual(CHECK_NAMES.toSorted());
     expect(Object.keys(EXAMPLES).toSorted()).toEqual(CHECK_NAMES.toSorted());
@@ -480,7 +480,7 @@ describe('The checks', () => {
   });
 
   it.each(Object.entries(EXAMPLES))(
-    'find no difference where there is none, and each that there is: %s.',
+    'find no difference in a right result, and one in each wrong result: %s.',
     (_, examples) => {
       for (const example of examples) {
         const { check, right, wrong } = example;
@@ -490,7 +490,7 @@ describe('The checks', () => {
     },
   );
 
-  it('say what was seen and what was wanted.', () => {
+  it('report the actual and the expected value.', () => {
     expect(checkAll({ state: 'ready' }, one('failed', { error: 'exit code 3' }))).toEqual([
       'state is failed (exit code 3), wanted ready',
     ]);

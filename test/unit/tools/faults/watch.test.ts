@@ -1,4 +1,4 @@
-/** What counts as the state of a server at the end, and what is told about it. */
+/** What counts as the final state of a server, and what is reported about it. */
 import { describe, expect, it } from 'vitest';
 import { Watch } from '../../../support/tools/faults.js';
 
@@ -11,14 +11,14 @@ const row = (state: string, more: object = {}) => ({
 
 const LOST = { code: 'process-exited', message: 'it ended', stderrTail: [] };
 
-/** A troupe whose one server goes through these rows, each for so many milliseconds. */
+/** A troupe whose one server has these rows, each for that many milliseconds. */
 function going(rows: readonly (readonly [ms: number, row: object])[]) {
   const startedAt = Date.now();
   return {
     events$: QUIET,
     status$: {
-      subscribe: (hear: (rows: object[]) => void) => {
-        for (const [, seen] of rows.slice(0, 2)) hear([seen]);
+      subscribe: (listener: (rows: object[]) => void) => {
+        for (const [, seen] of rows.slice(0, 2)) listener([seen]);
         return { unsubscribe: () => {} };
       },
     },
@@ -39,8 +39,8 @@ async function stateAtTheEnd(rows: readonly (readonly [ms: number, row: object])
   return { state: watch.servers.get('kit')?.state, ms: Date.now() - startedAt };
 }
 
-describe('The state at the end', () => {
-  it('is the present one of a server that was never lost, at once.', async () => {
+describe('the final state', () => {
+  it('is the current one of a server that was never lost, without a delay.', async () => {
     const { state, ms } = await stateAtTheEnd([
       [0, row('launching')],
       [10_000, row('ready')],
@@ -49,7 +49,7 @@ describe('The state at the end', () => {
     expect(ms).toBeLessThan(900);
   });
 
-  it('is that of waiting where a server that was lost before is ready for a moment only.', async () => {
+  it('is failed if a server that was lost before is ready only for a moment.', async () => {
     const waiting = row('reconnecting', { error: LOST });
     const { state } = await stateAtTheEnd([
       [0, row('ready')],
@@ -60,7 +60,7 @@ describe('The state at the end', () => {
     expect(state).toBe('failed');
   });
 
-  it('is ready where a server that was lost before stays so.', async () => {
+  it('is ready if a server that was lost before stays ready.', async () => {
     const { state, ms } = await stateAtTheEnd([
       [0, row('ready')],
       [0, row('reconnecting', { error: LOST })],
@@ -70,7 +70,7 @@ describe('The state at the end', () => {
     expect(ms).toBeGreaterThan(900);
   });
 
-  it('is not that of a try whose outcome is about to come.', async () => {
+  it('is not that of an attempt whose outcome is imminent.', async () => {
     const { state } = await stateAtTheEnd([
       [100, row('launching', { error: LOST })],
       [100, row('handshaking', { error: LOST })],
@@ -86,12 +86,12 @@ describe('The state at the end', () => {
     ['stopped', row('stopped', { reason: 'stop' })],
     ['failed', row('failed', { error: LOST })],
     ['starting', row('launching')],
-  ])('is told in the words of the kit: %s.', async (word, present) => {
+  ])('is named as in the kit: %s.', async (word, present) => {
     expect(await stateAtTheEnd([[10_000, present]])).toMatchObject({ state: word });
   });
 });
 
-describe('What was shown', () => {
+describe('the output', () => {
   const about = (secrets: readonly string[], show: (watch: InstanceType<typeof Watch>) => void) => {
     const watch = new Watch({ secrets });
     show(watch);
@@ -109,7 +109,9 @@ describe('What was shown', () => {
       'an event',
       (watch) =>
         watch.follow({
-          events$: { subscribe: (hear: (event: object) => void) => hear({ type: 'x', text: 'key-1' }) },
+          events$: {
+            subscribe: (listener: (event: object) => void) => listener({ type: 'x', text: 'key-1' }),
+          },
           status$: QUIET,
         }),
     ],
@@ -119,7 +121,8 @@ describe('What was shown', () => {
         watch.follow({
           events$: QUIET,
           status$: {
-            subscribe: (hear: (rows: object[]) => void) => hear([row('ready', { stderrTail: ['key-1'] })]),
+            subscribe: (listener: (rows: object[]) => void) =>
+              listener([row('ready', { stderrTail: ['key-1'] })]),
           },
         }),
     ],
@@ -128,7 +131,7 @@ describe('What was shown', () => {
     expect(about(['key-2'], show)).toBe('');
   });
 
-  it('is kept where it holds an escape, whatever the secrets are.', () => {
+  it('is kept if it contains an escape, whatever the secrets are.', () => {
     expect(about([], ({ logger }) => logger.debug('\u001b[2J'))).toBe('\u001b[2J');
   });
 });

@@ -1,4 +1,4 @@
-/** The mutation check: which mistakes it makes, what it counts as caught, and what it remembers. */
+/** The mutation check: which mutants it creates, when one counts as caught, and what it caches. */
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ describe('the mutants of a file', () => {
     expect(changesOf(`const f = (a?: string) => !a || a === 'x';`)).toContain("'x' → 'mutant'");
   });
 
-  it('leave out conditions, statements, fields and calls.', () => {
+  it('omit conditions, statements, fields and calls.', () => {
     const text = `function f(a) { if (a.ok) { note(a); } return { b: 1, list: a.list.filter(isOk), m: Math.min(a, a) }; }`;
     expect(changesOf(text)).toEqual(
       expect.arrayContaining([
@@ -64,7 +64,7 @@ describe('the mutants of a file', () => {
     );
   });
 
-  it('leave types and the words for a person alone.', () => {
+  it('do not alter types and descriptions.', () => {
     expect(
       changesOf(
         `import { a } from 'a'; type T = 'x' | 1; const b = { description: 'for a person' } as const;`,
@@ -72,7 +72,7 @@ describe('the mutants of a file', () => {
     ).toEqual([]);
   });
 
-  it('are called by where they are, not by their line, and no two alike.', () => {
+  it('are named by their place in the code, not by their line, with distinct names.', () => {
     const [first] = mutantsOf('a.ts', `const f = () => 1 + 1;`);
     expect(first).toMatchObject({ id: 'a.ts | f | 1 + 1 → (1) - (1)', line: 1 });
     expect(mutantsOf('a.ts', `\n\nconst f = () => 1 + 1;`).map(({ id }) => id)).toEqual([
@@ -104,7 +104,7 @@ describe('the mutants of a file', () => {
     );
   });
 
-  it('can all be read, whatever the chart.', () => {
+  it('can all be parsed, for every chart.', () => {
     const folder = fileURLToPath(new URL('../../../../machines/', import.meta.url));
     const mutants = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
@@ -122,7 +122,7 @@ describe('the report on mutants', () => {
     { id: 'b1', file: 'b.ts', line: 3, caughtBy: null },
   ];
 
-  it('counts no mutant that is no mistake, and lists the rest.', () => {
+  it('excludes equivalent mutants, and lists the missed ones.', () => {
     const { table, missing, score } = reportOf(results, { a2: 'It is the same.' });
     expect(score).toBe(50);
     expect(missing.map(({ id }) => id)).toEqual(['b1']);
@@ -135,7 +135,7 @@ describe('the report on mutants', () => {
   });
 });
 
-describe('what is remembered of earlier runs', () => {
+describe('the cache of earlier runs', () => {
   const machines = new Map([['m.ts', 'm']]);
   const tests = new Map([
     ['a.test.ts', 'a'],
@@ -148,7 +148,7 @@ describe('what is remembered of earlier runs', () => {
     return made;
   }
 
-  it('holds as long as the machines and the test that caught it are the same.', () => {
+  it('is valid while the machines and the test that caught the mutant are unchanged.', () => {
     const project = folder();
     new Memory(project, machines, tests).keep({ id: 'x', caughtBy: 'a.test.ts', how: '' });
     expect(new Memory(project, machines, new Map([...tests, ['b.test.ts', 'other']])).get('x')).toBeDefined();
@@ -158,7 +158,7 @@ describe('what is remembered of earlier runs', () => {
     expect(new Memory(project, new Map([['m.ts', 'other']]), tests).get('x')).toBeUndefined();
   });
 
-  it('holds of a survivor as long as no test is another, and bears a line that was cut off.', () => {
+  it('is valid for a survivor while all tests are unchanged, and may contain a line that was cut off.', () => {
     const project = folder();
     new Memory(project, machines, tests).keep({ id: 'x', caughtBy: null, how: '' });
     appendFileSync(join(project, 'node_modules/.cache/troupe-mutants.jsonl'), '{"id":"y","cau');

@@ -1,4 +1,4 @@
-/** The event stream that answers one request: resumed where that is possible, lost at once where it is not. */
+/** The event stream that answers one request: resumed if possible, otherwise lost at once. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -20,14 +20,14 @@ const connect = useHttpFixture();
 const isResume = ({ method, headers }: { method: string; headers: Record<string, unknown> }): boolean =>
   method === 'GET' && headers['last-event-id'] !== undefined;
 
-/** GET with `Last-Event-ID` goes to `resume`, any other is 405. */
+/** GET with `Last-Event-ID` goes to `resume`; any other GET gets 405. */
 const resumable = (post: Handler, resume: Handler): Handler =>
   mcp({ request: post, listen: (seen, res) => (isResume(seen) ? resume : refuse(405))(seen, res) });
 
 const primed: Handler = (_seen, res) => void openStream(res).end('id: ev-1\nretry: 200\ndata:\n\n');
 
 describe('A stream that ends before the answer', () => {
-  it('is resumed after the pause that the server wants, and the answer comes once', async () => {
+  it('is resumed after the delay that the server sets, and the answer arrives once', async () => {
     const { server, clock, transport, said } = await connect(
       resumable(primed, (_seen, res) => {
         const text = event(result(1, { late: true }), 'ev-2');
@@ -49,7 +49,7 @@ describe('A stream that ends before the answer', () => {
     expect(said.lost).toEqual([]);
   });
 
-  it('is resumed when the socket was cut, too', async () => {
+  it('is resumed even if the socket was cut', async () => {
     const { clock, transport, said } = await connect(
       resumable(
         (_seen, res) => {
@@ -66,7 +66,7 @@ describe('A stream that ends before the answer', () => {
     expect(said.lost).toEqual([]);
   });
 
-  it('goes on from the last event of every part', async () => {
+  it('is resumed from the last event of every part', async () => {
     let part = 1;
     const { server, clock, transport, said } = await connect(
       resumable(primed, (_seen, res) => {
@@ -88,7 +88,7 @@ describe('A stream that ends before the answer', () => {
     );
   });
 
-  it('is requested ever more slowly while each part brings nothing but its own end', async () => {
+  it('is requested more and more slowly while each part is empty', async () => {
     let part = 1;
     const { server, clock, transport, said } = await connect(
       resumable(
@@ -112,7 +112,7 @@ describe('A stream that ends before the answer', () => {
     expect(said.lost).toEqual([]);
   });
 
-  it('is requested again no sooner than after 100 ms, although messages come', async () => {
+  it('is requested again no sooner than after 100 ms, even if messages arrive', async () => {
     let part = 1;
     const { server, clock, transport, said } = await connect(
       resumable(
@@ -139,10 +139,10 @@ describe('A stream that ends before the answer', () => {
     ['an event', 'id: ev-1\nretry: 0\ndata:\n\n'],
     ['a message', `retry: 0\n${event({ jsonrpc: '2.0', method: 'notifications/x' }, 'ev-1')}`],
     [
-      'two events from the beginning, the last one',
+      'two events from the start, the last one',
       `id: ev-0\nretry: 0\ndata:\n\n${event({ jsonrpc: '2.0', method: 'notifications/x' }, 'ev-1')}`,
     ],
-  ])('is lost after five tries that bring %s with the same id again', async (_, text) => {
+  ])('is lost after five attempts that bring %s with the same id again', async (_, text) => {
     const again: Handler = (_seen, res) => void openStream(res).end(text);
     const { server, clock, transport, said } = await connect(resumable(again, again));
     await open(transport);
@@ -157,7 +157,7 @@ describe('A stream that ends before the answer', () => {
     expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
   });
 
-  it('is tried again with growing pauses while the server is not ready, five times at most', async () => {
+  it('is retried with growing delays while the server is not ready, five times at most', async () => {
     const { server, clock, transport, said } = await connect(resumable(primed, refuse(503)));
     await open(transport);
     await transport.send(request(1, 'tools/call'));
@@ -171,7 +171,7 @@ describe('A stream that ends before the answer', () => {
     expect(transport.ended).toBeUndefined();
   });
 
-  it('is lost when the server refuses to resume it', async () => {
+  it('is lost if the server refuses to resume it', async () => {
     const { clock, transport, said } = await connect(resumable(primed, refuse(400, 'unknown event')));
     await open(transport);
     await transport.send(request(1, 'tools/call'));
@@ -183,30 +183,27 @@ describe('A stream that ends before the answer', () => {
   });
 
   it.each<[string, Handler, RegExp]>([
-    ['ended', (_seen, res) => void openStream(res).end(': nothing\n\n'), /ended before the answer/],
+    ['ended', (_seen, res) => void openStream(res).end(': nothing\n\n'), /ended/],
     [
       'was cut',
       (_seen, res) => void openStream(res).write(': nothing\n\n', () => res.destroy()),
-      /broke off before the answer/,
+      /broke off/,
     ],
-  ])(
-    'is lost at once when it %s without event ids, and nothing is asked for again',
-    async (_, post, told) => {
-      const { server, clock, transport, said } = await connect(mcp({ request: post }));
-      await open(transport);
-      await transport.send(request(1, 'tools/call'));
-      await said.until(() => said.lost.length > 0);
-      expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
-      expect(said.lost[0]?.failure.message).toMatch(told);
-      expect(said.doubts).toBe(1);
-      expect(clock.pending).toEqual([]);
-      expect(server.seen.filter(isResume)).toHaveLength(0);
-    },
-  );
+  ])('is lost at once if it %s without event ids, and is not requested again', async (_, post, cause) => {
+    const { server, clock, transport, said } = await connect(mcp({ request: post }));
+    await open(transport);
+    await transport.send(request(1, 'tools/call'));
+    await said.until(() => said.lost.length > 0);
+    expect(said.lost).toMatchObject([{ id: 1, failure: { code: 'connection-lost' } }]);
+    expect(said.lost[0]?.failure.message).toMatch(cause);
+    expect(said.doubts).toBe(1);
+    expect(clock.pending).toEqual([]);
+    expect(server.seen.filter(isResume)).toHaveLength(0);
+  });
 });
 
 describe('A stream that has given the answer', () => {
-  it('does not hide progress that came ahead of the answer in the same chunk', async () => {
+  it('delivers progress that came before the answer in the same chunk', async () => {
     const { transport } = await connect(
       mcp({
         request: (seen, res) => {
@@ -227,7 +224,7 @@ describe('A stream that has given the answer', () => {
     await client.close();
   });
 
-  it('is not resumed when the answer is an error', async () => {
+  it('is not resumed if the answer is an error', async () => {
     const { server, clock, transport, said } = await connect(
       mcp({
         request: (seen, res) => {
@@ -248,7 +245,7 @@ describe('A stream that has given the answer', () => {
     expect(said.lost).toEqual([]);
   });
 
-  it('is given up after a second when the server keeps it open', async () => {
+  it('is closed after a second if the server keeps it open', async () => {
     const { server, clock, transport, said } = await connect(
       mcp({ request: (seen, res) => void openStream(res).write(event(result(seen.rpc.id, {}))) }),
     );
@@ -262,7 +259,7 @@ describe('A stream that has given the answer', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('leaves its socket to the next request', async () => {
+  it('leaves its socket for the next request', async () => {
     const { server, transport, said } = await connect(
       mcp({ request: (seen, res) => void openStream(res).end(event(result(seen.rpc.id, {}))) }),
     );
@@ -275,8 +272,8 @@ describe('A stream that has given the answer', () => {
   });
 });
 
-describe('An event above the limit', () => {
-  it('fails its own request only', async () => {
+describe('An event above the size limit', () => {
+  it('fails only its own request', async () => {
     const { server, transport, said } = await connect(
       mcp({
         request: (seen, res) => {
@@ -300,16 +297,16 @@ describe('An event above the limit', () => {
 });
 
 describe('A cancelled request', () => {
-  it('gives up its open stream after the notification went out, and says nothing more', async () => {
+  it('closes its open stream after the notification was sent, and reports nothing more', async () => {
     const order: string[] = [];
     const { server, transport, said } = await connect(
       mcp({
         request: (seen, res) => {
           void openStream(res);
-          void seen.over.then(() => order.push('stream given up'));
+          void seen.over.then(() => order.push('stream closed'));
         },
         accept: (seen, res) => {
-          if (seen.rpc.method === 'notifications/cancelled') order.push('told');
+          if (seen.rpc.method === 'notifications/cancelled') order.push('notified');
           refuse(202)(seen, res);
         },
       }),
@@ -319,12 +316,12 @@ describe('A cancelled request', () => {
     await transport.send(notification('notifications/cancelled', { requestId: 1 }));
     const [call] = await server.arrived(({ rpc }) => rpc.id === 1);
     await call?.over;
-    expect(order).toEqual(['told', 'stream given up']);
+    expect(order).toEqual(['notified', 'stream closed']);
     expect(said.lost).toEqual([]);
     expect(said.doubts).toBe(0);
   });
 
-  it('rejects a send that still waits, while others go on', async () => {
+  it('rejects a send that still waits, and leaves others alone', async () => {
     const held: (() => void)[] = [];
     const { server, transport, said } = await connect(
       mcp({ request: (seen, res) => void held.push(() => answer(res, seen, {})) }),
@@ -340,7 +337,7 @@ describe('A cancelled request', () => {
     expect(said.messages.at(-1)).toEqual(result(2, {}));
   });
 
-  it('frees a request whose body never comes', async () => {
+  it('releases a request whose body never comes', async () => {
     const { server, transport } = await connect(
       mcp({
         request: (_seen, res) => {

@@ -1,4 +1,4 @@
-/** A server that asks decides how many answers it gets: they must cost no more than a bound, and hold up nothing. */
+/** A server with questions decides how many answers it gets: their cost has to be limited, and they must block nothing. */
 import { expect, it } from 'vitest';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { createSseTransport } from '../../../../src/transports/http/sse.js';
@@ -12,7 +12,7 @@ useLeakCheck();
 const connect = useHttpFixture();
 
 const AT_ONCE = 64;
-/** For a reply, and for the rest of one. */
+/** Limits for a reply and for the rest of one. */
 const REPLY_MS = 10_000;
 const REST_MS = 2_500;
 
@@ -28,7 +28,7 @@ it.each([
     (_seen: Seen, res: Parameters<typeof openStream>[0]) => void res.writeHead(202).write('x'),
   ],
 ])(
-  'A server that %s to them takes a bounded number of sockets, and other messages pass',
+  'A server that %s to answers takes a limited number of sockets, and other messages pass',
   async (_, limitMs, accept) => {
     const { server, clock, transport, said } = await connect(
       mcp({ accept: (seen, res) => (isAnswer(seen) ? accept(seen, res) : refuse(202)(seen, res)) }),
@@ -52,7 +52,7 @@ it.each([
   },
 );
 
-it('They all arrive where the server replies, however many there are', async () => {
+it('All answers arrive if the server replies, however many there are', async () => {
   const { server, transport } = await connect(mcp());
   await open(transport);
   await Promise.all(Array.from({ length: 500 }, (_, id) => transport.send(answerTo(id))));
@@ -60,7 +60,7 @@ it('They all arrive where the server replies, however many there are', async () 
   expect(ids.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 500 }, (_, id) => id));
 });
 
-it('No more of them wait than fit into a bounded part of the memory; the rest is refused as not sent', async () => {
+it('Waiting answers take a limited amount of memory; the rest is refused as not sent', async () => {
   const { transport } = await connect(
     mcp({ accept: (seen, res) => (isAnswer(seen) ? undefined : void res.writeHead(202).end()) }),
   );
@@ -79,7 +79,7 @@ it('No more of them wait than fit into a bounded part of the memory; the rest is
   await Promise.all(sent);
 });
 
-it('The older transport lets them out in the same way', async () => {
+it('The older transport limits answers in the same way', async () => {
   const { server, transport } = await connect(
     (seen, res) => {
       if (seen.method === 'GET') openStream(res).write('event: endpoint\ndata: /post\n\n');

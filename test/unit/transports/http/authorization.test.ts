@@ -1,4 +1,4 @@
-/** Tokens: one refresh, one repeat, and a clear failure where that is not enough. */
+/** Tokens: one refresh, one repetition, and otherwise a clear failure. */
 import { describe, expect, it } from 'vitest';
 import { classify } from '../../../../machines/policy/failure.js';
 import type { HttpAuth } from '../../../../src/transports/http/session-requests.js';
@@ -15,14 +15,14 @@ const CHALLENGE =
   'Bearer error="invalid_token", resource_metadata="http://127.0.0.1/.well-known/oauth-protected-resource"';
 const unauthorized = refuse(401, 'token expired', { 'www-authenticate': CHALLENGE });
 
-/** Lets in whoever has the token that is valid now. */
+/** Admits requests with the token that is valid now. */
 function guarded(valid: () => string): Handler {
   const inside = mcp({ sessionId: 's-1' });
   return (seen, res) =>
     (seen.headers.authorization === `Bearer ${valid()}` ? inside : unauthorized)(seen, res);
 }
 
-/** A store whose tokens are t-1, t-2, and so on. */
+/** A store whose tokens are token-1, token-2, and so on. */
 function store(
   options: { refreshes?: boolean; hold?: Promise<void> } = {},
 ): HttpAuth & { refreshed: unknown[]; n: number } {
@@ -41,7 +41,7 @@ function store(
 }
 
 describe('Authorization', () => {
-  it('sends the token with every request, in place of a configured header', async () => {
+  it('sends the token with every request, instead of a configured header', async () => {
     const { server, transport } = await connect(
       guarded(() => 'token-1'),
       {
@@ -104,7 +104,7 @@ describe('Authorization', () => {
     expect(auth.refreshed).toHaveLength(1);
   });
 
-  it('fails with the challenge of the server when the new token is refused, too', async () => {
+  it('fails with the challenge of the server if the new token is refused, too', async () => {
     const auth = store();
     const { server, transport } = await connect(unauthorized, { auth });
     await transport.start();
@@ -119,7 +119,7 @@ describe('Authorization', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('fails without a repeat when there is nothing to refresh', async () => {
+  it('fails without a repetition if there is nothing to refresh', async () => {
     const { server, transport } = await connect(unauthorized, { auth: store({ refreshes: false }) });
     await transport.start();
     const { failure } = await failureOf(transport.send(INITIALIZE));
@@ -128,7 +128,7 @@ describe('Authorization', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('fails at once with a fixed header, whose value is shown nowhere', async () => {
+  it('fails at once with a fixed header, whose value is never shown', async () => {
     const { server, transport } = await connect(refuse(401, 'no: Bearer harbour-key-1'), {
       headers: { Authorization: 'Bearer harbour-key-1' },
     });
@@ -139,7 +139,7 @@ describe('Authorization', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('ends a session whose credentials are refused later on, so that nothing more is sent with them', async () => {
+  it('ends a session whose credentials are refused later, so that nothing more is sent with them', async () => {
     let valid = 'token-1';
     const { server, transport, said } = await connect(
       guarded(() => valid),
@@ -160,7 +160,7 @@ describe('Authorization', () => {
     expect(server.seen).toHaveLength(sent);
   });
 
-  it('strikes out a token that the server repeats', async () => {
+  it('masks a token that the server repeats', async () => {
     const { transport } = await connect(refuse(403, 'token-1 may not do that'), { auth: store() });
     await transport.start();
     expect((await failureOf(transport.send(INITIALIZE))).message).not.toContain('token-1');
@@ -179,7 +179,7 @@ describe('Authorization', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('does not let a refresh that never ends hold up close()', async () => {
+  it('does not block close() with a refresh that never ends', async () => {
     const auth = store({ hold: new Promise(() => {}) });
     const { transport, server } = await connect(unauthorized, { auth });
     await transport.start();
@@ -189,7 +189,7 @@ describe('Authorization', () => {
     expect((await stuck).failure.code).toBe('connection-lost');
   });
 
-  it('works the same for the stream of the older transport', async () => {
+  it('works in the same way for the stream of the older transport', async () => {
     const auth = store({ refreshes: false });
     const { transport, said } = await connect(unauthorized, { auth, create: createSseTransport });
     const { failure } = await failureOf(transport.start());

@@ -1,4 +1,4 @@
-/** What a server sends instead of messages, in any number: it is told seldom, and costs little. */
+/** Invalid messages of a server, in any number: they are reported rarely, and cost little. */
 import { expect, it } from 'vitest';
 import { createSseTransport } from '../../../../src/transports/http/sse.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -15,7 +15,7 @@ const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 it.each([
   ['a batch of a million numbers', data(Array.from({ length: 1_000_000 }, () => 0))],
   ['a hundred thousand numbers', '0'.repeat(100_000).replaceAll('0', 'data: 0\n\n')],
-])('An event stream with %s is told of once', async (_, stream) => {
+])('An event stream with %s is reported once', async (_, stream) => {
   const { clock, transport, said } = await connect(
     mcp({ listen: (_seen, res) => void openStream(res).write(stream + event(CHANGED)) }),
   );
@@ -27,10 +27,10 @@ it.each([
 });
 
 it.each([
-  ['holds anything else', [CHANGED, 1]],
+  ['contains something else', [CHANGED, 1]],
   ['is empty', []],
-  ['is longer than any that is meant', Array.from({ length: 1_001 }, () => CHANGED)],
-])('A batch that %s is left out as a whole', async (_, batch) => {
+  ['is too long', Array.from({ length: 1_001 }, () => CHANGED)],
+])('A batch that %s is skipped as a whole', async (_, batch) => {
   const { clock, transport, said } = await connect(
     mcp({ listen: (_seen, res) => void openStream(res).write(data(batch) + event(CHANGED)) }),
   );
@@ -41,7 +41,7 @@ it.each([
   expect(said.notices).toMatchObject([{ kind: 'bad-message' }]);
 });
 
-it('A JSON answer in such a batch fails its request', async () => {
+it('A JSON answer in an invalid batch fails its request', async () => {
   const { transport, said } = await connect(
     mcp({
       request: (seen, res) => refuse(200, JSON.stringify([result(seen.rpc.id, {}), 1]), JSON_TYPE)(seen, res),
@@ -55,7 +55,7 @@ it('A JSON answer in such a batch fails its request', async () => {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-it('What was heard last is told before the end, and no timer stays', async () => {
+it('Pending reports are made before the end, and no timer stays', async () => {
   const { server, clock, transport, said } = await connect(
     (_seen, res) => void openStream(res).write(`event: endpoint\ndata: /post\n\n${data(1)}: alive\n\n`),
     { create: createSseTransport },

@@ -1,4 +1,4 @@
-/** Servers that close a socket after a reply without having said so, just as the next request goes out on it. */
+/** Servers that close a keep-alive socket after a reply, just as the next request is sent on it. */
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -14,7 +14,7 @@ const isMethod =
   ({ rpc }: Seen): boolean =>
     rpc.method === method;
 
-/** Resets a socket on which a second request comes, where that is one of these. */
+/** Resets a socket on which a second request of that kind arrives. */
 function closing(inner: Handler, isStale: (seen: Seen) => boolean): Handler {
   const used = new WeakSet<Socket>();
   return (seen, res) => {
@@ -25,8 +25,8 @@ function closing(inner: Handler, isStale: (seen: Seen) => boolean): Handler {
   };
 }
 
-describe('A server that serves one request on each socket, and does not say so', () => {
-  it('is opened, answers, and gets every call once', async () => {
+describe('A server that serves one request per socket without announcing it', () => {
+  it('can be used, and gets every call once', async () => {
     const { server, transport, said } = await connect(closing(mcp({ sessionId: 's-1' }), () => true));
     await open(transport);
     await transport.send(request(1, 'tools/list'));
@@ -44,7 +44,7 @@ describe('A server that serves one request on each socket, and does not say so',
 });
 
 describe('A socket that was idle while the machine slept', () => {
-  it('carries no call, however little of its time the machine was awake', async () => {
+  it('carries no call, however short the machine was awake', async () => {
     const sockets: (Socket | null)[] = [];
     const note: Handler = (seen, res) => {
       sockets.push(res.socket);
@@ -62,8 +62,8 @@ describe('A socket that was idle while the machine slept', () => {
   });
 });
 
-describe('A socket that is closed just as a request goes out on it', () => {
-  it('costs a call its certainty: it is never sent twice', async () => {
+describe('A socket that is closed just as a request is sent on it', () => {
+  it('makes the outcome of a call unknown: the call is never sent twice', async () => {
     const { server, transport, said } = await connect(closing(mcp(), isMethod('tools/call')));
     await open(transport);
     await transport.send(request(9, 'prompts/list'));
@@ -74,7 +74,7 @@ describe('A socket that is closed just as a request goes out on it', () => {
   });
 
   it.each(['ping', 'tools/list', 'notifications/initialized'])(
-    'costs nothing where it cannot act twice: %s',
+    'has no effect on a request that can be repeated: %s',
     async (method) => {
       const { server, transport, said } = await connect(closing(mcp(), isMethod(method)));
       await open(transport);
@@ -88,7 +88,7 @@ describe('A socket that is closed just as a request goes out on it', () => {
     },
   );
 
-  it('gives a reason to ask where the server went away with it', async () => {
+  it('raises a suspicion if the server disappears with it', async () => {
     const { server, transport, said } = await connect(
       mcp({ request: (seen, res) => (isMethod('tools/list')(seen) ? undefined : echo(seen, res)) }),
     );
@@ -101,7 +101,7 @@ describe('A socket that is closed just as a request goes out on it', () => {
     expect(said.doubts).toBe(1);
   });
 
-  it('is not blamed where a new one breaks as well', async () => {
+  it('is not the reason if a new one breaks as well', async () => {
     let pings = 0;
     const { transport } = await connect(
       mcp({

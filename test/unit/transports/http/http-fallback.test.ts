@@ -1,4 +1,4 @@
-/** An address without a type: streamable HTTP first, the older transport where that is refused. */
+/** An address without a type: streamable HTTP first, and the older transport if that is refused. */
 import { describe, expect, it } from 'vitest';
 import type { HttpTransportOptions } from '../../../../src/transports/http/http-session.js';
 import { createHttpTransport } from '../../../../src/transports/http/http-fallback.js';
@@ -12,7 +12,7 @@ const fixture = useHttpFixture();
 const connect = (handle: Handler, options: Partial<HttpTransportOptions> = {}): Promise<Fixture> =>
   fixture(handle, { ...options, create: createHttpTransport });
 
-/** Only the older transport is there; a POST to its stream's address gets `status`. */
+/** A server with only the older transport; a POST to the address of its stream gets `status`. */
 function oldOnly(status: number): Handler {
   let stream: Parameters<Handler>[1] | undefined;
   return (seen, res) => {
@@ -29,7 +29,7 @@ function oldOnly(status: number): Handler {
 }
 
 describe('The HTTP transport for an address without a type', () => {
-  it('stays with streamable HTTP where that works', async () => {
+  it('stays with streamable HTTP if that works', async () => {
     const { server, transport, said } = await connect(mcp({ sessionId: 's-1' }));
     await open(transport);
     await transport.send(request(1, 'tools/list'));
@@ -42,7 +42,7 @@ describe('The HTTP transport for an address without a type', () => {
   });
 
   it.each([400, 404, 405, 415])(
-    'falls back to the older transport after %i, unnoticed by its user',
+    'falls back to the older transport after %i, transparently',
     async (status) => {
       const { server, transport, said } = await connect(oldOnly(status));
       await open(transport);
@@ -76,7 +76,7 @@ describe('The HTTP transport for an address without a type', () => {
     expect(transport.kind).toBe('http');
   });
 
-  it('tells both refusals when neither works', async () => {
+  it('reports both refusals if neither works', async () => {
     const { server, transport } = await connect((seen, res) =>
       refuse(404, seen.method === 'GET' ? 'no stream' : 'no post')(seen, res),
     );
@@ -88,7 +88,7 @@ describe('The HTTP transport for an address without a type', () => {
     await server.idle();
   });
 
-  it('tells the refusal where the older transport opens a stream and says nothing on it', async () => {
+  it('reports the refusal if the older transport opens a stream without an endpoint', async () => {
     const { server, clock, transport, said } = await connect((seen, res) => {
       if (seen.method === 'GET') openStream(res);
       else refuse(400, 'X-Api-Version is missing')(seen, res);
@@ -99,13 +99,13 @@ describe('The HTTP transport for an address without a type', () => {
     await clock.advance(10_000);
     const { failure } = await refused;
     expect(failure).toMatchObject({ code: 'http-status', http: { status: 400 } });
-    expect(failure.message).toMatch(/X-Api-Version is missing.*older SSE transport.*named no address/);
+    expect(failure.message).toMatch(/X-Api-Version is missing.*SSE/);
     await server.idle();
     expect(clock.pending).toEqual([]);
     expect(said.closes).toBe(0);
   });
 
-  it('leaves an older server that is slow to open its stream the time of the handshake', async () => {
+  it('gives an older server that opens its stream slowly the time of the handshake', async () => {
     const old = oldOnly(404);
     let openNow = (): void => {};
     const { server, clock, transport, said } = await connect((seen, res) => {
@@ -122,7 +122,7 @@ describe('The HTTP transport for an address without a type', () => {
     expect(transport.kind).toBe('sse');
   });
 
-  it('asks for credentials where only they are missing for the older transport', async () => {
+  it('requires a sign-in if only that is missing for the older transport', async () => {
     const { transport } = await connect((seen, res) => refuse(seen.method === 'GET' ? 401 : 405)(seen, res));
     await transport.start();
     expect((await failureOf(transport.send(INITIALIZE))).failure.code).toBe('auth-required');
@@ -142,7 +142,7 @@ describe('The HTTP transport for an address without a type', () => {
     await server.idle();
   });
 
-  it('passes on why a session of the older transport ended', async () => {
+  it('reports why a session of the older transport ended', async () => {
     let stream: Parameters<Handler>[1] | undefined;
     const old = oldOnly(405);
     const { transport, said } = await connect((seen, res) => {

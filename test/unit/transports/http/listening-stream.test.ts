@@ -1,4 +1,4 @@
-/** The stream for the server's own messages: when it is opened, when again, and when never again. */
+/** The stream for the server's own messages: when it is opened, reopened and abandoned. */
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ describe('The listening stream', () => {
     });
   });
 
-  it('delivers what the server sends by itself', async () => {
+  it('delivers messages of the server', async () => {
     const { transport, said } = await connect(
       mcp({ listen: (_seen, res) => void openStream(res).write(event(CHANGED)) }),
     );
@@ -51,7 +51,7 @@ describe('The listening stream', () => {
     expect(said.messages[1]).toEqual(CHANGED);
   });
 
-  it('is no sign of life of the server by what only keeps it open, but by a message, and each part of a long one', async () => {
+  it('counts messages and each part of a long one as signs of life, but not keep-alive data', async () => {
     let stream!: ServerResponse;
     const { server, transport, said } = await connect(
       mcp({ listen: (_seen, res) => void (stream = openStream(res)) }),
@@ -71,7 +71,7 @@ describe('The listening stream', () => {
     expect(said.messages).toHaveLength(2);
   });
 
-  it('leaves out what is no message, and says so', async () => {
+  it('skips invalid messages, and reports them', async () => {
     const { clock, transport, said } = await connect(
       mcp({
         listen: (_seen, res) =>
@@ -84,7 +84,7 @@ describe('The listening stream', () => {
     expect(said.notices).toMatchObject([{ kind: 'bad-message', message: expect.stringContaining('2 ') }]);
   });
 
-  it('leaves out what is above the limit, and goes on', async () => {
+  it('skips a message above the size limit, and goes on', async () => {
     const big = { ...CHANGED, params: { text: 'x'.repeat(200_000) } };
     const { transport, said } = await connect(
       mcp({ listen: (_seen, res) => void openStream(res).write(event(big) + event(CHANGED)) }),
@@ -97,7 +97,7 @@ describe('The listening stream', () => {
   });
 
   it.each([400, 401, 403, 404, 405, 501 - 95])(
-    'is given up for good when the first GET is refused with %i',
+    'is abandoned if the first GET is refused with %i',
     async (status) => {
       const { server, clock, transport, said } = await connect(
         mcp({ sessionId: 's-1', listen: refuse(status) }),
@@ -114,7 +114,7 @@ describe('The listening stream', () => {
     },
   );
 
-  it('is given up when a page comes instead of a stream', async () => {
+  it('is abandoned if the server sends a page instead of a stream', async () => {
     const { server, clock, transport, said } = await connect(
       mcp({ listen: refuse(200, '<html>', { 'content-type': 'text/html' }) }),
     );
@@ -124,7 +124,7 @@ describe('The listening stream', () => {
     expect(server.seen.filter(isGet)).toHaveLength(1);
   });
 
-  it('that closes at once is opened again with growing pauses of at most 30 s', async () => {
+  it('that closes at once is reopened with growing delays of at most 30 s', async () => {
     const { server, clock, transport } = await connect(
       mcp({ listen: (_seen, res) => void openStream(res).end() }),
     );
@@ -140,7 +140,7 @@ describe('The listening stream', () => {
     }
   });
 
-  it('starts with short pauses again once a stream has lived for 5 s', async () => {
+  it('starts with short delays again once a stream has lasted 5 s', async () => {
     const ends: (() => void)[] = [];
     const { server, clock, transport } = await connect(
       mcp({ listen: (_seen, res) => void ends.push(() => openStream(res).end()) }),
@@ -171,7 +171,7 @@ describe('The listening stream', () => {
     expect(Buffer.from(String(second?.headers['last-event-id']), 'latin1').toString()).toBe('é-7');
   });
 
-  it('is not opened faster than that however little the server asks for', async () => {
+  it('is not opened faster than that, however short a delay the server sets', async () => {
     const { clock, transport } = await connect(
       mcp({ listen: (_seen, res) => void openStream(res).end('retry: 20\ndata:\n\n') }),
     );
@@ -182,7 +182,7 @@ describe('The listening stream', () => {
     expect(clock.pending).toEqual([1_500]);
   });
 
-  it('survives a pause that no timer can hold', async () => {
+  it('works with a delay that is too long for a timer', async () => {
     const { clock, transport } = await connect(
       mcp({ listen: (_seen, res) => void openStream(res).end('retry: 99999999999\ndata:\n\n') }),
     );
@@ -210,7 +210,7 @@ describe('The listening stream', () => {
     expect(said.notices).toEqual([]);
   });
 
-  it('that is cut before its reply, however often, costs neither the session nor what runs in it', async () => {
+  it('that is cut before its reply, however often, affects neither the session nor its requests', async () => {
     let answerLate = (): void => {};
     const { clock, transport, said } = await connect(
       mcp({
@@ -239,12 +239,12 @@ describe('The listening stream', () => {
 
   it.each<[string, Handler, number]>([
     [
-      'is cut is a reason to ask, though nothing else is lost',
+      'is cut raises a suspicion, although nothing else is lost',
       (_seen, res) => void openStream(res).write(': here\n\n', () => res.destroy()),
       1,
     ],
-    ['a gateway refuses is one, too', refuse(504, 'upstream is silent'), 1],
-    ['ends in order is none', (_seen, res) => void openStream(res).end(), 0],
+    ['a gateway refuses raises one, too', refuse(504, 'upstream is silent'), 1],
+    ['ends in order raises none', (_seen, res) => void openStream(res).end(), 0],
   ])('that %s', async (_title, listen, doubts) => {
     const { clock, transport, said } = await connect(mcp({ sessionId: 's-1', listen }));
     await open(transport);
@@ -254,7 +254,7 @@ describe('The listening stream', () => {
     expect(transport.ended).toBeUndefined();
   });
 
-  it('may carry an answer to a request that was only accepted', async () => {
+  it('may carry the answer to a request that was only accepted', async () => {
     let stream: Parameters<Handler>[1] | undefined;
     const { server, transport, said } = await connect(
       mcp({
@@ -271,7 +271,7 @@ describe('The listening stream', () => {
     expect(await said.answerTo(1)).toEqual(result(1, { odd: true }));
   });
 
-  it('is asked for again without the event id when that is refused', async () => {
+  it('is requested again without the event id if that is refused', async () => {
     let first = true;
     const { server, clock, transport, said } = await connect(
       mcp({
@@ -298,7 +298,7 @@ describe('The listening stream', () => {
   });
 });
 
-describe('What a refused GET means', () => {
+describe('The reaction to a refused GET', () => {
   const status = (code: number): Parameters<typeof afterRefusal>[0] => ({
     code: 'http-status',
     message: '',
@@ -325,11 +325,11 @@ describe('What a refused GET means', () => {
     [500, FIRST, 'retry'],
     [503, LATER, 'retry'],
     [403, LATER, 'give-up'],
-  ] as const)('HTTP %i with %o is %s', (code, soFar, expected) => {
+  ] as const)('to HTTP %i with %o is %s', (code, soFar, expected) => {
     expect(afterRefusal(status(code), soFar)).toBe(expected);
   });
 
-  it('takes only a connection that could not be made for a sign that the server is gone', () => {
+  it('treats only a failed connection as a sign that the server is gone', () => {
     expect(afterRefusal({ code: 'address-refused', message: '' }, FIRST)).toBe('unreachable');
     expect(afterRefusal({ code: 'connection-lost', message: '' }, FIRST)).toBe('retry');
   });

@@ -1,4 +1,4 @@
-/** Whatever the server does to its replies, each request has exactly one outcome, and nothing is left. */
+/** Whatever the server does with its replies, each request has exactly one outcome, and nothing is left. */
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../../src/ports.js';
 import type { TransportError } from '../../../../src/failures/transport-error.js';
@@ -49,7 +49,7 @@ const FATES: readonly (readonly [outcome: 'answered' | 'rejected' | 'lost', hand
   ['lost', (_seen, res) => void openStream(res).end('data: not json\n\n')],
 ];
 
-it('Three hundred requests at once, treated in thirteen ways, have the outcome of their treatment', async () => {
+it('Three hundred requests at once, handled in thirteen ways, have the expected outcomes', async () => {
   const { server, transport, said } = await connect(
     mcp({
       sessionId: 's-1',

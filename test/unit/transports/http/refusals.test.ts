@@ -1,4 +1,4 @@
-/** What a refusal says is known whatever becomes of its body; over both exchanges. */
+/** What a refusal says is known even if its body never ends; over both HTTP clients. */
 import {
   brotliCompressSync,
   createBrotliCompress,
@@ -26,7 +26,7 @@ const EXCHANGES = [
   { name: 'a given fetch', fetch: globalThis.fetch },
 ] as const;
 
-/** The headers and the start of a body that has no end. */
+/** The headers and the start of a body that never ends. */
 const endless =
   (status: number, start: string, headers: Record<string, string> = {}): Handler =>
   (_seen, res) =>
@@ -39,11 +39,11 @@ const inSession = (request: Handler): Handler =>
 const rpcError = (id: unknown, code: number, message: string, data?: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 
-describe.each(EXCHANGES)('A refusal whose body has no end, over $name', ({ fetch }) => {
+describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ fetch }) => {
   it.each([
     [401, { 'www-authenticate': 'Bearer realm="quay"' }, { code: 'auth-required' }],
     [503, { 'retry-after': '7' }, { code: 'http-status' }],
-  ])('is known within a second, headers and all: %i', async (status, headers, expected) => {
+  ])('is known within a second, headers included: %i', async (status, headers, expected) => {
     const { server, clock, transport } = await connect(endless(status, 'come back later', headers), {
       fetch,
     });
@@ -61,7 +61,7 @@ describe.each(EXCHANGES)('A refusal whose body has no end, over $name', ({ fetch
     if (fetch === undefined) await server.idle();
   });
 
-  it('says of a session that it is gone', async () => {
+  it('can report that the session is gone', async () => {
     const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { fetch });
     await open(transport);
     await server.arrived(({ method }) => method === 'GET');
@@ -73,7 +73,7 @@ describe.each(EXCHANGES)('A refusal whose body has no end, over $name', ({ fetch
     expect(clock.pending).toEqual([]);
   });
 
-  it('leaves open what it answers where it began as JSON', async () => {
+  it('leaves the outcome unknown if it started as JSON', async () => {
     const half = rpcError(1, -32_602, 'The session on Monday is booked out').slice(0, -1);
     const { server, clock, transport } = await connect(inSession(endless(400, half)), {
       fetch,
@@ -87,7 +87,7 @@ describe.each(EXCHANGES)('A refusal whose body has no end, over $name', ({ fetch
     expect(transport.ended).toBeUndefined();
   });
 
-  it('is not waited for by close(), which leaves no timer', async () => {
+  it('does not block close(), which leaves no timer', async () => {
     const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { fetch });
     await open(transport);
     await server.arrived(({ method }) => method === 'GET');
@@ -100,10 +100,10 @@ describe.each(EXCHANGES)('A refusal whose body has no end, over $name', ({ fetch
   });
 });
 
-describe('A refusal that carries the id of its request', () => {
+describe('A refusal with the id of its request', () => {
   it.each([
     ['as a number', 400, 7],
-    ['as a text', 403, '7'],
+    ['as a string', 403, '7'],
   ])('is the answer, %s', async (_, status, id) => {
     const { transport, said } = await connect(
       mcp({ sessionId: 's-1', request: refuse(status, rpcError(id, -32_602, 'no such session room')) }),
@@ -118,7 +118,7 @@ describe('A refusal that carries the id of its request', () => {
     expect(transport.ended).toBeUndefined();
   });
 
-  it('is the answer where it has a result, and where it is long', async () => {
+  it('is the answer if it has a result, or is long', async () => {
     const long = 'a session, '.repeat(4_000);
     const { transport, said } = await connect(
       mcp({
@@ -135,7 +135,7 @@ describe('A refusal that carries the id of its request', () => {
     expect(said.messages.slice(1)).toMatchObject([{ result: { isError: true } }, { error: { data: long } }]);
   });
 
-  it('ends the session all the same where it is the known word for one that the server forgot', async () => {
+  it('ends the session anyway if it is the known error for an unknown session', async () => {
     const forgotten = rpcError(1, -32_000, 'Bad Request: No valid session ID provided');
     const { transport, said } = await connect(mcp({ sessionId: 's-1', request: refuse(400, forgotten) }));
     await open(transport);
@@ -181,14 +181,14 @@ describe('A refusal that carries the id of its request', () => {
     expect(transport.ended).toBeUndefined();
   });
 
-  it('asks for a sign-in all the same', async () => {
+  it('requires a sign-in anyway', async () => {
     const { transport } = await connect(mcp({ request: refuse(401, rpcError(1, -32_000, 'Unauthorized')) }));
     await open(transport);
     const { failure } = await failureOf(transport.send(request(1, 'tools/call')));
     expect(failure.code).toBe('auth-required');
   });
 
-  it('is the answer to nothing where its error is none', async () => {
+  it('is not an answer if its error is null', async () => {
     const odd = '{"jsonrpc":"2.0","id":null,"error":null}';
     const { transport } = await connect(mcp({ sessionId: 's-1', request: refuse(400, odd) }));
     await open(transport);
@@ -197,7 +197,7 @@ describe('A refusal that carries the id of its request', () => {
     expect(failure).not.toHaveProperty('rpcCode');
   });
 
-  it.each(['server-error', '', null])('of another one is none: %j', async (id) => {
+  it.each(['server-error', '', null])('is not an answer with another id: %j', async (id) => {
     const { transport, said } = await connect(
       mcp({
         sessionId: 's-1',
@@ -213,7 +213,7 @@ describe('A refusal that carries the id of its request', () => {
   });
 });
 
-it('A byte order mark ahead of a JSON answer is no part of it', async () => {
+it('A byte order mark before a JSON answer is ignored', async () => {
   const { transport, said } = await connect(
     mcp({
       request: ({ rpc }, res) =>
@@ -236,7 +236,7 @@ const PACKERS = {
 } as const;
 
 it.each([...Object.entries(PACKERS), ['deflate', deflateRawSync] as const])(
-  'An answer that was encoded unasked is decoded: %s',
+  'An answer with an unrequested encoding is decoded: %s',
   async (coding, pack) => {
     const { transport, said } = await connect((seen, res) => {
       const isStream = seen.rpc.id === 1;
@@ -271,7 +271,7 @@ it.each([
   expect(await said.answerTo(0)).toEqual(result(0, {}));
 });
 
-it('A refusal that was encoded unasked is shown', async () => {
+it('A refusal with an unrequested encoding is decoded', async () => {
   const { transport } = await connect((_seen, res) => {
     res.writeHead(500, { 'content-encoding': 'gzip' });
     res.end(gzipSync('no room'));
@@ -280,7 +280,7 @@ it('A refusal that was encoded unasked is shown', async () => {
   expect((await failureOf(transport.send(INITIALIZE))).failure.http).toMatchObject({ bodyStart: 'no room' });
 });
 
-it('An encoded answer that is cut does not count as one', async () => {
+it('A truncated encoded answer is not an answer', async () => {
   const { transport } = await connect((seen, res) => {
     res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     res.end(gzipSync(JSON.stringify(result(seen.rpc.id, { text: 'x'.repeat(90) }))).subarray(0, -20));
@@ -290,7 +290,7 @@ it('An encoded answer that is cut does not count as one', async () => {
 });
 
 it.each([200, 500])(
-  'A body in an encoding that is not known is named, and not shown: HTTP %i',
+  'A body with an unknown encoding is reported by name, and not shown: HTTP %i',
   async (status) => {
     const { transport } = await connect((_seen, res) => {
       res.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'compress' });
@@ -298,12 +298,12 @@ it.each([200, 500])(
     });
     await transport.start();
     const { failure } = await failureOf(transport.send(INITIALIZE));
-    expect(failure.message).toContain("the content encoding 'compress'");
+    expect(failure.message).toContain("'compress'");
     expect(failure.message).not.toContain('\ufffd');
   },
 );
 
-it('An event stream in an encoding that is not known is named, though it does not end', async () => {
+it('An event stream with an unknown encoding is reported by name, even if it does not end', async () => {
   const { clock, transport } = await connect((_seen, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'compress' });
     res.write(gzipSync(event(result(0, {}))));
@@ -314,10 +314,10 @@ it('An event stream in an encoding that is not known is named, though it does no
   await clock.advance(NO_END_MS);
   const { failure } = await refused;
   expect(failure.code).toBe('http-not-mcp');
-  expect(failure.message).toContain("the content encoding 'compress'");
+  expect(failure.message).toContain("'compress'");
 });
 
-it('An event stream whose encoding is none is read', async () => {
+it("An event stream with the encoding 'none' is read", async () => {
   const { transport, said } = await connect((seen, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'none' });
     res.end(event(result(seen.rpc.id, {})));
@@ -327,7 +327,7 @@ it('An event stream whose encoding is none is read', async () => {
   expect(await said.answerTo(0)).toEqual(result(0, {}));
 });
 
-it('An event stream that a given fetch has decoded is read', async () => {
+it('An event stream that the given fetch has decoded is read', async () => {
   const { transport, said } = await connect(
     (seen, res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
@@ -341,12 +341,12 @@ it('An event stream that a given fetch has decoded is read', async () => {
 });
 
 it.each([
-  ['ERR_TLS_CERT_ALTNAME_INVALID', false, 'another name'],
-  ['CERT_HAS_EXPIRED', false, 'not valid at this time'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', false, 'name'],
+  ['CERT_HAS_EXPIRED', false, 'time'],
   ['CERT_UNTRUSTED', false, 'NODE_EXTRA_CA_CERTS'],
-  ['HPE_INVALID_CONSTANT', true, 'not valid HTTP'],
+  ['HPE_INVALID_CONSTANT', true, 'HTTP'],
   ['HPE_HEADER_OVERFLOW', true, '--max-http-header-size'],
-])('What no reply came for has a hint that fits: %s', (code, connected, hint) => {
+])('A failed connection has a matching hint: %s', (code, connected, hint) => {
   const { failure } = notReached(
     new NetworkError(code, connected, undefined),
     parseAddress('https://a.example/mcp'),
@@ -355,15 +355,15 @@ it.each([
   expect(failure.hint).toContain(hint);
 });
 
-it.each([302, 307])('A redirect that goes round in a circle is told as one: %i', async (status) => {
+it.each([302, 307])('A redirect loop is reported as such: %i', async (status) => {
   const { transport } = await connect(refuse(status, '', { location: '/mcp' }));
   await transport.start();
   const { failure } = await failureOf(transport.send(INITIALIZE));
-  expect(failure.message).toMatch(/redirects .*too often/);
+  expect(failure.message).toMatch(/too often/);
   expect(failure.message).not.toContain('not followed');
 });
 
-it('A page that refuses is shown without its tags, scripts and styles', async () => {
+it('An error page is shown without its tags, scripts and styles', async () => {
   const page = `<!DOCTYPE html><html><head><title>Not here</title><style>p { color: red }</style><script>track('x')</script></head>
     <body><!-- old --><p class="a">Ask the <b>desk</b>.</p></body></html>`;
   const { transport } = await connect((_seen, res) => {

@@ -1,4 +1,4 @@
-/** A key and a certificate for `localhost` that nobody trusts. For these tests only. */
+/** A self-signed key and certificate for `localhost`. For these tests only. */
 
 export const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgmwBsEcCZyI0gVoAU

@@ -24,7 +24,7 @@ describe('An address', () => {
     expect(shownText('nonsense')).toBeUndefined();
   });
 
-  it('keeps user and password out of what is requested, even where they are oddly written', () => {
+  it('keeps user and password out of the requested URL, even if they are badly encoded', () => {
     const { url, headers } = parseAddress('http://an%na:p%40ss@host.example/mcp?q=1#frag');
     expect(url.href).toBe('http://host.example/mcp?q=1');
     expect(headers['authorization']).toBe(`Basic ${Buffer.from('an%na:p@ss').toString('base64')}`);

@@ -1,4 +1,4 @@
-/** How a session ends: by the server, by its vanishing, and by us; and that nothing of it is left. */
+/** How a session ends: by the server, because the server is gone, or by the client; and that nothing is left. */
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { classify } from '../../../../machines/policy/failure.js';
@@ -29,7 +29,7 @@ const GONE = refuse(
 );
 
 describe('A session that the server no longer knows', () => {
-  it('ends: the request is rejected as not done, and onclose comes after that', async () => {
+  it('ends: the request is rejected as not executed, and onclose comes after that', async () => {
     const { server, transport, said } = await connect(mcp({ sessionId: 's-1', request: GONE }));
     await open(transport);
     const order: string[] = [];
@@ -50,7 +50,7 @@ describe('A session that the server no longer knows', () => {
     expect(server.seen.filter(isDelete)).toHaveLength(0);
   });
 
-  it('lets the other requests in flight learn the same by themselves', async () => {
+  it('waits for the other requests in flight to be refused, too', async () => {
     const held: (() => void)[] = [];
     const { server, transport, said } = await connect(
       mcp({ sessionId: 's-1', request: (seen, res) => void held.push(() => GONE(seen, res)) }),
@@ -69,7 +69,7 @@ describe('A session that the server no longer knows', () => {
     expect(server.seen.filter(({ rpc }) => rpc.id === 4)).toHaveLength(0);
   });
 
-  it('does not wait longer than half a second for them', async () => {
+  it('waits for them no longer than half a second', async () => {
     const { server, clock, transport, said } = await connect(
       mcp({ sessionId: 's-1', request: (seen, res) => (seen.rpc.id === 1 ? hang : GONE)(seen, res) }),
     );
@@ -85,7 +85,7 @@ describe('A session that the server no longer knows', () => {
   });
 
   it.each([404, 400])(
-    'is noticed without a call when the listening stream cannot be opened again (%i)',
+    'is noticed without a call if the listening stream cannot be reopened (%i)',
     async (status) => {
       let streams = 0;
       const { clock, transport, said } = await connect(
@@ -106,7 +106,7 @@ describe('A session that the server no longer knows', () => {
     },
   );
 
-  it('is noticed even if the server had held the reply to the first GET back', async () => {
+  it('is noticed even if the server had delayed the reply to the first GET', async () => {
     const held: (() => void)[] = [];
     const { server, clock, transport, said } = await connect(
       mcp({
@@ -151,8 +151,8 @@ describe('A session that the server no longer knows', () => {
   });
 });
 
-describe('A server that vanishes', () => {
-  it('is noticed without a call: the stream breaks and cannot be opened twice', async () => {
+describe('A server that disappears', () => {
+  it('is noticed without a call: the stream breaks and cannot be reopened twice', async () => {
     const { server, clock, transport, said } = await connect(
       mcp({ sessionId: 's-1', listen: (_seen, res) => void openStream(res) }),
     );
@@ -185,7 +185,7 @@ describe('A server that vanishes', () => {
     expect(first).toMatchObject({ written: false, failure: { code: 'address-refused' } });
     await clock.advance(0);
     await failureOf(transport.send(request(2, 'tools/call')));
-    // Whoever ends the session now must not take the second call for one that was sent.
+    // If the session ends now, the second call must not count as sent.
     expect(said.unreachable.map(({ count }) => count)).toEqual([1]);
     await clock.advance(0);
     expect(said.unreachable.map(({ count }) => count)).toEqual([1, 2]);
@@ -211,7 +211,7 @@ describe('A server that vanishes', () => {
     expect(failures.map(({ written }) => written)).toEqual(Array.from({ length: 10 }, () => false));
   });
 
-  it('and comes back in time is not mourned', async () => {
+  it('has no effect on the session if it comes back in time', async () => {
     const handle = mcp({
       listen: (_seen, res) =>
         void openStream(res).write(event({ jsonrpc: '2.0', method: 'notifications/hello' })),
@@ -248,14 +248,14 @@ describe('close()', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('sends no DELETE where there is no session', async () => {
+  it('sends no DELETE if there is no session', async () => {
     const { server, transport } = await connect(mcp());
     await open(transport);
     await transport.close();
     expect(server.seen.filter(isDelete)).toHaveLength(0);
   });
 
-  it.each([405, 404])('is content with %i to the DELETE', async (status) => {
+  it.each([405, 404])('accepts %i as the reply to the DELETE', async (status) => {
     const { transport, said } = await connect(mcp({ sessionId: 's-1', remove: refuse(status) }));
     await open(transport);
     await said.until(() => said.notices.length === 1);
@@ -263,7 +263,7 @@ describe('close()', () => {
     expect(said.notices.map(({ kind }) => kind)).toEqual(['no-listening-stream']);
   });
 
-  it('only notices a DELETE that fails', async () => {
+  it('reports a DELETE that fails only as a notice', async () => {
     const { transport, said } = await connect(
       mcp({ sessionId: 's-1', remove: refuse(500, 'harbour closed') }),
     );
@@ -287,7 +287,7 @@ describe('close()', () => {
     await server.idle();
   });
 
-  it('is hurried by kill()', async () => {
+  it('is sped up by kill()', async () => {
     const { server, transport, said } = await connect(mcp({ sessionId: 's-1', remove: hang }));
     await open(transport);
     const closing = transport.close();
@@ -298,7 +298,7 @@ describe('close()', () => {
     await server.idle();
   });
 
-  it('rejects what still waits, and aborts open streams without a word', async () => {
+  it('rejects waiting requests, and aborts open streams without a report', async () => {
     const { server, transport, said } = await connect(
       mcp({
         sessionId: 's-1',
@@ -315,7 +315,7 @@ describe('close()', () => {
     await server.idle();
   });
 
-  it('tells what never had a connection from what may have arrived', async () => {
+  it('distinguishes messages that were never sent from those that may have arrived', async () => {
     const { server, transport } = await connect(mcp({ request: hang }));
     await open(transport);
     const arrived = failureOf(transport.send(request(1, 'tools/call')));
@@ -336,7 +336,7 @@ describe('close()', () => {
     expect(await never).toMatchObject({ written: false, failure: { code: 'connection-lost' } });
   });
 
-  it('ends pauses, too', async () => {
+  it('ends delays, too', async () => {
     const { clock, transport } = await connect(
       mcp({
         listen: (_seen, res) => void openStream(res).end(),
@@ -351,7 +351,7 @@ describe('close()', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('is not held up by a reply that nobody reads', async () => {
+  it('is not blocked by a reply that nobody reads', async () => {
     const endless: Handler = (_seen, res) => void res.writeHead(202).write('...');
     const { server, transport, said } = await connect(
       mcp({ accept: endless, remove: endless, sessionId: 's-1' }),
@@ -370,11 +370,11 @@ describe('close()', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('survives callbacks that throw', async () => {
+  it('works if callbacks throw', async () => {
     const { transport } = await connect(
       mcp({ sessionId: 's-1', listen: (_seen, res) => void openStream(res) }),
     );
-    const told: string[] = [];
+    const reported: string[] = [];
     const bad = (): never => {
       throw new Error('host bug');
     };
@@ -383,11 +383,11 @@ describe('close()', () => {
       onclose: bad,
       onactivity: bad,
       onnotice: bad,
-      onerror: (error: Error) => told.push(error.message),
+      onerror: (error: Error) => reported.push(error.message),
     });
     await open(transport);
     await transport.close();
-    expect(new Set(told)).toEqual(new Set(['host bug']));
+    expect(new Set(reported)).toEqual(new Set(['host bug']));
   });
 });
 
@@ -404,7 +404,7 @@ describe('kill()', () => {
     await server.idle();
   });
 
-  it('ends a connection attempt that never gets anywhere', async () => {
+  it('ends a connection attempt that never succeeds', async () => {
     const { transport } = await connect(hang);
     await transport.start();
     const stuck = failureOf(transport.send(notification('notifications/x')));
@@ -414,7 +414,7 @@ describe('kill()', () => {
 });
 
 describe('A request that breaks', () => {
-  it('is a reason to ask whether the server is there, unless the caller gave it up', async () => {
+  it('raises a suspicion, unless the caller aborted it', async () => {
     const ways: Record<string, Handler> = { cut: (_seen, res) => void res.destroy(), refuse: refuse(503) };
     const { transport } = await connect(
       mcp({
@@ -436,10 +436,10 @@ describe('A request that breaks', () => {
   });
 
   it.each<[string, Handler]>([
-    ['gets 502 of a gateway', refuse(502)],
+    ['gets 502 from a gateway', refuse(502)],
     ['breaks', (_seen, res) => void res.destroy()],
     ['is answered with a stream that ends empty', (_seen, res) => void openStream(res).end()],
-  ])('is no further reason to ask where asking itself %s', async (_title, treat) => {
+  ])('raises no suspicion if it is a ping that %s', async (_title, treat) => {
     const { transport, said } = await connect(mcp({ request: treat }));
     await open(transport);
     await transport.send(request(1, 'ping')).then(

@@ -1,4 +1,4 @@
-/** What the requests of a session make of their credentials, beside what `transports/http` proves of them. */
+/** How the requests of a session handle their credentials, apart from the tests of authorization. */
 import { describe, expect, it } from 'vitest';
 import type { HttpAuth, StepUp } from '../../../../src/transports/http/session-requests.js';
 import { TransportError } from '../../../../src/failures/transport-error.js';
@@ -12,7 +12,7 @@ const connect = useHttpFixture();
 
 const CHALLENGE = 'Bearer error="insufficient_scope", scope="sail"';
 
-/** Lets in everybody, and to its tools nobody but the token `wide`. */
+/** Admits everybody, but to its tools only the token `wide`. */
 function narrow(): Handler {
   const inside = mcp({ sessionId: 's-1' });
   const refused = refuse(403, 'no', { 'www-authenticate': CHALLENGE });
@@ -37,7 +37,7 @@ function authOf(stepUp: StepUp) {
   return { auth, asked };
 }
 
-describe('a request that is refused for want of scope', () => {
+describe('a request that is refused because of a missing scope', () => {
   it('is repeated once with the new token.', async () => {
     const { auth, asked } = authOf('renewed');
     const { server, transport, said } = await connect(narrow(), { auth });
@@ -48,7 +48,7 @@ describe('a request that is refused for want of scope', () => {
     expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(2);
   });
 
-  it('fails unsent as one that needs a person, and ends the session.', async () => {
+  it('fails as not sent if it needs a person, and ends the session.', async () => {
     const { auth } = authOf('sign-in');
     const { transport, said } = await connect(narrow(), { auth });
     await open(transport);
@@ -61,7 +61,7 @@ describe('a request that is refused for want of scope', () => {
     expect(transport.ended).toEqual(error.failure);
   });
 
-  it('fails as it is where no scope would help, and the session goes on.', async () => {
+  it('fails without further action if no scope would help, and the session continues.', async () => {
     const { auth } = authOf('hopeless');
     const { transport, said } = await connect(narrow(), { auth });
     await open(transport);
@@ -71,7 +71,7 @@ describe('a request that is refused for want of scope', () => {
     expect(said.messages).toHaveLength(2);
   });
 
-  it('is no matter of scope where there is only a fixed header.', async () => {
+  it('is an ordinary refusal if there is only a fixed header.', async () => {
     const { transport } = await connect(narrow(), { headers: { authorization: 'Bearer narrow' } });
     await open(transport);
     expect((await failureOf(transport.send(request(1, 'tools/call')))).failure.code).toBe('http-status');
@@ -79,7 +79,7 @@ describe('a request that is refused for want of scope', () => {
 });
 
 describe('the source of the tokens', () => {
-  it('is told when the token it has renewed is refused as well.', async () => {
+  it('gets a report if the token it has renewed is refused as well.', async () => {
     const refused: unknown[] = [];
     let count = 1;
     const auth: HttpAuth = {
@@ -94,7 +94,7 @@ describe('the source of the tokens', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('says itself what it means when it fails.', async () => {
+  it('determines the failure if it fails with one.', async () => {
     const down = new TransportError({
       code: 'address-refused',
       message: 'The authorization server is away.',

@@ -1,4 +1,4 @@
-/** What a server does not reply to, or does not finish, costs sockets for some seconds and no longer (S5). */
+/** Missing or unfinished replies of a server take sockets for some seconds only. */
 import { describe, expect, it } from 'vitest';
 import { createSseTransport } from '../../../../src/transports/http/sse.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -18,7 +18,7 @@ const isCall = ({ rpc }: Seen): boolean => rpc.method === 'tools/call';
 const isCancellation = ({ rpc }: Seen): boolean => rpc.method === 'notifications/cancelled';
 const hang: Handler = () => {};
 
-/** As fast as the client takes it. */
+/** As fast as the client reads it. */
 const endless: Handler = (_seen, res) => {
   res.writeHead(202);
   const more = Buffer.alloc(64 * 1024);
@@ -29,8 +29,8 @@ const endless: Handler = (_seen, res) => {
   fill();
 };
 
-describe('A server that takes what it gets and says nothing', () => {
-  it('gives no sign of life over streamable HTTP, but for its first reply and where it refuses', async () => {
+describe('A server that accepts requests and never answers', () => {
+  it('gives no sign of life over streamable HTTP, except with its first reply and with a refusal', async () => {
     const { transport, said } = await connect(
       mcp({
         listen: (_seen, res) => void openStream(res),
@@ -51,7 +51,7 @@ describe('A server that takes what it gets and says nothing', () => {
     expect(said.activity).toBe(activity + 1);
   });
 
-  it('is there, as its first reply tells before there is an answer', async () => {
+  it('is known to be alive from its first reply, before there is an answer', async () => {
     const { transport, said } = await connect(mcp({ initialize: (_seen, res) => void openStream(res) }));
     await transport.start();
     await transport.send(INITIALIZE);
@@ -73,8 +73,8 @@ describe('A server that takes what it gets and says nothing', () => {
   });
 });
 
-describe('A server that takes neither a call nor its cancellation', () => {
-  it('keeps the socket of the call for two seconds more, that of the cancellation for ten', async () => {
+describe('A server that replies neither to a call nor to its cancellation', () => {
+  it('keeps the socket of the call for two more seconds, and that of the cancellation for ten', async () => {
     const { server, clock, transport } = await connect(
       mcp({ request: hang, accept: (seen, res) => (isCancellation(seen) ? hang : refuse(202))(seen, res) }),
     );
@@ -82,18 +82,18 @@ describe('A server that takes neither a call nor its cancellation', () => {
     const call = failureOf(transport.send(request(1, 'tools/call')));
     const [arrived] = await server.arrived(isCall);
     const cancelling = failureOf(transport.send(notification('notifications/cancelled', { requestId: 1 })));
-    const [told] = await server.arrived(isCancellation);
+    const [cancelled] = await server.arrived(isCancellation);
     await clock.advance(CANCELLATION_MS);
     expect(await call).toMatchObject({ written: true });
     await arrived?.over;
     await clock.advance(REPLY_MS - CANCELLATION_MS);
     expect(await cancelling).toMatchObject({ written: true, failure: { code: 'connection-lost' } });
-    await told?.over;
+    await cancelled?.over;
     expect(transport.ended).toBeUndefined();
     expect(clock.pending).toEqual([]);
   });
 
-  it('costs a bounded number of sockets, however many calls are given up', async () => {
+  it('takes a limited number of sockets, however many calls are cancelled', async () => {
     const { server, clock, transport } = await connect(
       mcp({
         request: (seen, res) => (isCall(seen) ? hang : echo)(seen, res),
@@ -128,7 +128,7 @@ describe('A reply that nobody reads', () => {
   it.each<[string, Handler]>([
     ['never ends', (_seen, res) => void res.writeHead(202).write('...')],
     ['is an event stream without events', (_seen, res) => void openStream(res)],
-  ])('is cut after some seconds where it %s', async (_, accept) => {
+  ])('is cut after some seconds if it %s', async (_, accept) => {
     const { server, clock, transport } = await connect(mcp({ accept }));
     await open(transport);
     const [taken] = await server.arrived(({ rpc }) => rpc.method === 'notifications/initialized');
@@ -138,7 +138,7 @@ describe('A reply that nobody reads', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('is cut at once where there is no end to it, however fast it comes', async () => {
+  it('is cut at once if it never ends, however fast it comes', async () => {
     const { server, clock, transport } = await connect(mcp({ accept: endless }));
     await open(transport);
     const [taken] = await server.arrived(({ rpc }) => rpc.method === 'notifications/initialized');
@@ -147,7 +147,7 @@ describe('A reply that nobody reads', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('is cut where it redirects, too', async () => {
+  it('is cut even if it is a redirect', async () => {
     const { server, clock, transport } = await connect((seen, res) => {
       if (seen.path === '/mcp/') mcp()(seen, res);
       else res.writeHead(307, { location: '/mcp/' }).write('...');
@@ -159,7 +159,7 @@ describe('A reply that nobody reads', () => {
     expect(transport.ended).toBeUndefined();
   });
 
-  it('leaves its socket to the next message where it is short', async () => {
+  it('leaves its socket for the next message if it is short', async () => {
     const { server, clock, transport } = await connect(
       mcp({ accept: (_seen, res) => void res.writeHead(202).end('Accepted') }),
     );
@@ -173,7 +173,7 @@ describe('A reply that nobody reads', () => {
   });
 });
 
-it('Notifications that get no reply hold up no request, and are let out 64 at a time', async () => {
+it('Notifications without a reply block no request, and are sent 64 at a time', async () => {
   const isNotice = ({ rpc }: Seen): boolean => rpc.method === 'notifications/x';
   const { server, clock, transport, said } = await connect(
     mcp({ accept: (seen, res) => (isNotice(seen) ? hang : refuse(202))(seen, res) }),

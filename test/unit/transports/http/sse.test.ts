@@ -19,7 +19,7 @@ const fixture = useHttpFixture();
 const connect = (handle: Handler, options: Partial<HttpTransportOptions> = {}): Promise<Fixture> =>
   fixture(handle, { ...options, create: createSseTransport });
 
-/** A correct server that answers on its one stream. `post` may replace what it does with a message. */
+/** A correct server that answers on its one stream. `post` may replace its handling of messages. */
 function sse(post?: Handler): Handler & { stream?: Parameters<Handler>[1] } {
   const handle: Handler & { stream?: Parameters<Handler>[1] } = (seen, res) => {
     if (seen.method === 'GET') {
@@ -37,7 +37,7 @@ function sse(post?: Handler): Handler & { stream?: Parameters<Handler>[1] } {
 }
 
 describe('The SSE transport', () => {
-  it('starts when the server has named an address, and posts there', async () => {
+  it('starts once the server has sent an endpoint, and posts there', async () => {
     const { server, transport, said } = await connect(sse(), {
       headers: { Authorization: 'Bearer harbour-key-1' },
     });
@@ -74,19 +74,19 @@ describe('The SSE transport', () => {
       'http-not-mcp',
       /text\/html.*Sign in/,
     ],
-    ['a stream that ends', (_seen, res) => void openStream(res).end(), 'connection-lost', /before it named/],
+    ['a stream that ends', (_seen, res) => void openStream(res).end(), 'connection-lost', /ended|before/],
     ['a stream that is cut', (_seen, res) => void openStream(res).destroy(), 'connection-lost', /broke/],
-  ])('does not start on %s, and leaves nothing', async (_, handle, code, told) => {
+  ])('does not start if it gets %s, and leaves nothing', async (_, handle, code, cause) => {
     const { server, transport, said } = await connect(handle);
     const { failure } = await failureOf(transport.start());
     expect(failure.code).toBe(code);
-    expect(failure.message).toMatch(told);
+    expect(failure.message).toMatch(cause);
     await server.idle();
     expect(said.closes).toBe(0);
     expect(transport.ended).toBeUndefined();
   });
 
-  it('ends at close() although its stream names no address', async () => {
+  it('ends at close() although its stream sends no endpoint', async () => {
     const { server, transport } = await connect((_seen, res) => void openStream(res));
     const starting = failureOf(transport.start());
     await server.arrived(() => true);
@@ -95,7 +95,7 @@ describe('The SSE transport', () => {
     await server.idle();
   });
 
-  it('is over when the stream ends', async () => {
+  it('ends with its stream', async () => {
     const handle = sse();
     const { transport, said, server } = await connect(handle);
     await open(transport);
@@ -108,13 +108,13 @@ describe('The SSE transport', () => {
     await server.idle();
   });
 
-  it('is over when the stream is cut', async () => {
+  it('ends if its stream is cut', async () => {
     const handle = sse();
     const { transport, said } = await connect(handle);
     await open(transport);
     handle.stream?.destroy();
     await said.closed;
-    expect(transport.ended?.message).toMatch(/broke off/);
+    expect(transport.ended).toMatchObject({ code: 'connection-lost' });
   });
 
   it('rejects a message that is refused', async () => {
@@ -125,7 +125,7 @@ describe('The SSE transport', () => {
     expect(transport.ended).toBeUndefined();
   });
 
-  it('treats a refusal that carries the id of its request as the answer', async () => {
+  it('treats a refusal with the id of its request as the answer', async () => {
     const error = { code: -32_602, message: 'no such berth' };
     const handle = sse((seen, res) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error });
@@ -140,7 +140,7 @@ describe('The SSE transport', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('reports the status that refuses the first message, whatever is in the body', async () => {
+  it('reports the status that refuses the first message, whatever its body is', async () => {
     const error = { code: -32_000, message: 'Too many requests' };
     const { transport, said } = await connect(
       sse((seen, res) =>
@@ -158,8 +158,8 @@ describe('The SSE transport', () => {
 
   it.each<[string, Handler, string]>([
     ['breaks', (_seen, res) => void res.destroy(), 'connection-lost'],
-    ['gets 502 of a gateway', refuse(502, 'nobody there'), 'http-status'],
-  ])('gives a reason to ping if a request %s', async (_title, treat, code) => {
+    ['gets 502 from a gateway', refuse(502, 'nobody there'), 'http-status'],
+  ])('raises a suspicion if a request %s', async (_title, treat, code) => {
     const { transport, said } = await connect(
       sse((seen, res) => (seen.rpc.method === 'tools/call' ? treat : refuse(202))(seen, res)),
     );
@@ -170,7 +170,7 @@ describe('The SSE transport', () => {
     expect(transport.ended).toBeUndefined();
   });
 
-  it('gives no reason to ping if a ping failed', async () => {
+  it('raises no suspicion if a ping failed', async () => {
     const { transport, said } = await connect(
       sse((seen, res) => refuse(seen.rpc.method === 'ping' ? 502 : 202)(seen, res)),
     );
@@ -181,8 +181,8 @@ describe('The SSE transport', () => {
 
   it.each([
     [404, 'session-expired', 'has lost the session of its stream'],
-    [401, 'auth-required', 'takes the credentials no longer'],
-  ])('is over when a later message is answered with %i (%s): the server %s', async (status, code) => {
+    [401, 'auth-required', 'no longer accepts the credentials'],
+  ])('ends if a later message is answered with %i (%s): the server %s', async (status, code) => {
     let posts = 0;
     const { transport, said } = await connect(
       sse((seen, res) => {
@@ -217,7 +217,7 @@ describe('The SSE transport', () => {
     expect(said.messages).toHaveLength(2);
   });
 
-  it('lets go of a POST that gets no reply once its request has been answered, and the call has its result', async () => {
+  it('closes a POST without a reply once its request has been answered, and the call has its result', async () => {
     const handle = sse((seen, res) => {
       if (seen.rpc.method !== 'tools/call') res.writeHead(202).end();
       else handle.stream?.write(event(result(seen.rpc.id, {})));
@@ -235,7 +235,7 @@ describe('The SSE transport', () => {
     expect(transport.ended).toBeUndefined();
   });
 
-  it('lets go of a POST whose request was cancelled, though the cancellation gets no reply either', async () => {
+  it('closes a POST whose request was cancelled, even if the cancellation gets no reply either', async () => {
     const { server, clock, transport } = await connect(
       sse((seen, res) => {
         if (seen.rpc.method === 'initialize') res.writeHead(202).end();

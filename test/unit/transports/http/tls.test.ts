@@ -31,7 +31,7 @@ describe('A server behind TLS', () => {
     await closed;
   });
 
-  it('with an untrusted certificate is refused, with a hint, and nothing was sent', async () => {
+  it('is refused if its certificate is untrusted, with a hint, and nothing was sent', async () => {
     const transport = createStreamableHttpTransport({ url, clock: systemClock, stop: { deleteMs: 0 } });
     await transport.start();
     const { failure, written } = await failureOf(transport.send(INITIALIZE));
@@ -42,7 +42,7 @@ describe('A server behind TLS', () => {
     await transport.close();
   });
 
-  it('that is trusted is used, and a later break is reported as one', async () => {
+  it('is used if it is trusted, and a later break is reported as such', async () => {
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     const transport = createStreamableHttpTransport({ url, clock: systemClock, stop: { deleteMs: 0 } });
     const said = record(transport);

@@ -19,7 +19,7 @@ const host = {
 };
 
 describe('the environment of a server', () => {
-  it('holds what programs need to find their way, and no secret of the host', () => {
+  it('contains common variables that programs need, and no secrets of the host', () => {
     const {
       AWS_SECRET_ACCESS_KEY: _,
       OPENAI_API_KEY: __,
@@ -30,32 +30,32 @@ describe('the environment of a server', () => {
     expect(childEnvironment(host, {}, false, 'linux')).toEqual(harmless);
   });
 
-  it("holds the entry's own variables, which win over the host's", () => {
+  it("contains the entry's own variables, which override those of the host", () => {
     const env = childEnvironment(host, { HOME: '/srv', API_KEY: 'k' }, false, 'linux');
     expect(env).toMatchObject({ HOME: '/srv', API_KEY: 'k', PATH: '/usr/bin' });
   });
 
-  it('holds the host variables that the entry names besides', () => {
+  it('contains additional host variables that the entry names', () => {
     const env = childEnvironment(host, {}, ['OPENAI_API_KEY', 'MISSING'], 'linux');
     expect(env).toMatchObject({ OPENAI_API_KEY: 'secret', PATH: '/usr/bin' });
     expect(env).not.toHaveProperty('AWS_SECRET_ACCESS_KEY');
     expect(env).not.toHaveProperty('MISSING');
   });
 
-  it('holds all of the host only where the entry asks for it', () => {
+  it('contains all variables of the host only if the entry says so', () => {
     expect(childEnvironment(host, {}, true, 'linux')).toMatchObject({ NODE_OPTIONS: '--inspect' });
   });
 
-  it('never hands on an exported shell function', () => {
+  it('never contains an exported shell function', () => {
     const shell = { TERM: '() { :; }', 'BASH_FUNC_x%%': '() { :; }' };
     expect(childEnvironment(shell, {}, true, 'linux')).toEqual({});
   });
 
-  it('does not know a lower-case variable by its upper-case name outside Windows', () => {
+  it('is case-sensitive outside Windows', () => {
     expect(childEnvironment({ path: '/x', home: '/y' }, {}, false, 'linux')).toEqual({});
   });
 
-  it('compares names without regard to case on Windows, and never gives one name twice', () => {
+  it('is not case-sensitive on Windows, and never has one name twice', () => {
     const windows = {
       Path: 'C:\\bin',
       SystemRoot: 'C:\\Windows',

@@ -13,8 +13,8 @@ afterEach(() => vi.restoreAllMocks());
 const [NAMESPACE, , , TOKEN] = ownMark()!.split('-');
 const markOf = (pid: number, start = statOf(pid)!.start): string => `${NAMESPACE}-${pid}-${start}-${TOKEN}`;
 
-/** A process that is over: its number, and the time it had started. */
-async function deadOne(): Promise<{ pid: number; start: string }> {
+/** A process that has ended: its id and its start time. */
+async function deadProcess(): Promise<{ pid: number; start: string }> {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' });
   const pid = child.pid!;
   const { start } = statOf(pid)!;
@@ -23,24 +23,24 @@ async function deadOne(): Promise<{ pid: number; start: string }> {
   return { pid, start };
 }
 
-describe('the mark of a host', () => {
-  it('is the same for all its servers, and names the host', () => {
+describe('the owner mark of a host', () => {
+  it('is the same for all its servers, and identifies the host', () => {
     expect(ownMark()).toBe(ownMark());
     expect(ownMark()).toMatch(new RegExp(`^\\d+-${process.pid}-\\d+-[0-9a-f]{32}$`));
   });
 
-  it('proves nothing against a host that lives', async () => {
+  it('never says that a live host is dead', async () => {
     const { pid } = await plant('exec sleep 60');
     expect([ownMark()!, markOf(pid)].map(isOfDeadHost)).toEqual([false, false]);
   });
 
-  it('proves that a host is dead whose number nobody has, or somebody who started at another time', async () => {
-    const { pid, start } = await deadOne();
+  it('says that a host is dead if its id is unused, or is used by a process with another start time', async () => {
+    const { pid, start } = await deadProcess();
     expect(isOfDeadHost(markOf(pid, start))).toBe(true);
     expect(isOfDeadHost(markOf(process.pid, '1'))).toBe(true);
   });
 
-  it('proves it of a host that has ended and was not collected', async () => {
+  it('says that a host is dead if it has ended but was not reaped', async () => {
     const { printed } = await plant(
       'sh -c \'until [ "$(ps -o comm= -p $PPID)" = sleep ]; do sleep 0.02; done\' & echo $!; exec sleep 60',
       1,
@@ -50,16 +50,16 @@ describe('the mark of a host', () => {
     expect(isOfDeadHost(markOf(pid))).toBe(true);
   });
 
-  it('proves nothing about a host whom only the kernel knows, as where /proc hides the processes of others', async () => {
-    const { pid, start } = await deadOne();
+  it('says nothing about a host that only the kernel knows, for example if /proc hides processes of other users', async () => {
+    const { pid, start } = await deadProcess();
     vi.spyOn(process, 'kill').mockImplementation(() => {
       throw Object.assign(new Error('not permitted'), { code: 'EPERM' });
     });
     expect(isOfDeadHost(markOf(pid, start))).toBe(false);
   });
 
-  it('proves nothing where the numbers of another namespace are meant, or no host is named', async () => {
-    const { pid, start } = await deadOne();
+  it('says nothing about ids of another namespace, or if it is invalid', async () => {
+    const { pid, start } = await deadProcess();
     const mark = markOf(pid, start);
     const others = [`1${mark}`, `${mark}0`, mark.slice(0, -1), '', 'yes', '1-2-3-4', `${NAMESPACE}-0-0-x`];
     expect(others.filter(isOfDeadHost)).toEqual([]);

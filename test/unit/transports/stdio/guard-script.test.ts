@@ -38,7 +38,7 @@ interface Setting {
   readonly path?: string | undefined;
 }
 
-/** A guard, the pipe that a host would hold, and its end. */
+/** A guard, the pipe that a host would hold, and the end of the guard. */
 function startScript({ mark = '', proc = '/proc', shell = ['sh'], path = process.env['PATH'] }: Setting): {
   stdin: Writable;
   pid: number;
@@ -53,16 +53,16 @@ function startScript({ mark = '', proc = '/proc', shell = ['sh'], path = process
   return { stdin: child.stdin, pid: child.pid!, ended: once(child, 'exit') };
 }
 
-/** Says this to a guard and lets go of it, as a host that dies. */
-async function guarded(said: string, setting: Setting = {}): Promise<void> {
+/** Sends text to a guard and closes its pipe, like a host that dies. */
+async function guarded(input: string, setting: Setting = {}): Promise<void> {
   const { stdin, ended } = startScript(setting);
-  stdin.end(said);
+  stdin.end(input);
   expect(await ended).toEqual([0, null]);
 }
 
-describe('what a guard ends when its pipe breaks', () => {
+describe('when its pipe breaks, a guard', () => {
   it.each(SHELLS.map((shell) => [shell.join(' '), shell] as const))(
-    'is every group on its list, deaf ones and helpers outside of it included, and nothing else (%s)',
+    'ends every group on its list, including unresponsive members and helpers outside the group, and nothing else (%s)',
     async (_, shell) => {
       const deaf = await plant(DEAF_PAIR, 1);
       const left = await plant(
@@ -77,14 +77,14 @@ describe('what a guard ends when its pipe breaks', () => {
     },
   );
 
-  it('is the rest of a group whose leader is dead', async () => {
+  it('ends the rest of a group whose leader is dead', async () => {
     const { child, pid, printed } = await plant('sleep 60 & echo $!', 1);
     if (child.exitCode === null) await once(child, 'exit');
     await guarded(`+ ${pid}\n`);
     await expectGone(printed);
   });
 
-  it('has the time to clean up', async () => {
+  it('gives processes time to clean up', async () => {
     const { child, pid } = await plant(
       `trap 'sleep 0.1; exit 7' TERM; echo 0; while :; do sleep 0.02; done`,
       1,
@@ -94,7 +94,7 @@ describe('what a guard ends when its pipe breaks', () => {
     expect(await exit).toEqual([7, null]);
   });
 
-  it('is whoever carries the mark, also an orphan in a session of its own', async () => {
+  it('ends all processes with the mark, even an orphan in another session', async () => {
     const marked = { TROUPE_OWNER: MARK };
     const orphan = await plant(`(setsid sh -c 'echo $$; exec sleep 60' &)`, 1, marked);
     const others = await Promise.all(
@@ -110,7 +110,7 @@ describe('what a guard ends when its pipe breaks', () => {
     expect(others.map(({ pid }) => isLiving(pid))).toEqual([true, true, true, true]);
   });
 
-  it('is the same without any other program where there is a /proc, but for the marks', async () => {
+  it('needs no other programs if there is a /proc, except for marks', async () => {
     const path = join(folder, 'bin');
     mkdirSync(path);
     symlinkSync(execFileSync('which', ['sleep'], { encoding: 'utf8' }).trim(), join(path, 'sleep'));
@@ -119,7 +119,7 @@ describe('what a guard ends when its pipe breaks', () => {
     await expectGone([deaf.pid, ...deaf.printed]);
   });
 
-  it('is the same by `ps` where there is no /proc', async () => {
+  it('uses `ps` if there is no /proc', async () => {
     const left = await plant(`setsid sh -c 'echo $$; exec sleep 60' & wait; sleep 60`, 1);
     const strange = await plant('exec sleep 60');
     await guarded(`+ ${left.pid}\n`, { proc: join(folder, 'nowhere') });
@@ -127,7 +127,7 @@ describe('what a guard ends when its pipe breaks', () => {
     expect(isLiving(strange.pid)).toBe(true);
   });
 
-  it('is nobody who only looks like a member of a group on the list', async () => {
+  it('does not end a process that only looks like a member of a group on the list', async () => {
     const victim = await plant('exec sleep 60');
     const name = `\\n1) S 1 ${victim.pid} `;
     const poser = spawn(
@@ -144,7 +144,7 @@ describe('what a guard ends when its pipe breaks', () => {
   });
 });
 
-describe('what a guard is told', () => {
+describe('the input of a guard', () => {
   it('counts only as a whole line with a plain number above one', async () => {
     const { pid } = await plant('exec sleep 60');
     const lines = [
@@ -163,15 +163,15 @@ describe('what a guard is told', () => {
     expect(isLiving(pid)).toBe(true);
   });
 
-  it('is enough without a single group: it exits at once', async () => {
+  it('may be empty: the guard exits at once', async () => {
     const began = performance.now();
     await guarded('');
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 });
 
-describe('a number that was given to somebody else', () => {
-  /** A process table whose only entry is a pipe: the guard waits there until the test has written what it reads. */
+describe('a reused process id', () => {
+  /** A process table whose only entry is a pipe: the guard waits there until the test has written the entry. */
   const writeStat = async (path: string, text: string): Promise<void> => {
     let fd: number | undefined;
     await expect.poll(() => (fd = openIfRead(path))).toBeTypeOf('number');
@@ -183,7 +183,7 @@ describe('a number that was given to somebody else', () => {
   it.each([
     ['another start time', '200', true],
     ['the same start time', '100', false],
-  ])('is told by the start time of its process: %s', async (_, startAtTheEnd, survives) => {
+  ])('is recognized by the start time of its process: %s', async (_, startAtTheEnd, survives) => {
     const { pid } = await plant('exec sleep 60');
     const proc = mkdtempSync(join(folder, 'proc-'));
     const stat = join(proc, `${pid}`, 'stat');

@@ -9,11 +9,11 @@ import { DEAF_PAIR, expectGone, isLiving, usePlants } from '../../../support/gua
 useLeakCheck();
 const plant = usePlants();
 
-/** Marks that name no host, so that other runs of the real sweep leave them alone. */
+/** Marks that identify no host, so that the sweeps of other runs ignore them. */
 const marked = (name: string): Record<string, string> => ({ TROUPE_OWNER: `${process.pid}-${name}` });
 const isOurs = (mark: string): boolean => mark.startsWith(`${process.pid}-`);
 
-it('finds each mark once, on leaders and on members of a group that has lost its leader.', async () => {
+it('finds each mark once, on leaders and on members of a group without a leader.', async () => {
   await plant('exec sleep 60', 0, marked('twice'));
   await plant('exec sleep 60', 0, marked('twice'));
   const { child, printed } = await plant('sleep 60 & echo $!', 1, marked('leaderless'));
@@ -28,7 +28,7 @@ it('finds each mark once, on leaders and on members of a group that has lost its
   expect(printed.map(isLiving)).toEqual([true]);
 });
 
-it('does not ask about its own mark.', async () => {
+it('skips its own mark.', async () => {
   await plant('exec sleep 60', 0, { TROUPE_OWNER: ownMark()! });
   await plant('exec sleep 60', 0, marked('other'));
   const asked: string[] = [];
@@ -43,7 +43,7 @@ it('does not ask about its own mark.', async () => {
   expect(asked).not.toContain(ownMark());
 });
 
-it('survives an end that cannot be brought about.', async () => {
+it('continues if a process cannot be ended.', async () => {
   await plant('exec sleep 60', 0, marked('stays'));
   let tries = 0;
   await sweep(isOurs, () => {
@@ -53,7 +53,7 @@ it('survives an end that cannot be brought about.', async () => {
   expect(tries).toBe(1);
 });
 
-it('ends whoever carries the mark, and nobody else.', async () => {
+it('ends all processes with the mark, and no others.', async () => {
   const { pid, printed } = await plant(DEAF_PAIR, 1, marked('end'));
   const other = await plant('exec sleep 60', 0, marked('other'));
   endMarked(`${process.pid}-end`);

@@ -2,25 +2,25 @@ import { describe, expect, it } from 'vitest';
 import { MessageReader } from '../../../../src/transports/stdio/message-reader.js';
 
 function read(...chunks: (string | Buffer)[]): { messages: unknown[]; noise: string[]; tooLarge: unknown[] } {
-  const heard: ReturnType<typeof read> = { messages: [], noise: [], tooLarge: [] };
+  const found: ReturnType<typeof read> = { messages: [], noise: [], tooLarge: [] };
   const reader = new MessageReader(
     {
-      message: (message) => void heard.messages.push(message),
-      noise: (line) => void heard.noise.push(line),
-      tooLarge: (bytes, id) => void heard.tooLarge.push([bytes, id]),
+      message: (message) => void found.messages.push(message),
+      noise: (line) => void found.noise.push(line),
+      tooLarge: (bytes, id) => void found.tooLarge.push([bytes, id]),
     },
     100,
   );
   for (const chunk of chunks) reader.push(Buffer.from(chunk));
   reader.end();
-  return heard;
+  return found;
 }
 
 const PING = '{"jsonrpc":"2.0","method":"ping"}';
 const ping = { jsonrpc: '2.0', method: 'ping' };
 
 describe('the message reader', () => {
-  it('ignores a byte order mark, also one that is split over two chunks', () => {
+  it('ignores a byte order mark, even one that is split over two chunks', () => {
     const mark = Buffer.from([0xef, 0xbb, 0xbf]);
     expect(read(mark.subarray(0, 1), mark.subarray(1), `${PING}\n`)).toEqual({
       messages: [ping],
@@ -41,7 +41,7 @@ describe('the message reader', () => {
     expect(read(`[${PING},${PING}]\n`).messages).toEqual([ping, ping]);
   });
 
-  it('takes a last message without a line feed', () => {
+  it('accepts a last message without a line feed', () => {
     expect(read(PING).messages).toEqual([ping]);
   });
 
@@ -56,11 +56,11 @@ describe('the message reader', () => {
     `[${PING}, {}]`,
     '{}',
     '{"jsonrpc":"1.0","method":"ping"}',
-  ])('takes %j for noise and reads on', (line) => {
+  ])('treats %j as noise and reads on', (line) => {
     expect(read(`${line}\n${PING}\n`)).toEqual({ messages: [ping], noise: [line], tooLarge: [] });
   });
 
-  it('tells the size of a message beyond the limit and the request it answers', () => {
+  it('reports the size of a message beyond the limit and the request it answers', () => {
     const answer = `{"jsonrpc":"2.0","id":7,"result":{"text":"${'x'.repeat(100)}"}}`;
     expect(read(`${answer}\n${PING}\n`)).toEqual({
       messages: [ping],

@@ -36,7 +36,7 @@ describe('cleaned text', () => {
     ['one\ttwo', 'one two'],
     ['\u009b31mred', 'red'],
     ['plain é 灯笼 🏮', 'plain é 灯笼 🏮'],
-  ])('of %j cannot steer a terminal', (raw, cleaned) => {
+  ])('of %j cannot control a terminal', (raw, cleaned) => {
     expect(cleanText(raw)).toBe(cleaned);
   });
 });

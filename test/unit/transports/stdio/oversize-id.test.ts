@@ -8,13 +8,13 @@ function excerpt(line: string): { head: string; tail: string } {
   return { head: line.slice(0, 1_024), tail: line.slice(-1_024) };
 }
 
-describe('the id of an answer of which only both ends are known', () => {
+describe('the id of a long answer of which only both ends are known', () => {
   it.each([
     ['before the result', { jsonrpc: '2.0', id: 5, result: BULK }, 5],
     ['after the result', { result: BULK, jsonrpc: '2.0', id: 5 }, 5],
-    ['last of all, as text', { jsonrpc: '2.0', result: BULK, id: 'a"b' }, 'a"b'],
+    ['at the end, as a string', { jsonrpc: '2.0', result: BULK, id: 'a"b' }, 'a"b'],
     ['of an error', { jsonrpc: '2.0', id: 0, error: { code: 1, message: 'no', data: BULK } }, 0],
-    ['of a result that is one long text', { result: 'x'.repeat(3_000), jsonrpc: '2.0', id: 5 }, 5],
+    ['of a result that is one long string', { result: 'x'.repeat(3_000), jsonrpc: '2.0', id: 5 }, 5],
   ])('is found %s', (_, message, id) => {
     expect(answeredId(excerpt(JSON.stringify(message)))).toBe(id);
     expect(answeredId(excerpt(JSON.stringify(message, null, 1).replaceAll('\n', ' ')))).toBe(id);
@@ -26,12 +26,12 @@ describe('the id of an answer of which only both ends are known', () => {
     ['a notification', { jsonrpc: '2.0', method: 'notifications/message', params: BULK }],
     ['a batch', [{ jsonrpc: '2.0', id: 5, result: BULK }]],
     ['an answer without an id', { jsonrpc: '2.0', result: BULK }],
-    ['an answer to nobody', { jsonrpc: '2.0', id: null, result: BULK }],
-  ])('is not made up for %s', (_, message) => {
+    ['an answer with a null id', { jsonrpc: '2.0', id: null, result: BULK }],
+  ])('is not invented for %s', (_, message) => {
     expect(answeredId(excerpt(JSON.stringify(message)))).toBeUndefined();
   });
 
-  it('is never an id from inside the result, whatever that holds', () => {
+  it('is never an id from inside the result, whatever the result contains', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.boolean(), (value, idFirst) => {
         const result = { value, padding: 'x'.repeat(2_000), id: 98 };
@@ -41,7 +41,7 @@ describe('the id of an answer of which only both ends are known', () => {
     );
   });
 
-  it('survives bytes that are no JSON at all', () => {
+  it('is undefined for invalid JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (head, tail) => {
         expect(() => answeredId({ head, tail })).not.toThrow();

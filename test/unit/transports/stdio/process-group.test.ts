@@ -15,7 +15,7 @@ async function shell(source: string): Promise<{ child: ChildProcess; printed: nu
   const child = spawn('sh', ['-c', source], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
   children.push(child);
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  // A table that was read before the shell started may last until now.
+  // A table that was read before the shell started may be cached until now.
   await turn();
   return { child, printed: Number(String(line)) };
 }
@@ -29,14 +29,14 @@ afterEach(async () => {
   }
 });
 
-/** Its child ends only once the shell has become a program that never asks for the ends of children. */
+/** Its child ends only once the shell has become a program that never reaps children. */
 const ZOMBIE_MAKER =
   'sh -c \'until [ "$(ps -o comm= -p $PPID)" = sleep ]; do sleep 0.02; done\' & echo $!; exec sleep 60';
 
 const lists = (pid: number): boolean | undefined => livingProcesses()?.some((process) => process.pid === pid);
 
 describe('the table of living processes', () => {
-  it('knows parent and group, and reads itself afresh in every turn', async () => {
+  it('contains parent and group, and is read again in every turn', async () => {
     const before = livingProcesses();
     expect(livingProcesses()).toBe(before);
     const { child, printed } = await shell('sleep 60 & echo $!; wait');
@@ -48,13 +48,13 @@ describe('the table of living processes', () => {
     expect(lists(printed)).toBe(false);
   });
 
-  it('takes a zombie for dead although the kernel still knows its number', async () => {
+  it('does not contain a zombie, although the kernel still knows its id', async () => {
     const { printed } = await shell(ZOMBIE_MAKER);
     await expect.poll(() => lists(printed)).toBe(false);
     expect(process.kill(printed, 0)).toBe(true);
   });
 
-  it('reads the same from ps', async () => {
+  it('is the same if it is read from ps', async () => {
     const { child, printed } = await shell(ZOMBIE_MAKER);
     await expect.poll(() => lists(printed)).toBe(false);
     const fromProc = livingProcesses()?.find(({ pid }) => pid === child.pid);
@@ -66,7 +66,7 @@ describe('the table of living processes', () => {
     expect(fromPs?.some(({ pid }) => pid === printed)).toBe(false);
   });
 
-  it('finds descendants of any depth, in any order of the table', () => {
+  it('gives descendants of any depth, in any order of the table', () => {
     const table = [
       { pid: 4, parent: 3, group: 3 },
       { pid: 3, parent: 2, group: 3 },
@@ -78,7 +78,7 @@ describe('the table of living processes', () => {
 });
 
 describe('the process group of a server', () => {
-  it('is gone when its leader is and only zombies are left', async () => {
+  it('is gone if its leader is and only zombies are left', async () => {
     const { child } = await shell('echo 0; exec sleep 60');
     const group = new ProcessGroup(child, child.pid!);
     expect(group.isAlive()).toBe(true);
@@ -88,7 +88,7 @@ describe('the process group of a server', () => {
     expect(group.isAlive()).toBe(false);
   });
 
-  it('outlives its leader for as long as a member lives', async () => {
+  it('outlives its leader while a member is alive', async () => {
     const { child, printed } = await shell('sleep 60 & echo $!');
     const group = new ProcessGroup(child, child.pid!);
     if (child.exitCode === null) await once(child, 'exit');
@@ -98,7 +98,7 @@ describe('the process group of a server', () => {
     expect(lists(printed)).toBe(false);
   });
 
-  it('sends nothing any more once it has been found empty', async () => {
+  it('sends no signal once it was found empty', async () => {
     const { child } = await shell('echo 0');
     if (child.exitCode === null) await once(child, 'exit');
     const group = new ProcessGroup(child, child.pid!);

@@ -13,21 +13,21 @@ import {
 useLeakCheck();
 endSessionsAfterEach();
 
-/** Starts a helper that inherits every pipe, tells its number, and outlives its parent. */
+/** Starts a helper that inherits every pipe, reports its id, and outlives its parent. */
 const HELPER = `const helper = require('node:child_process').spawn('sleep', ['60'], { stdio: 'inherit' });
   helper.unref(); send({ method: 'helper', params: { pid: helper.pid } });`;
 
 describe('a session that ends by itself', () => {
   it.each([
-    ['an exit', `process.exit(3)`, { code: 3, signal: null }, 'The server exited with code 3.'],
-    ['an orderly exit', `0`, { code: 0, signal: null }, 'The server exited with code 0.'],
+    ['an exit', `process.exit(3)`, { code: 3, signal: null }, 'code 3'],
+    ['an orderly exit', `0`, { code: 0, signal: null }, 'code 0'],
     [
       'a signal',
       `process.kill(process.pid, 'SIGKILL'); stay()`,
       { code: null, signal: 'SIGKILL' },
-      'The server was killed by SIGKILL.',
+      'SIGKILL',
     ],
-  ])('names %s once, before it fires onclose', async (_, source, exit, message) => {
+  ])('reports %s once, before onclose', async (_, source, exit, message) => {
     const server = await started(script(source));
     let endedAtClose: unknown;
     const record = server.transport.onclose!;
@@ -36,13 +36,17 @@ describe('a session that ends by itself', () => {
       record();
     };
     await server.untilClosed();
-    expect(endedAtClose).toMatchObject({ code: 'process-exited', message, exit });
+    expect(endedAtClose).toMatchObject({
+      code: 'process-exited',
+      message: expect.stringContaining(message),
+      exit,
+    });
     await server.transport.close();
     expect(server.closes).toBe(1);
     expect(server.transport.ended).toBe(endedAtClose);
   });
 
-  it('does not blame the last line on stderr for a SIGKILL', async () => {
+  it('does not give the last line on stderr as the reason of a SIGKILL', async () => {
     const server = await started(
       script(`process.stderr.write('listening\\n', () => process.kill(process.pid, 'SIGKILL')); stay()`),
     );
@@ -54,18 +58,18 @@ describe('a session that ends by itself', () => {
   });
 
   it.each([
-    ['shows what a server wrote instead of a message', `console.log('Usage: lantern [--stdio]\\n  --help')`],
     [
-      'shows what it said on stderr instead',
-      `console.log('Usage'); console.error('Usage: lantern [--stdio]')`,
+      'shows the output of a server that sent no message',
+      `console.log('Usage: lantern [--stdio]\\n  --help')`,
     ],
+    ['prefers the output on stderr', `console.log('Usage'); console.error('Usage: lantern [--stdio]')`],
   ])('%s', async (_, source) => {
     const server = await started(script(source));
     await server.untilClosed();
-    expect(server.transport.ended?.hint).toMatch(/: Usage: lantern \[--stdio\]$/);
+    expect(server.transport.ended?.hint).toContain('Usage: lantern [--stdio]');
   });
 
-  it('blames no noise of a server that has sent messages', async () => {
+  it('does not give noise as the reason if the server has sent messages', async () => {
     const server = await started(script(`console.log('noise'); send({ id: 1, result: {} })`));
     await server.untilClosed();
     expect(server.transport.ended).not.toHaveProperty('hint');
@@ -82,7 +86,7 @@ describe('a session that ends by itself', () => {
     expect(server.answerTo(2)).toBeDefined();
   });
 
-  it('delivers it also while a helper holds the pipe open and goes on writing', async () => {
+  it('delivers the final answer even if a helper keeps the pipe open and writes', async () => {
     const server = await started(
       script(`const noise = ['-c', 'while echo noise; do sleep 0.01; done'];
         require('node:child_process').spawn('sh', noise, { stdio: ['ignore', 'inherit', 'ignore'] }).unref();
@@ -93,7 +97,7 @@ describe('a session that ends by itself', () => {
     expect(server.transport.ended).toMatchObject({ exit: { code: 5 } });
   });
 
-  it('notices the end of the process although a helper holds the pipe, and close ends the helper', async () => {
+  it('is noticed even if a helper keeps the pipe open, and close ends the helper', async () => {
     const server = await started(script(`${HELPER} each(() => process.exit(70))`));
     await server.transport.send({ jsonrpc: '2.0', method: 'die' });
     await server.untilClosed();
@@ -104,33 +108,33 @@ describe('a session that ends by itself', () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  it('notices a stdout that is closed while the process lives', async () => {
+  it('is noticed if stdout is closed while the process is alive', async () => {
     const server = await started(script(`require('node:fs').closeSync(1); stay()`));
     await server.untilClosed();
     expect(server.transport.ended).toEqual({
       code: 'stdout-closed',
-      message: 'The server closed its stdout but is still running.',
+      message: expect.any(String),
     });
   });
 
-  it('sees through a wrapper that ends after its server', async () => {
+  it('is noticed if a wrapper ends after its server', async () => {
     const server = await started(underShell(`process.exit(3)`));
     await server.untilClosed();
     expect(server.transport.ended).toMatchObject({ code: 'process-exited', exit: { code: 0 } });
   });
 
-  it('is told apart from an end that was asked for', async () => {
+  it('is distinguished from a requested end', async () => {
     const server = await started(faulty('plain'));
     await server.transport.close();
     expect(server.closes).toBe(1);
     expect(server.transport.ended).toBeUndefined();
     await expect(server.transport.send({ jsonrpc: '2.0', method: 'x' })).rejects.toMatchObject({
       written: false,
-      failure: { message: 'The session was closed.' },
+      failure: { code: 'connection-lost' },
     });
   });
 
-  it('may be closed from within onclose', async () => {
+  it('can be closed in onclose', async () => {
     const server = await started(script(`process.exit(3)`));
     const closed = new Promise<void>((resolve) => {
       server.transport.onclose = () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { StopLadder, type ProcessTree } from '../../../../src/transports/stdio/stop-ladder.js';
 import { HandClock } from '../../../support/hand-clock.js';
 
-/** A tree that ends when the test, or a signal it is not deaf to, says so. */
+/** A process tree that ends when the test says so, or on a signal that it does not ignore. */
 class FakeTree implements ProcessTree {
   readonly log: string[] = [];
   leaderAlive = true;
@@ -63,7 +63,7 @@ describe('the stop ladder', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('goes from the end of input to SIGTERM to SIGKILL, each after its time', async () => {
+  it('escalates from the end of input to SIGTERM to SIGKILL, each after its time', async () => {
     const { tree, clock, result } = climb((fake) => (fake.deafTo = ['SIGTERM']));
     await clock.advance(2_000);
     await clock.advance(100);
@@ -72,7 +72,7 @@ describe('the stop ladder', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('goes on while a helper lives although the process that was spawned has ended', async () => {
+  it('continues while a helper is alive although the spawned process has ended', async () => {
     const { tree, clock, ladder, result } = climb((fake) => (fake.helperAlive = true));
     tree.leaderAlive = false;
     ladder.leaderEnded();
@@ -83,7 +83,7 @@ describe('the stop ladder', () => {
     expect(result).toEqual({ gone: true });
   });
 
-  it('begins with SIGTERM where the process had ended before and left a helper', async () => {
+  it('starts with SIGTERM if the process had ended before and left a helper', async () => {
     const { tree, clock, result } = climb((fake) => {
       fake.leaderAlive = false;
       fake.helperAlive = true;
@@ -93,7 +93,7 @@ describe('the stop ladder', () => {
     expect(result).toEqual({ gone: true });
   });
 
-  it('is over at once where nothing is left', async () => {
+  it('ends at once if nothing is left', async () => {
     const { tree, clock, result } = climb((fake) => (fake.leaderAlive = false));
     await turn();
     expect(result).toEqual({ gone: true });
@@ -101,7 +101,7 @@ describe('the stop ladder', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('skips the waiting once it is told to kill', async () => {
+  it('skips the waiting after kill()', async () => {
     const { tree, clock, ladder, result } = climb();
     await clock.advance(100);
     ladder.kill();
@@ -111,7 +111,7 @@ describe('the stop ladder', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('gives up two seconds after SIGKILL, and says so', async () => {
+  it('gives up two seconds after SIGKILL, and reports it', async () => {
     const { clock, result } = climb((fake) => (fake.deafTo = ['SIGTERM', 'SIGKILL']));
     await clock.advance(3_950);
     expect(result).toEqual({});

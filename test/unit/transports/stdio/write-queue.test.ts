@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../../../src/failures/transport-error.js';
 import { WriteQueue } from '../../../../src/transports/stdio/write-queue.js';
 
-const DIED = { code: 'process-exited', message: 'The server exited with code 3.' } as const;
+const DIED = { code: 'process-exited', message: 'exit' } as const;
 
-/** A pipe that takes a write when the test says so. */
+/** A pipe that accepts a write when the test says so. */
 class SlowPipe extends Writable {
   readonly #taken: Buffer[] = [];
   #done: ((error?: Error) => void) | undefined;
@@ -19,7 +19,7 @@ class SlowPipe extends Writable {
     return this.#taken.map(String);
   }
 
-  /** A piece may end within a character. */
+  /** A chunk may end within a character. */
   get text(): string {
     return String(Buffer.concat(this.#taken));
   }
@@ -42,31 +42,31 @@ function queue(): { queue: WriteQueue; pipe: SlowPipe; broken: () => number } {
   return { queue: new WriteQueue(pipe, () => (broken += 1)), pipe, broken: () => broken };
 }
 
-/** On Windows it is ended. */
+/** On Windows it is ended instead. */
 const isClosed = (pipe: Writable): boolean => pipe.destroyed || pipe.writableEnded;
 
 /** Whether each message was sent, or the `written` of its error, or that it still waits. */
-async function fates(sends: readonly Promise<void>[]): Promise<unknown[]> {
-  const fate = (send: Promise<void>): Promise<unknown> =>
+async function outcomes(sends: readonly Promise<void>[]): Promise<unknown[]> {
+  const outcome = (send: Promise<void>): Promise<unknown> =>
     send.then(
       () => 'sent',
       (error: unknown) => (error as TransportError).written,
     );
-  return Promise.all(sends.map((send) => Promise.race([fate(send), turn('waits')])));
+  return Promise.all(sends.map((send) => Promise.race([outcome(send), turn('waits')])));
 }
 
 describe('the write queue', () => {
-  it('hands messages of one tick over in one write, in order', async () => {
+  it('writes messages of one tick in one write, in order', async () => {
     const { queue: writes, pipe } = queue();
     const sends = ['a', 'b', 'c'].map((text) => writes.send(text));
     await turn();
     expect(pipe.taken).toEqual(['abc']);
-    expect(await fates(sends)).toEqual(['waits', 'waits', 'waits']);
+    expect(await outcomes(sends)).toEqual(['waits', 'waits', 'waits']);
     await pipe.take();
-    expect(await fates(sends)).toEqual(['sent', 'sent', 'sent']);
+    expect(await outcomes(sends)).toEqual(['sent', 'sent', 'sent']);
   });
 
-  it('hands the first of many messages over before the others are there', async () => {
+  it('writes the first of many messages before the others are queued', async () => {
     const { queue: writes, pipe } = queue();
     const sends = Array.from({ length: 16 }, () => writes.send('x'));
     expect(pipe.taken).toEqual(['x'.repeat(16)]);
@@ -75,10 +75,10 @@ describe('the write queue', () => {
     await pipe.take();
     expect(pipe.taken).toEqual(['x'.repeat(16), 'y'.repeat(48)]);
     await pipe.take();
-    expect(new Set(await fates(sends))).toEqual(new Set(['sent']));
+    expect(new Set(await outcomes(sends))).toEqual(new Set(['sent']));
   });
 
-  it('holds what comes while the pipe is full, without a listener for each message', async () => {
+  it('queues messages while the pipe is full, without a listener for each', async () => {
     const { queue: writes, pipe } = queue();
     const sends = [writes.send('first')];
     await turn();
@@ -91,10 +91,10 @@ describe('the write queue', () => {
     await pipe.take();
     expect(pipe.taken).toEqual(['first', 'x'.repeat(100)]);
     await pipe.take();
-    expect(new Set(await fates(sends))).toEqual(new Set(['sent']));
+    expect(new Set(await outcomes(sends))).toEqual(new Set(['sent']));
   });
 
-  it('keeps a write to 64 Ki characters, so that few messages share an unknown fate', async () => {
+  it('limits a write to 64 Ki characters, so that few messages share an unknown outcome', async () => {
     const { queue: writes, pipe } = queue();
     for (let index = 0; index < 5; index += 1) void writes.send('x'.repeat(30_000));
     void writes.send('y'.repeat(60_000));
@@ -105,48 +105,48 @@ describe('the write queue', () => {
     expect(pipe.taken.map((text) => text.length)).toEqual([60_000, 60_000, 30_000, 60_000]);
   });
 
-  it('hands a long message over piece by piece, and tells how it gets on.', async () => {
+  it('writes a long message in chunks, and reports its progress.', async () => {
     const { queue: writes, pipe } = queue();
     const text = `${'aä€😀'.repeat(20_000)}\n`;
     const [long, short] = [writes.send(text), writes.send('short')];
     await turn();
     for (let taken = 0; taken < 4; taken += 1) {
       expect(writes.piecesTaken).toBe(taken);
-      expect(await fates([long, short])).toEqual(['waits', 'waits']);
+      expect(await outcomes([long, short])).toEqual(['waits', 'waits']);
       await pipe.take();
     }
-    expect(await fates([long, short])).toEqual(['sent', 'waits']);
+    expect(await outcomes([long, short])).toEqual(['sent', 'waits']);
     await pipe.take();
-    expect(await fates([long, short])).toEqual(['sent', 'sent']);
+    expect(await outcomes([long, short])).toEqual(['sent', 'sent']);
     expect(pipe.text).toBe(`${text}short`);
   });
 
-  it('does not break off a message that has begun when everything fails.', async () => {
+  it('finishes a message that has begun if everything else fails.', async () => {
     const { queue: writes, pipe } = queue();
     const text = 'x'.repeat(500_000);
     const sends = [writes.send(text), writes.send('waiting')];
     await turn();
     await pipe.take();
     writes.fail(DIED);
-    expect(await fates(sends)).toEqual([true, false]);
+    expect(await outcomes(sends)).toEqual([true, false]);
     await pipe.take();
     await pipe.take();
     expect(pipe.text).toBe(text);
   });
 
-  it('settles all when the server dies, and knows which messages cannot have reached it', async () => {
+  it('settles all messages if the server dies, and knows which ones cannot have reached it', async () => {
     const { queue: writes, pipe } = queue();
     const first = writes.send('in flight');
     await turn();
     const second = writes.send('waiting');
     writes.fail(DIED);
     const third = writes.send('too late');
-    expect(await fates([first, second, third])).toEqual([true, false, false]);
+    expect(await outcomes([first, second, third])).toEqual([true, false, false]);
     await expect(third).rejects.toMatchObject({ failure: DIED });
     expect(pipe.taken).toEqual(['in flight']);
   });
 
-  it('tells once that the pipe is broken, writes no more, and leaves the cause to whoever knows it', async () => {
+  it('reports once that the pipe is broken, writes no more, and leaves the cause to its user', async () => {
     const { queue: writes, pipe, broken } = queue();
     const first = writes.send('a');
     await turn();
@@ -154,13 +154,13 @@ describe('the write queue', () => {
     const second = writes.send('b');
     await turn();
     expect(broken()).toBe(1);
-    expect(await fates([first, second])).toEqual(['waits', 'waits']);
+    expect(await outcomes([first, second])).toEqual(['waits', 'waits']);
     writes.fail(DIED);
-    expect(await fates([first, second])).toEqual([true, false]);
+    expect(await outcomes([first, second])).toEqual([true, false]);
     await expect(first).rejects.toBeInstanceOf(TransportError);
   });
 
-  it('closes the pipe only when everything has been handed over', async () => {
+  it('closes the pipe only after everything has been written', async () => {
     const { queue: writes, pipe } = queue();
     const sends = [writes.send('a')];
     await turn();
@@ -171,6 +171,6 @@ describe('the write queue', () => {
     await pipe.take();
     expect(pipe.taken).toEqual(['a', 'b']);
     expect(isClosed(pipe)).toBe(true);
-    expect(await fates(sends)).toEqual(['sent', 'sent']);
+    expect(await outcomes(sends)).toEqual(['sent', 'sent']);
   });
 });

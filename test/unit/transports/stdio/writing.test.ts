@@ -19,7 +19,7 @@ describe('writing to a server', () => {
     expect(await server.ask(1)).toMatchObject({ result: { seen: lengths } });
   });
 
-  it('settles every send when a process that never reads dies, and knows what cannot have reached it', async () => {
+  it('settles every send if a process that never reads dies, and knows which messages cannot have reached it', async () => {
     const server = await started(script(`process.stdin.pause(); send({ method: 'up' }); stay()`));
     await server.until('the server is up', ({ messages }) => messages.length > 0);
     const large = server.transport.send(message('x'.repeat(4_000_000)));
@@ -51,16 +51,16 @@ describe('writing to a server', () => {
     });
   });
 
-  it('ends the session when a server closes its stdin and stays', async () => {
+  it('ends the session if a server closes its stdin and keeps running', async () => {
     const server = await started(script(`require('node:fs').closeSync(0); send({ method: 'up' }); stay()`));
     await server.until('the server is up', ({ messages }) => messages.length > 0);
     await expect(server.transport.send(message('x'))).rejects.toMatchObject({
-      failure: { code: 'connection-lost', message: 'The server closed its stdin but is still running.' },
+      failure: { code: 'connection-lost', message: expect.stringContaining('stdin') },
     });
     await server.untilClosed();
   });
 
-  it('hands over what was sent before the close, then ends the input', async () => {
+  it('writes everything that was sent before the close, then ends the input', async () => {
     const server = await started(
       script(`let bytes = 0; process.stdin.on('data', (chunk) => (bytes += chunk.length))
         .on('end', () => { process.stderr.write(bytes + ' bytes'); process.exit(); })`),
@@ -71,7 +71,7 @@ describe('writing to a server', () => {
     expect(Number.parseInt(server.stderr[0]!)).toBeGreaterThan(1_000_000);
   });
 
-  it('refuses a message that cannot be written as JSON, and goes on', async () => {
+  it('refuses a message that cannot be written as JSON, and continues', async () => {
     const server = await started(script(`each(({ id }) => send({ id, result: {} }))`));
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;

@@ -1,4 +1,4 @@
-/** Which transition a chart shows as taken, what it shows as possible, and that it can be laid out. */
+/** Which transition a chart shows as taken, which ones as possible, and its layout. */
 import Elk from 'elkjs/lib/elk.bundled.js';
 import { describe, expect, it } from 'vitest';
 import { arrangementOf } from '../../../../visualizer/src/chart/arrangements.js';
@@ -15,7 +15,7 @@ const connection = charts['connection']?.model;
 if (connection === undefined) throw new Error('There is no chart of a connection.');
 
 describe('the chart of the page', () => {
-  it('knows the transition that an event has taken.', () => {
+  it('shows the transition that an event has taken.', () => {
     const taken = takenBy(connection, {
       from: { reconnecting: 'releasing' },
       to: { reconnecting: 'backingOff' },
@@ -33,7 +33,7 @@ describe('the chart of the page', () => {
     expect(takenBy(connection, { from: 'stopped', to: 'stopped', events: ['connection.retry'] })).toEqual([]);
   });
 
-  it('offers what every active state waits for, and nothing else.', () => {
+  it('offers the transitions of every active state, and no others.', () => {
     const active = new Set(stateIdsOf(connection, { reconnecting: 'backingOff' }));
     const sources = new Set(possibleFrom(connection, active).map(({ source }) => source));
     expect(sources).toContain('connection.reconnecting.backingOff');
@@ -42,7 +42,7 @@ describe('the chart of the page', () => {
   });
 
   it.each(Object.keys(charts))(
-    'lays out the chart of %s with every state in its parent and no line lost.',
+    'lays out the chart of %s with every state in its parent and every line.',
     async (name) => {
       const { model } = charts[name] ?? { model: connection };
       const elk = new Elk.default();
@@ -63,7 +63,7 @@ describe('the chart of the page', () => {
     },
   );
 
-  it('is not arranged by hand where it has other states than it was arranged for.', () => {
+  it('has no manual arrangement if its states have changed since.', () => {
     const other = { ...connection, root: { ...connection.root, states: connection.root.states.slice(1) } };
     expect(arrangementOf(connection).rows.length).toBeGreaterThan(0);
     expect(arrangementOf(other).rows).toEqual([]);

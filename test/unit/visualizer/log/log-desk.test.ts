@@ -1,4 +1,4 @@
-/** What the page learns of a log when it asks. */
+/** What the page gets from a log on request. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LogDesk } from '../../../../visualizer/src/log/log-desk.js';
@@ -17,7 +17,7 @@ const flapping = readFileSync(
 
 const turn = async (): Promise<void> => {};
 
-describe('the desk of the page', () => {
+describe('the queries of the page', () => {
   let desk: LogDesk;
   let last: number;
   let text: string;
@@ -39,7 +39,7 @@ describe('the desk of the page', () => {
     last = desk.summary().length - 1;
   }, 30_000);
 
-  it('sums the log up.', () => {
+  it('summarize the log.', () => {
     expect(desk.summary()).toMatchObject({
       names: ['files', 'search', 'git', 'weather', 'memory', 'calendar'],
       missed: 0,
@@ -49,7 +49,7 @@ describe('the desk of the page', () => {
     });
   });
 
-  it('says that the log was made by other charts than its own.', async () => {
+  it('report that the log was recorded with other charts.', async () => {
     const { connection, manager } = ownCharts();
     const other = new LogDesk(
       { ...(manager && { manager }), ...(connection && { connection: { ...connection, hash: 'x' } }) },
@@ -59,7 +59,7 @@ describe('the desk of the page', () => {
     expect(other.summary().hasOtherCharts).toBe(true);
   });
 
-  it('tells how every connection stood at the end, and before.', async () => {
+  it('give the state of every connection at the end, and before.', async () => {
     const { rows, manager } = await desk.answer('moment', { position: last });
     expect(manager).toBe('running');
     const states = Object.fromEntries(rows.map(({ name, state }) => [name, state]));
@@ -79,7 +79,7 @@ describe('the desk of the page', () => {
     expect(start.rows.map(({ state }) => state)).toEqual(Array.from({ length: 6 }, () => 'configuring'));
   });
 
-  it('tells where an actor came from, by what, and how often it was where.', async () => {
+  it('give the previous state of an actor, its events, and how often it was in each state.', async () => {
     const actor = await desk.answer('actor', { name: 'search', position: last });
     expect(actor).toMatchObject({
       address: '$/search#1',
@@ -99,7 +99,7 @@ describe('the desk of the page', () => {
     });
   });
 
-  it('gives bars without gaps, and marks for what went wrong.', async () => {
+  it('give bars without gaps, and marks for failures.', async () => {
     const { firstAt, lastAt } = desk.summary();
     const window = { from: firstAt, to: lastAt, columns: 800 };
     const { stretches, values } = await desk.answer('stretches', {
@@ -116,7 +116,7 @@ describe('the desk of the page', () => {
     expect(narrow.stretches[0]?.bars.length).toBeLessThanOrEqual(6);
   });
 
-  it('finds entries by kind, connection and words, and gives each with what it changed.', async () => {
+  it('find entries by kind, connection and text, and give each one with its change.', async () => {
     const rejections = await desk.answer('find', { categories: ['rejection'] });
     expect(rejections).toHaveLength(1);
     const entry = await desk.answer('entry', { position: rejections?.[0] ?? -1 });
@@ -129,23 +129,23 @@ describe('the desk of the page', () => {
       before: { state: { ready: expect.anything() } },
       after: { state: { reconnecting: 'releasing' } },
     });
-    expect(await desk.answer('find', { text: 'no such words' })).toHaveLength(0);
+    expect(await desk.answer('find', { text: 'no such text' })).toHaveLength(0);
   });
 
-  it('gives up a search that nobody wants any more.', async () => {
+  it('abort a search that a later one has replaced.', async () => {
     const first = desk.answer('find', { text: 'a' });
     const second = desk.answer('find', { text: 'session.lost' });
     expect(await second).toHaveLength(2);
-    // A short log is through before it is asked whether anybody still wants it.
+    // A short log is searched before the abort is checked.
     expect(await first).not.toHaveLength(2);
   });
 
-  it('tells who told whom what, with the time that an answer took.', async () => {
+  it('give the messages between actors, with response times.', async () => {
     const arrows = await desk.answer('arrows', { name: 'files', upTo: last, most: 500, hasWire: true });
-    const said = arrows.map(({ from, to, text: words }) => `${from} → ${to}: ${words}`);
-    expect(said).toContain('files · effects → files: openTransport done');
-    expect(said).toContain('files → files · server: initialize');
-    expect(said).toContain('files → host: connection.retry rejected');
+    const messages = arrows.map(({ from, to, text: words }) => `${from} → ${to}: ${words}`);
+    expect(messages).toContain('files · effects → files: openTransport done');
+    expect(messages).toContain('files → files · server: initialize');
+    expect(messages).toContain('files → host: connection.retry rejected');
     const answer = arrows.find(({ text: words }) => words === 'tools/call ↩');
     expect(answer).toMatchObject({ from: 'files · server', to: 'files', ms: expect.any(Number) });
     const few = await desk.answer('arrows', { name: undefined, upTo: last, most: 5, hasWire: true });
@@ -153,7 +153,7 @@ describe('the desk of the page', () => {
     expect(few.length).toBeLessThan(12);
   });
 
-  it('tells as many messages without those over the wire, however many of these there are.', async () => {
+  it('give as many messages without those over the wire, however many there are of these.', async () => {
     const lines = text.trimEnd().split('\n');
     const wire = lines.find((line) => line.includes('"type":"wire"')) ?? '';
     const busy = Array.from({ length: 2_000 }, (_, index) =>
@@ -165,12 +165,12 @@ describe('the desk of the page', () => {
     const asked = { name: undefined, upTo: length - 1, most: 40 };
     const all = await chatty.answer('arrows', { ...asked, hasWire: true });
     expect(new Set(all.map(({ tone }) => tone))).toEqual(new Set(['wire']));
-    const told = await chatty.answer('arrows', { ...asked, hasWire: false });
-    expect(told.length).toBeGreaterThanOrEqual(40);
-    expect(told.map(({ tone }) => tone)).not.toContain('wire');
+    const others = await chatty.answer('arrows', { ...asked, hasWire: false });
+    expect(others.length).toBeGreaterThanOrEqual(40);
+    expect(others.map(({ tone }) => tone)).not.toContain('wire');
   });
 
-  it('keeps a connection apart from what it is called after: the host, a timer, the manager.', async () => {
+  it('distinguish a connection from its namesake: the host, a timer, the manager.', async () => {
     const named = new LogDesk(ownCharts(), turn);
     const log = text.replaceAll('"files"', '"timer"').replaceAll('$/files#', '$/timer#');
     await named.read(piecesOf(new Blob([log])), () => {});
@@ -181,14 +181,14 @@ describe('the desk of the page', () => {
     );
   });
 
-  it('tells how much happened when.', async () => {
+  it('give the number of entries over time.', async () => {
     const { entries, troubles } = await desk.answer('overview', { columns: 50 });
     expect(entries).toHaveLength(50);
     expect(entries.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(last + 1);
     expect(troubles.some((each) => each > 0)).toBe(true);
   });
 
-  it('gives up a file that is opened while another one is, and says where one cannot be read.', async () => {
+  it('abort a file when another one is opened, and report one that cannot be read.', async () => {
     const two = new LogDesk(ownCharts(), turn);
     const first = two.read(piecesOf(new Blob([text]), 100), () => {});
     await two.read(piecesOf(new Blob([text])), () => {});
@@ -196,12 +196,12 @@ describe('the desk of the page', () => {
     expect(two.summary()).toMatchObject({ length: last + 1, isWhole: true });
     async function* breaking(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
       yield toBytes(text);
-      throw new Error('It is gone.');
+      throw new Error('gone');
     }
-    await expect(two.read(breaking(), () => {})).rejects.toThrow('It is gone.');
+    await expect(two.read(breaking(), () => {})).rejects.toThrow('gone');
   });
 
-  it('writes the page and the log into one file in which nothing of the log is markup.', async () => {
+  it('export the page and the log into one file in which nothing of the log is markup.', async () => {
     const markup = '</script><!-- <b>\u2028 $& $1';
     const given = text.replace('"files"', () => JSON.stringify(markup));
     const one = new LogDesk(ownCharts(), turn);
@@ -219,13 +219,13 @@ describe('the desk of the page', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as unknown);
     expect(parsed(log)).toEqual(parsed(given));
-    expect(() => one.answer('share', { template: '<p>' })).toThrow('has no place for a log');
+    expect(() => one.answer('share', { template: '<p>' })).toThrow();
   });
 
-  it('tells of the notes of a log that somebody has written, whatever is in them.', async () => {
+  it('give the notes of an edited log, whatever they contain.', async () => {
     const [header = '', snapshot = ''] = flapping.split('\n');
     const odd = { toString: null };
-    const notes: readonly (readonly [type: string, fields: object, told: string, arrow?: string])[] = [
+    const notes: readonly (readonly [type: string, fields: object, words: string, arrow?: string])[] = [
       ['call.started', { tool: odd }, '…', 'call …'],
       ['call.finished', { tool: [odd], outcome: odd, durationMs: odd }, '…: … after … ms', '…: …'],
       [
@@ -250,14 +250,14 @@ describe('the desk of the page', () => {
     });
     const written = new LogDesk(ownCharts(), turn);
     await written.read(piecesOf(new Blob([[header, snapshot, ...lines, ''].join('\n')])), () => {});
-    const told = await written.answer('lines', { positions: notes.map((_, index) => index + 1) });
-    expect(told.map(({ words }) => words)).toEqual(notes.map(([, , words]) => words));
+    const shown = await written.answer('lines', { positions: notes.map((_, index) => index + 1) });
+    expect(shown.map(({ words }) => words)).toEqual(notes.map(([, , words]) => words));
     const asked = { name: undefined, upTo: notes.length, most: 100, hasWire: true };
     const arrows = await written.answer('arrows', asked);
     expect(arrows.map(({ text: words }) => words)).toEqual(notes.flatMap(([, , , arrow]) => arrow ?? []));
   });
 
-  it('lets the older half of a long life go, from a snapshot on, and counts what is gone.', async () => {
+  it('drop the older half of a long log, up to a snapshot, and count the dropped entries.', async () => {
     const bytes = longLog(flapping, 20_000);
     const kept = bytes.length / 4;
     const live = new LogDesk(ownCharts(), turn, kept);

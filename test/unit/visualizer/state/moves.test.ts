@@ -1,4 +1,4 @@
-/** Moves through time that come faster than they are done. */
+/** Moves through time that come faster than they are executed. */
 import { describe, expect, it } from 'vitest';
 import { goBy, stepBy, type MoveParts } from '../../../../visualizer/src/state/moves.js';
 import { PageState, positionOf } from '../../../../visualizer/src/state/page.js';
@@ -6,7 +6,7 @@ import { useLeakCheck } from '../../../support/leak-check.js';
 
 useLeakCheck();
 
-/** An entry each second, of which the log tells later. */
+/** An entry each second; the log answers later. */
 function slowPage(length: number): MoveParts {
   const state = new PageState();
   state.change({ book: { length } as never, cursor: 50 });
@@ -20,7 +20,7 @@ function slowPage(length: number): MoveParts {
 }
 
 describe('moves through time', () => {
-  it('are all done, one entry each, however fast they come.', () => {
+  it('by one entry are all executed, however fast they come.', () => {
     const { state } = slowPage(100);
     for (let press = 0; press < 10; press += 1) stepBy(state, -1);
     expect(positionOf(state.page)).toBe(40);
@@ -28,7 +28,7 @@ describe('moves through time', () => {
     expect(positionOf(state.page)).toBe(44);
   });
 
-  it('by a time are all done while the log is asked, and each by an entry at least.', async () => {
+  it('by a time are all executed although the log answers later, and each by at least one entry.', async () => {
     const { state, log } = slowPage(100);
     await Promise.all([
       goBy({ state, log }, 5_000),
@@ -42,7 +42,7 @@ describe('moves through time', () => {
     await expect.poll(() => positionOf(state.page)).toBe(62);
   });
 
-  it('on from the end stay at the end, however much comes while the log is asked.', async () => {
+  it('forward from the end stay at the end, however much arrives while the log is asked.', async () => {
     const { state, log } = slowPage(100);
     state.change({ cursor: null });
     const moved = goBy({ state, log }, 5_000);

@@ -1,4 +1,4 @@
-/** The small rules of the page: rows, differences, durations, addresses. */
+/** Small functions of the page: rows, differences, durations, addresses. */
 import { describe, expect, it } from 'vitest';
 import type { InspectedStatus } from '../../../../src/inspector/page-protocol.js';
 import type { Row } from '../../../../visualizer/src/log/rows.js';
@@ -38,7 +38,7 @@ const status = (name: string, more: Partial<InspectedStatus> = {}): InspectedSta
   }) as InspectedStatus;
 
 describe('the fleet of the page', () => {
-  it('takes the state from the log and the rest from the troupe, while it runs.', () => {
+  it('takes the state from the log and the rest from the troupe while it runs.', () => {
     const rows = fleetRows(
       [row('files', { state: 'reconnecting' }), row('gone')],
       new Map([
@@ -52,11 +52,11 @@ describe('the fleet of the page', () => {
     ]);
   });
 
-  it('shows what the log knows, and offers nothing, in the past.', () => {
+  it('shows only the log, and offers no commands, in the past.', () => {
     expect(fleetRows([row('files')], undefined)).toMatchObject([{ name: 'files', tools: 1, allowed: null }]);
   });
 
-  it('is searched by name and by error, and narrowed to states.', () => {
+  it('can be searched by name and by error, and filtered by state.', () => {
     const rows = fleetRows(
       [
         row('files'),
@@ -73,8 +73,8 @@ describe('the fleet of the page', () => {
   });
 });
 
-describe('what differs between two snapshots', () => {
-  it('is told field by field, also where it is new or gone.', () => {
+describe('the differences of two snapshots', () => {
+  it('are listed by field, including new and removed ones.', () => {
     const found = differences({ a: 1, b: { c: [1], d: 2 }, e: 5 }, { a: 1, b: { c: [1, 2], d: 2 }, f: null });
     expect(found).toEqual([
       { path: 'b.c', before: [1], after: [1, 2] },
@@ -86,7 +86,7 @@ describe('what differs between two snapshots', () => {
 });
 
 describe('times and numbers', () => {
-  it('are short.', () => {
+  it('have a short form.', () => {
     expect([0, 999, 4_230, 59_400, 200_000, 7_500_000, 273_600_000].map(duration)).toEqual([
       '0 ms',
       '999 ms',
@@ -100,18 +100,18 @@ describe('times and numbers', () => {
   });
 });
 
-describe('moments', () => {
+describe('the times of entries', () => {
   const at = (day: number, hour: number, year = 2026): number =>
     new Date(year, 10, day, hour, 3, 7, 120).getTime();
 
-  it('are told without their day where it is the same for all.', () => {
+  it('have no date if it is the same for all.', () => {
     const times = new Times(at(27, 9), at(27, 18));
     expect(times.hasDays).toBe(false);
     expect(times.at(at(27, 14))).toBe('14:03:07.120');
     expect(times.second(at(27, 14))).toBe('14:03:07');
   });
 
-  it('are told with their day where there are several, and where they are of another one than the rest.', () => {
+  it('have a date if there are several, or if theirs is different from the others.', () => {
     const times = new Times(at(27, 23), at(28, 1));
     expect(times.hasDays).toBe(true);
     expect(times.at(at(27, 23))).toBe('Nov 27 23:03:07.120');
@@ -120,13 +120,13 @@ describe('moments', () => {
     expect(new Times(at(28, 1), at(28, 9)).at(at(28, 1, 2025))).toBe('Nov 28, 2025 01:03:07.120');
   });
 
-  it('that nobody knows are a dash.', () => {
+  it('are a dash if they are unknown.', () => {
     expect([new Times(NaN, NaN).at(NaN), new Times(0, 0).second(NaN)]).toEqual(['–', '–']);
   });
 });
 
-describe('the key of the page', () => {
-  it('is its fragment, and the rest of the address is where it asks.', () => {
+describe('the token of the page', () => {
+  it('is its fragment, and the rest of the address is the server.', () => {
     expect(accessOf(new URL('http://127.0.0.1:5000/index.html#abc'))).toEqual({
       address: 'http://127.0.0.1:5000/',
       token: 'abc',

@@ -1,4 +1,4 @@
-/** Where the lines of the timeline stand, where the clocks are changed in what it shows. */
+/** Where the lines of the timeline are if the clocks change in its period. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ticksOf } from '../../../../visualizer/src/views/time-ticks.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -24,7 +24,7 @@ const read = (ticks: Iterable<number>): readonly string[] =>
   });
 
 describe('the ticks of the timeline', () => {
-  it('of days stand where days begin, also after the clocks were set back or forward.', () => {
+  it('of days are at the start of each day, even after a change of the clocks.', () => {
     const autumn = new Date(2026, 9, 23, 12).getTime();
     expect(read(ticksOf(autumn, autumn + 96 * HOUR, 24 * HOUR))).toEqual([
       '10-24 0:0',
@@ -41,7 +41,7 @@ describe('the ticks of the timeline', () => {
     ]);
   });
 
-  it('of several hours stand at even hours on both sides, and of one hour at each.', () => {
+  it('of several hours are at even hours before and after it, and those of one hour at each.', () => {
     const evening = new Date(2026, 9, 24, 20, 30).getTime();
     expect(read(ticksOf(evening, evening + 25 * HOUR, 6 * HOUR))).toEqual([
       '10-25 0:0',

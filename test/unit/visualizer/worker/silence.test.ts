@@ -1,4 +1,4 @@
-/** When a stream that says nothing is taken for silent, and when it is given up. */
+/** When a quiet stream counts as silent, and when it is abandoned. */
 import { describe, expect, it } from 'vitest';
 import { Silence } from '../../../../visualizer/src/worker/silence.js';
 import { createControlledClock } from '../../../../src/testing/controlled-clock.js';
@@ -8,10 +8,10 @@ useLeakCheck();
 
 const EVERY = 5_000;
 
-/** A stream that is watched, on a clock that stands still. */
+/** A watched stream on a controlled clock. */
 function watched(answers: () => Promise<boolean>) {
   const clock = createControlledClock(0);
-  const told: string[] = [];
+  const calls: string[] = [];
   const watching = new AbortController();
   const wait = async (ms: number): Promise<void> =>
     new Promise((resolve) => void clock.setTimeout(resolve, ms));
@@ -20,75 +20,75 @@ function watched(answers: () => Promise<boolean>) {
     wait,
     now: () => clock.now(),
     ask: async (ms) => {
-      told.push(`asked for ${ms}`);
+      calls.push(`asked for ${ms}`);
       return Promise.race([answers(), wait(ms).then(() => false)]);
     },
-    begun: (since) => told.push(`silent since ${since}`),
-    over: () => told.push('heard'),
+    begun: (since) => calls.push(`silent since ${since}`),
+    over: () => calls.push('over'),
   });
-  void silence.watch(watching.signal).then(() => told.push('given up'));
-  return { clock, told, silence, watching };
+  void silence.watch(watching.signal).then(() => calls.push('abandoned'));
+  return { clock, calls, silence, watching };
 }
 
 const never = async (): Promise<boolean> => new Promise(() => {});
 
-describe('a stream that is watched for silence', () => {
-  it('is not silent while it says something.', async () => {
-    const { clock, told, silence } = watched(never);
+describe('a watched stream', () => {
+  it('is not silent while it has data.', async () => {
+    const { clock, calls, silence } = watched(never);
     for (let turn = 0; turn < 20; turn += 1) {
       await clock.advance(EVERY);
       silence.heard();
     }
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
-  it('is silent after three turns, for as long as nobody answers, and goes on when it says something.', async () => {
-    const { clock, told, silence } = watched(never);
+  it('is silent after three periods while no probe is answered, and continues when it has data.', async () => {
+    const { clock, calls, silence } = watched(never);
     await clock.advance(2 * EVERY);
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
     await clock.advance(EVERY);
-    expect(told).toEqual(['silent since 0', 'asked for 20000']);
+    expect(calls).toEqual(['silent since 0', 'asked for 20000']);
     await clock.advance(3_600_000);
-    expect(new Set(told)).toEqual(new Set(['silent since 0', 'asked for 20000']));
+    expect(new Set(calls)).toEqual(new Set(['silent since 0', 'asked for 20000']));
     silence.heard();
-    expect(told.at(-1)).toBe('heard');
-    told.splice(0);
+    expect(calls.at(-1)).toBe('over');
+    calls.splice(0);
     silence.heard();
     await clock.advance(EVERY);
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
-  it('is not silent before three whole turns, whenever something was heard last.', async () => {
-    const { clock, told, silence } = watched(never);
+  it('is not silent before three whole periods, whenever it last had data.', async () => {
+    const { clock, calls, silence } = watched(never);
     await clock.advance(EVERY - 1);
     silence.heard();
     await clock.advance(3 * EVERY);
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
     await clock.advance(1);
-    expect(told).toEqual(['silent since 4999', 'asked for 20000']);
+    expect(calls).toEqual(['silent since 4999', 'asked for 20000']);
   });
 
-  it('is given up where another question is answered and it still says nothing.', async () => {
-    const { clock, told } = watched(async () => true);
+  it('is abandoned if a probe is answered and it still has no data.', async () => {
+    const { clock, calls } = watched(async () => true);
     await clock.advance(3 * EVERY);
-    expect(told).not.toContain('given up');
+    expect(calls).not.toContain('abandoned');
     await clock.advance(EVERY);
-    expect(told.at(-1)).toBe('given up');
+    expect(calls.at(-1)).toBe('abandoned');
   });
 
-  it('is kept where it speaks after another question was answered.', async () => {
-    const { clock, told, silence } = watched(async () => true);
+  it('is kept if it has data after a probe was answered.', async () => {
+    const { clock, calls, silence } = watched(async () => true);
     await clock.advance(3 * EVERY);
     silence.heard();
     await clock.advance(2 * EVERY);
-    expect(told).toEqual(['silent since 0', 'asked for 20000', 'heard']);
+    expect(calls).toEqual(['silent since 0', 'asked for 20000', 'over']);
   });
 
-  it('is watched no more when it has ended.', async () => {
-    const { clock, told, watching } = watched(never);
+  it('is not watched after it has ended.', async () => {
+    const { clock, calls, watching } = watched(never);
     watching.abort();
     await clock.advance(10 * EVERY);
-    expect(told).toEqual(['given up']);
+    expect(calls).toEqual(['abandoned']);
     expect(clock.pending).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Machines beside the manager, on the page: in a recorded log and in one that grows. */
+/** Root machines other than the manager, on the page: in a recorded log and in a live one. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { createActor } from 'xstate';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -58,7 +58,7 @@ async function record(): Promise<string> {
   return sink.text;
 }
 
-describe('a machine beside the manager, on the page', () => {
+describe('a root machine on the page', () => {
   let text: string;
   let desk: LogDesk;
   let last: number;
@@ -70,7 +70,7 @@ describe('a machine beside the manager, on the page', () => {
     last = desk.summary().length - 1;
   });
 
-  it('has a lane of its own beside the lanes of the connections.', () => {
+  it('has its own lane beside the lanes of the connections.', () => {
     const { names, hasOtherCharts } = desk.summary();
     expect(names.map(laneTitle)).toEqual([LANE, 'configuration']);
     expect(names.map(isConnectionLane)).toEqual([true, false]);

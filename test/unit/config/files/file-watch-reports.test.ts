@@ -11,7 +11,7 @@ class FakeWatcher extends EventEmitter {
 
 const { made, watched, closedFolders, chokidar } = vi.hoisted(() => {
   const made: unknown[] = [];
-  /** The folders of each watch that was made. */
+  /** The folders of each watch that was created. */
   const watched: (readonly string[])[] = [];
   const watch = (folders: readonly string[]): unknown => {
     watched.push(folders);
@@ -19,9 +19,9 @@ const { made, watched, closedFolders, chokidar } = vi.hoisted(() => {
   };
   return { made, watched, closedFolders: new Set<string>(), chokidar: { watch } };
 });
-/** Replaced because no real file system can be told which events to emit, or to fail. */
+/** Mocked because no real file system can be made to emit given events, or to fail. */
 vi.mock('chokidar', () => chokidar);
-/** The superuser may read everything, so a real folder cannot be made unreadable for a test that runs as root. */
+/** A superuser may read everything, so a test that runs as root cannot make a real folder unreadable. */
 vi.mock('node:fs/promises', async (importOriginal) => {
   const real = await importOriginal<typeof import('node:fs/promises')>();
   const access: typeof real.access = async (path, mode) => {
@@ -36,68 +36,68 @@ useLeakCheck();
 async function watching() {
   const watcher = new FakeWatcher();
   made.push(watcher);
-  const told = { changes: 0 };
+  const reported = { changes: 0 };
   const errors: string[] = [];
   const watch = new FileWatch({
-    onchange: () => (told.changes += 1),
+    onchange: () => (reported.changes += 1),
     onerror: ({ message }) => errors.push(message),
   });
   await watch.follow(['/a.json']);
-  return { watcher, watch, told, errors };
+  return { watcher, watch, reported, errors };
 }
 
 describe('a watch', () => {
-  it('reports every change of a file, and once when it is set, for what it may have missed.', async () => {
-    const { watcher, watch, told } = await watching();
+  it('reports every change of a file, and reports once when it is set, for changes it may have missed.', async () => {
+    const { watcher, watch, reported } = await watching();
     watcher.emit('ready');
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
     for (const event of ['change', 'unlink', 'add']) watcher.emit('all', event, '/a.json');
-    expect(told.changes).toBe(4);
+    expect(reported.changes).toBe(4);
     await watch.close();
   });
 
   it('reports a system event for a file that it watches, and none for another file.', async () => {
-    const { watcher, watch, told } = await watching();
+    const { watcher, watch, reported } = await watching();
     watcher.emit('raw', 'change', 'b.json', { watchedPath: '/' });
-    expect(told.changes).toBe(0);
+    expect(reported.changes).toBe(0);
     watcher.emit('raw', 'change', 'a.json', { watchedPath: '/' });
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
     await watch.close();
   });
 
   it('reports nothing once it is closed.', async () => {
-    const { watcher, watch, told } = await watching();
+    const { watcher, watch, reported } = await watching();
     await watch.close();
     watcher.emit('all', 'change', '/a.json');
-    expect(told.changes).toBe(0);
+    expect(reported.changes).toBe(0);
     expect(watcher.close).toHaveBeenCalledOnce();
   });
 
   it('reports an error, and goes on.', async () => {
-    const { watcher, watch, told, errors } = await watching();
+    const { watcher, watch, reported, errors } = await watching();
     watcher.emit('error', new Error('ENOSPC: no watches left'));
     watcher.emit('error', 'odd');
     expect(errors).toEqual(['ENOSPC: no watches left', 'odd']);
     watcher.emit('all', 'change', '/a.json');
-    expect(told.changes).toBe(1);
+    expect(reported.changes).toBe(1);
     await watch.close();
   });
 
-  it('is set again if the library has dropped its folder, as it does if that cannot be read for a moment.', async () => {
-    const { watcher, watch, told } = await watching();
+  it('is set again if the library has dropped its folder, as it does if the folder is unreadable for a moment.', async () => {
+    const { watcher, watch, reported } = await watching();
     const folder = dirname(process.execPath);
     await watch.follow([join(folder, 'a.json')]);
     const second = new FakeWatcher();
     made.push(second);
     watcher.emit('all', 'unlinkDir', folder);
     await watch.follow([join(folder, 'a.json')]);
-    const before = told.changes;
+    const before = reported.changes;
     second.emit('all', 'change', join(folder, 'a.json'));
-    expect(told.changes).toBe(before + 1);
+    expect(reported.changes).toBe(before + 1);
     await watch.close();
   });
 
-  it('of the root of the file system is set once: the library reports that one as removed whenever it begins.', async () => {
+  it('of the root of the file system is set once, although the library reports the root as removed at each start.', async () => {
     const { watcher, watch } = await watching();
     const times = watched.length;
     watcher.emit('all', 'unlinkDir', '/');
@@ -120,7 +120,7 @@ describe('a watch', () => {
     await watch.close();
   });
 
-  it('that cannot be set reports an error, and is tried again with the next list.', async () => {
+  it('that cannot be set reports an error, and is retried with the next list.', async () => {
     const errors: string[] = [];
     const watch = new FileWatch({
       onchange: () => {},

@@ -1,4 +1,4 @@
-/** Hosts that add a server for every task and remove it after: what is remembered of them has an end. */
+/** Hosts that add and remove a server for every task: the memory of removed servers is limited. */
 import { describe, expect, it } from 'vitest';
 import { Lifetime } from '../../../src/lifecycle/lifetime.js';
 import { UnknownToolError } from '../../../src/errors.js';
@@ -41,8 +41,8 @@ function reviewsOf(review: Parameters<typeof toReviewOptions>[0]) {
   return { reviews, list, passBy, setEntry: (server: string, entry: number) => entries.set(server, entry) };
 }
 
-describe('the tools of a server that is gone', () => {
-  it('are remembered for when it comes back, over a thousand others that went after it', async () => {
+describe('the tools of a removed server', () => {
+  it('are remembered for its return, while fewer than a thousand others were removed after it', async () => {
     const { reviews, list, passBy } = reviewsOf('hold-changes');
     await list('fs', READ);
     reviews.forget('fs');
@@ -50,7 +50,7 @@ describe('the tools of a server that is gone', () => {
     expect(await list('fs', CHANGED)).toEqual(['read']);
   });
 
-  it('are forgotten after that, and those of servers that are there are not', async () => {
+  it('are forgotten after that, but not those of existing servers', async () => {
     const { reviews, list, passBy } = reviewsOf('hold-changes');
     await list('fs', READ);
     await list('db', READ);
@@ -60,7 +60,7 @@ describe('the tools of a server that is gone', () => {
     expect(await list('db', CHANGED)).toEqual(['read']);
   });
 
-  it('count from the last time that it went', async () => {
+  it('are remembered from the last removal', async () => {
     const { reviews, list, passBy } = reviewsOf('hold-changes');
     await list('fs', READ);
     reviews.forget('fs');
@@ -72,7 +72,7 @@ describe('the tools of a server that is gone', () => {
     expect(await list('fs', CHANGED)).toEqual(['read']);
   });
 
-  it('are those of an entry that was replaced by a thousand others as well', async () => {
+  it('are forgotten, too, if its entry was replaced by a thousand others', async () => {
     const { list, setEntry } = reviewsOf('hold-changes');
     await list('fs', READ);
     for (let entry = 1; entry <= 1_001; entry += 1) {
@@ -85,7 +85,7 @@ describe('the tools of a server that is gone', () => {
     expect(await list('fs', CHANGED)).toEqual(['read']);
   });
 
-  it('stay in a store of the host’s', async () => {
+  it('stay in a store of the host', async () => {
     const store = createMemoryReviewStore();
     const { reviews, list, passBy } = reviewsOf({ mode: 'hold-changes', store });
     await list('fs', READ);
@@ -94,22 +94,25 @@ describe('the tools of a server that is gone', () => {
     expect(await list('fs', CHANGED)).toEqual(['read']);
   });
 
-  it.each(['is removed', 'gets another entry'])('cannot be accepted if it %s meanwhile', async (how) => {
-    const store = new HeldStore();
-    store.remember([READ]);
-    const { reviews, list, setEntry } = reviewsOf({ mode: 'hold-changes', store });
-    const listed = list('fs', CHANGED);
-    store.answer();
-    await listed;
-    const [held] = reviews.held;
-    const accepting = reviews.accept(held ?? { server: 'fs', tool: 'read', fingerprint: '' });
-    if (how === 'is removed') reviews.forget('fs');
-    else {
-      setEntry('fs', 1);
-      reviews.listed('fs', [READ]);
+  it.each(['is removed', 'gets another entry'])(
+    'cannot be accepted if it %s in the meantime',
+    async (how) => {
+      const store = new HeldStore();
+      store.remember([READ]);
+      const { reviews, list, setEntry } = reviewsOf({ mode: 'hold-changes', store });
+      const listed = list('fs', CHANGED);
       store.answer();
-    }
-    await expect(accepting).rejects.toBeInstanceOf(UnknownToolError);
-    expect([...(store.remembered?.values() ?? [])]).toEqual([READ]);
-  });
+      await listed;
+      const [held] = reviews.held;
+      const accepting = reviews.accept(held ?? { server: 'fs', tool: 'read', fingerprint: '' });
+      if (how === 'is removed') reviews.forget('fs');
+      else {
+        setEntry('fs', 1);
+        reviews.listed('fs', [READ]);
+        store.answer();
+      }
+      await expect(accepting).rejects.toBeInstanceOf(UnknownToolError);
+      expect([...(store.remembered?.values() ?? [])]).toEqual([READ]);
+    },
+  );
 });

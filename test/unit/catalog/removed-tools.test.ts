@@ -42,31 +42,27 @@ const changed = (generation: number) =>
     toolCount: 0,
   }) as const;
 
-describe('a tool that is gone', () => {
+describe('a removed tool', () => {
   it.each<readonly [string, (bench: ReturnType<typeof begin>) => void, string]>([
-    ['with its server', ({ rows }) => rows.clear(), "'a' was removed"],
+    ['whose server was removed', ({ rows }) => rows.clear(), "'a' was removed"],
     [
-      'with its server, whose row is there still',
+      'whose server was removed but still has a row',
       ({ rows }) => rows.set('a', makeStatus({ server: 'a', reason: 'remove' }, 'stopped')),
       "'a' was removed",
     ],
     [
-      'with a stop',
+      'whose server was stopped',
       ({ rows }) => rows.set('a', makeStatus({ server: 'a', reason: 'stop' }, 'stopped')),
       "'a' was stopped",
     ],
     [
-      'since its server is off',
+      'whose server is disabled',
       ({ rows }) => rows.set('a', makeStatus({ server: 'a', reason: 'disabled' }, 'stopped')),
       "'a' was disabled",
     ],
-    ['under its name', ({ names }) => names.set('x', 'mcp__a__x_1'), "it is called 'mcp__a__x_1' now"],
-    ['behind a filter', ({ denied }) => denied.push('x'), "the entry of 'a' hides it"],
-    [
-      'though its server lists it',
-      ({ catalogs }) => void catalogs.replace('a', [tool('x')]),
-      'it is held back',
-    ],
+    ['that got another name', ({ names }) => names.set('x', 'mcp__a__x_1'), "it is called 'mcp__a__x_1' now"],
+    ['that a filter hides', ({ denied }) => denied.push('x'), "the entry of 'a' hides it"],
+    ['that is held for review', ({ catalogs }) => void catalogs.replace('a', [tool('x')]), 'it is held back'],
   ])('%s is remembered with the reason.', (_, happen, why) => {
     const bench = begin();
     happen(bench);
@@ -74,7 +70,7 @@ describe('a tool that is gone', () => {
     expect(bench.vanished.get(X.name)).toEqual({ server: 'a', at: bench.clock.now(), why });
   });
 
-  it('has the present reason if the first one no longer applies.', () => {
+  it('has the current reason if the first one no longer applies.', () => {
     const { clock, catalogs, names, vanished } = begin();
     const at = clock.now();
     catalogs.replace('a', [tool('x')]);
@@ -102,7 +98,7 @@ describe('a tool that is gone', () => {
     expect(await after(2)).toBe(anew);
   });
 
-  it('is remembered among the last thousand, the latest time counting.', () => {
+  it('is remembered among the last thousand, by the latest time.', () => {
     const { vanished, clock } = begin();
     const numbered = (from: number, count: number) =>
       Array.from({ length: count }, (_, index) => ({ ...X, name: `t${from + index}` }));
@@ -123,8 +119,8 @@ describe('a tool that is gone', () => {
   });
 });
 
-describe('what is said of an unknown tool', () => {
-  it('is when it went and why, where anybody remembers.', () => {
+describe('the error of an unknown tool', () => {
+  it('has the time and the reason of the removal, if it is known.', () => {
     const at = Date.UTC(2026, 0, 2, 3, 4, 5);
     const gone = { server: 'a', at, why: "'a' was removed" };
     const error = unknownTool('mcp__a__x', [], gone);
@@ -134,9 +130,9 @@ describe('what is said of an unknown tool', () => {
   });
 
   it.each([
-    ['echo', "Did you mean 'mcp__a__echo'?", "the server's own name of it"],
-    ['mcp__a__ecko', "Did you mean 'mcp__a__echo'?", 'one with a mistake in it'],
-  ])('of %s goes on with %s, since it is %s.', (name, hint) => {
+    ['echo', "Did you mean 'mcp__a__echo'?", "the server's own name for it"],
+    ['mcp__a__ecko', "Did you mean 'mcp__a__echo'?", 'a misspelt name'],
+  ])('for %s continues with %s, since it is %s.', (name, hint) => {
     const { message } = unknownTool(name, [], undefined, [offered('a'), offered('b')]);
     expect(message).toBe(`No server offers a tool called '${name}'. ${hint}`);
   });

@@ -1,11 +1,11 @@
-/** What a server says beside answers becomes events, and never more than somebody can read. */
+/** Output of a server other than answers becomes events, with limits for readers. */
 import { describe, expect, it } from 'vitest';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { FakeServer } from '../../support/fake-server.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { useSupervised, type Supervised } from '../../support/supervised.js';
 
-describe('what a server says', () => {
+describe('output of a server', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useSupervised();
@@ -27,7 +27,7 @@ describe('what a server says', () => {
     });
   });
 
-  it('on stderr stays readable in its row', async () => {
+  it('on stderr stays readable in its status row', async () => {
     const { server, connection } = await begin();
     server.transport.simulateStderr('one');
     server.transport.simulateStderr('two');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ConnectionDriver, type DriverOptions } from '../../support/connection-driver.js';
 import { childSpec, ManagerDriver } from '../../support/manager-driver.js';
 
-/** A connection, and the whole of every report to its parent. */
+/** A connection, with all its reports to its parent. */
 function reporting(options: DriverOptions = {}): { driver: ConnectionDriver; reports: object[] } {
   const reports: object[] = [];
   const driver = new ConnectionDriver({
@@ -49,8 +49,8 @@ describe('the reports to the parent', () => {
   });
 });
 
-describe('what is emitted', () => {
-  it('is every step of an attempt, with what it found out and how long it took.', async () => {
+describe('the events of a connection', () => {
+  it('contain every step of an attempt, with its result and duration.', async () => {
     const { driver } = reporting();
     await driver.advance(1);
     await driver.settle('resolveConfig');
@@ -88,7 +88,7 @@ describe('what is emitted', () => {
     ]);
   });
 
-  it('is what was lost, and when the next attempt is.', async () => {
+  it('contain a loss, and the next attempt.', async () => {
     const { driver } = reporting();
     await driver.bringUp('openTransport');
     await driver.fail('openTransport', 'retry');
@@ -110,7 +110,7 @@ describe('what is emitted', () => {
     ['failed for good', 'permanent', {}, ['failed']],
     ['to be signed in', 'authorize', {}, []],
     ['signed in in vain', 'authorize', { signIns: ONE_SIGN_IN }, ['failed']],
-  ] as const)('is first of all the loss, if it is %s (%s).', async (_, how, policy, after) => {
+  ] as const)('start with the loss, if it is %s (%s).', async (_, how, policy, after) => {
     const { driver } = reporting({ transport: 'http', policy });
     await driver.bringUp('openTransport');
     await driver.fail('openTransport', 'authorize');
@@ -123,13 +123,13 @@ describe('what is emitted', () => {
     expect(driver.emitted[0]).toEqual({ type: 'lost', failure: driver.failure(how, 'session') });
   });
 
-  it('is that a person is needed.', async () => {
+  it('contain that a user is needed.', async () => {
     const { driver } = reporting();
     await driver.settle('resolveConfig', { kind: 'untrusted' });
     expect(driver.emitted).toStrictEqual([{ type: 'trustRequired' }]);
   });
 
-  it('is why the session in use still has the former entry.', async () => {
+  it('contain why the open session still has the former entry.', async () => {
     const { driver } = reporting({ transport: 'http' });
     await driver.bringUp();
     await driver.command('connection.reload');
@@ -141,7 +141,7 @@ describe('what is emitted', () => {
 });
 
 describe('a remote server that is out of attempts', () => {
-  it('is tried forever however short its slow interval is, and never without one.', async () => {
+  it('is retried forever however short its slow interval is, and never without one.', async () => {
     for (const [remoteEveryMs, path] of [
       [1, 'failed.exhausted.retryingSlowly'],
       [0, 'failed.exhausted.resting'],
@@ -156,8 +156,8 @@ describe('a remote server that is out of attempts', () => {
   });
 });
 
-describe('what the manager hands on', () => {
-  it('is when the network came back.', async () => {
+describe('the manager', () => {
+  it('forwards when the network came back.', async () => {
     const driver = new ManagerDriver();
     await driver.start(childSpec('web', { transport: 'http' }));
     await driver.network(false);

@@ -171,10 +171,10 @@ describe('an inspector', () => {
       rootId: '$:configuration:2#1',
       snapshot: { value: 'changed' },
     });
-    const heard = copies.length;
+    const countBefore = copies.length;
     detach();
     begin('configuration:3').tell({ type: 'files.changed', at: clock.now() });
-    expect(copies).toHaveLength(heard);
+    expect(copies).toHaveLength(countBefore);
     roots.stop();
     manager.stop();
   });

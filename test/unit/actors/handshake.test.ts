@@ -52,8 +52,8 @@ describe('a handshake that takes too long', () => {
       expect(await failing(kind, noAnswer)).toMatchObject({
         code: 'handshake-timeout',
         phase: 'handshake',
-        message: 'The server did not answer initialize within 2000 ms.',
-        hint: expect.stringMatching(/^It started but does not speak MCP/) as unknown,
+        message: expect.stringMatching(/initialize .*2000 ms/) as unknown,
+        hint: expect.stringContaining('does not speak MCP') as unknown,
       });
     },
   );
@@ -62,8 +62,8 @@ describe('a handshake that takes too long', () => {
     const error = await failing('http', { stuckAt: 'initialize' });
     expect(error).toMatchObject({
       code: 'handshake-timeout',
-      message: 'The server could not be reached within 2000 ms, or did not answer initialize.',
-      hint: expect.stringContaining('check its address') as unknown,
+      message: expect.stringContaining('2000 ms') as unknown,
+      hint: expect.stringContaining('address') as unknown,
     });
     expect(error?.hint).not.toContain('It started');
   });
@@ -72,15 +72,15 @@ describe('a handshake that takes too long', () => {
     'over %s with a sign of life is not explained by the network',
     async (kind) => {
       const error = await failing(kind, noAnswer, ({ transport }) => transport.simulateActivity());
-      expect(error?.message).toBe('The server did not answer initialize within 2000 ms.');
+      expect(error?.message).not.toContain('reached');
     },
   );
 
   it.each(['http', 'stdio'] as const)('names the step that hung over %s', async (kind) => {
     expect(await failing(kind, { stuckAt: INITIALIZED })).toMatchObject({
       code: 'handshake-timeout',
-      message: `The server answered initialize, but did not take ${INITIALIZED} within 2000 ms.`,
-      hint: expect.stringMatching(/^It speaks MCP/) as unknown,
+      message: expect.stringContaining(INITIALIZED) as unknown,
+      hint: expect.stringContaining('speaks MCP') as unknown,
     });
   });
 });

@@ -165,7 +165,7 @@ describe('the list of tools', () => {
 });
 
 describe('a list of 10,000 tools over 100 servers', () => {
-  it('is updated only where an event has changed it', async () => {
+  it('updates only what an event has changed', async () => {
     const bench = new Bench();
     let reads = 0;
     /** Read once for every tool that is filtered. */

@@ -10,14 +10,14 @@ const note = (message: string): LifecycleEventBody => ({ type: 'diagnostic', kin
 
 function makePublisher(): {
   publisher: Publisher;
-  heard: LifecycleEvent[];
+  received: LifecycleEvent[];
   clock: ReturnType<typeof createControlledClock>;
 } {
   const clock = createControlledClock(5_000);
   const publisher = new Publisher(clock, silentLogger);
-  const heard: LifecycleEvent[] = [];
-  publisher.events$.subscribe((event) => heard.push(event));
-  return { publisher, heard, clock };
+  const received: LifecycleEvent[] = [];
+  publisher.events$.subscribe((event) => received.push(event));
+  return { publisher, received, clock };
 }
 
 describe('the publisher', () => {
@@ -25,19 +25,19 @@ describe('the publisher', () => {
   useCrashWatch();
 
   it('stamps every event with the time of publishing and the next number', async () => {
-    const { publisher, heard, clock } = makePublisher();
+    const { publisher, received, clock } = makePublisher();
     publisher.publish(note('a'));
     await clock.advance(20);
     publisher.publish(note('b'));
     await clock.advance(0);
-    expect(heard.map(({ seq, at }) => [seq, at])).toEqual([
+    expect(received.map(({ seq, at }) => [seq, at])).toEqual([
       [1, 5_000],
       [2, 5_020],
     ]);
   });
 
   it('lets the event loop turn while an observer answers every event with another one', async () => {
-    const { publisher, heard } = makePublisher();
+    const { publisher, received } = makePublisher();
     let isAnswering = true;
     publisher.events$.subscribe(() => {
       if (isAnswering) publisher.publish(note('again'));
@@ -45,32 +45,32 @@ describe('the publisher', () => {
     publisher.publish(note('first'));
     await new Promise((resolve) => setImmediate(resolve));
     isAnswering = false;
-    expect(heard.length).toBeGreaterThan(100);
+    expect(received.length).toBeGreaterThan(100);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(heard.map(({ seq }) => seq)).toEqual(heard.map((_, index) => index + 1));
+    expect(received.map(({ seq }) => seq)).toEqual(received.map((_, index) => index + 1));
   });
 
   it('does not let events pile up if the host never lets the event loop turn', async () => {
-    const { publisher, heard } = makePublisher();
+    const { publisher, received } = makePublisher();
     let most = 0;
     for (let published = 1; published <= 20_000; published += 1) {
       publisher.publish(note('again'));
       await Promise.resolve();
-      most = Math.max(most, published - heard.length);
+      most = Math.max(most, published - received.length);
     }
     expect(most).toBeLessThanOrEqual(1_001);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(heard.map(({ seq }) => seq)).toEqual(heard.map((_, index) => index + 1));
-    expect(heard).toHaveLength(20_000);
+    expect(received.map(({ seq }) => seq)).toEqual(received.map((_, index) => index + 1));
+    expect(received).toHaveLength(20_000);
   });
 
   it('delivers nothing before the publishing code has finished', async () => {
-    const { publisher, heard } = makePublisher();
+    const { publisher, received } = makePublisher();
     publisher.publish(note('a'));
     publisher.publish(note('b'));
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await Promise.resolve();
-    expect(heard).toHaveLength(2);
+    expect(received).toHaveLength(2);
   });
 
   it('replays nothing to an observer that comes late', async () => {
@@ -85,7 +85,7 @@ describe('the publisher', () => {
   });
 
   it('keeps the order for all if an observer publishes an event', async () => {
-    const { publisher, heard } = makePublisher();
+    const { publisher, received } = makePublisher();
     publisher.events$.subscribe((event) => {
       if (event.seq === 1) publisher.publish(note('echo'));
     });
@@ -95,21 +95,21 @@ describe('the publisher', () => {
     publisher.publish(note('b'));
     await Promise.resolve();
     await Promise.resolve();
-    expect(heard.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(received.map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(last).toEqual([1, 2, 3]);
   });
 
   it('delivers what is queued before it completes, and nothing afterwards', async () => {
-    const { publisher, heard } = makePublisher();
+    const { publisher, received } = makePublisher();
     let isComplete = false;
     publisher.events$.subscribe({ complete: () => (isComplete = true) });
     publisher.publish(note('last'));
     publisher.complete();
-    expect(heard).toMatchObject([{ message: 'last' }]);
+    expect(received).toMatchObject([{ message: 'last' }]);
     expect(isComplete).toBe(true);
     publisher.publish(note('too late'));
     await Promise.resolve();
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   it('completes at once for an observer that comes after the end', () => {
@@ -130,24 +130,24 @@ describe('waiting for a condition', () => {
   });
 
   it('resolves after the event that made it true was delivered', async () => {
-    const { publisher, heard } = makePublisher();
+    const { publisher, received } = makePublisher();
     let isSo = false;
     const waiting = publisher.until(() => isSo);
     isSo = true;
     publisher.publish(note('now'));
     await waiting;
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   it('resolves without an event after a wake-up', async () => {
-    const { publisher, heard } = makePublisher();
+    const { publisher, received } = makePublisher();
     let isSo = false;
     const waiting = publisher.until(() => isSo);
     await Promise.resolve();
     isSo = true;
     publisher.wake();
     await waiting;
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it('rejects with the reason of its signal and forgets about it', async () => {

@@ -39,10 +39,10 @@ function failLater(): () => void {
 function makePublisher({ logger = {}, mask }: { logger?: Partial<Logger>; mask?: Mask } = {}): {
   publisher: Publisher;
   logged: string[];
-  /** Messages of the notes, and the end. */
-  heard: string[];
-  /** Messages of the diagnostics about observers. */
-  told: string[];
+  /** The messages of the other diagnostics, and 'complete' at the end. */
+  received: string[];
+  /** The messages of the diagnostics about observers. */
+  reported: string[];
   publishTwice: () => Promise<void>;
 } {
   const logged: string[] = [];
@@ -53,22 +53,22 @@ function makePublisher({ logger = {}, mask }: { logger?: Partial<Logger>; mask?:
     ...logger,
   } satisfies Logger;
   const publisher = new Publisher(createControlledClock(), logging, mask);
-  const heard: string[] = [];
-  const told: string[] = [];
+  const received: string[] = [];
+  const reported: string[] = [];
   const publishTwice = async (): Promise<void> => {
     publisher.events$.subscribe({
       next: (event) => {
         if (!isDiagnostic(event)) return;
-        (event.kind === 'observer-failed' ? told : heard).push(event.message);
+        (event.kind === 'observer-failed' ? reported : received).push(event.message);
       },
-      complete: () => heard.push('complete'),
+      complete: () => received.push('complete'),
     });
     for (const message of ['a', 'b']) {
       publisher.publish(note(message));
       await settled();
     }
   };
-  return { publisher, logged, heard, told, publishTwice };
+  return { publisher, logged, received, reported, publishTwice };
 }
 
 /** Resolves when every batch has been delivered, including those of rejected promises. */
@@ -77,7 +77,7 @@ async function settled(): Promise<void> {
 }
 
 const LOGGED = 'an observer threw: boom';
-const TOLD = 'An observer threw: boom';
+const REPORTED = 'An observer threw: boom';
 
 describe('an observer that throws', () => {
   useLeakCheck();
@@ -88,42 +88,42 @@ describe('an observer that throws', () => {
     ['in next given as a function', boom],
     ['later, since it is asynchronous', (): unknown => Promise.reject(new Error('boom'))],
   ])('%s is logged each time, is a diagnostic once, and affects no other observer', async (_, observer) => {
-    const { publisher, logged, heard, told, publishTwice } = makePublisher();
+    const { publisher, logged, received, reported, publishTwice } = makePublisher();
     publisher.events$.subscribe(observer);
     await publishTwice();
-    expect(heard).toEqual(['a', 'b']);
-    expect(told).toEqual([TOLD]);
+    expect(received).toEqual(['a', 'b']);
+    expect(reported).toEqual([REPORTED]);
     expect(logged).toEqual(Array(3).fill(LOGGED));
   });
 
   it('gets a diagnostic for each subscription', async () => {
-    const { publisher, told, publishTwice } = makePublisher();
+    const { publisher, reported, publishTwice } = makePublisher();
     publisher.events$.subscribe(boom);
     publisher.events$.subscribe(boom);
     await publishTwice();
-    expect(told).toEqual([TOLD, TOLD]);
+    expect(reported).toEqual([REPORTED, REPORTED]);
   });
 
   it('at every diagnostic gets one for itself, and does not loop', async () => {
-    const { publisher, logged, told, publishTwice } = makePublisher();
+    const { publisher, logged, reported, publishTwice } = makePublisher();
     const failures$ = publisher.events$.pipe(map(({ seq }) => seq));
     failures$.subscribe(boom);
     failures$.subscribe((): unknown => Promise.reject(new Error('boom')));
     await publishTwice();
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
     expect(logged).toHaveLength(2 * (2 + 2));
   });
 
   it('later in its error or complete handler is reported as well', async () => {
-    const { publisher, logged, told, heard, publishTwice } = makePublisher();
+    const { publisher, logged, reported, received, publishTwice } = makePublisher();
     const later: () => unknown = async () => boom();
     publisher.events$.pipe(map(boom)).subscribe({ error: later });
     publisher.live(() => 1).subscribe({ complete: later });
     await publishTwice();
     publisher.complete();
     await settled();
-    expect(heard).toEqual(['a', 'b', 'complete']);
-    expect(told).toEqual([TOLD]);
+    expect(received).toEqual(['a', 'b', 'complete']);
+    expect(reported).toEqual([REPORTED]);
     expect(logged).toEqual([LOGGED, LOGGED]);
   });
 
@@ -131,85 +131,85 @@ describe('an observer that throws', () => {
     ['an object that cannot become a text', Object.create(null)],
     ['an error whose message cannot be read', Object.defineProperty(new Error(), 'message', { get: boom })],
   ])('%s, at once or later, affects no other observer', async (_, thrown) => {
-    const { publisher, told, heard, publishTwice } = makePublisher();
+    const { publisher, reported, received, publishTwice } = makePublisher();
     publisher.events$.subscribe(() => {
       throw thrown as Error;
     });
     publisher.events$.subscribe((): unknown => Promise.reject(thrown as Error));
     await publishTwice();
-    expect(told).toEqual(Array(2).fill('An observer threw: no reason was given'));
-    expect(heard).toEqual(['a', 'b']);
+    expect(reported).toEqual(Array(2).fill('An observer threw: no reason was given'));
+    expect(received).toEqual(['a', 'b']);
   });
 
   it('gets a diagnostic without secrets, and with a long message cut', async () => {
     const mask: Mask = (text) => text.replaceAll('hunter2', '***');
-    const { publisher, told, logged, publishTwice } = makePublisher({ mask });
+    const { publisher, reported, logged, publishTwice } = makePublisher({ mask });
     publisher.events$.subscribe(() => {
       throw new Error(`hunter2 ${'x'.repeat(10_000)}`);
     });
     await publishTwice();
-    for (const text of [...told, ...logged]) {
+    for (const text of [...reported, ...logged]) {
       expect(text).toContain('threw: *** xxx');
       expect(text.length).toBeLessThan(5_000);
     }
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
   it('in complete is logged, and the others complete', async () => {
-    const { publisher, logged, heard, publishTwice } = makePublisher();
+    const { publisher, logged, received, publishTwice } = makePublisher();
     publisher.events$.subscribe({ complete: boom });
     await publishTwice();
     publisher.complete();
-    expect(heard).toEqual(['a', 'b', 'complete']);
+    expect(received).toEqual(['a', 'b', 'complete']);
     expect(logged).toEqual([LOGGED]);
   });
 
   it('in a pipe without an error handler gets a diagnostic, and its stream ends', async () => {
-    const { publisher, told, logged, heard, publishTwice } = makePublisher();
+    const { publisher, reported, logged, received, publishTwice } = makePublisher();
     publisher.events$.pipe(map(boom)).subscribe(() => {});
     publisher.events$.pipe(mergeMap((event) => of(event).pipe(tap(boom)))).subscribe(() => {});
     await publishTwice();
-    expect(heard).toEqual(['a', 'b']);
-    expect(told).toEqual([TOLD, TOLD]);
+    expect(received).toEqual(['a', 'b']);
+    expect(reported).toEqual([REPORTED, REPORTED]);
     expect(logged).toEqual([LOGGED, LOGGED]);
   });
 
   it('in a pipe reaches its error handler, which may throw as well', async () => {
-    const { publisher, told, heard, publishTwice } = makePublisher();
+    const { publisher, reported, received, publishTwice } = makePublisher();
     const caught: unknown[] = [];
     publisher.events$.pipe(map(boom)).subscribe({ error: (error: Error) => caught.push(error.message) });
     publisher.events$.pipe(map(boom)).subscribe({ error: boom });
     await publishTwice();
-    expect(heard).toEqual(['a', 'b']);
+    expect(received).toEqual(['a', 'b']);
     expect(caught).toEqual(['boom']);
-    expect(told).toEqual([TOLD]);
+    expect(reported).toEqual([REPORTED]);
   });
 
   it('at the end of any number of pipes gets a diagnostic', async () => {
-    const { publisher, told, heard, publishTwice } = makePublisher();
+    const { publisher, reported, received, publishTwice } = makePublisher();
     publisher.events$
       .pipe(map(({ seq }) => seq))
       .pipe()
       .pipe(take(1))
       .subscribe(boom);
     await publishTwice();
-    expect(heard).toEqual(['a', 'b']);
-    expect(told).toEqual([TOLD]);
+    expect(received).toEqual(['a', 'b']);
+    expect(reported).toEqual([REPORTED]);
   });
 
   it('after a shared stream does not end the others on it', async () => {
-    const { publisher, told, publishTwice } = makePublisher();
+    const { publisher, reported, publishTwice } = makePublisher();
     const shared$ = publisher.events$.pipe(share());
     const seen: number[] = [];
     shared$.subscribe(boom);
     shared$.subscribe(({ seq }) => seen.push(seq));
     await publishTwice();
     expect(seen).toEqual([1, 2, 3]);
-    expect(told).toEqual([TOLD]);
+    expect(reported).toEqual([REPORTED]);
   });
 
   it('when its subscription is torn down affects neither the others nor the end', async () => {
-    const { publisher, logged, heard, publishTwice } = makePublisher();
+    const { publisher, logged, received, publishTwice } = makePublisher();
     publisher.events$.pipe(finalize(boom)).subscribe(() => {});
     publisher.events$.pipe(take(1), finalize(boom)).subscribe(() => {});
     publisher
@@ -218,20 +218,20 @@ describe('an observer that throws', () => {
       .subscribe(() => {});
     await publishTwice();
     publisher.complete();
-    expect(heard).toEqual(['a', 'b', 'complete']);
+    expect(received).toEqual(['a', 'b', 'complete']);
     expect(logged).toHaveLength(2);
   });
 
   it('of a live value affects neither the value, nor its other observers, nor the batch', async () => {
-    const { publisher, told, heard, publishTwice } = makePublisher();
+    const { publisher, reported, received, publishTwice } = makePublisher();
     const seen: number[] = [];
     const value$ = publisher.live(() => publisher.published);
     value$.subscribe(boom);
     value$.pipe(map(failLater()), finalize(boom)).subscribe();
     value$.subscribe((now) => seen.push(now));
     await publishTwice();
-    expect(heard).toEqual(['a', 'b']);
-    expect(told).toHaveLength(2);
+    expect(received).toEqual(['a', 'b']);
+    expect(reported).toHaveLength(2);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     expect(seen.at(-1)).toBe(publisher.published);
   });
@@ -240,11 +240,11 @@ describe('an observer that throws', () => {
     ['for events', (publisher: Publisher): unknown => publisher.onevent(boom)],
     ['for the end of a batch', (publisher: Publisher): unknown => publisher.onflushed(boom)],
   ])('is reported if it is an internal listener %s', async (_, listen) => {
-    const { publisher, logged, told, heard, publishTwice } = makePublisher();
+    const { publisher, logged, reported, received, publishTwice } = makePublisher();
     listen(publisher);
     await publishTwice();
-    expect(heard).toEqual(['a', 'b']);
-    expect(told).toEqual([TOLD]);
+    expect(received).toEqual(['a', 'b']);
+    expect(reported).toEqual([REPORTED]);
     expect(logged.length).toBeGreaterThan(1);
   });
 
@@ -252,12 +252,12 @@ describe('an observer that throws', () => {
     ['at once', boom],
     ['later', (): unknown => Promise.reject(new Error('boom'))],
   ])('does no harm even if the logger throws %s', async (_, error) => {
-    const { publisher, heard, publishTwice } = makePublisher({ logger: { error } });
+    const { publisher, received, publishTwice } = makePublisher({ logger: { error } });
     publisher.events$.subscribe(boom);
     publisher.events$.pipe(map(boom)).subscribe(() => {});
     await publishTwice();
     publisher.complete();
-    expect(heard).toEqual(['a', 'b', 'complete']);
+    expect(received).toEqual(['a', 'b', 'complete']);
   });
 
   it('may be a Subject, which gets everything', async () => {

@@ -47,7 +47,7 @@ export class ConfigurationDriver {
   }
 
   /** The emitted events since the last call, as text. */
-  get told(): string[] {
+  get newEvents(): string[] {
     return this.#emitted.splice(0).map(({ type, message }) => `${type}: ${message}`);
   }
 

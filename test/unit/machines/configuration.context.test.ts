@@ -188,10 +188,10 @@ describe('a problem', () => {
     await driver.change();
     await driver.clock.advance(300);
     await driver.fail('no table');
-    expect(driver.told).toEqual(['unwatched: ENOSPC', 'unapplied: no table']);
+    expect(driver.newEvents).toEqual(['unwatched: ENOSPC', 'unapplied: no table']);
     await driver.ask();
     await driver.fail();
-    expect(driver.told).toEqual([]);
+    expect(driver.newEvents).toEqual([]);
     driver.stop();
   });
 });
@@ -213,7 +213,7 @@ describe('the watch', () => {
 });
 
 describe('the watch, when a reading has ended', () => {
-  const MEANWHILE: Readonly<Record<string, (driver: ConfigurationDriver) => Promise<unknown>>> = {
+  const DURING: Readonly<Record<string, (driver: ConfigurationDriver) => Promise<unknown>>> = {
     nothing: async () => {},
     'a change': (driver) => driver.change(),
     'another request': (driver) => driver.ask(),
@@ -223,12 +223,12 @@ describe('the watch, when a reading has ended', () => {
     'was read in part': (driver) => driver.read(false),
     'could not be applied': (driver) => driver.fail(),
   };
-  const ways = Object.keys(ENDS).flatMap((end) => Object.keys(MEANWHILE).map((came) => [end, came] as const));
+  const ways = Object.keys(ENDS).flatMap((end) => Object.keys(DURING).map((came) => [end, came] as const));
 
-  it.each(ways)('gets one event if everything %s (%s came meanwhile).', async (end, came) => {
+  it.each(ways)('gets one event if everything %s (during the reading: %s).', async (end, came) => {
     const driver = new ConfigurationDriver();
     await driver.ask();
-    await MEANWHILE[came]!(driver);
+    await DURING[came]!(driver);
     await ENDS[end]!(driver);
     expect(driver.effects.rereads).toBe(1);
     driver.stop();

@@ -102,9 +102,9 @@ describe('the configuration chart', () => {
 
 describe('the table of the configuration chart', () => {
   it('has every state of the chart, in every situation that can be reached.', () => {
-    const told = EVENTS.map((row) => row['situation']!);
-    expect(told).toEqual(Object.keys(SITUATIONS));
-    const states = new Set(told.map(stateOf));
+    const situations = EVENTS.map((row) => row['situation']!);
+    expect(situations).toEqual(Object.keys(SITUATIONS));
+    const states = new Set(situations.map(stateOf));
     // `begun` is left as soon as it is entered.
     const paths = leafNodes(configurationMachine.root).map(({ path }) => path.join('.'));
     expect([...states, 'begun'].toSorted()).toEqual(paths.toSorted());

@@ -28,10 +28,10 @@ describe('a remote server that is out of attempts', () => {
 
   it('emits when it is tried again, once the network is back.', async () => {
     const driver = await exhausted();
-    const told = driver.emitted.length;
+    const countBefore = driver.emitted.length;
     await driver.fact({ type: 'network.online', at: driver.clock.now() });
     expect(driver.path).toBe('reconnecting.backingOff');
-    expect(driver.emitted.slice(told)).toEqual([
+    expect(driver.emitted.slice(countBefore)).toEqual([
       {
         type: 'retrying',
         attempt: driver.context.attempt + 1,

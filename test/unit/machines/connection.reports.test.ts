@@ -26,7 +26,7 @@ describe('the reports to the parent', () => {
     ]);
   });
 
-  it('request a share of the budget if nobody wanted the attempt.', async () => {
+  it('request a share of the budget if nobody asked for the attempt.', async () => {
     const { driver, reports } = reporting({ transport: 'http' });
     await driver.bringUp('openTransport');
     expect(reports).toStrictEqual([]);

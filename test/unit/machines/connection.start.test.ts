@@ -13,7 +13,7 @@ describe('an entry that is not trusted', () => {
     expect(driver.started.map(({ slot }) => slot)).toEqual(['resolveConfig']);
   });
 
-  it('is denied at the time of the machine, since the command has none.', async () => {
+  it('is denied at the time of the machine, since the command carries no time.', async () => {
     const driver = new ConnectionDriver();
     await driver.advance(40);
     await driver.settle('resolveConfig', { kind: 'untrusted' });

@@ -244,10 +244,10 @@ describe('the tables of the manager chart', () => {
   });
 
   it('have every event of the chart, and every row can be made to happen.', () => {
-    const told = [...PHASES, ...REGIONS].map((row) => row['event']!);
-    expect([...new Set(told)].toSorted()).toEqual(Object.keys(HAPPEN).toSorted());
+    const events = [...PHASES, ...REGIONS].map((row) => row['event']!);
+    expect([...new Set(events)].toSorted()).toEqual(Object.keys(HAPPEN).toSorted());
     const asWords = managerMachine.events.map((type) => IN_WORDS[type] ?? type);
-    expect([...new Set(told.map((event) => event.replace(/ \(.*/, '')))].toSorted()).toEqual(
+    expect([...new Set(events.map((event) => event.replace(/ \(.*/, '')))].toSorted()).toEqual(
       asWords.toSorted(),
     );
   });

@@ -75,7 +75,7 @@ export class ReviewDriver {
   }
 
   /** The emitted events since the last call, as text. */
-  get told(): string[] {
+  get newEvents(): string[] {
     return this.emitted
       .splice(0)
       .map((event) =>

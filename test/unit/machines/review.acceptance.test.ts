@@ -13,14 +13,14 @@ describe('the first list of a server', () => {
     await driver.list('a:2 b:1 c:1');
     await driver.recall();
     expect(driver.held).toBe('a:2 c:1');
-    expect(driver.told).toEqual(['held a:2 (changed)', 'held c:1 (new)']);
+    expect(driver.newEvents).toEqual(['held a:2 (changed)', 'held c:1 (new)']);
   });
 
   it('is not stored if the store has known the server before.', async () => {
     const driver = new ReviewDriver();
     await driver.list('a:2');
     await driver.recall('a:1 b:1');
-    expect(driver.told).toEqual(['held a:2 (changed)']);
+    expect(driver.newEvents).toEqual(['held a:2 (changed)']);
   });
 
   it('that is empty is not a first list.', async () => {
@@ -41,7 +41,7 @@ describe('a held tool', () => {
     await driver.list('a:2 b:1');
     await driver.list('a:3 b:1');
     await driver.list('a:2 b:1');
-    expect(driver.told).toEqual([
+    expect(driver.newEvents).toEqual([
       'held a:2 (changed)',
       'held b:1 (new)',
       'held a:3 (changed)',
@@ -56,7 +56,7 @@ describe('a held tool', () => {
     await driver.list('a:2');
     await driver.list('');
     expect(driver.held).toBe('');
-    expect(driver.told).toEqual(['held a:2 (changed)']);
+    expect(driver.newEvents).toEqual(['held a:2 (changed)']);
   });
 });
 
@@ -66,7 +66,7 @@ describe('an acceptance', () => {
     await driver.list('a:1 b:1');
     await driver.recall();
     await driver.list('a:2 b:2');
-    expect(driver.told).toHaveLength(2);
+    expect(driver.newEvents).toHaveLength(2);
     return driver;
   };
 
@@ -74,7 +74,7 @@ describe('an acceptance', () => {
     const driver = await reachHolding();
     await driver.accept('a:2');
     expect(driver.held).toBe('b:2');
-    expect(driver.told).toEqual(['accepted a:2']);
+    expect(driver.newEvents).toEqual(['accepted a:2']);
     expect(driver.asked).toBe('keep a:2');
     await driver.keep();
     expect(driver.context.unkept).toEqual([]);
@@ -99,7 +99,7 @@ describe('an acceptance', () => {
     const driver = await reachHolding();
     await driver.accept('a:2');
     await driver.fail('disk full');
-    expect(driver.told).toEqual(['accepted a:2', 'troubled: disk full']);
+    expect(driver.newEvents).toEqual(['accepted a:2', 'troubled: disk full']);
     expect(driver.held).toBe('b:2');
     await driver.list('a:2 b:2');
     expect(driver.asked).toBe('keep a:2');
@@ -113,7 +113,7 @@ describe('an acceptance', () => {
     await driver.recall('a:1 b:1');
     expect(driver.path).toBe('judged.holding');
     expect(driver.held).toBe('b:2');
-    expect(driver.told).toEqual(['accepted a:2', 'troubled: disk full']);
+    expect(driver.newEvents).toEqual(['accepted a:2', 'troubled: disk full']);
     await driver.accept('b:2');
     expect(driver.asked).toBe('keep a:2 b:2');
   });
@@ -133,7 +133,7 @@ describe('an acceptance', () => {
     expect(driver.held).toBe('a:2 b:2');
     await driver.recall('a:2 b:1');
     expect(driver.held).toBe('b:2');
-    expect(driver.told).toEqual(['accepted a:2']);
+    expect(driver.newEvents).toEqual(['accepted a:2']);
   });
 
   it('is not undone by an older answer of the store.', async () => {
@@ -169,11 +169,11 @@ describe('a store that cannot be read', () => {
     await driver.list('a:1 b:1');
     await driver.fail();
     expect(driver.path).toBe('blind');
-    expect(driver.told).toEqual(['held a:1 (unknown)', 'held b:1 (unknown)', 'troubled: no disk']);
+    expect(driver.newEvents).toEqual(['held a:1 (unknown)', 'held b:1 (unknown)', 'troubled: no disk']);
     await driver.list('a:1 b:2');
     expect(driver.held).toBe('a:1');
     await driver.recall('a:1 b:1');
-    expect(driver.told).toEqual(['held b:2 (changed)', 'accepted a:1']);
+    expect(driver.newEvents).toEqual(['held b:2 (changed)', 'accepted a:1']);
   });
 
   it('changes nothing if it could be read before.', async () => {
@@ -183,7 +183,7 @@ describe('a store that cannot be read', () => {
     await driver.changeStore();
     await driver.fail();
     expect(driver.path).toBe('judged.clear');
-    expect(driver.told).toEqual(['troubled: no disk']);
+    expect(driver.newEvents).toEqual(['troubled: no disk']);
   });
 
   it('is read again after a user has accepted a tool without it, and may have more then.', async () => {

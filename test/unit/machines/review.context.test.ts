@@ -59,10 +59,10 @@ describe('the context of a review', () => {
     await driver.list('read:2');
     await driver.accept('read:2');
     await driver.changeStore();
-    expect(driver.told).toContain('accepted read:2');
+    expect(driver.newEvents).toContain('accepted read:2');
     await driver.fail('no disk');
     expect(driver.path).toBe('recalling');
-    expect(driver.told).toEqual(['troubled: no disk']);
+    expect(driver.newEvents).toEqual(['troubled: no disk']);
   });
 });
 

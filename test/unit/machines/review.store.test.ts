@@ -38,8 +38,8 @@ it('has what was stored even if the store is read again after it.', async () => 
 it('emits a failed write even if more has to be stored at once.', async () => {
   const driver = await keeping();
   await driver.accept('write:2');
-  expect(driver.told).toContain('accepted write:2');
+  expect(driver.newEvents).toContain('accepted write:2');
   await driver.fail('no disk');
   expect(driver.asked).toBe('keep read:2 write:2');
-  expect(driver.told).toEqual(['troubled: no disk']);
+  expect(driver.newEvents).toEqual(['troubled: no disk']);
 });

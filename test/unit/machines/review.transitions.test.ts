@@ -142,9 +142,9 @@ describe('the tags of the review chart', () => {
 
 describe('the table of the review chart', () => {
   it('has every state of the chart, in every situation that can be reached.', () => {
-    const told = EVENTS.map((row) => row['situation']!);
-    expect(told).toEqual(Object.keys(SITUATIONS));
-    const states = new Set(told.map(stateOf));
+    const situations = EVENTS.map((row) => row['situation']!);
+    expect(situations).toEqual(Object.keys(SITUATIONS));
+    const states = new Set(situations.map(stateOf));
     const paths = leafNodes(reviewMachine.root).map(({ path }) => path.join('.'));
     expect([...states].toSorted()).toEqual(paths.toSorted());
   });

@@ -105,7 +105,7 @@ export class SignInDriver {
   }
 
   /** The types of the emitted events since the last call. */
-  get told(): readonly string[] {
+  get newEvents(): readonly string[] {
     return this.emitted.splice(0).map(({ type }) => type);
   }
 

@@ -134,10 +134,10 @@ class Story {
 
   #check(): void {
     const { driver } = this;
-    for (const told of driver.emitted.splice(0)) {
-      if (told.type === 'tokenSettled') this.#tokenWaiters = 0;
-      if (told.type === 'answerFailed') this.#codes.delete(told.answer);
-      if (told.type === 'signedIn' || told.type === 'refused' || told.type === 'givenUp') {
+    for (const event of driver.emitted.splice(0)) {
+      if (event.type === 'tokenSettled') this.#tokenWaiters = 0;
+      if (event.type === 'answerFailed') this.#codes.delete(event.answer);
+      if (event.type === 'signedIn' || event.type === 'refused' || event.type === 'givenUp') {
         this.#waiters = 0;
         this.#codes.clear();
       }
@@ -182,11 +182,11 @@ describe('any sequence of events of an account', () => {
         story,
         fc.boolean(),
         async (attended, interactive, steps, isHurried) => {
-          const told = new Story(attended, interactive);
-          for (const [kind, pick] of steps) await told.step(kind, pick);
-          begun.signIns += told.driver.context.attempt;
-          begun.exchanges += told.driver.begun.get('exchangeCode') ?? 0;
-          await told.close(isHurried);
+          const run = new Story(attended, interactive);
+          for (const [kind, pick] of steps) await run.step(kind, pick);
+          begun.signIns += run.driver.context.attempt;
+          begun.exchanges += run.driver.begun.get('exchangeCode') ?? 0;
+          await run.close(isHurried);
         },
       ),
       { numRuns: 300 },
@@ -201,11 +201,11 @@ describe('any sequence of events of an account', () => {
       const step = fc.tuple(fc.nat(36), fc.nat(20));
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
-          const told = new Story(attended, true);
-          const { driver } = told;
-          for (const [kind, pick] of steps) await told.step(kind, pick);
+          const run = new Story(attended, true);
+          const { driver } = run;
+          for (const [kind, pick] of steps) await run.step(kind, pick);
           for (let turn = 0; turn < 30 && driver.context.waiting > 0; turn += 1) {
-            await told.goOn(turn);
+            await run.goOn(turn);
           }
           expect(driver.context.waiting).toBe(0);
         }),

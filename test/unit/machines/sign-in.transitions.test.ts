@@ -34,7 +34,7 @@ const EVENTS: Readonly<Record<string, SignInEvent>> = {
   'not opened': { type: 'redirect.failed', failure: failureAt(0) },
   'answer 1': { type: 'answer.given', answer: 1 },
   'answer 3': { type: 'answer.given', answer: 3 },
-  'said no': { type: 'answer.refused', failure: failureAt(0) },
+  declined: { type: 'answer.refused', failure: failureAt(0) },
   closing: { type: 'account.closing' },
   hurried: { type: 'account.hurried' },
 };
@@ -94,9 +94,9 @@ describe('the sign-in chart', () => {
 
 describe('the table of the sign-in chart', () => {
   it('has every state of the chart, in every situation that can be reached.', () => {
-    const told = FACTS.map((row) => row['situation']!);
-    expect(told).toEqual(Object.keys(SITUATIONS));
-    const leaves = told.map((situation) => stateOf(situation).split('+'));
+    const situations = FACTS.map((row) => row['situation']!);
+    expect(situations).toEqual(Object.keys(SITUATIONS));
+    const leaves = situations.map((situation) => stateOf(situation).split('+'));
     const { token, signIn } = signInMachine.root.states;
     expect(new Set(leaves.map(([leaf]) => leaf))).toEqual(new Set(leafNodes(token!).map(({ key }) => key)));
     expect(new Set(leaves.map(([, leaf]) => leaf))).toEqual(

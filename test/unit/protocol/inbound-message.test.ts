@@ -112,13 +112,13 @@ describe('progress', () => {
         },
       },
     });
-    const heard: (number | undefined)[][] = [];
+    const received: (number | undefined)[][] = [];
     await client.request(
       'tools/call',
       {},
-      { onProgress: ({ progress, total }) => heard.push([progress, total]) },
+      { onProgress: ({ progress, total }) => received.push([progress, total]) },
     );
-    expect(heard).toEqual([
+    expect(received).toEqual([
       [1, 2],
       [2, 2],
     ]);
@@ -127,13 +127,13 @@ describe('progress', () => {
 
   it('of an unknown request, or of one that is over, is dropped', async () => {
     const { client, server, oddities } = await openClient();
-    const heard: unknown[] = [];
-    await client.request('tools/call', {}, { onProgress: (progress) => heard.push(progress) });
+    const received: unknown[] = [];
+    await client.request('tools/call', {}, { onProgress: (progress) => received.push(progress) });
     const token = server.of('tools/call')[0]?.id;
     server.notify('notifications/progress', { progressToken: token, progress: 1 });
     server.notify('notifications/progress', { progressToken: 'nobody', progress: 1 });
     await client.request('ping', {});
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     expect(oddities).toEqual([]);
     client.abandon(OVER);
   });

@@ -4,7 +4,7 @@ import { LazyAbortController } from '../../../src/async/lazy-abort-controller.js
 
 /** A sent call, and its outcome. */
 function sentCall() {
-  const told: unknown[] = [];
+  const calls: unknown[] = [];
   const patience = new LazyAbortController();
   const options = {
     signal: patience,
@@ -13,35 +13,35 @@ function sentCall() {
   };
   const waiter = {
     options,
-    resolve: (result: object) => told.push({ result }),
-    reject: (error: Error) => told.push({ error }),
+    resolve: (result: object) => calls.push({ result }),
+    reject: (error: Error) => calls.push({ error }),
   };
   const owner = {
-    forget: (id: number) => told.push({ forgotten: id }),
-    mayGoOn: (id: number, cause: unknown) => told.push({ goesOn: id, cause }),
-    cancel: (id: number) => told.push({ cancelled: id }),
+    forget: (id: number) => calls.push({ forgotten: id }),
+    mayGoOn: (id: number, cause: unknown) => calls.push({ mayContinue: id, cause }),
+    cancel: (id: number) => calls.push({ cancelled: id }),
   };
   const sent = new SentRequest(7, 'tools/call', waiter, owner);
   sent.written = true;
-  return { sent, patience, origin: options.origin, told };
+  return { sent, patience, origin: options.origin, calls };
 }
 
 describe('a sent request', () => {
   it('drops its reference to the waiter once it is answered, and does not settle twice', () => {
-    const { sent, patience, origin, told } = sentCall();
+    const { sent, patience, origin, calls } = sentCall();
     expect(sent.origin).toBe(origin);
     sent.answer({ content: [] });
     expect([sent.origin, sent.onProgress]).toEqual([undefined, undefined]);
     sent.answer({ content: ['again'] });
     expect(sent.fail(new Error('lost'))).toBe(false);
     patience.abort(new Error('too late'));
-    expect(told).toEqual([{ forgotten: 7 }, { result: { content: [] } }]);
+    expect(calls).toEqual([{ forgotten: 7 }, { result: { content: [] } }]);
   });
 
   it('is cancelled if the caller aborts it, and reports that its server may still work on it', () => {
-    const { patience, origin, told } = sentCall();
+    const { patience, origin, calls } = sentCall();
     const error = new Error('given up');
     patience.abort(error);
-    expect(told).toEqual([{ forgotten: 7 }, { goesOn: 7, cause: origin }, { error }, { cancelled: 7 }]);
+    expect(calls).toEqual([{ forgotten: 7 }, { mayContinue: 7, cause: origin }, { error }, { cancelled: 7 }]);
   });
 });

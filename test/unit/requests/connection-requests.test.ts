@@ -72,7 +72,7 @@ describe('a request', () => {
       await expect(refused).rejects.toMatchObject({
         code: 'UNSUPPORTED',
         server: 'a',
-        message: `'a' does not offer ${method}, so it was not sent.`,
+        message: expect.stringContaining(method) as unknown,
       });
       expect(server.of(method)).toEqual([]);
     },
@@ -133,21 +133,24 @@ describe('a request', () => {
     expect(server.of(method)).toEqual([]);
   });
 
-  it.each(REQUESTS)('%s is sent once more if the connection is lost meanwhile', async (method, ask) => {
-    const { a, clock, server } = await begin();
-    const answer = server.script.on?.[method] as Handler;
-    server.script = library({
-      on: {
-        [method]: (params, exchange) => (exchange.session === 1 ? SILENCE : answer(params, exchange)),
-      },
-    });
-    const asked = ask(a);
-    await server.whenReceived(method);
-    await server.die();
-    await passTime(clock, asked);
-    const sent = server.of(method).map(({ session }) => session);
-    expect(sent.slice(0, 2)).toEqual([1, 2]);
-  });
+  it.each(REQUESTS)(
+    '%s is sent once more if the connection is lost before the answer',
+    async (method, ask) => {
+      const { a, clock, server } = await begin();
+      const answer = server.script.on?.[method] as Handler;
+      server.script = library({
+        on: {
+          [method]: (params, exchange) => (exchange.session === 1 ? SILENCE : answer(params, exchange)),
+        },
+      });
+      const asked = ask(a);
+      await server.whenReceived(method);
+      await server.die();
+      await passTime(clock, asked);
+      const sent = server.of(method).map(({ session }) => session);
+      expect(sent.slice(0, 2)).toEqual([1, 2]);
+    },
+  );
 
   it('that is lost twice has an unknown outcome and is not sent a third time', async () => {
     const { a, clock, server } = await begin({ on: { 'resources/read': silent } });
@@ -186,7 +189,7 @@ describe('a request', () => {
     await passTime(clock, a.stop());
     await expect(a.readResource('x:1')).rejects.toMatchObject({
       code: 'NOT_READY',
-      message: "'resources/read x:1' was not sent: 'a' is stopped.",
+      message: expect.stringContaining('stopped') as unknown,
     });
   });
 
@@ -213,20 +216,19 @@ describe('a request', () => {
     const { a } = await begin({ on: { [method]: () => answer } });
     await expect(ask(a)).rejects.toMatchObject({
       code: 'OUTCOME_UNKNOWN',
-      message: expect.stringContaining('could not be read') as unknown,
     });
   });
 
   it.each<[string, (a: Connection) => Promise<unknown>]>([
     ['no URI', (a) => a.readResource('')],
-    ['a URI that is no text', (a) => a.subscribe(7 as never)],
-    ['a name that is no text', (a) => a.getPrompt({} as never)],
-    ['arguments that are no texts', (a) => a.getPrompt('ask', { what: 7 } as never)],
-    ['a level that there is not', (a) => a.setLogLevel('loud' as never)],
-    ['a limit that is no number', (a) => a.readResource('x:1', { timeoutMs: '5' as never })],
-    ['a signal that is none', (a) => a.subscribe('x:1', { signal: {} as never })],
+    ['a URI that is not a string', (a) => a.subscribe(7 as never)],
+    ['a name that is not a string', (a) => a.getPrompt({} as never)],
+    ['arguments that are not strings', (a) => a.getPrompt('ask', { what: 7 } as never)],
+    ['an unknown level', (a) => a.setLogLevel('loud' as never)],
+    ['a limit that is not a number', (a) => a.readResource('x:1', { timeoutMs: '5' as never })],
+    ['an invalid signal', (a) => a.subscribe('x:1', { signal: {} as never })],
     [
-      'a context that is no texts',
+      'a context that is not an object of strings',
       (a) =>
         a.complete({ type: 'ref/prompt', name: 'p' }, { name: 'n', value: '' }, { context: [] as never }),
     ],

@@ -53,7 +53,7 @@ describe('a troupe that is asked for a resource', () => {
     const onProgress = (): unknown => Promise.reject(new Error('boom'));
     await expect(troupe.readResource('x:1', { onProgress })).resolves.toEqual({ contents: [] });
     expect(events.of('diagnostic')).toMatchObject([
-      { kind: 'progress-callback', message: 'The progress callback of resources/read threw: boom' },
+      { kind: 'progress-callback', message: expect.stringMatching(/resources\/read.*boom/) as unknown },
     ]);
   });
 
@@ -235,7 +235,7 @@ describe('a troupe that gets a request before its lists are read', () => {
       each.callTool('mcp__a__echo'),
     ]);
     for (const each of [...asked, troupe.subscribe('x:1')]) {
-      await expect(each).rejects.toMatchObject({ code: 'NOT_READY', message: 'The troupe is closed.' });
+      await expect(each).rejects.toMatchObject({ code: 'NOT_READY' });
     }
   });
 

@@ -278,14 +278,14 @@ describe('the options of a rendering', () => {
     'refuse a limit of %s, and report the valid range.',
     async (limit) => {
       await expect(renderResult(texts(''), { ...FROM, maxCharacters: limit as number })).rejects.toThrow(
-        new TypeError("'maxCharacters' must be a number of characters from 1,000 to 1,000,000."),
+        /'maxCharacters'.*1,000 to 1,000,000/,
       );
     },
   );
 
   it('refuse an invalid result and invalid names.', async () => {
     await expect(renderResult(undefined as never, FROM)).rejects.toThrow(TypeError);
-    await expect(renderResult(texts(''), {} as never)).rejects.toThrow("'server' and 'tool' must be");
+    await expect(renderResult(texts(''), {} as never)).rejects.toThrow(TypeError);
   });
 });
 

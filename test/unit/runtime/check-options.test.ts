@@ -47,11 +47,11 @@ describe('createTroupe', () => {
 
   it.each(['server', 'mcpServers'])('suggests the option that %s probably means', (name) => {
     const make = () => createTroupe({ [name]: {} });
-    expect(make).toThrow(`field '${name}': is not known here; did you mean 'servers'?`);
+    expect(make).toThrow(new RegExp(`'${name}'.*'servers'`));
   });
 
   it('refuses anything but an object', () => {
-    expect(() => createTroupe(null as unknown as TroupeOptions)).toThrow('createTroupe: expected an object');
+    expect(() => createTroupe(null as unknown as TroupeOptions)).toThrow(ConfigError);
   });
 
   it('names every wrong option at once', () => {

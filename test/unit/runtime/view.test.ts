@@ -81,10 +81,10 @@ describe('a view', () => {
 
   it('gets the events of its own servers only', async () => {
     const { troupe } = makeTwo();
-    const heard = recordEvents(troupe.view({ servers: ['b'] }).events$);
+    const events = recordEvents(troupe.view({ servers: ['b'] }).events$);
     await troupe.start();
-    expect(heard.all.length).toBeGreaterThan(0);
-    expect(heard.all.every((event) => 'server' in event && event.server === 'b')).toBe(true);
+    expect(events.all.length).toBeGreaterThan(0);
+    expect(events.all.every((event) => 'server' in event && event.server === 'b')).toBe(true);
   });
 
   it('keeps its list while another server changes', async () => {

@@ -14,7 +14,7 @@ describe('a reference that points nowhere', () => {
       where: 'in a definition of the old style',
       schema: { definitions: { Table: { $ref: '#/$defs/Row' } } },
     },
-    { where: 'at something that is no schema', schema: { $ref: '#/$defs/Row', $defs: { Row: 'a row' } } },
+    { where: 'at something that is not a schema', schema: { $ref: '#/$defs/Row', $defs: { Row: 'a row' } } },
     { where: 'at an inherited property', schema: { $ref: '#/__proto__' }, ref: '#/__proto__' },
     { where: 'through text', schema: { $ref: '#/title/length', title: 'x' }, ref: '#/title/length' },
     { where: 'past the end of a list', schema: { $ref: '#/anyOf/1', anyOf: [ROW] }, ref: '#/anyOf/1' },
@@ -57,7 +57,7 @@ describe('a reference that points nowhere', () => {
     { what: 'another document', schema: { $ref: 'https://example.org/row.json#/$defs/Row' } },
     { what: 'a property named $ref', schema: { properties: { $ref: { type: 'string' } } } },
     {
-      what: 'a property whose name is $ref and whose schema is none',
+      what: 'a property named $ref whose schema is not a schema',
       schema: { properties: { $ref: '#/nowhere' } },
     },
     { what: 'data in a default', schema: { properties: { row: { default: { $ref: '#/nowhere' } } } } },

@@ -251,7 +251,7 @@ describe('a schema', () => {
 
   it.each([
     ['refers to another document', { $ref: 'https://schemas.example/a.json' }, 'Unresolved $ref'],
-    ['has a pattern that is none', { properties: { a: { pattern: '(' } } }, 'Invalid regular expression'],
+    ['has an invalid pattern', { properties: { a: { pattern: '(' } } }, 'Invalid regular expression'],
     ['is of an unknown dialect', { $schema: 'urn:mine', required: ['x'] }, 'dialect'],
     ['refers to itself without end', { properties: { a: true }, $ref: '#' }, 'call stack'],
     ['is longer than 64 Ki characters', { required: ['x'], description: 'd'.repeat(70_000) }, 'too long'],
@@ -332,8 +332,8 @@ describe('a validator', () => {
     const late = new SchemaValidator();
     expect(late.isLoaded).toBe(false);
     const plain = { type: 'object', properties: { a: { type: 'string' } } };
-    const told = [{ a: 'b' }, { a: 1 }].map((value) => late.check(plain, value).kind);
-    expect(told).toEqual(['fits', 'unknown']);
+    const kinds = [{ a: 'b' }, { a: 1 }].map((value) => late.check(plain, value).kind);
+    expect(kinds).toEqual(['fits', 'unknown']);
     expect(late.check({ ...plain, title: 'x'.repeat(70_000) }, { a: 'b' }).kind).toBe('unknown');
     expect(late.isLoaded).toBe(false);
     expect(late.check(FILE, {})).toEqual({ kind: 'unknown' });

@@ -126,34 +126,34 @@ describe('a source that cannot be read', () => {
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error('secret'), { code }));
 
   it.each([
-    ['ENOENT', 'there is no such file'],
-    ['EACCES', 'may not be read (permission denied)'],
-    ['EPERM', 'may not be read (operation not permitted)'],
-    ['EISDIR', 'is a folder, not a file'],
-    ['ENOTDIR', 'cannot be reached: a part of its path is not a folder'],
-    ['ELOOP', 'cannot be reached: its links form a cycle'],
-    ['ENAMETOOLONG', 'cannot be read: its name is too long'],
-    ['EIO', 'cannot be read (EIO)'],
-  ])('%s is reported', async (code, message) => {
+    ['ENOENT', /no such file/],
+    ['EACCES', /permission denied/],
+    ['EPERM', /operation not permitted/],
+    ['EISDIR', /folder/],
+    ['ENOTDIR', /part of its path/],
+    ['ELOOP', /cycle/],
+    ['ENAMETOOLONG', /too long/],
+    ['EIO', /EIO/],
+  ])('%s is reported', async (code, reason) => {
     const { sources, problems } = await loadConfig({ config: 'x.json', cwd: '/srv' }, failing(code));
+    const message = expect.stringMatching(reason) as unknown;
     expect(problems).toEqual([{ source: 'x.json', message }]);
-    expect(sources).toEqual([
-      { id: '/srv/x.json', scope: 'given', path: '/srv/x.json', ok: false, message: `x.json: ${message}` },
-    ]);
+    expect(sources).toEqual([{ id: '/srv/x.json', scope: 'given', path: '/srv/x.json', ok: false, message }]);
   });
 
   it('is reported, and stops no other source', async () => {
     await symlink('loop.json', join(folder, 'loop.json'));
     await written('lamp.json', LAMP);
+    const reason = (pattern: RegExp) => expect.stringMatching(pattern) as unknown;
     const config = ['missing.json', '.', 'lamp.json/x', 'loop.json', 'a\0b', 'lamp.json'];
     const { servers, sources } = await loadConfig({ config, cwd: folder });
     expect(servers).toMatchObject([{ name: 'hall' }]);
     expect(sources.map(({ message }) => message)).toEqual([
-      'missing.json: there is no such file',
-      '.: is a folder, not a file',
-      'lamp.json/x: cannot be reached: a part of its path is not a folder',
-      'loop.json: cannot be reached: its links form a cycle',
-      'a\\u{0}b: cannot be read (ERR_INVALID_ARG_VALUE)',
+      reason(/^missing\.json: .*no such file/),
+      reason(/^\.: .*folder/),
+      reason(/^lamp\.json\/x: .*part of its path/),
+      reason(/^loop\.json: .*cycle/),
+      reason(/^a\\u\{0\}b: .*ERR_INVALID_ARG_VALUE/),
       undefined,
     ]);
   });
@@ -187,8 +187,8 @@ describe('a source that is not an ordinary file', () => {
     await symlink('/dev/zero', join(project, '.vscode', 'mcp.json'));
     const loaded = await loadConfig({ discover: { cwd: project, user: false }, cwd: folder });
     expect(loaded.problems).toEqual([
-      { source: '.mcp.json', message: 'is a pipe, not a file' },
-      { source: '.vscode/mcp.json', message: 'is a device, not a file' },
+      { source: '.mcp.json', message: expect.stringContaining('pipe') },
+      { source: '.vscode/mcp.json', message: expect.stringContaining('device') },
     ]);
     expect(loaded.sources.map(({ ok }) => ok)).toEqual([false, false]);
   });
@@ -196,7 +196,7 @@ describe('a source that is not an ordinary file', () => {
   it('is not read if the host says that it belongs to a project.', async () => {
     const path = await pipe('of-a-project');
     const loaded = await loadConfig({ config: { path, scope: 'project' }, cwd: folder });
-    expect(loaded.problems).toMatchObject([{ message: 'is a pipe, not a file' }]);
+    expect(loaded.problems).toMatchObject([{ message: expect.stringContaining('pipe') }]);
   });
 
   it('is refused if the host names it, because a second reading would find nothing, or never end.', async () => {
@@ -208,9 +208,9 @@ describe('a source that is not an ordinary file', () => {
     server.close();
     await once(server, 'close');
     expect(sources.map(({ message }) => message)).toEqual([
-      `${path}: is a pipe; give a file`,
-      '/dev/zero: is a device; give a file',
-      `${socket}: is a socket or a device, not a file`,
+      expect.stringContaining('pipe'),
+      expect.stringContaining('device'),
+      expect.stringContaining('socket'),
     ]);
   });
 });
@@ -237,7 +237,7 @@ describe('a file that is not text', () => {
     await written('utf8.json', config);
     const loaded = await loadConfig({ config: ['latin1.json', 'utf8.json'], cwd: folder });
     expect(loaded.sources).toMatchObject([
-      { ok: false, message: 'latin1.json: is not UTF-8 text; save it as UTF-8' },
+      { ok: false, message: expect.stringMatching(/^latin1\.json: .*UTF-8/) },
       { ok: true },
     ]);
     expect(loaded.servers.map(({ name, source }) => [name, source])).toEqual([['caf\u00E9', 'utf8.json']]);

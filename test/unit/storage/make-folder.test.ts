@@ -38,15 +38,14 @@ describe('a folder', () => {
   });
 
   it('that the system cannot create is named in the error.', () => {
-    expect(() => makeFolder('/proc/x/troupe/reviews')).toThrow(
-      "the folder '/proc/x' cannot be created: ENOENT",
-    );
+    expect(() => makeFolder('/proc/x/troupe/reviews')).toThrow(/'\/proc\/x'.*ENOENT/);
   });
 
   it('is not created if a file is in the way, which the error names.', () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
-    expect(() => makeFolder(file)).toThrow(`the folder '${file}' cannot be created: EEXIST`);
-    expect(() => makeFolder(join(file, 'in'))).toThrow(`the folder '${file}' cannot be created: EEXIST`);
+    const inTheWay = new RegExp(`'${file}'.*EEXIST`);
+    expect(() => makeFolder(file)).toThrow(inTheWay);
+    expect(() => makeFolder(join(file, 'in'))).toThrow(inTheWay);
   });
 });

@@ -19,7 +19,7 @@ useLeakCheck();
 
 const OWNER = { server: 'https://docs.example/', client: 'registered' } as never;
 const KEY = 'a'.repeat(64);
-const UNKNOWN = /the home folder is not known; set HOME to an absolute path/;
+const UNKNOWN = /HOME/;
 
 /** The system has no entry for the user, and HOME is not set. */
 function noHome(): string {
@@ -27,9 +27,9 @@ function noHome(): string {
 }
 
 const WITHOUT = [
-  ['the system knows of none', noHome],
+  ['the system does not know it', noHome],
   ['HOME is empty', () => ''],
-  ['HOME depends on where one is', () => 'ada'],
+  ['HOME is a relative path', () => 'ada'],
 ] as const;
 
 it.each(WITHOUT)('a user has no home folder if %s, and no file is kept anywhere else.', async (_, home) => {

@@ -78,7 +78,7 @@ describe('a scripted server', () => {
 
   it('answers with an error if a handler returns nothing.', async () => {
     const played = await play({ on: { 'tools/call': () => undefined } });
-    await expect(call(played)).rejects.toThrow("The handler of 'tools/call' gave no result.");
+    await expect(call(played)).rejects.toThrow("'tools/call'");
   });
 
   it('sends no progress to a client that did not request it.', async () => {
@@ -120,7 +120,7 @@ describe('a scripted server', () => {
     const started = transport.start();
     await transport.close();
     accept();
-    await expect(started).rejects.toThrow('The session ended before the server accepted it.');
+    await expect(started).rejects.toThrow(Error);
     expect(server.isConnected).toBe(false);
   });
 

@@ -12,7 +12,7 @@ describe('a thrown value', () => {
     ['a number', 7, '7'],
     ['a symbol', Symbol('bad'), 'Symbol(bad)'],
     ['nothing', undefined, 'undefined'],
-    ['an error whose message is no text', Object.assign(new Error(), { message: 7 }), '7'],
+    ['an error whose message is not a string', Object.assign(new Error(), { message: 7 }), '7'],
     ['an object without a prototype', Object.create(null), 'no reason was given'],
     ['an object that throws again', { toString: boom }, 'no reason was given'],
     [

@@ -46,11 +46,11 @@ describe('the line framer', () => {
     const bytes = Buffer.concat(given.flatMap((line) => [line, Buffer.from('\n')]));
     fc.assert(
       fc.property(fc.array(fc.nat()), (cuts) => {
-        const told: (string | number)[] = [];
-        const tell = (what: string | number): void => void told.push(what);
-        const reader = new LineFramer({ line: tell, garbled: tell, oversize: () => {} }, 100);
+        const reported: (string | number)[] = [];
+        const report = (what: string | number): void => void reported.push(what);
+        const reader = new LineFramer({ line: report, garbled: report, oversize: () => {} }, 100);
         for (const chunk of chunks(bytes, cuts)) reader.push(chunk);
-        expect(told).toEqual(['a\uFFFD', 2, 'b', 2]);
+        expect(reported).toEqual(['a\uFFFD', 2, 'b', 2]);
       }),
     );
   });

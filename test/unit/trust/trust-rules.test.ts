@@ -7,8 +7,8 @@ import type { ServerConfig } from '../../../src/config/entry/server-config.js';
 
 const STDIO = { type: 'stdio', command: 'lamp', args: ['--key=${KEY}'] } as const;
 const PLAIN_REMOTE = { url: 'https://example.com/mcp' };
-const CURIOUS_REMOTE = { url: 'https://example.com/mcp', headers: { A: '${TOKEN:-x}' } };
-const TELLTALE_REMOTE = { ...PLAIN_REMOTE, env: { W: '${workspaceFolder}' }, headers: { A: '${W}' } };
+const VARIABLE_REMOTE = { url: 'https://example.com/mcp', headers: { A: '${TOKEN:-x}' } };
+const WORKSPACE_REMOTE = { ...PLAIN_REMOTE, env: { W: '${workspaceFolder}' }, headers: { A: '${W}' } };
 const IN_PROCESS = { type: 'in-process', server: { connect: () => Promise.resolve() } } as const;
 
 function spec(config: ServerConfig, over: Partial<ServerSpec> = {}): ServerSpec {
@@ -34,32 +34,27 @@ describe('an entry needs trust', () => {
     ['a program, all trusted', STDIO, 'all', false],
     ['an address, no policy', PLAIN_REMOTE, undefined, false],
     ['an address, a function to ask', PLAIN_REMOTE, ask, false],
-    ['an address that wants a variable, no policy', CURIOUS_REMOTE, undefined, true],
-    ['an address that wants a variable, a function to ask', CURIOUS_REMOTE, ask, true],
-    ['an address that wants a variable, remote ones trusted', CURIOUS_REMOTE, 'remote-only', false],
-    ['an address that wants a variable, all trusted', CURIOUS_REMOTE, 'all', false],
-    ['an address that tells who the person is', { url: 'https://example.com/${userHome}' }, undefined, true],
+    ['an address that needs a variable, no policy', VARIABLE_REMOTE, undefined, true],
+    ['an address that needs a variable, a function to ask', VARIABLE_REMOTE, ask, true],
+    ['an address that needs a variable, remote ones trusted', VARIABLE_REMOTE, 'remote-only', false],
+    ['an address that needs a variable, all trusted', VARIABLE_REMOTE, 'all', false],
+    ['an address that reveals the home folder', { url: 'https://example.com/${userHome}' }, undefined, true],
     [
-      'an address that tells where they work',
+      'an address that reveals the workspace',
       { url: 'https://${workspaceFolderBasename}.example.com/' },
       ask,
       true,
     ],
-    ['a header that tells where they work', TELLTALE_REMOTE, undefined, true],
-    ['a header that tells where they work, remote ones trusted', TELLTALE_REMOTE, 'remote-only', false],
-    [
-      'an address that tells no more than the platform',
-      { url: 'https://example.com${/}mcp' },
-      undefined,
-      false,
-    ],
+    ['a header that reveals the workspace', WORKSPACE_REMOTE, undefined, true],
+    ['a header that reveals the workspace, remote ones trusted', WORKSPACE_REMOTE, 'remote-only', false],
+    ['an address that reveals only the platform', { url: 'https://example.com${/}mcp' }, undefined, false],
     ['an object of this process', IN_PROCESS, undefined, false],
   ])('in a project file: %s', (_, config, policy, needed) => {
     expect(needsTrust(spec(config), policy)).toBe(needed);
   });
 
   it.each<Scope>(['host', 'given', 'user'])('never if its scope is %s', (scope) => {
-    for (const config of [STDIO, PLAIN_REMOTE, CURIOUS_REMOTE]) {
+    for (const config of [STDIO, PLAIN_REMOTE, VARIABLE_REMOTE]) {
       expect(needsTrust(spec(config, { scope }))).toBe(false);
     }
   });
@@ -129,7 +124,7 @@ describe('the request for trust', () => {
       url: 'https://example.com/mcp?key=***&t=***',
       variables: ['T'],
     });
-    expect(toTrustRequest(spec(CURIOUS_REMOTE))).toMatchObject({ transport: 'http' });
+    expect(toTrustRequest(spec(VARIABLE_REMOTE))).toMatchObject({ transport: 'http' });
   });
 
   it.each<[where: string, url: string, env: Record<string, string>, shown: string]>([

@@ -100,7 +100,7 @@ describe('a store in files', () => {
     await store.trust(BOAT);
     const file = join(folder, `${LAMP.hash}.json`);
     await writeFile(file, text);
-    await expect(store.has(LAMP.hash)).rejects.toThrow(/cannot be understood/);
+    await expect(store.has(LAMP.hash)).rejects.toThrow(LAMP.hash);
     expect((await store.list()).map(({ server }) => server)).toEqual(['boat']);
     await store.trust(LAMP);
     expect(await store.has(LAMP.hash)).toBe(true);
@@ -115,7 +115,7 @@ describe('a store in files', () => {
     await store.trust(BOAT);
     const file = join(folder, `${LAMP.hash}.json`);
     execFileSync('mkfifo', [file]);
-    await expect(store.has(LAMP.hash)).rejects.toThrow(`${file} is not a file`);
+    await expect(store.has(LAMP.hash)).rejects.toThrow(file);
     expect((await store.list()).map(({ server }) => server)).toEqual(['boat']);
     await store.trust(LAMP);
     expect(await store.has(LAMP.hash)).toBe(true);

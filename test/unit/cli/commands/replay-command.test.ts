@@ -91,8 +91,8 @@ describe('a log given to troupe replay', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const flags = { exportFixture: join(folder, 'fixture') };
-    await expect(run([pipe], flags)).rejects.toThrow(/pipe' is not a file, which --export-fixture needs/);
-    await expect(run([pipe, log])).rejects.toThrow(/pipe' is not a file, which several parts need/);
+    await expect(run([pipe], flags)).rejects.toThrow(/pipe'.*--export-fixture/);
+    await expect(run([pipe, log])).rejects.toThrow(/pipe'/);
   });
 
   it('is not read on after a part that was cut off if others follow.', async () => {
@@ -131,7 +131,7 @@ describe('a log given to troupe replay', () => {
   it('is checked for the server even if its end was cut off.', async () => {
     writeFileSync(log, readFileSync(log).subarray(0, -10));
     const flags = { server: 'nobody', exportFixture: join(folder, 'fixture') };
-    await expect(run([log], flags)).rejects.toThrow("The log has no server 'nobody'; it has 'files'.");
+    await expect(run([log], flags)).rejects.toThrow(/'nobody'.*'files'/);
     expect(readdirSync(folder)).toEqual(['log.jsonl']);
   });
 
@@ -161,7 +161,7 @@ describe('the picture of troupe replay', () => {
   it('leaves a pipe or a device unchanged.', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    await expect(run([log], { svg: pipe })).rejects.toThrow(/cannot be written: it exists and is not a file/);
+    await expect(run([log], { svg: pipe })).rejects.toThrow(pipe);
     expect(statSync(pipe).isFIFO()).toBe(true);
   });
 });
@@ -196,14 +196,14 @@ describe('the fixture of troupe replay', () => {
   it('leaves nothing behind if its test file already exists.', async () => {
     mkdirSync(join(folder, 'fixture'));
     copyFileSync(log, join(folder, 'fixture', 'files.test.mjs'));
-    await expect(written()).rejects.toThrow(/files\.test\.mjs' exists already/);
+    await expect(written()).rejects.toThrow(/files\.test\.mjs'/);
     expect(readdirSync(join(folder, 'fixture'))).toEqual(['files.test.mjs']);
   });
 
   it('is not written into a file.', async () => {
     const exported = run([log], { exportFixture: log });
     await expect(exported).rejects.toThrow(UsageError);
-    await expect(exported).rejects.toThrow(/log\.jsonl' cannot be created: EEXIST/);
+    await expect(exported).rejects.toThrow(/log\.jsonl'.*EEXIST/);
   });
 
   it('starts with the first session that was recorded from its start.', async () => {

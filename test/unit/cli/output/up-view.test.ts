@@ -157,7 +157,7 @@ describe('troupe up', () => {
     const { events$ } = makeTroupe();
     const end = untilStopped({ start, events$ }, signal);
     events$.next({ type: 'manager.failed', message: 'a bug', at: 0, seq: 1 });
-    await expect(end).rejects.toThrow('the runtime failed: a bug');
+    await expect(end).rejects.toThrow('a bug');
     await expect(
       untilStopped({ start: async () => Promise.reject(new Error('closed')), events$ }, signal),
     ).rejects.toThrow('closed');

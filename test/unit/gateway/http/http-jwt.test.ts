@@ -15,7 +15,7 @@ let issuer = '';
 let server: Server;
 let [key, stranger]: CryptoKey[] = [];
 let isDown = false;
-let looks = 0;
+let lookups = 0;
 
 beforeAll(async () => {
   const pair = await generateKeyPair('ES256');
@@ -23,7 +23,7 @@ beforeAll(async () => {
   const keys = [{ ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }];
   server = createServer((request, response) => {
     const isKeys = request.url === '/keys';
-    if (!isKeys) looks += 1;
+    if (!isKeys) lookups += 1;
     if (isDown) return void response.writeHead(500, { connection: 'close' }).end();
     const metadata = {
       issuer,
@@ -98,15 +98,15 @@ describe('a JWT access token', () => {
     expect(await verify(await make())).toBeUndefined();
   });
 
-  it('is neither valid nor invalid while its issuer is unreachable, and the issuer is not asked again at once.', async () => {
+  it('is neither valid nor invalid while its issuer is unreachable, and the issuer is not lookupsBefore again at once.', async () => {
     const clock = createControlledClock();
     const verifier = createJwtVerifier([issuer], clock);
     const token = await signed();
     isDown = true;
     await expect(verifier(token, { resource: RESOURCE })).rejects.toThrow();
-    const asked = looks;
+    const lookupsBefore = lookups;
     await expect(verifier(token, { resource: RESOURCE })).rejects.toThrow();
-    expect(looks).toBe(asked);
+    expect(lookups).toBe(lookupsBefore);
     isDown = false;
     await clock.advance(10_000);
     expect(await verifier(token, { resource: RESOURCE })).toMatchObject({ scopes: ['a', 'b'] });

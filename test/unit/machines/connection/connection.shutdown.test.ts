@@ -294,9 +294,9 @@ describe('an idle connection', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it.each(['while it closes', 'once it rests'])('comes back for a waiting call, %s.', async (when) => {
+  it.each(['while it closes', 'after it has closed'])('comes back for a waiting call, %s.', async (when) => {
     const driver = await idle();
-    if (when === 'once it rests') await shutDown(driver);
+    if (when === 'after it has closed') await shutDown(driver);
     expect(await driver.fact({ type: 'call.waiting', at: driver.clock.now() })).toBe('accepted');
     if (when === 'while it closes') await shutDown(driver);
     expect(driver.inputOf('resolveConfig')).toMatchObject({ wanted: true });

@@ -369,7 +369,7 @@ describe('another reload while a successor is prepared', () => {
     expect(driver.context).toMatchObject({ transport: 'stdio', next: null });
   });
 
-  it('goes on ending a successor that was being discarded.', async () => {
+  it('continues to end a successor that was being discarded.', async () => {
     const driver = await preparing('handshake');
     await driver.fail('handshake', 'retry');
     await reload(driver);
@@ -378,7 +378,7 @@ describe('another reload while a successor is prepared', () => {
   });
 });
 
-describe('a session that can only be had in place of the old one', () => {
+describe('a session that cannot be prepared beside the old one', () => {
   it.each(['http', 'in-process', 'sse'] as const)(
     'is not prepared beside a program (%s after stdio).',
     async (transport) => {

@@ -108,7 +108,7 @@ describe('the connection chart', () => {
     expect(filled).toEqual(row);
   });
 
-  it.each(titled(EFFECTS, 'situation', 'effect'))('goes on from %s as the table says.', async (_, row) => {
+  it.each(titled(EFFECTS, 'situation', 'effect'))('continues from %s as the table says.', async (_, row) => {
     const filled = await actual(row, async (situation, column) => {
       if (column === 'effect' || row[column] === '') return row[column]!;
       const [slot, output] = toSettle(row['effect']!);
@@ -181,9 +181,9 @@ describe('the table of the connection chart', () => {
   it('has every state of the chart.', () => {
     const named = situations.flatMap((situation) => stateOf(situation).split(/[.+]/));
     // A region at rest is left out of the path, and nothing stays in a state that is left at once.
-    const told = new Set([...named, 'none', 'beginning', 'closed']);
+    const known = new Set([...named, 'none', 'beginning', 'closed']);
     const leaves = leafNodes(connectionMachine.root);
-    expect(leaves.map(({ key }) => key).filter((key) => !told.has(key))).toEqual([]);
+    expect(leaves.map(({ key }) => key).filter((key) => !known.has(key))).toEqual([]);
     expect(leaves.length).toBeGreaterThan(20);
   });
 
@@ -192,13 +192,13 @@ describe('the table of the connection chart', () => {
 
   it('has every event type of the chart.', () => {
     const columns = Object.keys({ ...COMMANDS[0], ...FACTS[0] }).filter((column) => column !== 'situation');
-    const told = columns.map((column) => {
+    const types = columns.map((column) => {
       if (column.startsWith('lost: ')) return 'session.lost';
       if (column.startsWith('unreachable: ')) return 'session.unreachable';
       return column.includes('.') ? column : `connection.${column}`;
     });
     const own = connectionMachine.events.filter((type) => !SIGNALS.test(type));
-    expect([...new Set(told)].toSorted()).toEqual([...own].toSorted());
+    expect([...new Set(types)].toSorted()).toEqual([...own].toSorted());
     expect(columns.filter((column) => column.startsWith('lost: '))).toEqual(
       VERDICTS.map((how) => `lost: ${how}`),
     );

@@ -169,10 +169,10 @@ describe('isOutOfAttempts', () => {
 describe('isCrashLoop', () => {
   it('holds with the fifth loss within 30 s, whatever the attempts.', () => {
     const losses = [NOW - 30_000, NOW - 20_000, NOW - 10_000, NOW - 5_000];
-    const isSo = [losses, losses.slice(1), [NOW - 30_001, ...losses.slice(1)]].map((each) =>
+    const results = [losses, losses.slice(1), [NOW - 30_001, ...losses.slice(1)]].map((each) =>
       isCrashLoop(contextWith({ attempt: 0, losses: each }), failed('session')),
     );
-    expect(isSo).toEqual([true, false, false]);
+    expect(results).toEqual([true, false, false]);
   });
 
   it('counts neither an attempt that failed nor a session that only expired.', () => {
@@ -182,7 +182,7 @@ describe('isCrashLoop', () => {
     expect(isCrashLoop(context, failed('session', 'permanent'))).toBe(true);
   });
 
-  it('never holds if the intensity has no limit.', () => {
+  it('never applies if the intensity has no limit.', () => {
     const context = contextWith(
       { losses: [NOW, NOW, NOW] },
       { intensity: { restarts: 0, periodMs: 30_000 } },
@@ -195,18 +195,18 @@ describe('isCrashLoop', () => {
     const failure = failed('session', 'retry', { message: 'It ended with code 3.', exit });
     expect(crashLoop(contextWith(), failure)).toEqual({
       code: 'crash-loop',
-      message: 'Lost 5 times within 30 s and given up; the last time: It ended with code 3.',
+      message: expect.stringMatching(/5 .*30 s.*It ended with code 3\./) as unknown,
       phase: 'session',
       at: NOW,
       exit,
-      hint: 'Find out why the server ends, then retry by hand.',
+      hint: expect.any(String) as unknown,
     });
   });
 
   it('is explained in whole seconds, to the nearest.', () => {
     const intensity = { restarts: 1, periodMs: 30_500 };
     const { message } = crashLoop(contextWith({}, { intensity }), failed('session'));
-    expect(message).toMatch(/^Lost 1 times within 31 s/);
+    expect(message).toContain(' 31 s');
   });
 });
 
@@ -224,10 +224,10 @@ describe('a sign-in', () => {
   });
 
   it('is fruitless if as many as the policy allows were completed within its period.', () => {
-    const isSo = [[], [NOW - 1], [NOW - 1_000, NOW - 1], [NOW - 1_001, NOW - 1]].map((times) =>
+    const results = [[], [NOW - 1], [NOW - 1_000, NOW - 1], [NOW - 1_001, NOW - 1]].map((times) =>
       isSignInFruitless(contextWith({ signIns: times }, { signIns }), failed('handshake', 'authorize')),
     );
-    expect(isSo).toEqual([false, false, true, false]);
+    expect(results).toEqual([false, false, true, false]);
   });
 
   it('is never fruitless if the policy has no limit.', () => {
@@ -236,14 +236,14 @@ describe('a sign-in', () => {
   });
 
   it('that was fruitless too often is explained with a count.', () => {
-    const explained = fruitless(contextWith({}, { signIns }), failed('handshake', 'authorize'));
-    expect(explained).toMatchObject({ code: 'auth-required', phase: 'handshake', at: NOW });
-    expect(explained.message).toContain("'files' has refused the tokens of 2 sign-ins within 1 s");
+    const failure = fruitless(contextWith({}, { signIns }), failed('handshake', 'authorize'));
+    expect(failure).toMatchObject({ code: 'auth-required', phase: 'handshake', at: NOW });
+    expect(failure.message).toMatch(/'files'.* 2 .* 1 s/);
   });
 
   it('that was fruitless too often is explained in whole seconds, to the nearest.', () => {
     const context = contextWith({}, { signIns: { restarts: 2, periodMs: 30_500 } });
-    expect(fruitless(context, failed('handshake', 'authorize')).message).toContain('within 31 s');
+    expect(fruitless(context, failed('handshake', 'authorize')).message).toContain(' 31 s');
   });
 });
 

@@ -60,7 +60,7 @@ describe('a connection that waits for a sign-in', () => {
     expect(driver.context).toMatchObject({ attempt: 1, waiting: 1, failure: null });
   });
 
-  it('has its token if somebody has signed in elsewhere and that token is read.', async () => {
+  it('succeeds if somebody has signed in elsewhere and that token is read.', async () => {
     const driver = await signedOut();
     await join(driver);
     await driver.settle('lookForOther', { found: true });
@@ -110,10 +110,10 @@ describe('a sign-in by renewal', () => {
     expect(driver.context.renewable).toBe(false);
     await driver.renew(facts(2));
     expect(driver.path).toBe('unread+signedIn');
-    expect(driver.told).toEqual(['tokenSettled', 'signedIn']);
+    expect(driver.newEvents).toEqual(['tokenSettled', 'signedIn']);
   });
 
-  it('goes on with a person if there is no refresh token.', async () => {
+  it('continues with a person if there is no refresh token.', async () => {
     const driver = await refusedTwice();
     await join(driver);
     await driver.settle('lookForOther', { found: false });
@@ -241,7 +241,7 @@ describe('a sign-in by a person', () => {
     await join(driver);
     await answer(driver, 1);
     await driver.send({ type: 'account.closing' });
-    expect(driver.told).toEqual(['tokenSettled', 'givenUp']);
+    expect(driver.newEvents).toEqual(['tokenSettled', 'givenUp']);
     expect(driver.context).toMatchObject({ waiting: 0, answers: [] });
     expect(driver.running).toEqual(['finishWork']);
   });

@@ -99,7 +99,7 @@ describe('a reading', () => {
     expect(driver.emitted).toStrictEqual([]);
   });
 
-  it('begins again if the store changes meanwhile.', async () => {
+  it('begins again if the store changes while it is being read.', async () => {
     const driver = new SignInDriver();
     await driver.wanted();
     await driver.send({ type: 'tokens.outdated' });
@@ -176,7 +176,7 @@ describe('a renewal ahead of the end', () => {
     expect(driver.emitted).toStrictEqual([settled(false)]);
   });
 
-  it('is a failure if the token has ended meanwhile.', async () => {
+  it('is a failure if the token has expired by then.', async () => {
     const driver = await due();
     const { held } = driver.context;
     driver.now = LIFE_MS;
@@ -185,7 +185,7 @@ describe('a renewal ahead of the end', () => {
     expect(driver.emitted).toStrictEqual([settled(false, failureAt(LIFE_MS))]);
   });
 
-  it('is shared by a connection whose token is refused meanwhile, and fails for that one at once.', async () => {
+  it('is shared by a connection whose token is refused during it, and that connection fails with it.', async () => {
     const driver = await due();
     await refuse(driver, 1, ['sail']);
     expect(driver.context).toMatchObject({
@@ -282,7 +282,7 @@ describe('a demand for more scopes', () => {
     });
   });
 
-  it('is left to a person during a renewal as well, which goes on for its own cause.', async () => {
+  it('is left to a person during a renewal as well, and the renewal keeps its own cause.', async () => {
     const driver = await signedIn();
     await driver.wanted(DUE_MS);
     await demand(driver, 'sail');
@@ -325,7 +325,7 @@ describe('a demand for more scopes', () => {
     expect(driver.context.ledger).toStrictEqual({ asked: [], wanted: ['sail'] });
   });
 
-  it('stays a demand if its token is refused meanwhile.', async () => {
+  it('stays a demand if its token is refused during the renewal.', async () => {
     const driver = await signedIn(UNATTENDED);
     await demand(driver, 'sail');
     await refuse(driver);
@@ -356,7 +356,7 @@ describe('the end of an account', () => {
     driver.emitted.splice(0);
     await driver.send({ type: 'account.closing' });
     expect(driver.begun.get('finishWork')).toBe(1);
-    expect(driver.told).not.toContain('tokenSettled');
+    expect(driver.newEvents).not.toContain('tokenSettled');
   });
 
   it('aborts work that takes too long.', async () => {

@@ -59,7 +59,7 @@ function get(url: string, method = 'GET'): Promise<Reply> {
 const PRIVATE = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
 
 describe('the redirect address', () => {
-  it('redirects to a page whose address contains nothing of the answer.', async () => {
+  it('redirects to a page whose address contains no part of the answer.', async () => {
     const { redirects, loopback } = await start();
     const reply = await get(`${loopback.url}?code=precious&state=sealed`);
     expect(reply).toMatchObject({ status: 303, body: '', headers: { ...PRIVATE, location: '/signed-in/1' } });

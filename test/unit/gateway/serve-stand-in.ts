@@ -55,7 +55,7 @@ export class StandInSession implements GatewaySession {
     const { times = 1, text } = params as { readonly times?: number; readonly text?: string };
     switch (method) {
       case 'initialize':
-        if (text === 'full') this.send({ id, error: { code: -32000, message: 'There is no room.' } });
+        if (text === 'full') this.send({ id, error: { code: -32000, message: 'full' } });
         else reply({ protocolVersion: params['protocolVersion'], capabilities: {} });
         return;
       case 'hold':

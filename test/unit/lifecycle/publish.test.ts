@@ -173,7 +173,7 @@ describe('waiting for a condition', () => {
     );
   });
 
-  it('rejects if the end comes first, so that no wait lasts for ever', async () => {
+  it('rejects if the end comes first, so that nobody waits forever', async () => {
     const { publisher } = makePublisher();
     const waiting = publisher.until(() => false);
     publisher.complete();

@@ -284,7 +284,7 @@ describe('a remote server while the network is down', () => {
     expect(driver.clock.pending).toEqual([]);
   });
 
-  it('has nothing alive once its session is released.', async () => {
+  it('has nothing running once its session is released.', async () => {
     const driver = new ConnectionDriver({ transport: 'http', online: false });
     await driver.bringUp();
     await driver.lose('retry');

@@ -18,7 +18,7 @@ async function exhausted(): Promise<ConnectionDriver> {
 }
 
 describe('a remote server that is out of attempts', () => {
-  it('has nothing alive, and waits once its session is released.', async () => {
+  it('waits once its session is released, and has nothing running.', async () => {
     const driver = await exhausted();
     const { delayMs, at } = driver.context;
     expect(at).toBe(driver.clock.now());

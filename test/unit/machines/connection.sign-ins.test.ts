@@ -27,7 +27,7 @@ async function signedIn(times: number, restarts = 3): Promise<ConnectionDriver> 
 }
 
 describe('a server that refuses the tokens of repeated sign-ins', () => {
-  it('is given up when it wants one more than the policy allows, with a cause and a hint.', async () => {
+  it('is given up when it requires more sign-ins than the policy allows, with a cause and a hint.', async () => {
     const driver = await signedIn(3);
     await driver.fail('openTransport', 'authorize');
     expect(driver.path).toBe('failed.permanent.releasing');

@@ -27,7 +27,7 @@ async function keeping(): Promise<ReviewDriver> {
   return driver;
 }
 
-it('has what was stored even if the store is read again after it.', async () => {
+it('keeps what was stored, even if the store is read again afterwards.', async () => {
   const driver = await keeping();
   await driver.changeStore();
   await driver.keep();

@@ -67,7 +67,7 @@ describe.each<[kind: string, make: () => TrustStore]>([
 describe('a store in files', () => {
   useLeakCheck();
 
-  it('is readable by the user alone, and contains nothing of the entry.', async () => {
+  it('is readable by the user alone, and contains no part of the entry.', async () => {
     const folder = newFolder();
     await createFileTrustStore({ folder }).trust(LAMP);
     const [name = ''] = await readdir(folder);

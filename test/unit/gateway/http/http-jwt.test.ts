@@ -98,7 +98,7 @@ describe('a JWT access token', () => {
     expect(await verify(await make())).toBeUndefined();
   });
 
-  it('is neither valid nor invalid while its issuer is unreachable, and the issuer is not lookupsBefore again at once.', async () => {
+  it('is neither valid nor invalid while its issuer is unreachable, and the issuer is not asked again at once.', async () => {
     const clock = createControlledClock();
     const verifier = createJwtVerifier([issuer], clock);
     const token = await signed();

@@ -212,7 +212,7 @@ describe('a protected resource', () => {
     ]);
   });
 
-  it('answers with 503 if the verifier fails or hangs, and repeats nothing of the error.', async () => {
+  it('answers with 503 if the verifier fails or hangs, and does not repeat the error.', async () => {
     const clock = createControlledClock();
     const hanging: ProtectedResource = { issuers: [ISSUER], verifyToken: () => new Promise(() => {}) };
     const broken = await serving({ oauth: people() });

@@ -191,7 +191,7 @@ describe('the event log of the streams', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  it('drops a finished stream with its last event, and nothing of other streams.', async () => {
+  it('drops a finished stream with its last event, and keeps other streams.', async () => {
     const clock = createControlledClock();
     const log = new HttpEventLog(clock, { maxAgeMs: 1_000 });
     const [one, two] = [log.begin(1), log.begin(2)];

@@ -178,7 +178,7 @@ describe('a client on stdin and stdout', () => {
   });
 
   it.each(['2025-11-25', '2025-06-18', '2024-11-05'])(
-    'must not send a batch if %s was negotiated, and nothing of the batch is executed.',
+    'must not send a batch if %s was negotiated, and no part of the batch is executed.',
     async (protocolVersion) => {
       const client = await serve();
       client.send(initialize(protocolVersion), [echo(1), echo(2)]);

@@ -134,7 +134,7 @@ describe('clients that share a server with questions', () => {
     expect(upstream.connections).toHaveLength(1);
   });
 
-  it('get a new session of a server that cannot say whom it asks, after another client cancelled a call', async () => {
+  it('get a new session of a server that cannot identify the client it asks, after another client cancelled a call', async () => {
     const { ada, bob, upstream, clock } = await open();
     await bob.client.subscribeResource({ uri: 'note://one' });
     const gone = new AbortController();

@@ -143,7 +143,7 @@ describe('two clients at once', () => {
     });
   });
 
-  it('can call a server while it asks them something, although others wait', async () => {
+  it('can call a server that is asking them a question, although others wait', async () => {
     const { ada } = await open('shared');
     const held = createGate();
     ada.holdAnswers(held.promise);

@@ -324,7 +324,7 @@ describe('a round of attempts', () => {
 });
 
 describe('planNetworkRetry', () => {
-  it('spreads the tries of different servers over two seconds, and repeats itself for the same seed.', () => {
+  it('spreads the attempts of different servers over two seconds, and is the same for the same seed.', () => {
     const delays = Array.from(
       { length: 100 },
       (_, seed) => planNetworkRetry(contextWith({ seed }), NOW).delayMs!,

@@ -205,13 +205,13 @@ describe('a sign-in by a person', () => {
     expect(driver.context.ledger).toStrictEqual(OPEN);
   });
 
-  it('is refused if the person cannot be asked.', async () => {
+  it('is refused if the user cannot be asked.', async () => {
     const driver = await asked();
     await driver.fail('askPerson');
     expect(driver.emitted).toStrictEqual([REFUSED]);
   });
 
-  it('is refused if the person says no.', async () => {
+  it('is refused if the user declines.', async () => {
     const driver = await asked();
     await driver.send({ type: 'answer.refused', failure: failureAt(0) });
     expect(driver.emitted).toStrictEqual([REFUSED]);
@@ -270,7 +270,7 @@ describe('a code', () => {
     expect(driver.emitted).toStrictEqual([{ type: 'answerFailed', answer: 5, failure: failureAt(0) }]);
   });
 
-  it('that cannot be exchanged leaves the person asked.', async () => {
+  it('that cannot be exchanged leaves the question open.', async () => {
     const driver = await asked();
     await answer(driver, 5);
     await driver.fail('exchangeCode');

@@ -133,7 +133,7 @@ describe('a renewal ahead of the end', () => {
     expect(driver.emitted).toStrictEqual([settled(true)]);
   });
 
-  it('has that cause, whatever the renewal before it was for.', async () => {
+  it('has that cause, whatever the cause of the renewal before it.', async () => {
     const driver = await signedIn();
     await refuse(driver, 1, ['sail']);
     await driver.renew(facts(2));
@@ -167,7 +167,7 @@ describe('a renewal ahead of the end', () => {
     expect(driver.emitted).toStrictEqual([settled(false)]);
   });
 
-  it('is tried later if it fails while the token lives.', async () => {
+  it('is tried later if it fails while the token is valid.', async () => {
     const driver = await due();
     const { held } = driver.context;
     await driver.fail('renewToken');
@@ -243,7 +243,7 @@ describe('a token that the server refuses', () => {
     expect(driver.emitted).toStrictEqual([settled(false)]);
   });
 
-  it('is given up, with the cause, if its renewal fails, however long it would live.', async () => {
+  it('is given up, with the cause, if its renewal fails, however long it would be valid.', async () => {
     const driver = await signedIn();
     await refuse(driver);
     await driver.fail('renewToken');

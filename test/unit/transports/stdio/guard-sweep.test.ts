@@ -28,7 +28,7 @@ it('finds each mark once, on leaders and on members of a group without a leader.
   expect(printed.map(isLiving)).toEqual([true]);
 });
 
-it('skips its own mark.', async () => {
+it('skips its own marker.', async () => {
   await plant('exec sleep 60', 0, { TROUPE_OWNER: ownMark()! });
   await plant('exec sleep 60', 0, marked('other'));
   const asked: string[] = [];

@@ -201,7 +201,7 @@ describe('the queries of the page', () => {
     await expect(two.read(breaking(), () => {})).rejects.toThrow('gone');
   });
 
-  it('export the page and the log into one file in which nothing of the log is markup.', async () => {
+  it('export the page and the log into one file in which no part of the log is markup.', async () => {
     const markup = '</script><!-- <b>\u2028 $& $1';
     const given = text.replace('"files"', () => JSON.stringify(markup));
     const one = new LogDesk(ownCharts(), turn);

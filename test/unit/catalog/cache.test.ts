@@ -337,7 +337,7 @@ describe('the list of a server', () => {
     });
     for (const name of ['a', 'b', 'c']) bench.list(name, 'read');
     await bench.clock.advance(0);
-    expect(bench.problems).toEqual(['A list of tools was not cached: no space left']);
+    expect(bench.problems).toEqual([expect.stringContaining('no space left')]);
     isBroken = false;
     bench.list('a', 'other');
     await bench.clock.advance(60_000);

@@ -38,97 +38,81 @@ describe('a list of tools', () => {
       what: 'a tool without a name',
       bad: { inputSchema: INPUT },
       named: 'Tool number 2',
-      why: 'it has no name',
+      why: 'name',
     },
     {
       what: 'a tool with a number as its name',
       bad: { name: 7, inputSchema: INPUT },
       named: 'Tool number 2',
-      why: 'it has no name',
+      why: 'name',
     },
-    { what: 'a tool with an empty name', bad: tool(''), named: 'Tool number 2', why: 'it has no name' },
+    { what: 'a tool with an empty name', bad: tool(''), named: 'Tool number 2', why: 'name' },
     {
       what: 'a second tool with the same name',
       bad: tool('good'),
       named: 'Tool "good"',
-      why: 'an earlier tool has the same name',
+      why: 'name',
     },
     {
       what: 'an input schema that is a string',
       bad: tool('lamp_wish', { inputSchema: 'object' }),
-      why: 'its inputSchema is not an object',
+      why: 'inputSchema',
     },
     {
       what: 'an input schema that is a list',
       bad: tool('lamp_wish', { inputSchema: [] }),
-      why: 'its inputSchema is not an object',
+      why: 'inputSchema',
     },
     {
       what: 'an input schema of type string',
       bad: tool('lamp_wish', { inputSchema: { type: 'string' } }),
-      why: 'its inputSchema is not of type "object"',
+      why: '"object"',
     },
     {
       what: 'properties that are a list',
       bad: tool('lamp_wish', { inputSchema: { ...INPUT, properties: [] } }),
-      why: 'its inputSchema has "properties" that are not an object',
+      why: '"properties"',
     },
     {
       what: 'a required that is a string',
       bad: tool('lamp_wish', { inputSchema: { ...INPUT, required: 'a' } }),
-      why: 'its inputSchema has a "required" that is not a list',
+      why: '"required"',
     },
     {
       what: 'a dangling reference in the input schema',
       bad: tool('lamp_wish', { inputSchema: { ...INPUT, not: { $ref: '#/a' } } }),
-      why: 'its inputSchema refers to "#/a", which does not exist',
+      why: '"#/a"',
     },
     ...(
       [
-        ['an unknown type', { a: { type: 'strng' } }, 'an invalid "type", at "#/properties/a"'],
-        ['a type that is not a string', { a: { type: [null] } }, 'an invalid "type", at "#/properties/a"'],
-        ['a property that is not a schema', { a: 'string' }, '"properties" that are not schemas'],
-        [
-          'a flag for required',
-          { 'a/b': { type: 'string', required: true } },
-          'a "required" that is not a list, at "#/properties/a~1b"',
-        ],
-        [
-          'items that are not a schema',
-          { a: { items: 'x' } },
-          'a "items" that is not a schema, at "#/properties/a"',
-        ],
-        [
-          'choices that are not a list',
-          { a: { items: { anyOf: {} } } },
-          'a "anyOf" that is not a list of schemas, at "#/properties/a/items"',
-        ],
-        [
-          'an enum that is not a list',
-          { a: { enum: 'x' } },
-          'a "enum" that is not a list, at "#/properties/a"',
-        ],
+        ['an unknown type', { a: { type: 'strng' } }, '"type", at "#/properties/a"'],
+        ['a type that is not a string', { a: { type: [null] } }, '"type", at "#/properties/a"'],
+        ['a property that is not a schema', { a: 'string' }, '"properties"'],
+        ['a flag for required', { 'a/b': { type: 'string', required: true } }, '"#/properties/a~1b"'],
+        ['items that are not a schema', { a: { items: 'x' } }, '"#/properties/a"'],
+        ['choices that are not a list', { a: { items: { anyOf: {} } } }, '"#/properties/a/items"'],
+        ['an enum that is not a list', { a: { enum: 'x' } }, '"#/properties/a"'],
       ] as const
     ).map(([what, properties, why]) => ({
       what: `${what} within the input schema`,
       bad: tool('lamp_wish', { inputSchema: { ...INPUT, properties } }),
-      why: `its inputSchema has ${why}`,
+      why,
     })),
     {
       what: 'required properties without names',
       bad: tool('lamp_wish', { inputSchema: { ...INPUT, required: [1] } }),
-      why: 'its inputSchema has a "required" that is not a list of names',
+      why: '"required"',
     },
     {
       what: 'a tool that is nested too deeply',
       bad: tool('lamp_wish', { _meta: nested(300) }),
-      why: 'it nests deeper than 200 levels',
+      why: '200 levels',
     },
   ])('loses $what, reports it once and keeps the rest', ({ bad, why, named = 'Tool "lamp_wish"' }) => {
-    expect(checkTools([tool('good'), bad, tool('also_good')])).toEqual({
-      tools: [tool('good'), tool('also_good')],
-      problems: [`${named} was left out: ${why}.`],
-    });
+    const { tools, problems } = checkTools([tool('good'), bad, tool('also_good')]);
+    expect(tools).toEqual([tool('good'), tool('also_good')]);
+    expect(problems).toEqual([expect.stringContaining(named)]);
+    expect(problems[0]).toContain(why);
   });
 
   it.each([

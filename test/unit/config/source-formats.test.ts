@@ -301,9 +301,7 @@ describe('a mistake in a field of another host', () => {
     ['zed', '{ "context_servers": { "a": { "command": "x",\n\n"arguments": [] } } }', 'args'],
   ])('of %s is reported with the probable name.', async (kind, text, meant) => {
     const { problems } = await parse(kind, text);
-    expect(problems).toMatchObject([
-      { severity: 'warning', message: `has no counterpart here and is not used; did you mean '${meant}'?` },
-    ]);
+    expect(problems).toMatchObject([{ severity: 'warning', message: expect.stringContaining(`'${meant}'`) }]);
   });
 
   it.each([

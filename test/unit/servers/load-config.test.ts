@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig, readSource } from '../../../src/servers/load-config.js';
-import { describeProblem } from '../../../src/config/entry/problem.js';
 import type { ServerConfig } from '../../../src/config/entry/server-config.js';
 
 const FIXTURES = fileURLToPath(new URL('../config/fixtures', import.meta.url));
@@ -100,7 +99,7 @@ describe('loading', () => {
     ]);
   });
 
-  it("says what is wrong with the host's own servers", async () => {
+  it("reports what is wrong with the host's own servers", async () => {
     const servers = { good: { command: 'x' }, bad: { comand: 'x' } } as unknown as Record<
       string,
       ServerConfig
@@ -108,9 +107,9 @@ describe('loading', () => {
     const loaded = await loadConfig({ servers, cwd: folder });
     expect(loaded.servers).toMatchObject([{ name: 'good' }]);
     expect(loaded.refused).toMatchObject([{ name: 'bad', source: 'the servers option' }]);
-    expect(loaded.problems.map(describeProblem)).toEqual([
-      "the servers option: server 'bad', field 'comand': is not a known field; did you mean 'command'?",
-      "the servers option: server 'bad': needs 'command' (a program to start) or 'url' (an address to connect to)",
+    expect(loaded.problems).toMatchObject([
+      { source: 'the servers option', server: 'bad', field: 'comand' },
+      { source: 'the servers option', server: 'bad' },
     ]);
   });
 

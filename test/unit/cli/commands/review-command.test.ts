@@ -187,7 +187,7 @@ describe('the command review', () => {
     expect((await troupe(['review', '--json'])).stdout).toContain('"tool": "read"');
   });
 
-  it('goes on to the next tool if one has changed while its question was open.', async () => {
+  it('continues with the next tool if one has changed while its question was open.', async () => {
     await troupe(['tools']);
     const wipe = { ...READ, name: 'wipe' };
     serve(EVIL, wipe);

@@ -68,12 +68,12 @@ describe('the answer to an input', () => {
     expect(await answers.answersFor(spec('one', 'room'))).toMatchObject({
       failure: {
         code: 'variable-missing',
-        message: "Server 'one' needs an answer that is missing: ${input:room}",
+        message: expect.stringMatching(/'one'.*\$\{input:room\}/),
         hint: expect.stringContaining('Retry'),
       },
     });
     expect(await answers.answersFor(spec('one', 'room'))).toMatchObject({
-      failure: { code: 'variable-missing', message: 'Asking for input:room failed: window closed' },
+      failure: { code: 'variable-missing', message: expect.stringMatching(/input:room.*window closed/) },
     });
     expect(await answers.answersFor(spec('one', 'room'))).toEqual({ values: { 'input:room': 'yard' } });
   });

@@ -189,14 +189,14 @@ describe('discovery', () => {
     expect(sources.at(-1)).toEqual({ id: "extension 'weather'", scope: 'extension', ok: true });
   });
 
-  it('reports a file that exists but cannot be read, and goes on.', async () => {
+  it('reports a file that exists but cannot be read, and reads the others.', async () => {
     const failing = (path: string) =>
       path.endsWith('config.toml')
         ? Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' }))
         : readConfigFile(path);
     const { servers, sources } = await loadConfig({ cwd: root, machine, discover: true }, failing);
     expect(sources.filter(({ ok }) => !ok)).toMatchObject([
-      { message: '~/.codex/config.toml: may not be read (permission denied)' },
+      { message: expect.stringMatching(/^~\/\.codex\/config\.toml: .*permission denied/) },
     ]);
     expect(servers.map(({ name }) => name)).toContain('goose');
   });

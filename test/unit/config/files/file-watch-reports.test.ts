@@ -73,7 +73,7 @@ describe('a watch', () => {
     expect(watcher.close).toHaveBeenCalledOnce();
   });
 
-  it('reports an error, and goes on.', async () => {
+  it('reports an error, and continues.', async () => {
     const { watcher, watch, reported, errors } = await watching();
     watcher.emit('error', new Error('ENOSPC: no watches left'));
     watcher.emit('error', 'odd');

@@ -84,7 +84,7 @@ describe('The listening stream', () => {
     expect(said.notices).toMatchObject([{ kind: 'bad-message', message: expect.stringContaining('2 ') }]);
   });
 
-  it('skips a message above the size limit, and goes on', async () => {
+  it('skips a message above the size limit, and continues', async () => {
     const big = { ...CHANGED, params: { text: 'x'.repeat(200_000) } };
     const { transport, said } = await connect(
       mcp({ listen: (_seen, res) => void openStream(res).write(event(big) + event(CHANGED)) }),

@@ -204,7 +204,7 @@ describe('The SSE transport', () => {
     expect((await failureOf(transport.send(INITIALIZE))).failure.code).toBe('http-status');
   });
 
-  it('skips a message above the limit and goes on', async () => {
+  it('skips a message above the limit, and continues', async () => {
     const handle = sse();
     const { transport, said } = await connect(handle, { maxMessageBytes: 100_000 });
     await open(transport);

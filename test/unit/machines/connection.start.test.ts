@@ -265,7 +265,7 @@ describe('sign-in', () => {
     expect(driver.context).toMatchObject({ attempt: 1, generation: 2 });
   });
 
-  it('returns no attempt that was not made.', async () => {
+  it('does not give back an attempt that was never made.', async () => {
     const driver = new ConnectionDriver({ transport: 'http' });
     await driver.bringUp();
     await driver.watcher('session.stable');

@@ -10,7 +10,7 @@ import {
 import { print, prints, ReviewDriver } from './review-driver.js';
 
 describe('the context of a review', () => {
-  it('is empty at the start, and every field of it is there.', () => {
+  it('starts empty, with every field present.', () => {
     expect(new ReviewDriver().context).toStrictEqual({
       server: 'fs',
       listed: [],

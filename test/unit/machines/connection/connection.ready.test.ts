@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 describe('a ready connection', () => {
-  it('can be used, and has no failure any more.', async () => {
+  it('can be used, and no longer has a failure.', async () => {
     const other = new ConnectionDriver();
     await other.bringUp('openTransport');
     await other.fail('openTransport', 'retry');
@@ -146,7 +146,7 @@ describe('a changed list of tools', () => {
   });
 });
 
-describe('the lists beside the tools', () => {
+describe('the lists of resources and prompts', () => {
   const listings = (): unknown[] =>
     driver.started.flatMap(({ input }) => ('lists' in input ? [input.lists] : []));
 

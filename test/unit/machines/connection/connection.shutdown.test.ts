@@ -102,7 +102,7 @@ describe('a stop', () => {
     expect(driver.context.failure).toBeNull();
   });
 
-  it('turns a restart in progress into an end without speeding it up.', async () => {
+  it('turns a restart in progress into a stop without speeding it up.', async () => {
     const driver = await ready();
     await driver.command('connection.restart');
     await driver.command('connection.stop');
@@ -111,7 +111,7 @@ describe('a stop', () => {
     expect(driver.path).toBe('stopped');
   });
 
-  it('turns a restart into an end even while the old session is killed.', async () => {
+  it('turns a restart into a stop even while the old session is killed.', async () => {
     const driver = await ready();
     await driver.command('connection.restart');
     await driver.settle('drainCalls');
@@ -175,7 +175,7 @@ describe('a restart', () => {
     expect(driver.path).toBe('ready.resting+current');
   });
 
-  it('has all attempts, even if the old session was released late.', async () => {
+  it('starts with all its attempts, even if the old session was released late.', async () => {
     const driver = await ready({ policy: { maxAttempts: 1 } });
     await driver.command('connection.restart');
     await driver.settle('drainCalls');

@@ -18,14 +18,14 @@ describe('a token', () => {
     [3_600_000, 3_300_000],
     [60_000, 54_000],
     [1, 1],
-  ])('that lives for %s ms is due after %s ms.', (life, due) => {
+  ])('that is valid for %s ms is due after %s ms.', (life, due) => {
     expect(isDue(hold(life), AT + due - 1)).toBe(false);
     expect(isDue(hold(life), AT + due)).toBe(true);
     expect(hasEnded(hold(life), AT + life - 1)).toBe(false);
     expect(hasEnded(hold(life), AT + life)).toBe(true);
   });
 
-  it.each([[null], [0], [-5]])('that is new and lives for %s ms is never due.', (life) => {
+  it.each([[null], [0], [-5]])('that is new and valid for %s ms is never due.', (life) => {
     expect(isDue(hold(life), 1e15)).toBe(false);
     expect(hasEnded(hold(life), 1e15)).toBe(false);
   });
@@ -39,7 +39,7 @@ describe('a token', () => {
     }
   });
 
-  it.each([[0], [-5]])('from the store that lives for %s ms is due at once.', (life) => {
+  it.each([[0], [-5]])('from the store that is valid for %s ms is due at once.', (life) => {
     expect(isDue(hold(life, true), AT)).toBe(true);
     expect(hasEnded(hold(life, true), AT)).toBe(true);
     expect(hold(life, true)).toMatchObject({ endsAt: AT, dueAt: AT });

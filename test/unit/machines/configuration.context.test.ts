@@ -10,7 +10,7 @@ useLeakCheck();
 const START = 1_000_000;
 
 describe('the context of a configuration', () => {
-  it('is empty at the start, and every field of it is there.', () => {
+  it('starts empty, with every field present.', () => {
     const driver = new ConfigurationDriver();
     expect(driver.context).toStrictEqual({
       policy: POLICY,

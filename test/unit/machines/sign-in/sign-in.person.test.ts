@@ -113,7 +113,7 @@ describe('a sign-in by renewal', () => {
     expect(driver.newEvents).toEqual(['tokenSettled', 'signedIn']);
   });
 
-  it('continues with a person if there is no refresh token.', async () => {
+  it('continues with the user if there is no refresh token.', async () => {
     const driver = await refusedTwice();
     await join(driver);
     await driver.settle('lookForOther', { found: false });
@@ -144,7 +144,7 @@ describe('a sign-in by renewal', () => {
   });
 });
 
-describe('a sign-in by a person', () => {
+describe('a sign-in by a user', () => {
   it('opens a redirect, and watches for other sign-ins.', async () => {
     const driver = await opening();
     expect(driver.running).toEqual(['openRedirect', 'watchForOthers']);
@@ -226,7 +226,7 @@ describe('a sign-in by a person', () => {
     expect(driver.context.ledger).toStrictEqual(ANSWERED);
   });
 
-  it('is only watched for if no person can be asked here.', async () => {
+  it('is only watched for if nobody can be asked here.', async () => {
     const driver = await opening(WATCHING);
     expect(driver.path).toBe('signedOut+watching');
     expect(driver.inputOf('openRedirect')).toStrictEqual({ attempt: 1, interactive: false });
@@ -248,7 +248,7 @@ describe('a sign-in by a person', () => {
 });
 
 describe('a code', () => {
-  it('is exchanged, and the sign-in is over.', async () => {
+  it('is exchanged, which completes the sign-in.', async () => {
     const driver = await asked();
     await answer(driver, 5);
     expect(driver.inputOf('exchangeCode')).toStrictEqual({ attempt: 1, answer: 5 });

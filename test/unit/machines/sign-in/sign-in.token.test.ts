@@ -29,7 +29,7 @@ const demand = (driver: SignInDriver, ...scopes: string[]) =>
   driver.send({ type: 'scope.demanded', token: 1, scopes });
 
 describe('the context of an account', () => {
-  it('is empty at the start, and every field of it is there.', () => {
+  it('starts empty, with every field present.', () => {
     expect(new SignInDriver().context).toStrictEqual({
       server: 'port',
       attended: true,
@@ -69,7 +69,7 @@ describe('a reading', () => {
     expect(driver.emitted).toStrictEqual([settled(false)]);
   });
 
-  it('that fails emits that, and the next request reads again.', async () => {
+  it('that fails is emitted, and the next request reads again.', async () => {
     const driver = new SignInDriver();
     await driver.wanted();
     await driver.fail('readTokens');
@@ -124,7 +124,7 @@ describe('a renewal ahead of the end', () => {
     return driver;
   }
 
-  it('gets another token, and emits that.', async () => {
+  it('gets another token, and emits an event.', async () => {
     const driver = await due();
     expect(driver.inputOf('renewToken')).toStrictEqual({ cause: 'due', scopes: [], token: 1 });
     await driver.renew(facts(2));
@@ -340,7 +340,7 @@ describe('a demand for more scopes', () => {
 });
 
 describe('the end of an account', () => {
-  it('answers those who wait for a token, and finishes what is under way.', async () => {
+  it('answers the requests for a token, and finishes the work in progress.', async () => {
     const driver = await signedIn();
     await refuse(driver);
     await driver.send({ type: 'account.closing' });

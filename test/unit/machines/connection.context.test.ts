@@ -56,7 +56,7 @@ async function ready(options?: DriverOptions): Promise<ConnectionDriver> {
 }
 
 describe('the context of a connection', () => {
-  it('is empty at the start, and every field of it is there.', () => {
+  it('starts empty, with every field present.', () => {
     expect(new ConnectionDriver().context).toStrictEqual(NEW);
   });
 

@@ -142,7 +142,10 @@ export class OutcomeUnknownError extends FailureError {
   /** Id of the JSON-RPC request. */
   readonly requestId: number | undefined;
 
-  constructor(failure: Failure, options: TroupeErrorOptions & { readonly requestId?: number | undefined } = {}) {
+  constructor(
+    failure: Failure,
+    options: TroupeErrorOptions & { readonly requestId?: number | undefined } = {},
+  ) {
     super(failure, options);
     this.requestId = options.requestId;
   }

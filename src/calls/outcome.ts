@@ -155,12 +155,7 @@ export class Unanswered implements Judgement {
 }
 
 /** Judges an attempt that failed with `error`; the result holds no secret. */
-export function whyUnanswered(
-  error: unknown,
-  session: Session,
-  mask: Mask,
-  attempt: Attempt,
-): Unanswered {
+export function whyUnanswered(error: unknown, session: Session, mask: Mask, attempt: Attempt): Unanswered {
   const judgement = judgeAnything(error, mask, (known) => judge(known, session.key.name, attempt));
   const isLost = error instanceof RequestLostError && (!session.isUsable || BREAKS.has(error.failure.code));
   return new Unanswered(judgement, isLost);

@@ -13,10 +13,10 @@ interface Document {
 
 /** How much a word counts, by where it stands. */
 const WEIGHTS = { name: 4, title: 3, description: 1.5, parameters: 1 };
-/** Share of a word's length that may be mistyped. */
-const FUZZY = 0.2;
 /** Shorter words are matched as they are. */
 const MIN_LETTERS = 4;
+/** From this length on, two letters may be mistyped instead of one: two swapped letters count as two. */
+const LONG_LETTERS = 7;
 
 export class ToolIndex {
   readonly #tools: readonly Tool[];
@@ -30,7 +30,7 @@ export class ToolIndex {
       searchOptions: {
         boost: WEIGHTS,
         prefix: (term) => term.length >= MIN_LETTERS,
-        fuzzy: (term) => (term.length >= MIN_LETTERS ? FUZZY : false),
+        fuzzy: ({ length }) => length >= MIN_LETTERS && (length >= LONG_LETTERS ? 2 : 1),
       },
     });
     this.#index.addAll(tools.map(toDocument));
@@ -38,7 +38,9 @@ export class ToolIndex {
 
   /** The tools that fit best, best first. */
   search(query: string, limit: number): readonly Tool[] {
-    const found = this.#index.search(query).toSorted((a, b) => b.score - a.score || Number(a.id) - Number(b.id));
+    const found = this.#index
+      .search(query)
+      .toSorted((a, b) => b.score - a.score || Number(a.id) - Number(b.id));
     return found.slice(0, limit).flatMap(({ id }) => this.#tools[Number(id)] ?? []);
   }
 }

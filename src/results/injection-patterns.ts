@@ -105,8 +105,8 @@ const NOUN_VERBS =
   'request|reset|run|save|schedule|search|set|share|shut|sign|start|stop|store|subscribe|switch|trigger|trust|type|update|' +
   'upload|use|wire|write';
 const OBJECT =
-  "(?:the|an?|all|any|each|every(?:thing|one)?|both|this|that|these|those|my|your|our|their|its?|them|me|us|him|her|anything|" +
-  "nothing|only|to|into|as|with|from|via|https?:|[`'\"/~$]|\\w{1,40}[_@/(.]\\w)";
+  '(?:(?:the|an?|all|any|each|every(?:thing|one)?|both|this|that|these|those|my|your|our|their|its?|them|me|us|him|her|anything|' +
+  'nothing|only|to|into|as|with|from|via)\\b|https?:|[`\'"/~$]|\\w{1,40}[_@/(.]\\w)';
 const ORDER = `(?:(?:${VERBS})\\b|(?:${NOUN_VERBS})[ \\t]{1,3}${OBJECT}|do not\\b|don['’]t\\b|you (?:must|should|will|need to|have to)\\b)`;
 
 const ROLE_MARKERS = [
@@ -114,7 +114,9 @@ const ROLE_MARKERS = [
     String.raw`[ \t]?[\])*]{0,3}[ \t]?:`,
   atLineStart('system|developer') +
     String.raw`[ \t]?[\])*]{0,3}[ \t]?:?(?:\s|\\n){0,4}(?:you (?:are|must|should|will)|ignore|disregard|from now on|new instructions?)\b`,
-  atLineStart('(?:system|developer|assistant|administrator|admin|operator|user|human)(?:[ \\t](?:message|note|notice|update))?') +
+  atLineStart(
+    '(?:system|developer|assistant|administrator|admin|operator|user|human)(?:[ \\t](?:message|note|notice|update))?',
+  ) +
     String.raw`[ \t]?(?:[\])*]{1,3}[ \t]?:?|:[*]{0,2})(?:\s|\\n){0,4}(?:(?:please|now|first|then|next|also|immediately|always|just)[ ,]{1,3}){0,3}${ORDER}`,
   `${after(String.raw`${LINE_START}[ \t]{0,3}#{2,4}[ \t]?`, 'system|instruction|assistant|human')}[ \\t]?:`,
   String.raw`<\s{0,4}/?\s{0,4}(?:system|assistant|developer|human)(?:[-_ ](?:prompt|message|instructions?|reminder|note))?\s{0,4}>`,

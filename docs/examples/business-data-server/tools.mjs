@@ -19,7 +19,11 @@ const FILTER = {
   type: 'object',
   properties: {
     field: { type: 'string', description: 'Name of a field of the category.' },
-    operator: { type: 'string', enum: OPERATORS, description: '`contains` searches in a text and ignores case.' },
+    operator: {
+      type: 'string',
+      enum: OPERATORS,
+      description: '`contains` searches in a text and ignores case.',
+    },
     value: {
       description: 'A value of the type of the field; for `in`, an array of such values. Dates: 2026-01-31.',
     },

@@ -21,7 +21,13 @@ import { ClientRequests } from './client-requests.js';
 import { RPC } from './client-message.js';
 import { invalidParams, toRpcError } from './error-answer.js';
 import { answersOf, type Answers } from '../upstream/client-capabilities.js';
-import { CAPABILITIES, instructionsBy, toInstructions, type ClientCatalog, type NotifiedList } from './client-catalog.js';
+import {
+  CAPABILITIES,
+  instructionsBy,
+  toInstructions,
+  type ClientCatalog,
+  type NotifiedList,
+} from './client-catalog.js';
 import type { AskedClient } from './questions.js';
 import { RpcLink, type AskOptions, type ClientRequest } from './rpc-link.js';
 import { whyNotAll, STATUS_URI } from './server-outcomes.js';

@@ -95,7 +95,12 @@ function toolNamed(tools: readonly Tool[], name: unknown): Tool {
 }
 
 function toEntry({ name, title, description, inputSchema }: Tool): JsonObject {
-  return { name, ...(title !== undefined && { title }), ...(description !== undefined && { description }), inputSchema };
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    inputSchema,
+  };
 }
 
 function asText(value: unknown): JsonObject {

@@ -157,7 +157,11 @@ export class HttpSession implements Transport {
     });
   }
 
-  #openStream(requests: readonly RequestId[], refusals: readonly RpcErrorAnswer[], response: ServerResponse): void {
+  #openStream(
+    requests: readonly RequestId[],
+    refusals: readonly RpcErrorAnswer[],
+    response: ServerResponse,
+  ): void {
     this.#lastStream += 1;
     const number = this.#lastStream;
     const stream = new HttpStream(this.#ports.log.begin(number), this.#ports);

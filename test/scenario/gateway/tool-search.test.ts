@@ -3,9 +3,10 @@ import { ResultSchema, type CallToolResult, type Tool } from '@modelcontextproto
 import { describe, expect, it } from 'vitest';
 import { AskingUpstream } from '../../support/asking-upstream.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
-import { textOf, useGateways, type TestClient } from '../../support/gateway-rig.js';
+import { textOf, useGateways, type TestClient, type TestGateway } from '../../support/gateway-rig.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { tool } from '../../support/scripted-server.js';
+import { passTime } from '../../support/test-troupe.js';
 
 const MANY = Array.from({ length: 300 }, (_, index) => tool(`get_record_${index}`));
 const INVOICE: Tool = tool('makeInvoice', { description: 'Bills a customer.' });
@@ -21,10 +22,10 @@ describe('Tool search', () => {
 
   async function searched(
     upstream = new AskingUpstream({ tools: [...MANY, INVOICE, TICKET, tool('echo')] }),
-  ): Promise<TestClient> {
-    const { gateway, client } = make({ servers: { shop: upstream.entry() }, toolSearch: true });
+  ): Promise<TestClient & Pick<TestGateway, 'clock'>> {
+    const { gateway, client, clock } = make({ servers: { shop: upstream.entry() }, toolSearch: true });
     await gateway.start();
-    return client('Ada');
+    return { ...(await client('Ada')), clock };
   }
 
   async function found(ada: TestClient, args: Record<string, unknown>): Promise<string[]> {
@@ -109,7 +110,7 @@ describe('Tool search', () => {
     expect(await found(ada, { query: 'invoice' })).toEqual([]);
     upstream.tools = [tool('echo'), INVOICE];
     await upstream.connections[0]?.server.sendToolListChanged();
-    await ada.whenTold('notifications/tools/list_changed');
+    await passTime(ada.clock, ada.whenTold('notifications/tools/list_changed'));
     expect(await found(ada, { query: 'invoice' })).toEqual(['mcp__shop__makeInvoice']);
   });
 });

@@ -49,7 +49,11 @@ describe('the advice to a model', () => {
       notSent(new ConfigError('')),
       /configuration .* corrected first\. Tell the user/,
     ],
-    ['a call without an answer', new CallTimeoutError(''), /check before you repeat the call/],
+    [
+      'a call without an answer',
+      new CallTimeoutError('', { kind: 'idle', limitMs: 1 }),
+      /check before you repeat the call/,
+    ],
     [
       'arguments that do not fit',
       new InvalidArgumentsError('x', [{ path: '/a', message: 'is missing' }]),

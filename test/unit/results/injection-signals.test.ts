@@ -74,7 +74,7 @@ const SIGNS: readonly (readonly [InjectionSignalName, string])[] = [
 const BENIGN: Readonly<Record<string, string>> = {
   'a configuration': 'system: linux\nuser: root\nassistant: none\nhuman: false\nrole: system',
   'a report on a machine':
-    'System: load average 0.1\nUser: email not verified\nsystem: open files 1024\nAdmin: update available\nsystem: log level info',
+    'System: load average 0.1\nUser: email not verified\nsystem: open files 1024\nAdmin: update available\nsystem: log level info\nuser: ada',
   'a log': '2026-01-02 [system] started\nSystem: Host: box Kernel: 6.1\nUSER: bob\nINFO system prompt shown',
   'a mail': 'Please ignore my previous message. Disregard the earlier invoice; ignore the previous errors.',
   'a manual':

@@ -16,6 +16,9 @@ const MIB = 1_024 * 1_024;
 const told = (n: number): object => ({ method: 'notifications/told', params: { n } });
 const TELLING = (n: number): object => ({ jsonrpc: '2.0', ...told(n) });
 
+/** For tests that move tens of megabytes through a socket, milliseconds. */
+const SLOW_MS = 120_000;
+
 describe('a stream of a session', () => {
   it('brings what belongs to no request, also what was said before it was opened.', async () => {
     const { begin, listen, gateway } = await serving();
@@ -133,11 +136,14 @@ describe('a response that is finished', () => {
     const body = JSON.stringify(call(1, 'hold', { text: 'x' }));
     const socket = connect(service.port, '127.0.0.1').on('error', () => {});
     const head = { ...ofSession(id), host: `127.0.0.1:${service.port}`, accept: '*/*' };
-    const lines = Object.entries({
-      ...head,
-      'content-type': 'application/json',
-      'content-length': body.length,
-    });
+    const lines = Object.entries(
+      {
+        ...head,
+        'content-type': 'application/json',
+        'content-length': body.length,
+      },
+      SLOW_MS,
+    );
     socket.write(
       `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')}\r\n`,
     );

@@ -312,8 +312,8 @@ describe('a request of HTTP that makes no sense', () => {
     ['no type', { body: '{}', headers: { 'content-type': '' } }, 415, -32000],
     ['compressed JSON', { body: '{}', headers: { 'content-encoding': 'gzip' } }, 415, -32000],
     [
-      'a client that takes no stream',
-      { body: call(1), headers: { accept: 'application/json' } },
+      'a client that takes neither JSON nor a stream',
+      { body: call(1), headers: { accept: 'text/html' } },
       406,
       -32000,
     ],

@@ -129,34 +129,35 @@ describe('a stream of a session', () => {
 });
 
 describe('a response that is finished', () => {
-  it('is cut off where its client takes too long for the rest, and the answer is kept for a resumption.', async () => {
-    const clock = createControlledClock();
-    const { begin, listen, service, gateway } = await serving({ clock, events: { maxBytes: 64 * MIB } });
-    const id = await begin();
-    const body = JSON.stringify(call(1, 'hold', { text: 'x' }));
-    const socket = connect(service.port, '127.0.0.1').on('error', () => {});
-    const head = { ...ofSession(id), host: `127.0.0.1:${service.port}`, accept: '*/*' };
-    const lines = Object.entries(
-      {
+  it(
+    'is cut off where its client takes too long for the rest, and the answer is kept for a resumption.',
+    async () => {
+      const clock = createControlledClock();
+      const { begin, listen, service, gateway } = await serving({ clock, events: { maxBytes: 64 * MIB } });
+      const id = await begin();
+      const body = JSON.stringify(call(1, 'hold', { text: 'x' }));
+      const socket = connect(service.port, '127.0.0.1').on('error', () => {});
+      const head = { ...ofSession(id), host: `127.0.0.1:${service.port}`, accept: '*/*' };
+      const lines = Object.entries({
         ...head,
         'content-type': 'application/json',
         'content-length': body.length,
-      },
-      SLOW_MS,
-    );
-    socket.write(
-      `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')}\r\n`,
-    );
-    socket.write(body);
-    await expect.poll(() => gateway.last.held, { timeout: 10_000 }).toEqual([1]);
-    gateway.last.send({ method: 'notifications/told', params: { text: 'x'.repeat(15 * MIB) } }, 1);
-    gateway.last.release(1);
-    await clock.advance(30_000);
-    const got = await bytesUntilClosed(socket);
-    expect(got).toBeLessThan(15 * MIB);
-    const resumed = await listen(id, { 'last-event-id': '1.0' });
-    expect((await resumed.messages()).at(-1)).toMatchObject({ id: 1, result: { released: true } });
-  });
+      });
+      socket.write(
+        `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')}\r\n`,
+      );
+      socket.write(body);
+      await expect.poll(() => gateway.last.held, { timeout: 10_000 }).toEqual([1]);
+      gateway.last.send({ method: 'notifications/told', params: { text: 'x'.repeat(15 * MIB) } }, 1);
+      gateway.last.release(1);
+      await clock.advance(30_000);
+      const got = await bytesUntilClosed(socket);
+      expect(got).toBeLessThan(15 * MIB);
+      const resumed = await listen(id, { 'last-event-id': '1.0' });
+      expect((await resumed.messages()).at(-1)).toMatchObject({ id: 1, result: { released: true } });
+    },
+    SLOW_MS,
+  );
 });
 
 /** What has come until the other side cut it off. */

@@ -10,6 +10,9 @@ import { problemsInWords } from './text/problems-in-words.js';
 /** Why a command was rejected. */
 export type RejectionReason = 'unhandled' | 'guarded' | 'ignored' | 'stopped';
 
+/** Which limit of a call was reached: that for silence, or that for the whole call. */
+export type TimeoutKind = 'idle' | 'total';
+
 /** What every error may be made with. */
 export interface TroupeErrorOptions {
   /** Name of the server, if the error is about one. */
@@ -103,6 +106,26 @@ export class TrustRequiredError extends TroupeError {
 /** No answer or progress within the call's limit, or no answer within its total limit. It was cancelled at the server. */
 export class CallTimeoutError extends TroupeError {
   readonly code = 'CALL_TIMEOUT';
+  /** Which limit was reached: `timeoutMs` (`idle`) or `totalTimeoutMs` (`total`). */
+  readonly kind: TimeoutKind;
+  /** The limit, in milliseconds. */
+  readonly limitMs: number;
+  /** Id of the JSON-RPC request. */
+  readonly requestId: number | undefined;
+
+  constructor(
+    message: string,
+    options: TroupeErrorOptions & {
+      readonly kind: TimeoutKind;
+      readonly limitMs: number;
+      readonly requestId?: number | undefined;
+    },
+  ) {
+    super(message, options);
+    this.kind = options.kind;
+    this.limitMs = options.limitMs;
+    this.requestId = options.requestId;
+  }
 }
 
 /** The caller aborted; its reason is the `cause`. */
@@ -116,6 +139,16 @@ export class CallAbortedError extends TroupeError {
  */
 export class OutcomeUnknownError extends FailureError {
   readonly code = 'OUTCOME_UNKNOWN';
+  /** Id of the JSON-RPC request. */
+  readonly requestId: number | undefined;
+
+  constructor(
+    failure: Failure,
+    options: TroupeErrorOptions & { readonly requestId?: number | undefined } = {},
+  ) {
+    super(failure, options);
+    this.requestId = options.requestId;
+  }
 }
 
 /** The connection, or the whole troupe if `server` is undefined, does not accept the command now. Nothing has changed. */
@@ -248,16 +281,27 @@ export class JsonRpcError extends TroupeError {
   readonly code = 'JSON_RPC_ERROR';
   /** Code of the error (JSON-RPC 2.0 section 5.1), for instance -32602. */
   readonly rpcCode: number;
+  /** The server's own message, which `message` completes with the code and the id of the request. */
+  readonly rpcMessage: string;
   /** What the server sent with the error; undefined if nothing. */
   readonly data: unknown;
+  /** Id of the JSON-RPC request. */
+  readonly requestId: number | undefined;
 
   constructor(
     rpcCode: number,
-    message: string,
-    options: TroupeErrorOptions & { readonly data?: unknown } = {},
+    rpcMessage: string,
+    options: TroupeErrorOptions & { readonly data?: unknown; readonly requestId?: number | undefined } = {},
   ) {
-    super(message, options);
+    const { requestId } = options;
+    super(`${rpcMessage} (JSON-RPC error ${rpcCode}${inWords(requestId)})`, options);
     this.rpcCode = rpcCode;
+    this.rpcMessage = rpcMessage;
     this.data = options.data;
+    this.requestId = requestId;
   }
+}
+
+function inWords(requestId: number | undefined): string {
+  return requestId === undefined ? '' : `, request ${requestId}`;
 }

@@ -30,7 +30,7 @@ export interface ToolsOptions extends AnswerOptions {
    * Called before every call of a tool if its `requiresConfirmation` is true. If it returns true, the SDK ends
    * the step with an approval request and expects the answer in the next messages. If the tool has changed by
    * then, it is not called, provided that the tool set comes from the same `toTools`. `confirm` asks at once
-   * instead. Default: false.
+   * instead. Default: true, unless there is a `confirm`.
    */
   readonly needsApproval?: (tool: CatalogTool, input: unknown) => boolean | PromiseLike<boolean>;
   /**
@@ -91,7 +91,7 @@ function toTool(
   const { name } = tool;
   const title = wellFormed(tool.title);
   const description = wellFormed(tool.description) ?? title;
-  const { needsApproval, shows = isImage } = options;
+  const { confirm = 'never', needsApproval = () => options.confirm === undefined, shows = isImage } = options;
   return {
     ...dynamicTool({
       ...(title !== undefined && { title }),
@@ -100,19 +100,18 @@ function toTool(
       inputSchema: jsonSchema(schemaForModels(tool) as JSONSchema7),
       execute: async (args, { abortSignal: signal, toolCallId }) => {
         const call = { name, args, signal, shows, lookedAt: asked.take(toolCallId, name) };
-        const { answer } = await answerCall(source, call, options);
+        const { answer } = await answerCall(source, call, { ...options, confirm });
         return answer;
       },
       toModelOutput: ({ output }) => toModelOutput(output as ToolAnswer),
     }),
-    ...(needsApproval !== undefined &&
-      tool.requiresConfirmation && {
-        needsApproval: async (input: unknown, { toolCallId }: { toolCallId: string }) => {
-          const isNeeded = await needsApproval(tool, input);
-          if (isNeeded) asked.note(toolCallId, tool);
-          return isNeeded;
-        },
-      }),
+    ...(tool.requiresConfirmation && {
+      needsApproval: async (input: unknown, { toolCallId }: { toolCallId: string }) => {
+        const isNeeded = await needsApproval(tool, input);
+        if (isNeeded) asked.note(toolCallId, tool);
+        return isNeeded;
+      },
+    }),
   };
 }
 

@@ -27,6 +27,13 @@ import {
 import { sortMedia } from './shown-media.js';
 import type { CallLimits, ToolSource } from './tool-source.js';
 
+/** Asks a person whether a call may be sent. */
+export type Confirm = (
+  tool: CatalogTool,
+  args: JsonObject,
+  signal: AbortSignal | undefined,
+) => boolean | PromiseLike<boolean>;
+
 /** Limits of tool calls and of their answers, and the confirmation of calls by a person. */
 export interface AnswerOptions {
   /** Milliseconds without an answer or progress, as in `callTool`. Default: the server's `callTimeoutMs`, else 60,000. */
@@ -37,13 +44,10 @@ export interface AnswerOptions {
   readonly maxCharacters?: number;
   /**
    * Called before every call of a tool if its `requiresConfirmation` is true. Any result but true refuses the call, and
-   * the answer to the model says so. Its errors are rethrown. Default: calls need no confirmation.
+   * the answer to the model says so. Its errors are rethrown. `'never'` sends every call without a question. Default:
+   * calls of such tools are refused.
    */
-  readonly confirm?: (
-    tool: CatalogTool,
-    args: JsonObject,
-    signal: AbortSignal | undefined,
-  ) => boolean | PromiseLike<boolean>;
+  readonly confirm?: Confirm | 'never';
 }
 
 /** The answer to a model's tool call. */
@@ -78,11 +82,13 @@ export async function answerCall(
   if (!isJsonObject(args))
     return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
   const tool = source.tool(name);
-  if (tool?.requiresConfirmation === true && !(await isConfirmed(tool, args, signal, options))) {
-    return { answer: errorAnswer(REFUSED_ADVICE) };
+  const { confirm } = options;
+  if (tool?.requiresConfirmation === true && confirm !== 'never') {
+    if (confirm === undefined) return { answer: errorAnswer(UNCONFIRMED_ADVICE) };
+    if (!(await isConfirmed(confirm, tool, args, signal))) return { answer: errorAnswer(REFUSED_ADVICE) };
   }
   try {
-    const lookedAt = call.lookedAt ?? (options.confirm && tool);
+    const lookedAt = call.lookedAt ?? (typeof confirm === 'function' ? tool : undefined);
     const result = await source.callTool(name, args, limitsOf(options, signal, lookedAt));
     return { answer: await toAnswer(source, result, tool, call, options), result };
   } catch (error) {
@@ -96,12 +102,11 @@ export function errorAnswer(text: string): ToolAnswer {
 }
 
 async function isConfirmed(
+  confirm: Confirm,
   tool: CatalogTool,
   args: JsonObject,
   signal: AbortSignal | undefined,
-  { confirm }: AnswerOptions,
 ): Promise<boolean> {
-  if (confirm === undefined) return true;
   const asked: Promise<unknown> = (async () => confirm(tool, args, signal))();
   return (await (signal === undefined ? asked : abortable(asked, signal))) === true;
 }
@@ -173,6 +178,8 @@ const ARGUMENTS_ADVICE =
   'The arguments do not fit the tool, and nothing was sent. Correct them and call it again.';
 const FAILED_ADVICE =
   'The tool failed; what it said follows. Do not repeat the same call unchanged: correct the arguments or go another way.';
+const UNCONFIRMED_ADVICE =
+  "This tool needs the confirmation of a person, and this program asks nobody, so the call was not sent. Tell the user. Its developer can give the adapter the option 'confirm': a function that asks, or 'never'.";
 const REFUSED_ADVICE =
   'This call was not allowed, and nothing was sent. Do not try it again, nor the same thing in another way; go on without it or ask the user.';
 const REPLACED_ADVICE =

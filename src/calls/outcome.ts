@@ -31,14 +31,27 @@ const UNREADABLE: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'protocol-error',
 ]);
 
-/** The outcome of one attempt, from what it failed with. `at`: milliseconds since the epoch. */
-export function judge(error: unknown, server: string, subject: Subject, at: number): Judgement {
+/** One attempt to send a request. */
+export interface Attempt {
+  readonly subject: Subject;
+  /** When it failed, milliseconds since the epoch. */
+  readonly at: number;
+  /** JSON-RPC id of its request; undefined if nothing was sent. */
+  readonly requestId: number | undefined;
+}
+
+/** The outcome of one attempt, from what it failed with. */
+function judge(error: unknown, server: string, { subject, at, requestId }: Attempt): Judgement {
+  const about = { server, requestId };
   if (error instanceof TimedOut) {
-    return { outcome: 'timed-out', error: new CallTimeoutError(timeoutMessage(error, subject), { server }) };
+    const { limitMs } = error;
+    const kind = error.isTotal ? 'total' : 'idle';
+    const message = timeoutMessage(error, subject, requestId);
+    return { outcome: 'timed-out', error: new CallTimeoutError(message, { ...about, kind, limitMs }) };
   }
   if (error instanceof RpcError) {
     const { rpcCode, message, data } = error;
-    const thrown = new JsonRpcError(rpcCode, message, { server, cause: error, data });
+    const thrown = new JsonRpcError(rpcCode, message, { ...about, cause: error, data });
     return { outcome: 'server-error', error: thrown };
   }
   if (error instanceof Aborted) return { outcome: 'aborted', error: abortedError(server, subject) };
@@ -51,23 +64,24 @@ export function judge(error: unknown, server: string, subject: Subject, at: numb
     const message = `'${subject.label}' was not sent: ${failure.message}`;
     return { outcome: 'not-sent', error: problem ?? new NotReadyError(message, { server, cause: error }) };
   }
-  const what = whatCame(failure, subject.label);
+  const what = whatCame(failure, subject.label, requestId);
   const message = `${what}, so whether it was done is unknown: ${failure.message}`;
   const thrown = new OutcomeUnknownError(
     { ...failure, message, phase: 'session', at },
-    { server, cause: error },
+    { ...about, cause: error },
   );
   return { outcome: 'outcome-unknown', error: thrown };
 }
 
 /** What is known to have come instead of an answer. */
-function whatCame({ code, http }: RawFailure, tool: string): string {
+function whatCame({ code, http }: RawFailure, label: string, requestId: number | undefined): string {
+  const request = inWords(label, requestId);
   if (code === 'http-status' && http !== undefined) {
-    return `'${tool}' got HTTP ${http.status} instead of an answer`;
+    return `${request} got HTTP ${http.status} instead of an answer`;
   }
   return UNREADABLE.has(code)
-    ? `The answer to '${tool}' could not be read`
-    : `The connection was lost before '${tool}' was answered`;
+    ? `The answer to ${request} could not be read`
+    : `The connection was lost before ${request} was answered`;
 }
 
 /** Whether an attempt may have reached the server, which accepted or refused it. */
@@ -87,10 +101,10 @@ export function unreached(route: CallRoute, subject: Subject, cause: unknown, lo
     : `${messageOf(cause)}${route.retryHint()}`;
   const reason = isLate && known !== undefined ? messageOf(known) : '';
   if (lost?.error instanceof OutcomeUnknownError) {
-    const { failure, cause: loss } = lost.error;
+    const { failure, requestId, cause: loss } = lost.error;
     const more = failure.message.includes(reason) ? '' : `: ${reason}`;
     const message = `${failure.message} It was not repeated: ${why}${more}`;
-    return new OutcomeUnknownError({ ...failure, message }, { server, cause: loss });
+    return new OutcomeUnknownError({ ...failure, message }, { server, requestId, cause: loss });
   }
   const message = `'${subject.label}' was not sent: ${why}${reason === '' ? '' : `: ${reason}`}`;
   return new NotReadyError(message, { server, cause: known });
@@ -108,11 +122,19 @@ function abortedError(server: string, { label, options }: Subject): CallAbortedE
   return new CallAbortedError(`The call of '${label}' was aborted.`, { server, cause });
 }
 
-function timeoutMessage({ limitMs, isTotal }: TimedOut, { label }: Subject): string {
+function timeoutMessage(
+  { limitMs, isTotal }: TimedOut,
+  { label }: Subject,
+  requestId: number | undefined,
+): string {
   const what = isTotal
     ? `no answer within the ${limitMs} ms of the whole call`
     : `no answer or progress for ${limitMs} ms`;
-  return `'${label}' timed out: ${what}; it was cancelled at the server.`;
+  return `${inWords(label, requestId)} timed out: ${what}; it was cancelled at the server.`;
+}
+
+function inWords(label: string, requestId: number | undefined): string {
+  return requestId === undefined ? `'${label}'` : `'${label}' (request ${requestId})`;
 }
 
 /** A single exchange can fail with these while its session lives on. */
@@ -132,15 +154,9 @@ export class Unanswered implements Judgement {
   }
 }
 
-/** Judges an attempt that failed with `error`; the result holds no secret. `at`: milliseconds since the epoch. */
-export function whyUnanswered(
-  error: unknown,
-  session: Session,
-  mask: Mask,
-  subject: Subject,
-  at: number,
-): Unanswered {
-  const judgement = judgeAnything(error, mask, (known) => judge(known, session.key.name, subject, at));
+/** Judges an attempt that failed with `error`; the result holds no secret. */
+export function whyUnanswered(error: unknown, session: Session, mask: Mask, attempt: Attempt): Unanswered {
+  const judgement = judgeAnything(error, mask, (known) => judge(known, session.key.name, attempt));
   const isLost = error instanceof RequestLostError && (!session.isUsable || BREAKS.has(error.failure.code));
   return new Unanswered(judgement, isLost);
 }

@@ -151,11 +151,15 @@ export class RetryLoop<TAnswer> {
     const call = session.beginCall();
     const letClocksGo = session.pauseDuringQuestions(this.#deadline);
     let isTooLate = false;
+    let requestId: number | undefined;
     try {
-      const answer = await this.#exchange.send(client, session, this.#deadline);
+      const before = client.lastRequestId;
+      const sending = this.#exchange.send(client, session, this.#deadline);
+      if (client.lastRequestId !== before) requestId = client.lastRequestId;
+      const answer = await sending;
       return this.#exchange.accept(answer, session);
     } catch (error) {
-      const unanswered = this.#unanswered(error, session);
+      const unanswered = this.#unanswered(error, session, requestId);
       isTooLate = unanswered.outcome === 'timed-out';
       this.#exchange.fail?.(unanswered.outcome, session);
       return unanswered;
@@ -165,9 +169,10 @@ export class RetryLoop<TAnswer> {
     }
   }
 
-  #unanswered(error: unknown, session: Session): Unanswered {
+  #unanswered(error: unknown, session: Session, requestId?: number): Unanswered {
     const { clock, mask } = this.#ports;
-    return whyUnanswered(error, session, mask(session.key.name), this.#exchange, clock.now());
+    const context = { subject: this.#exchange, at: clock.now(), requestId };
+    return whyUnanswered(error, session, mask(session.key.name), context);
   }
 
   /** Whether another attempt may follow; see G1. */

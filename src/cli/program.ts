@@ -26,6 +26,8 @@ import { EXIT, type ExitCode, UsageError } from './exit-codes.js';
 import {
   CHART_FORMATS,
   collectFile,
+  collectHost,
+  collectOrigin,
   collectServer,
   collectUrl,
   DEFAULT_FLAGS,
@@ -156,9 +158,12 @@ function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
     .option('--token <token>', 'token that HTTP clients must send; default: the variable TROUPE_SERVE_TOKEN')
     .option('--oauth-issuer <url>', 'accept tokens of this authorization server (repeatable)', collectUrl)
     .option('--public-url <url>', 'address for HTTP clients, if it is behind a proxy', toUrl)
+    .option('--allow-origin <origin>', 'accept requests of pages of this origin (repeatable)', collectOrigin)
+    .option('--allow-host <name>', 'accept this value of the Host header (repeatable)', collectHost)
     .option('--bare', 'serve a single server without renaming anything')
     .option('--fail-closed', 'refuse clients while a server has failed')
     .option('--admin-tools', 'add tools that show the status of servers, and retry or restart one')
+    .option('--tool-search', 'offer a few tools to search and call the others, instead of all of them')
     .option('--grace-period <ms>', 'time for calls in flight to finish at the end', toMilliseconds, 10_000)
     .action(async (_, command: Command) => {
       const { serve } = await import('./commands/serve-command.js');

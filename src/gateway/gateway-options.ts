@@ -38,6 +38,11 @@ export interface GatewayOptions extends Omit<TroupeOptions, 'handlers' | 'capabi
   /** Adds tools that show the status of the servers, and that retry or restart one. Default false. */
   readonly adminTools?: boolean;
   /**
+   * Offers `search_tools`, `describe_tool` and `call_tool` instead of the tools of the servers, so that hundreds
+   * of tools do not fill the context of a model. Calls by the tools' own names work as well. Default false.
+   */
+  readonly toolSearch?: boolean;
+  /**
    * There is only one client, as over stdio. The servers start once it has declared its capabilities, receive
    * those and ask that client; `start()` resolves after that. Default false: the servers start with the
    * gateway.
@@ -85,6 +90,7 @@ const OWN = {
   bare: FLAG,
   failClosed: FLAG,
   adminTools: FLAG,
+  toolSearch: FLAG,
   singleClient: FLAG,
   maxIsolatedClients: { type: 'integer', minimum: 1 },
   sessionIdleMs: DURATION,

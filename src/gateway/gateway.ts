@@ -204,7 +204,7 @@ export class Gateway {
     { server, endsWhenIdle = false }: ConnectOptions = {},
   ): Promise<GatewaySession> {
     if (this.#closed !== undefined) throw closedError();
-    const { singleClient, adminTools, failClosed, bare, sessionIdleMs, startGateMs, pageSize } =
+    const { singleClient, adminTools, toolSearch, failClosed, bare, sessionIdleMs, startGateMs, pageSize } =
       this.#options;
     if (singleClient === true && this.#connected > 0) {
       throw new NotReadyError("A client was connected before, and 'singleClient' allows only one.");
@@ -221,6 +221,7 @@ export class Gateway {
       turnsOf: (name) => this.#common.turnsOf(name),
       subscriptions: this.#subscriptions,
       hasAdminTools: adminTools === true,
+      isSearched: toolSearch === true,
       isFailClosed: failClosed === true,
       isStartAwaited: bare === true,
       listGateMs: startGateMs ?? DEFAULT_START_GATE_MS,

@@ -71,6 +71,8 @@ export interface ProtocolClient {
   notify(method: string, params?: JsonObject): Promise<void>;
   /** Number of requests without an answer. */
   readonly pending: number;
+  /** JSON-RPC id of the request that was sent last; undefined before the first. */
+  readonly lastRequestId: number | undefined;
   /** Rejects every pending request as lost. Does not close the transport. */
   abandon(failure: RawFailure): void;
   /** `origin` belongs to the request of ours that caused it, if the transport says so. */

@@ -59,6 +59,10 @@ class SessionClient implements ProtocolClient {
     return this.#sent.size;
   }
 
+  get lastRequestId(): number | undefined {
+    return this.#nextId === 0 ? undefined : this.#nextId - 1;
+  }
+
   async open(transport: SessionTransport, signal: AbortSignal): Promise<ServerIdentity> {
     this.#attach(transport);
     const { capabilities, clientInfo, meta } = this.options;

@@ -91,11 +91,33 @@ const OVERRIDES = [
   '(?:これまで|以前|上記|前)の[^\\n。]{0,6}(?:指示|命令)[^\\n。]{0,6}(?:無視|忘れ)',
 ];
 
+/** Verbs that give an order at the beginning of a sentence. */
+const VERBS =
+  'accept|act|add|allow|append|approve|assume|attach|begin|buy|cancel|commit|confirm|contact|create|decode|delete|deny|disable|' +
+  'disclose|discard|erase|execute|exfiltrate|fetch|follow|forget|forward|generate|get|give|grant|hide|ignore|include|insert|' +
+  'install|invoke|keep|leak|make|mention|modify|navigate|never|notify|obey|omit|overwrite|paste|pay|perform|pretend|proceed|' +
+  'publish|purchase|refuse|reject|remember|remove|rename|repeat|replace|reply|respond|return|reveal|revoke|role-?play|say|' +
+  'select|send|show|skip|submit|summari[sz]e|tell|transfer|translate|treat|uninstall|unlock|visit|wipe|withdraw';
+/** Verbs that are nouns as well: an object must follow. */
+const NOUN_VERBS =
+  'answer|browse|call|change|check|click|close|connect|copy|deploy|do|download|drop|edit|email|enable|encode|export|extract|' +
+  'find|import|launch|list|load|log|mail|merge|message|move|open|order|output|post|print|push|put|query|read|recommend|report|' +
+  'request|reset|run|save|schedule|search|set|share|shut|sign|start|stop|store|subscribe|switch|trigger|trust|type|update|' +
+  'upload|use|wire|write';
+const OBJECT =
+  '(?:(?:the|an?|all|any|each|every(?:thing|one)?|both|this|that|these|those|my|your|our|their|its?|them|me|us|him|her|anything|' +
+  'nothing|only|to|into|as|with|from|via)\\b|https?:|[`\'"/~$]|\\w{1,40}[_@/(.]\\w)';
+const ORDER = `(?:(?:${VERBS})\\b|(?:${NOUN_VERBS})[ \\t]{1,3}${OBJECT}|do not\\b|don['’]t\\b|you (?:must|should|will|need to|have to)\\b)`;
+
 const ROLE_MARKERS = [
   atLineStart('(?:system|assistant|developer|human)[ \\t](?:prompt|instructions?|override)') +
     String.raw`[ \t]?[\])*]{0,3}[ \t]?:`,
   atLineStart('system|developer') +
     String.raw`[ \t]?[\])*]{0,3}[ \t]?:?(?:\s|\\n){0,4}(?:you (?:are|must|should|will)|ignore|disregard|from now on|new instructions?)\b`,
+  atLineStart(
+    '(?:system|developer|assistant|administrator|admin|operator|user|human)(?:[ \\t](?:message|note|notice|update))?',
+  ) +
+    String.raw`[ \t]?(?:[\])*]{1,3}[ \t]?:?|:[*]{0,2})(?:\s|\\n){0,4}(?:(?:please|now|first|then|next|also|immediately|always|just)[ ,]{1,3}){0,3}${ORDER}`,
   `${after(String.raw`${LINE_START}[ \t]{0,3}#{2,4}[ \t]?`, 'system|instruction|assistant|human')}[ \\t]?:`,
   String.raw`<\s{0,4}/?\s{0,4}(?:system|assistant|developer|human)(?:[-_ ](?:prompt|message|instructions?|reminder|note))?\s{0,4}>`,
   String.raw`<\s{0,4}/?\s{0,4}(?:tool_result|tool_response|tool_use_error|tool_calls?|function_results?|function_calls?|user_query)\s{0,4}>`,

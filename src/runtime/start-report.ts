@@ -5,9 +5,9 @@ import type { DroppedEntry } from '../config/files/drop-filtered.js';
 import type { SourceReport } from '../config/files/sources.js';
 import type { ServerStatus } from '../lifecycle/status.js';
 
-/** The result of `start()`: names of servers, each in one of the first three lists. */
+/** The result of `start()`: each server that was started is in one of the first three lists. */
 export interface StartReport {
-  /** Servers whose tools can be called. */
+  /** Names of the servers whose tools can be called. */
   readonly ready: readonly string[];
   /** Servers that were given up, each with the cause. */
   readonly failed: readonly {
@@ -17,7 +17,12 @@ export interface StartReport {
     readonly failure: Failure;
   }[];
   /** Servers that are neither ready nor failed yet: still trying, or waiting for a person. */
-  readonly pending: readonly string[];
+  readonly pending: readonly {
+    /** Name of the server. */
+    readonly server: string;
+    /** Why its last attempt failed; null if none has failed. */
+    readonly failure: Failure | null;
+  }[];
   /** Every configuration source, in order of precedence. */
   readonly sources: readonly SourceReport[];
   /** Discovered entries that the filter of `discover` left out, unchanged: secrets in them are not masked. */
@@ -31,12 +36,12 @@ export function toStartReport(
 ): StartReport {
   const ready: string[] = [];
   const failed: { server: string; failure: Failure }[] = [];
-  const pending: string[] = [];
+  const pending: { server: string; failure: Failure | null }[] = [];
   for (const row of rows) {
     const { server, state, error } = row;
     if (state === 'ready') ready.push(server);
     else if (state === 'failed' && error !== null) failed.push({ server, failure: error });
-    else if (state !== 'stopped' && !hasTag(row, 'dormant')) pending.push(server);
+    else if (state !== 'stopped' && !hasTag(row, 'dormant')) pending.push({ server, failure: error });
   }
   return { ready, failed, pending, sources, dropped };
 }

@@ -200,6 +200,14 @@ export class AskingUpstream {
             _meta: { mark: who },
             unknown: { kept: true },
           };
+        case 'link':
+          return {
+            content: [
+              { type: 'resource_link', uri: 'note://one', name: 'one' },
+              { type: 'resource_link', uri: 'other://two', name: 'two' },
+              { type: 'resource', resource: { uri: 'note://one', text: 'text' } },
+            ],
+          };
         case 'refuse':
           throw Object.assign(new Error('not today'), { code: -31_999, data: { why: who } });
         default:

@@ -17,7 +17,7 @@ const connectMemory = tool({
     return 'The memory is connected.';
   },
 });
-const tools = toTools(troupe, { own: { connectMemory } });
+const tools = toTools(troupe, { own: { connectMemory }, confirm: 'never' });
 
 const { text } = await generateText({
   model,

@@ -22,7 +22,7 @@ for (;;) {
     console.log(content[0].text);
     break;
   }
-  const answers = await runToolCalls(troupe, content);
+  const answers = await runToolCalls(troupe, content, { confirm: 'never' });
   for (const answer of answers)
     console.log(answer.content.map(({ type, text }) => text ?? `[${type}]`).join('\n'));
   messages.push({ role: 'assistant', content }, { role: 'user', content: answers });

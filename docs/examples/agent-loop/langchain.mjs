@@ -11,7 +11,7 @@ await troupe.start();
 const agent = createAgent({
   model,
   systemPrompt: TOOL_OUTPUT_SYSTEM_PROMPT,
-  middleware: [liveTools(troupe)],
+  middleware: [liveTools(troupe, { confirm: 'never' })],
 });
 const { messages } = await agent.invoke({ messages: 'What is 2 + 3? Show me the logo, and close the door.' });
 for (const { type, name, status, text, artifact } of messages) {

@@ -18,7 +18,7 @@ async function respond(question) {
       input,
       tools: toResponsesTools(troupe),
     });
-    const answers = await runResponsesToolCalls(troupe, response.output);
+    const answers = await runResponsesToolCalls(troupe, response.output, { confirm: 'never' });
     if (answers.length === 0) return response.output_text;
     for (const { output } of answers) console.log(output);
     input.push(...response.output, ...answers);
@@ -38,7 +38,7 @@ async function chat(question) {
     });
     const [{ message }] = choices;
     if (message.tool_calls === undefined) return message.content;
-    const answers = await runChatToolCalls(troupe, message.tool_calls);
+    const answers = await runChatToolCalls(troupe, message.tool_calls, { confirm: 'never' });
     for (const { content } of answers) console.log(content);
     messages.push(message, ...answers);
   }

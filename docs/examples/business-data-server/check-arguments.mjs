@@ -3,7 +3,7 @@
 /**
  * @typedef {{ at: string, problem: string, allowed?: readonly unknown[] }} Problem
  * @typedef {{ type?: 'object' | 'array' | 'string' | 'integer', description?: string, enum?: readonly string[],
- *   minLength?: number, minimum?: number, maximum?: number, maxItems?: number, default?: unknown, items?: Schema,
+ *   minLength?: number, minimum?: number, maximum?: number, maxItems?: number, default?: unknown, items?: Schema, anyOf?: readonly Schema[],
  *   properties?: Record<string, Schema>, required?: readonly string[], additionalProperties?: false }} Schema
  */
 
@@ -14,6 +14,7 @@
  * @returns {Problem[]}
  */
 export function problemsOf(value, schema, at = '') {
+  if (schema.anyOf !== undefined) return problemsOfAny(value, schema.anyOf, at);
   const problem =
     schema.type !== undefined && !isOf(schema.type, value)
       ? `must be ${named(schema)}`
@@ -26,7 +27,20 @@ export function problemsOf(value, schema, at = '') {
       ? []
       : value.flatMap((one, index) => problemsOf(one, items, `${at}[${index}]`));
   }
-  return schema.properties === undefined ? [] : problemsInside(/** @type {object} */ (value), schema, at);
+  return schema.type !== 'object' ? [] : problemsInside(/** @type {object} */ (value), schema, at);
+}
+
+/**
+ * The problems of the first schema whose type fits.
+ * @param {unknown} value
+ * @param {readonly Schema[]} schemas
+ * @param {string} at
+ * @returns {Problem[]}
+ */
+function problemsOfAny(value, schemas, at) {
+  const fitting = schemas.find(({ type }) => type === undefined || isOf(type, value));
+  if (fitting !== undefined) return problemsOf(value, fitting, at);
+  return [{ at, problem: `must be ${schemas.map(named).join(' or ')}` }];
 }
 
 /**
@@ -34,7 +48,7 @@ export function problemsOf(value, schema, at = '') {
  * @param {Schema} schema
  * @param {string} at
  */
-function problemsInside(value, { properties = {}, required = [] }, at) {
+function problemsInside(value, { properties = {}, required = [], additionalProperties }, at) {
   const inside = (/** @type {string} */ name) => (at === '' ? name : `${at}.${name}`);
   const missing = required.filter((name) => !Object.hasOwn(value, name));
   const problems = missing.map((name) => ({
@@ -44,9 +58,9 @@ function problemsInside(value, { properties = {}, required = [] }, at) {
   const allowed = Object.keys(properties);
   return Object.entries(value).reduce((/** @type {Problem[]} */ found, [name, one]) => {
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    return schema === undefined
-      ? [...found, { at: inside(name), problem: 'is not known', allowed }]
-      : [...found, ...problemsOf(one, schema, inside(name))];
+    if (schema !== undefined) return [...found, ...problemsOf(one, schema, inside(name))];
+    const isAllowed = additionalProperties !== false;
+    return isAllowed ? found : [...found, { at: inside(name), problem: 'is not known', allowed }];
   }, problems);
 }
 

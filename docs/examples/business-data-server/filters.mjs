@@ -30,6 +30,20 @@ const POSSIBLE = {
   boolean: ['equals', 'notEquals'],
 };
 
+/**
+ * The conditions with their places in the arguments. A client may give an object of fields and values instead of a list:
+ * `{ "department": "Engineering" }` means `equals`, and an array of values means `in`.
+ * @param {readonly Filter[] | Readonly<Record<string, unknown>>} filters
+ * @returns {{ at: string, filter: Filter }[]}
+ */
+export function conditionsOf(filters) {
+  if (Array.isArray(filters)) return filters.map((filter, index) => ({ at: `filters[${index}]`, filter }));
+  return Object.entries(filters).map(([field, value]) => ({
+    at: `filters.${field}`,
+    filter: { field, operator: Array.isArray(value) ? 'in' : 'equals', value },
+  }));
+}
+
 /** @param {import('./category.mjs').FieldType} type */
 export function operatorsFor(type) {
   return POSSIBLE[type];
@@ -61,12 +75,13 @@ export function mistakeIn({ field, operator, value }, { id, fields }) {
 
 /**
  * A record that lacks the field meets no condition but `notEquals`.
- * @param {readonly Filter[]} filters of fields and values that fit
+ * @param {readonly Filter[] | Readonly<Record<string, unknown>>} filters of fields and values that fit
  * @returns {(record: import('./category.mjs').DataRecord) => boolean}
  */
 export function meets(filters) {
+  const conditions = conditionsOf(filters);
   return (record) =>
-    filters.every(({ field, operator, value }) => {
+    conditions.every(({ filter: { field, operator, value } }) => {
       const has = record[field];
       if (has === undefined) return operator === 'notEquals';
       return /** @type {Value[]} */ ([value].flat()).some((wanted) => COMPARE[operator](has, wanted));

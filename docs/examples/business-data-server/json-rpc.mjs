@@ -108,7 +108,8 @@ async function answerOne(message, session, log, inBatch) {
     if (id === null) throw invalidRequest('the id is neither a string nor an integer', REQUEST);
     const { method, params = {} } = message;
     if (method === undefined && ('result' in message || 'error' in message)) return undefined;
-    if (typeof method !== 'string') throw invalidRequest('the method is no string', REQUEST);
+    if (typeof method !== 'string') throw invalidRequest('the method is not a string', REQUEST);
+    if (method === '') throw invalidRequest('the method is empty', REQUEST);
     if (id === undefined) {
       if (isObject(params)) session.notice(method, params);
       return undefined;
@@ -116,7 +117,10 @@ async function answerOne(message, session, log, inBatch) {
     if (Array.isArray(params)) throw invalidParams('an array', { method, expected: 'an object' });
     if (!isObject(params))
       throw invalidRequest('the params are no object', 'params that are an object, or none');
+    const startedAt = performance.now();
+    log.debug('json-rpc', `request ${method}`, { id });
     const result = await session.answer({ id, method, params, inBatch });
+    log.debug('json-rpc', `answer to ${method}`, { id, ms: Math.round(performance.now() - startedAt) });
     return result === undefined ? undefined : { jsonrpc: '2.0', id, result };
   } catch (error) {
     return refusal(id ?? null, error, log);

@@ -1,12 +1,17 @@
-/** Logs: one line each on stderr, with the time (ISO 8601, UTC), the level and the part of the server that speaks. */
+/**
+ * Logs: one line each on stderr, `TIME [MCP-SERVER] LEVEL [PART] MESSAGE DETAILS`. The time is ISO 8601 in UTC, the details
+ * are JSON.
+ */
 
 /**
- * @typedef {Record<'info' | 'warn' | 'error', (context: string, message: string, details?: object) => void>} Log
+ * @typedef {'debug' | 'info' | 'warn' | 'error'} Level
+ * @typedef {Record<Level, (context: string, message: string, details?: object) => void>} Log
  * @param {NodeJS.WritableStream} stream
+ * @param {{ isDebugging?: boolean }} [options] Default: no debug lines.
  * @returns {Log}
  */
-export function createLog(stream) {
-  // A host may close its end; that ends no server.
+export function createLog(stream, { isDebugging = false } = {}) {
+  // A host may close its end; that does not end the server.
   stream.on('error', () => {});
   /** @param {string} level */
   const at =
@@ -17,13 +22,15 @@ export function createLog(stream) {
       /** @type {object | undefined} */ details,
     ) => {
       const more = details === undefined ? '' : ` ${JSON.stringify(details)}`;
-      stream.write(`${new Date().toISOString()} ${level} [${context}] ${inOneLine(message)}${more}\n`);
+      const time = new Date().toISOString();
+      stream.write(`${time} [MCP-SERVER] ${level} [${context}] ${inOneLine(message)}${more}\n`);
     };
-  return { info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
+  const debug = isDebugging ? at('DEBUG') : () => {};
+  return { debug, info: at('INFO'), warn: at('WARN'), error: at('ERROR') };
 }
 
 /**
- * A message may quote what a client sent; no line of a log can be made that way.
+ * A message may quote what a client sent, which must not forge a line of the log.
  * @param {string} text
  */
 function inOneLine(text) {

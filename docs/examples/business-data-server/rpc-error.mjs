@@ -47,4 +47,4 @@ export const internalError = (data) => new RpcError(-32603, 'Internal error', da
  * @param {string} originalError
  */
 export const toolFailed = (tool, originalError) =>
-  new RpcError(-32000, `Tool failed: ${originalError}`, { tool, originalError });
+  new RpcError(-32000, `Tool execution error: ${originalError}`, { tool, originalError });

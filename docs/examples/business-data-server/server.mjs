@@ -16,12 +16,12 @@ const LAST_WORDS_MS = 50;
 /** How long calls that are in flight may take after that. */
 const DRAIN_MS = 10_000;
 
-const log = createLog(process.stderr);
 process.exitCode = await main(process.argv.slice(2));
 
 /** @param {readonly string[]} words */
 async function main(words) {
   const wish = readWords(words);
+  const log = createLog(process.stderr, wish.kind === 'serve' ? wish : {});
   if (wish.kind === 'help') {
     process.stdout.write(USAGE);
     return 0;
@@ -31,15 +31,19 @@ async function main(words) {
     return 2;
   }
   try {
-    return await serve(await openDataFolder(wish.folder, log));
+    return await serve(await openDataFolder(wish.folder, log), log, wish.name);
   } catch (error) {
     log.error('server', error instanceof Error ? error.message : String(error));
     return 1;
   }
 }
 
-/** @param {import('./data-folder.mjs').DataFolder} folder */
-async function serve(folder) {
+/**
+ * @param {import('./data-folder.mjs').DataFolder} folder
+ * @param {import('./log.mjs').Log} log
+ * @param {string | undefined} name
+ */
+async function serve(folder, log, name) {
   const stop = new AbortController();
   let isEnding = false;
   const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
@@ -47,7 +51,7 @@ async function serve(folder) {
     isEnding = true;
     log.info('server', `${signal}: the calls in flight are finished first`);
     setTimeout(() => stop.abort(), LAST_WORDS_MS);
-    setTimeout(() => giveUp(), DRAIN_MS).unref();
+    setTimeout(() => giveUp(log), DRAIN_MS).unref();
   };
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, onSignal);
   process.stdout.on('error', (error) => {
@@ -56,13 +60,14 @@ async function serve(folder) {
   });
 
   log.info('server', 'ready', { data: folder.path, categories: await folder.categoryIds() });
-  const session = createSession(folder, log);
+  const session = createSession(folder, log, name);
   await serveLines({ input: process.stdin, output: process.stdout, session, log, signal: stop.signal });
   log.info('server', 'ends');
   return 0;
 }
 
-function giveUp() {
+/** @param {import('./log.mjs').Log} log */
+function giveUp(log) {
   log.error('server', `calls were still in flight after ${DRAIN_MS} ms`);
   process.exit(1);
 }

@@ -17,9 +17,11 @@ const INSTRUCTIONS =
 /**
  * @param {import('./data-folder.mjs').DataFolder} folder
  * @param {import('./log.mjs').Log} log
+ * @param {string} [name] of the server
  * @returns {import('./json-rpc.mjs').Session}
  */
-export function createSession(folder, log) {
+export function createSession(folder, log, name = SERVER_INFO.name) {
+  const serverInfo = { ...SERVER_INFO, name };
   /** @type {string | undefined} */
   let version;
   /** @type {Map<import('./json-rpc.mjs').Id, AbortController>} */
@@ -35,7 +37,7 @@ export function createSession(folder, log) {
     const about = { client: params['clientInfo'], version };
     log.info('session', 'initialized', about);
     const capabilities = { tools: {} };
-    return { protocolVersion: version, capabilities, serverInfo: SERVER_INFO, instructions: INSTRUCTIONS };
+    return { protocolVersion: version, capabilities, serverInfo, instructions: INSTRUCTIONS };
   }
 
   /** @param {import('./json-rpc.mjs').Request} request */

@@ -1,12 +1,12 @@
 /** The three tools: what they are called with, what of it can be wrong for a category, and what they do. */
 import { groupsOf, spreadOf } from './analysis.mjs';
-import { meets, mistakeIn, operatorsFor, OPERATORS } from './filters.mjs';
+import { conditionsOf, meets, mistakeIn, operatorsFor, OPERATORS } from './filters.mjs';
 
 /**
  * @typedef {import('./category.mjs').Category} Category
  * @typedef {import('./check-arguments.mjs').Schema} Schema
  * @typedef {import('./check-arguments.mjs').Problem} Problem
- * @typedef {{ categoryId: string, filters?: import('./filters.mjs').Filter[], fields?: string[], sortBy?: string,
+ * @typedef {{ categoryId: string, filters?: import('./filters.mjs').Filter[] | Record<string, unknown>, fields?: string[], sortBy?: string,
  *   order?: 'ascending' | 'descending', limit?: number, offset?: number, groupBy?: string, measure?: string }} Arguments
  * @typedef {{ name: string, title: string, description: string, inputSchema: Schema,
  *   mistakes(category: Category, args: Arguments): Problem[], run(category: Category, args: Arguments): object }} Tool
@@ -15,22 +15,27 @@ import { meets, mistakeIn, operatorsFor, OPERATORS } from './filters.mjs';
 /** @type {Schema} */
 export const CATEGORY_ID = { type: 'string', minLength: 1, description: 'Id of the category.' };
 /** @type {Schema} */
-const FILTERS = {
-  type: 'array',
-  maxItems: 20,
-  description: 'Conditions; a record has to meet all of them.',
-  items: {
-    type: 'object',
-    properties: {
-      field: { type: 'string', description: 'Name of a field of the category.' },
-      operator: { type: 'string', enum: OPERATORS, description: 'contains: in a text, in capitals or not.' },
-      value: {
-        description: 'What to compare with: as the field, an array of such for in. Dates: 2026-01-31.',
-      },
+const FILTER = {
+  type: 'object',
+  properties: {
+    field: { type: 'string', description: 'Name of a field of the category.' },
+    operator: {
+      type: 'string',
+      enum: OPERATORS,
+      description: '`contains` searches in a text and ignores case.',
     },
-    required: ['field', 'operator', 'value'],
-    additionalProperties: false,
+    value: {
+      description: 'A value of the type of the field; for `in`, an array of such values. Dates: 2026-01-31.',
+    },
   },
+  required: ['field', 'operator', 'value'],
+  additionalProperties: false,
+};
+/** @type {Schema} */
+const FILTERS = {
+  description:
+    'Conditions, all of which a record must meet: a list, or an object of fields and values such as { "city": "Lyon" }.',
+  anyOf: [{ type: 'array', maxItems: 20, items: FILTER }, { type: 'object' }],
 };
 
 /** @type {readonly Tool[]} */
@@ -156,14 +161,14 @@ function picked(record, fields) {
 }
 
 /**
- * @param {readonly import('./filters.mjs').Filter[]} filters
+ * @param {readonly import('./filters.mjs').Filter[] | Readonly<Record<string, unknown>>} filters
  * @param {Category} category
  * @returns {Problem[]}
  */
 function filterMistakes(filters, category) {
-  return filters.flatMap((filter, index) => {
+  return conditionsOf(filters).flatMap(({ at, filter }) => {
     const mistake = mistakeIn(filter, category);
-    return mistake === undefined ? [] : [{ at: `filters[${index}]`, ...mistake }];
+    return mistake === undefined ? [] : [{ at, ...mistake }];
   });
 }
 

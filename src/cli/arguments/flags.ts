@@ -57,6 +57,17 @@ export function collectUrl(text: string, before: readonly string[] = []): readon
   return [...before, toUrl(text)];
 }
 
+/** `null` is the origin of local files and of sandboxed pages. */
+export function collectOrigin(text: string, before: readonly string[] = []): readonly string[] {
+  if (text === 'null' || /^[a-z][a-z0-9+.-]*:\/\/[^/]+\/?$/i.test(text)) return [...before, text];
+  throw new InvalidArgumentError('Expected an origin such as https://example.com.');
+}
+
+export function collectHost(text: string, before: readonly string[] = []): readonly string[] {
+  if (/^[^\s/]+$/.test(text)) return [...before, text];
+  throw new InvalidArgumentError('Expected a host name such as mcp.example.com.');
+}
+
 export function toMilliseconds(text: string): number {
   return wholeNumber(text, 0, MAX_TIMER_MS, 'milliseconds');
 }

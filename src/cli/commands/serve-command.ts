@@ -40,6 +40,9 @@ export interface ServeFlags extends Flags {
   readonly bare?: boolean;
   readonly failClosed?: boolean;
   readonly adminTools?: boolean;
+  readonly toolSearch?: boolean;
+  readonly allowOrigin?: readonly string[];
+  readonly allowHost?: readonly string[];
   /** Milliseconds. */
   readonly gracePeriod: number;
 }
@@ -57,10 +60,12 @@ const FLAG_NAMES = {
   token: '--token',
   oauthIssuer: '--oauth-issuer',
   publicUrl: '--public-url',
+  allowOrigin: '--allow-origin',
+  allowHost: '--allow-host',
 } as const;
 const NO_SERVER =
   'No server is configured, so there are no tools yet. Add servers to a configuration file that is found, or give --config FILE.';
-const OF_HTTP = ['host', 'token', 'oauthIssuer', 'publicUrl'] as const;
+const OF_HTTP = ['host', 'token', 'oauthIssuer', 'publicUrl', 'allowOrigin', 'allowHost'] as const;
 const NEVER = new Promise<void>(() => {});
 /** A client that reads at all reads something within this time, milliseconds. */
 const STALLED_READER_MS = 2_000;
@@ -87,7 +92,7 @@ async function serveServers(
 ): Promise<ExitCode> {
   const configuration = await readConfiguration(flags, { mayBeEmpty: flags.bare !== true });
   const { names, warnings } = configuration;
-  const { bare = false, failClosed = false, adminTools = false } = flags;
+  const { bare = false, failClosed = false, adminTools = false, toolSearch = false } = flags;
   if (bare && names.length !== 1)
     throw new UsageError(`--bare is for one server, and there are ${names.length}: ${names.join(', ')}`);
   const log = new ServeLog(terminal, systemClock, flags.verbose);
@@ -99,6 +104,7 @@ async function serveServers(
     bare,
     failClosed,
     adminTools,
+    toolSearch,
     singleClient: flags.http === undefined,
     logger: log,
   });
@@ -178,13 +184,15 @@ async function open(
 }
 
 async function httpOptions(flags: ServeFlags): Promise<ServeHttpOptions> {
-  const { http, host, publicUrl, oauthIssuer: issuers } = flags;
+  const { http, host, publicUrl, oauthIssuer: issuers, allowOrigin, allowHost } = flags;
   const token = tokenOf(flags);
   return {
     ...(typeof http === 'number' ? { port: http } : {}),
     ...(host === undefined ? {} : { host }),
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(token === undefined ? {} : { token }),
+    ...(allowOrigin === undefined ? {} : { allowedOrigins: allowOrigin }),
+    ...(allowHost === undefined ? {} : { allowedHosts: allowHost }),
     ...(issuers === undefined ? {} : { oauth: { issuers, verifyToken: await verifier(issuers) } }),
   };
 }

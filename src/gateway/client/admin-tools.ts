@@ -1,19 +1,11 @@
-/**
- * Tools of the gateway itself: show the status of the servers, and retry or restart one. If a server has a tool of the
- * same name, the gateway's tool gets another name.
- */
+/** Tools that show the status of the servers, and that retry or restart one. */
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Connection } from '../../servers/connection.js';
 import { InvalidTransitionError } from '../../errors.js';
-import type { JsonObject } from '../../protocol/protocol-client.js';
 import { invalidParams, toToolAnswer } from './error-answer.js';
+import type { GatewayTool } from './gateway-tools.js';
 import { outcomesOf } from './server-outcomes.js';
 import type { ServerView } from '../upstream/server-view.js';
-
-interface AdminTool {
-  readonly definition: Tool;
-  run(view: ServerView, args: JsonObject, signal: AbortSignal): Promise<JsonObject>;
-}
 
 const ONE_SERVER: Tool['inputSchema'] = {
   type: 'object',
@@ -21,7 +13,7 @@ const ONE_SERVER: Tool['inputSchema'] = {
   required: ['server'],
 };
 
-const TOOLS: readonly AdminTool[] = [
+export const ADMIN_TOOLS: readonly GatewayTool[] = [
   {
     definition: {
       name: 'troupe_status',
@@ -30,7 +22,7 @@ const TOOLS: readonly AdminTool[] = [
       inputSchema: { type: 'object', properties: { server: ONE_SERVER.properties?.['server'] ?? {} } },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    run: async (view, { server }) => {
+    run: async ({ view }, { server }) => {
       if (server !== undefined) connectionOf(view, server);
       const rows = view.statuses.filter((row) => server === undefined || row.server === server);
       return { content: [{ type: 'text', text: JSON.stringify(rows) }] };
@@ -47,28 +39,12 @@ const TOOLS: readonly AdminTool[] = [
   ),
 ];
 
-/** The definitions, with names that are not taken. */
-export function adminDefinitions(isTaken: (name: string) => boolean): readonly Tool[] {
-  return TOOLS.map(({ definition }) => ({ ...definition, name: freeName(definition.name, isTaken) }));
-}
-
-/** Runs the tool of that name; undefined if it is none of these. */
-export function runAdminTool(
-  name: string,
-  isTaken: (name: string) => boolean,
-  view: ServerView,
-  args: JsonObject,
-  signal: AbortSignal,
-): Promise<JsonObject> | undefined {
-  return TOOLS.find(({ definition }) => freeName(definition.name, isTaken) === name)?.run(view, args, signal);
-}
-
 function command(
   name: string,
   title: string,
   description: string,
   obey: (connection: Connection, signal: AbortSignal) => Promise<void>,
-): AdminTool {
+): GatewayTool {
   return {
     definition: {
       name,
@@ -77,7 +53,7 @@ function command(
       inputSchema: ONE_SERVER,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
-    run: async (view, { server }, signal) => {
+    run: async ({ view, signal }, { server }) => {
       const connection = connectionOf(view, server);
       try {
         await obey(connection, signal);
@@ -97,10 +73,4 @@ function connectionOf(view: ServerView, server: unknown): Connection {
   throw invalidParams(
     servers.length === 0 ? 'there is no server' : `'server' must be one of ${servers.join(', ')}`,
   );
-}
-
-function freeName(wanted: string, isTaken: (name: string) => boolean): string {
-  let name = wanted;
-  while (isTaken(name)) name = `${name}_`;
-  return name;
 }

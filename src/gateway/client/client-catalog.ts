@@ -1,16 +1,16 @@
 /**
  * The lists for a client: those of every server that it sees, with unique names. Rebuilt when a server's list changes;
- * definitions are passed on unchanged, except for the name.
+ * definitions are passed on unchanged, except for the name, and for a URI that several servers use.
  */
-import type { Prompt, Resource, ResourceTemplate, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { exposedNames, rawKey } from '../../catalog/naming.js';
-import { fitsTemplate } from '../../catalog/resource.js';
 import { ToolRegistry } from '../../catalog/registry.js';
 import { isSameList } from '../../catalog/list-diff.js';
 import type { LifecycleEvent } from '../../lifecycle/event.js';
 import type { NamingTemplate } from '../../config/entry/server-config.js';
 import type { ServerOffer } from '../../runtime/internals.js';
 import type { ServerView } from '../upstream/server-view.js';
+import { ResourceAddresses, type Share } from './resource-addresses.js';
 
 /** A tool or a prompt, by the name that its server uses. */
 export interface Named {
@@ -23,15 +23,10 @@ export type NotifiedList = 'tools' | 'resources' | 'prompts';
 
 interface Lists {
   readonly tools: readonly Tool[];
-  readonly resources: readonly Resource[];
-  readonly resourceTemplates: readonly ResourceTemplate[];
   readonly prompts: readonly Prompt[];
 }
 
-/** The offer of one server, from which the lists are made. */
-type Share = readonly [server: string, offer: ServerOffer];
-
-const NO_LISTS: Lists = { tools: [], resources: [], resourceTemplates: [], prompts: [] };
+const NO_LISTS: Lists = { tools: [], prompts: [] };
 
 export class ClientCatalog {
   readonly #view: ServerView;
@@ -40,6 +35,7 @@ export class ClientCatalog {
   #naming: NamingTemplate | undefined;
   #shares: readonly Share[] = [];
   #lists: Lists = NO_LISTS;
+  #addresses = new ResourceAddresses([]);
   #tools: ReadonlyMap<string, Named> = new Map();
   #prompts: ReadonlyMap<string, Named> = new Map();
   #isStale = true;
@@ -75,26 +71,13 @@ export class ClientCatalog {
     return this.#prompts.get(name);
   }
 
-  /** Servers that list the resource, else those with that template, else those with a template that fits it. */
-  serversOf(uri: string): readonly string[] {
+  /** The addresses of the resources and of their templates. */
+  get addresses(): ResourceAddresses {
     this.#bringUpToDate();
-    const having = (has: (offer: ServerOffer) => boolean): string[] =>
-      this.#shares.filter(([, offer]) => has(offer)).map(([server]) => server);
-    const ways = [
-      ({ resources }: ServerOffer) => resources.some((resource) => resource.uri === uri),
-      ({ resourceTemplates }: ServerOffer) =>
-        resourceTemplates.some(({ uriTemplate }) => uriTemplate === uri),
-      ({ resourceTemplates }: ServerOffer) =>
-        resourceTemplates.some(({ uriTemplate }) => fitsTemplate(uri, uriTemplate)),
-    ];
-    for (const way of ways) {
-      const found = having(way);
-      if (found.length > 0) return found;
-    }
-    return [];
+    return this.#addresses;
   }
 
-  /** Until the returned function is called, calls `told` after events of the servers, with the lists that have changed. */
+  /** Until the returned function is called, calls `listener` after events of the servers, with the lists that have changed. */
   follow(listener: (changed: readonly NotifiedList[]) => void): () => void {
     if (this.#listeners.size === 0) this.#listen();
     this.#listeners.add(listener);
@@ -145,9 +128,7 @@ export class ClientCatalog {
     if (isRenamed || !isSame('prompts')) this.#takePrompts(shares);
     if (isSame('resources') && isSame('resourceTemplates')) return;
     this.#untold.add('resources');
-    const resources = shares.flatMap(([, offer]) => offer.resources);
-    const resourceTemplates = shares.flatMap(([, offer]) => offer.resourceTemplates);
-    this.#lists = { ...this.#lists, resources, resourceTemplates };
+    this.#addresses = new ResourceAddresses(shares);
   }
 
   #takeTools(shares: readonly Share[]): void {
@@ -229,14 +210,15 @@ export const CAPABILITIES = {
   logging: {},
 };
 
-/** The servers' instructions for a model. For a single server, exactly its text. */
-export function instructionsOf(view: ServerView): string {
-  const { servers } = view;
-  const said = servers.flatMap((server): [string, string][] => {
-    const text = view.instructions(server);
-    return text === null || text === '' ? [] : [[server, text]];
-  });
-  const [first] = said;
-  if (first !== undefined && servers.length === 1) return first[1];
-  return said.map(([server, text]) => `# ${server}\n\n${text}`).join('\n\n');
+/** The instructions of each server for a model. */
+export function instructionsBy(view: ServerView): ReadonlyMap<string, string> {
+  const given = view.servers.map((server) => [server, view.instructions(server) ?? ''] as const);
+  return new Map(given.filter(([, text]) => text !== ''));
+}
+
+/** All of them as one text. For a single server, exactly its text. */
+export function toInstructions(texts: ReadonlyMap<string, string>, { servers }: ServerView): string {
+  const [first] = texts.values();
+  if (first !== undefined && servers.length === 1) return first;
+  return [...texts].map(([server, text]) => `# ${server}\n\n${text}`).join('\n\n');
 }

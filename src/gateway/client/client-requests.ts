@@ -15,11 +15,13 @@ import { RpcError, type JsonObject, type Progress } from '../../protocol/protoco
 import { settlesWithin } from '../../async/settles-within.js';
 import { unknownTool } from '../../requests/unknown-tool.js';
 import type { InternalCallOptions } from '../../calls/call.js';
-import { adminDefinitions, runAdminTool } from './admin-tools.js';
+import { ADMIN_TOOLS } from './admin-tools.js';
 import { RPC } from './client-message.js';
 import { invalidParams, toToolAnswer, unknownMethod, unknownResource } from './error-answer.js';
 import type { Named, ClientCatalog } from './client-catalog.js';
+import { GatewayTools } from './gateway-tools.js';
 import { pageOf } from './pages.js';
+import type { ServerResource } from './resource-addresses.js';
 import { RequestOfClient, type AskedClient } from './questions.js';
 import type { ClientRequest } from './rpc-link.js';
 import {
@@ -30,9 +32,11 @@ import {
   readStatus,
   STATUS_RESOURCE,
   STATUS_URI,
+  type ServerOutcome,
 } from './server-outcomes.js';
 import type { ServerView } from '../upstream/server-view.js';
 import type { ClientLock } from '../upstream/client-lock.js';
+import { SEARCH_TOOLS } from './search-tools.js';
 import type { Subscriptions } from './subscriptions.js';
 
 /** MCP specification 2025-11-25, "Elicitation", URL elicitation required. */
@@ -48,11 +52,15 @@ export interface ClientRequestsParts {
   readonly turnsOf: (server: string) => ClientLock | undefined;
   readonly reportProgress: (token: string | number, progress: Progress, request: ClientRequest) => void;
   readonly hasAdminTools: boolean;
+  /** The client sees tools to search for the servers' tools instead of those themselves. */
+  readonly isSearched: boolean;
   readonly isFailClosed: boolean;
   /** Maximum wait for lists that are being read, milliseconds. */
   readonly listGateMs: number;
   /** Maximum number of list entries in one answer. */
   readonly pageSize: number;
+  /** The instructions of the server that the client got with the first answer. */
+  readonly instructed: (server: string) => string | undefined;
 }
 
 type Handler = (request: ClientRequest) => Promise<JsonObject>;
@@ -62,11 +70,16 @@ const NAME = ({ name }: { readonly name: string }): string => name;
 export class ClientRequests {
   readonly #parts: ClientRequestsParts;
   readonly #handlers: ReadonlyMap<string, Handler>;
+  readonly #own: GatewayTools;
   #isStarted = false;
 
   constructor(parts: ClientRequestsParts) {
     this.#parts = parts;
-    const { offering } = parts;
+    const { offering, hasAdminTools, isSearched } = parts;
+    this.#own = new GatewayTools(
+      [...(isSearched ? SEARCH_TOOLS : []), ...(hasAdminTools ? ADMIN_TOOLS : [])],
+      (name) => offering.tool(name) !== undefined,
+    );
     this.#handlers = new Map<string, Handler>([
       ['tools/call', (request) => this.#callTool(request)],
       ['tools/list', (request) => this.#list(request, 'tools', () => this.#tools(), NAME)],
@@ -76,7 +89,7 @@ export class ClientRequests {
           this.#listExtras(
             request,
             'resources',
-            () => [STATUS_RESOURCE, ...offering.lists.resources.filter(({ uri }) => uri !== STATUS_URI)],
+            () => [STATUS_RESOURCE, ...offering.addresses.resources.filter(({ uri }) => uri !== STATUS_URI)],
             ({ uri }) => uri,
           ),
       ],
@@ -86,7 +99,7 @@ export class ClientRequests {
           this.#listExtras(
             request,
             'resourceTemplates',
-            () => offering.lists.resourceTemplates,
+            () => offering.addresses.resourceTemplates,
             ({ uriTemplate }) => uriTemplate,
           ),
       ],
@@ -111,24 +124,27 @@ export class ClientRequests {
     if (!isJsonObject(args)) throw invalidParams("'arguments' is not an object");
     const { offering, view } = this.#parts;
     if (offering.tool(name) === undefined) await this.#started();
-    if (offering.tool(name) === undefined && this.#parts.hasAdminTools) {
-      const isTaken = (taken: string): boolean => offering.tool(taken) !== undefined;
-      const own = runAdminTool(name, isTaken, view, args, request.signal);
-      if (own !== undefined) return own;
-    }
+    const own = this.#own.find(name);
+    if (own === undefined) return this.#callServer(request, name, args);
+    const callTool = (called: string, given: JsonObject): Promise<JsonObject> =>
+      this.#callServer(request, called, given);
+    return own.run({ view, tools: offering.lists.tools, signal: request.signal, callTool }, args);
+  }
+
+  async #callServer(request: ClientRequest, name: string, args: JsonObject): Promise<JsonObject> {
+    const { offering } = this.#parts;
     try {
       const tool = offering.tool(name) ?? (await this.#onceWorking(name, request.signal));
       if (tool === undefined) throw this.#unknownTool(name);
-      return await this.#sendCall(request, tool, args);
+      return await this.#sendCall(request, name, tool, args);
     } catch (error) {
       this.#awaitElicitations(error);
       return toToolAnswer(error);
     }
   }
 
-  #sendCall(request: ClientRequest, tool: Named, args: object): Promise<JsonObject> {
+  #sendCall(request: ClientRequest, exposed: string, tool: Named, args: object): Promise<JsonObject> {
     const { offering } = this.#parts;
-    const exposed = request.params['name'] as string;
     const meta = metaOf(request.params);
     const options: InternalCallOptions = {
       ...this.#optionsOf(request),
@@ -147,8 +163,10 @@ export class ClientRequests {
   async #readResource(request: ClientRequest): Promise<JsonObject> {
     const uri = uriOf(request);
     if (uri === STATUS_URI) return readStatus(this.#parts.view.statuses);
-    const server = await this.#serverOf(uri);
-    return this.#pass('resources/read', server, request, uri).catch(this.#toUnknown(server, uri));
+    const resource = await this.#resource(uri);
+    return this.#pass('resources/read', resource.server, request, uri, { uri: resource.uri }).catch(
+      this.#toUnknown(resource.server, uri),
+    );
   }
 
   async #subscribe(request: ClientRequest): Promise<JsonObject> {
@@ -158,8 +176,10 @@ export class ClientRequests {
       subscriptions.toStatus = true;
       return {};
     }
-    const server = await this.#serverOf(uri);
-    await subscriptions.add(server, uri, { signal: request.signal }).catch(this.#toUnknown(server, uri));
+    const resource = await this.#resource(uri);
+    await subscriptions
+      .add(uri, resource, { signal: request.signal })
+      .catch(this.#toUnknown(resource.server, uri));
     return {};
   }
 
@@ -187,7 +207,9 @@ export class ClientRequests {
     if (ref['type'] !== 'ref/resource' || typeof uri !== 'string') {
       throw invalidParams("'ref' names neither a prompt nor a resource");
     }
-    return this.#pass('completion/complete', await this.#serverOf(uri), request, uri);
+    const resource = await this.#resource(uri);
+    const own = { ref: { ...ref, uri: resource.uri } };
+    return this.#pass('completion/complete', resource.server, request, uri, own);
   }
 
   /** Forwards a request with these changes. */
@@ -213,14 +235,13 @@ export class ClientRequests {
   ): Promise<JsonObject> {
     const connection = this.#parts.view.connection(server);
     if (connection === undefined) throw invalidParams(`there is no server '${server}' any more`);
-    const { client, turnsOf } = this.#parts;
+    const { client, offering, turnsOf } = this.#parts;
     const turns = turnsOf(server);
-    if (turns === undefined) return send(connection);
-    const leave = await turns.take(server, client, request.signal);
+    const leave = await turns?.take(server, client, request.signal);
     try {
-      return await send(connection);
+      return offering.addresses.addressed(server, await send(connection));
     } finally {
-      leave();
+      leave?.();
     }
   }
 
@@ -245,7 +266,18 @@ export class ClientRequests {
     const why = isFailClosed ? whyNotAll(statuses) : undefined;
     if (why !== undefined) throw why;
     const { entries, ...next } = pageOf({ list, entries: all(), keyOf, pageSize }, params['cursor']);
-    return { [list]: entries, ...next, _meta: { [SERVERS_META]: outcomesOf(statuses) } };
+    return { [list]: entries, ...next, _meta: { [SERVERS_META]: this.#outcomes() } };
+  }
+
+  /** With the instructions that came too late for the first answer. */
+  #outcomes(): Readonly<Record<string, ServerOutcome>> {
+    const { view, instructed } = this.#parts;
+    const outcomes = Object.entries(outcomesOf(view.statuses)).map(([server, outcome]) => {
+      const instructions = view.instructions(server) ?? '';
+      const isNew = instructions !== '' && instructions !== instructed(server);
+      return [server, isNew ? { ...outcome, instructions } : outcome];
+    });
+    return Object.fromEntries(outcomes) as Record<string, ServerOutcome>;
   }
 
   async #listExtras<T>(
@@ -259,10 +291,8 @@ export class ClientRequests {
   }
 
   #tools(): readonly Tool[] {
-    const { offering, hasAdminTools } = this.#parts;
-    const { tools } = offering.lists;
-    if (!hasAdminTools) return tools;
-    return [...tools, ...adminDefinitions((name) => offering.tool(name) !== undefined)];
+    const { offering, isSearched } = this.#parts;
+    return [...(isSearched ? [] : offering.lists.tools), ...this.#own.definitions];
   }
 
   async #started(): Promise<void> {
@@ -289,23 +319,23 @@ export class ClientRequests {
   }
 
   /**
-   * The server of a resource, or of a resource template. If only one server has resources, that one decides whether it
+   * The resource, or resource template, of that address. If only one server has resources, that one decides whether it
    * knows the address.
    */
-  async #serverOf(uri: string): Promise<string> {
+  async #resource(uri: string): Promise<ServerResource> {
     const { offering, view } = this.#parts;
-    const look = (): readonly string[] | undefined => {
-      const found = offering.serversOf(uri);
+    const look = (): readonly ServerResource[] | undefined => {
+      const found = offering.addresses.find(uri);
       return found.length === 0 ? undefined : found;
     };
     const [only, ...others] = look() ?? (await this.#onceListed(look)) ?? [];
-    if (others.length > 0) {
-      const names = [only, ...others].join(', ');
-      throw invalidParams(`several servers have that resource (${names}): use the address of one of them`);
+    if (only !== undefined && others.length > 0) {
+      const addresses = [only, ...others].map((resource) => offering.addresses.qualified(resource));
+      throw invalidParams(`several servers have that resource: use one of ${addresses.join(', ')}`);
     }
     if (only !== undefined) return only;
     const [server, ...more] = view.servers;
-    if (server !== undefined && more.length === 0) return server;
+    if (server !== undefined && more.length === 0) return { server, uri };
     const away = notWorking(view.statuses);
     const about = away.length === 0 ? {} : { servers: outcomesOf(away) };
     throw unknownResource(uri, 'No server lists that resource, and no template fits it.', about);

@@ -21,7 +21,13 @@ import { ClientRequests } from './client-requests.js';
 import { RPC } from './client-message.js';
 import { invalidParams, toRpcError } from './error-answer.js';
 import { answersOf, type Answers } from '../upstream/client-capabilities.js';
-import { CAPABILITIES, instructionsOf, type ClientCatalog, type NotifiedList } from './client-catalog.js';
+import {
+  CAPABILITIES,
+  instructionsBy,
+  toInstructions,
+  type ClientCatalog,
+  type NotifiedList,
+} from './client-catalog.js';
 import type { AskedClient } from './questions.js';
 import { RpcLink, type AskOptions, type ClientRequest } from './rpc-link.js';
 import { whyNotAll, STATUS_URI } from './server-outcomes.js';
@@ -73,6 +79,7 @@ export interface ClientSessionParts {
   readonly turnsOf: (server: string) => ClientLock | undefined;
   readonly subscriptions: SharedSubscriptions;
   readonly hasAdminTools: boolean;
+  readonly isSearched: boolean;
   readonly isFailClosed: boolean;
   /** The first answer waits for the start of the servers, however long that takes. */
   readonly isStartAwaited: boolean;
@@ -110,6 +117,8 @@ export class ClientSession implements AskedClient {
   #view: ServerView | undefined;
   #level: LoggingLevel | undefined;
   #isInitialized = false;
+  /** By server: what the first answer said. */
+  #instructions: ReadonlyMap<string, string> = new Map();
   #usedAt: number;
   #statusTimer: unknown;
   #resolveClosed: () => void = () => {};
@@ -202,8 +211,8 @@ export class ClientSession implements AskedClient {
   notifyUpdated(server: string, isOwn: boolean, params: JsonObject): void {
     const { uri } = params;
     if (typeof uri !== 'string' || this.#view?.isOwn(server) !== isOwn) return;
-    if (this.#subscriptions?.covers(server, uri) !== true) return;
-    this.#notify('notifications/resources/updated', params);
+    const address = this.#subscriptions?.addressOf(server, uri);
+    if (address !== undefined) this.#notify('notifications/resources/updated', { ...params, uri: address });
   }
 
   /** Reports that the person has finished at an address. */
@@ -261,7 +270,8 @@ export class ClientSession implements AskedClient {
     const { view } = await this.#beginning;
     const version = KNOWN_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
     this.#parts.transport.setProtocolVersion?.(version);
-    const instructions = instructionsOf(view);
+    this.#instructions = instructionsBy(view);
+    const instructions = toInstructions(this.#instructions, view);
     return {
       protocolVersion: version,
       capabilities: CAPABILITIES,
@@ -297,7 +307,8 @@ export class ClientSession implements AskedClient {
 
   #serve({ view, offering }: Opened): void {
     this.#view = view;
-    const { clock, turnsOf, subscriptions, hasAdminTools, isFailClosed, listGateMs, pageSize } = this.#parts;
+    const { clock, turnsOf, subscriptions, listGateMs, pageSize } = this.#parts;
+    const { hasAdminTools, isSearched, isFailClosed } = this.#parts;
     this.#subscriptions = new Subscriptions(view, subscriptions);
     this.#requests = new ClientRequests({
       clock,
@@ -308,9 +319,11 @@ export class ClientSession implements AskedClient {
       turnsOf,
       reportProgress: (token, progress, request) => this.#reportProgress(token, progress, request),
       hasAdminTools,
+      isSearched,
       isFailClosed,
       listGateMs,
       pageSize,
+      instructed: (server) => this.#instructions.get(server),
     });
     this.#ends.push(offering.follow((changed) => this.#serversMoved(changed)));
   }

@@ -36,7 +36,7 @@ export function unknownResource(uri: string, message: string, about: JsonObject 
 /** An error of Troupe as a JSON-RPC error; undefined for an internal error. */
 export function toRpcError(error: unknown): RpcError | undefined {
   if (error instanceof RpcError) return error;
-  if (error instanceof JsonRpcError) return new RpcError(error.rpcCode, error.message, error.data);
+  if (error instanceof JsonRpcError) return new RpcError(error.rpcCode, error.rpcMessage, error.data);
   if (error instanceof UnknownToolError) {
     return new RpcError(RPC.invalidParams, error.message, { tool: error.tool });
   }

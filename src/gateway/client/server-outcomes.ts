@@ -14,6 +14,8 @@ export interface ServerOutcome {
   readonly code?: string;
   /** Message of the failure: for people. */
   readonly message?: string;
+  /** The server's instructions for a model, if they came after the answer to `initialize`. */
+  readonly instructions?: string;
 }
 
 export function outcomesOf(statuses: readonly ServerStatus[]): Readonly<Record<string, ServerOutcome>> {

@@ -1,6 +1,7 @@
 /** The subscriptions of one client. Over shared connections, they are counted together with those of the other clients. */
 import type { Connection, WaitOptions } from '../../servers/connection.js';
 import type { ServerView } from '../upstream/server-view.js';
+import type { ServerResource } from './resource-addresses.js';
 import type { SharedSubscriptions } from '../upstream/shared-preferences.js';
 
 export class Subscriptions {
@@ -8,8 +9,8 @@ export class Subscriptions {
   toStatus = false;
   readonly #view: ServerView;
   readonly #shared: SharedSubscriptions;
-  /** The servers, by URI. */
-  readonly #servers = new Map<string, Set<string>>();
+  /** The subscribed resources, by the address that the client uses. */
+  readonly #resources = new Map<string, ServerResource[]>();
 
   constructor(view: ServerView, shared: SharedSubscriptions) {
     this.#view = view;
@@ -17,43 +18,59 @@ export class Subscriptions {
   }
 
   /** If the server refuses, the subscription is removed again. */
-  async add(server: string, uri: string, options: WaitOptions): Promise<void> {
+  async add(address: string, { server, uri }: ServerResource, options: WaitOptions): Promise<void> {
     const isShared = !this.#view.isOwn(server);
     if (isShared) this.#shared.add(server, uri, this);
     try {
       await this.#view.connection(server)?.subscribe(uri, options);
-      this.#servers.set(uri, (this.#servers.get(uri) ?? new Set()).add(server));
     } catch (error) {
-      const isKnown = this.#servers.get(uri)?.has(server) === true;
-      if (isShared && !isKnown) this.#shared.delete(server, uri, this);
+      if (isShared && !this.#has({ server, uri })) this.#shared.delete(server, uri, this);
       throw error;
     }
+    const others = (this.#resources.get(address) ?? []).filter((one) => !isSame(one, { server, uri }));
+    this.#resources.set(address, [...others, { server, uri }]);
   }
 
-  async delete(uri: string, options: WaitOptions): Promise<void> {
-    const servers = [...(this.#servers.get(uri) ?? [])];
-    this.#servers.delete(uri);
-    const told = servers.flatMap((server) => this.#end(server, uri) ?? []);
-    await Promise.all(told.map((connection) => connection.unsubscribe(uri, options)));
+  async delete(address: string, options: WaitOptions): Promise<void> {
+    const resources = this.#resources.get(address) ?? [];
+    this.#resources.delete(address);
+    const unused = resources.filter((resource) => !this.#has(resource));
+    await Promise.all(unused.map((resource) => this.#end(resource)?.unsubscribe(resource.uri, options)));
   }
 
-  /** Whether an update of that resource is for this client: it may be about a part of a subscribed resource. */
-  covers(server: string, uri: string): boolean {
-    for (const [subscribed, servers] of this.#servers) {
-      const isPart = uri === subscribed || uri.startsWith(`${subscribed.replace(/\/$/, '')}/`);
-      if (isPart && servers.has(server)) return true;
+  /**
+   * The address of an updated resource, for this client; undefined if it is not subscribed. The update may be about a
+   * part of a subscribed resource.
+   */
+  addressOf(server: string, uri: string): string | undefined {
+    for (const [address, resources] of this.#resources) {
+      for (const subscribed of resources) {
+        const isPart = uri === subscribed.uri || uri.startsWith(`${subscribed.uri.replace(/\/$/, '')}/`);
+        if (isPart && subscribed.server === server) {
+          return address.slice(0, address.length - subscribed.uri.length) + uri;
+        }
+      }
     }
-    return false;
+    return undefined;
   }
 
   /** Ends all subscriptions, because the client is gone. */
   close(): void {
-    for (const uri of this.#servers.keys()) this.delete(uri, {}).catch(() => {});
+    for (const address of this.#resources.keys()) this.delete(address, {}).catch(() => {});
+  }
+
+  /** Whether the client is subscribed to it under any address. */
+  #has(resource: ServerResource): boolean {
+    return [...this.#resources.values()].flat().some((one) => isSame(one, resource));
   }
 
   /** The connection to notify, if nobody else is subscribed over it. */
-  #end(server: string, uri: string): Connection | undefined {
+  #end({ server, uri }: ServerResource): Connection | undefined {
     const isLast = this.#view.isOwn(server) || this.#shared.delete(server, uri, this);
     return isLast ? this.#view.connection(server) : undefined;
   }
+}
+
+function isSame(one: ServerResource, other: ServerResource): boolean {
+  return one.server === other.server && one.uri === other.uri;
 }

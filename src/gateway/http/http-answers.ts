@@ -24,7 +24,16 @@ export function answerJson(
   body: unknown,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  const text = JSON.stringify(body);
+  answerText(response, status, JSON.stringify(body), headers);
+}
+
+/** The same for a body that is JSON already. */
+export function answerText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: OutgoingHttpHeaders,
+): void {
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),

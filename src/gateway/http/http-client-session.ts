@@ -17,6 +17,7 @@ import { toJson, type RpcErrorAnswer } from '../client/client-message.js';
 import { Conversation, type Heard } from '../client/conversation.js';
 import { answerJson, refuse, type Refused } from './http-answers.js';
 import { toCursor } from './http-event-log.js';
+import { JsonAnswer } from './json-answer.js';
 import { HttpStream, type StreamPorts } from './http-stream.js';
 
 /** The stream that belongs to no request. */
@@ -40,6 +41,8 @@ export class HttpSession implements Transport {
   /** The unfinished streams. */
   readonly #streams = new Map<number, HttpStream>();
   readonly #streamOf = new Map<RequestId, number>();
+  /** The answers for clients that take no stream. */
+  readonly #jsonOf = new Map<RequestId, JsonAnswer>();
   #lastStream = LISTENING;
   #opening: { readonly id: RequestId; readonly response: ServerResponse } | undefined;
   #isClosed = false;
@@ -75,14 +78,18 @@ export class HttpSession implements Transport {
 
   /**
    * The body of one POST: a message, or a batch. The answers to a batch come one by one on its stream, as MCP
-   * 2025-03-26 allows: clients read one message per event.
+   * 2025-03-26 allows: clients read one message per event. A client that takes no stream gets the answers as JSON;
+   * anything else that belongs to its requests goes to the stream that it opened with GET.
    */
-  post(body: unknown, response: ServerResponse): void {
+  post(body: unknown, response: ServerResponse, takesStream: boolean): void {
     const refusal = Array.isArray(body) ? this.conversation.refusalOfBatch(body) : undefined;
     if (refusal !== undefined) return answerJson(response, 400, refusal);
     const heard = (Array.isArray(body) ? body : [body]).map((value) => this.conversation.heard(value));
     const refusals = heard.flatMap((each) => (each.kind === 'refused' ? [each.answer] : []));
-    if (heard.some(({ kind }) => kind === 'request')) this.#openStream(heard, refusals, response);
+    const requests = heard.flatMap((each) => (each.kind === 'request' ? [each.message.id] : []));
+    if (requests.length > 0 && takesStream) this.#openStream(requests, refusals, response);
+    else if (requests.length > 0)
+      this.#openJson(requests, response, { isBatch: Array.isArray(body), answers: refusals });
     else if (refusals.length > 0) answerRefusals(response, refusals, Array.isArray(body));
     else response.writeHead(202, { 'content-length': 0 }).end();
     for (const each of heard) this.#handOn(each);
@@ -121,6 +128,7 @@ export class HttpSession implements Transport {
     for (const stream of this.#streams.values()) stream.finish();
     this.#streams.clear();
     this.#streamOf.clear();
+    for (const answer of this.#jsonOf.values()) answer.refuse(SESSION_OVER);
     this.#ports.log.close();
     this.#ended();
     this.onclose?.();
@@ -135,12 +143,30 @@ export class HttpSession implements Transport {
     if (!isOpen) void this.close();
   }
 
-  #openStream(heard: readonly Heard[], refusals: readonly RpcErrorAnswer[], response: ServerResponse): void {
+  #openJson(
+    requests: readonly RequestId[],
+    response: ServerResponse,
+    about: { readonly isBatch: boolean; readonly answers: readonly RpcErrorAnswer[] },
+  ): void {
+    const answer = new JsonAnswer(response, { [SESSION_HEADER]: this.sessionId }, requests, about);
+    for (const request of requests) this.#jsonOf.set(request, answer);
+    this.#awaySince = undefined;
+    response.once('close', () => {
+      for (const request of requests) this.#jsonOf.delete(request);
+      this.#noteAway();
+    });
+  }
+
+  #openStream(
+    requests: readonly RequestId[],
+    refusals: readonly RpcErrorAnswer[],
+    response: ServerResponse,
+  ): void {
     this.#lastStream += 1;
     const number = this.#lastStream;
     const stream = new HttpStream(this.#ports.log.begin(number), this.#ports);
     this.#streams.set(number, stream);
-    for (const each of heard) if (each.kind === 'request') this.#streamOf.set(each.message.id, number);
+    for (const request of requests) this.#streamOf.set(request, number);
     this.#attach(stream, response);
     for (const refusal of refusals) stream.say(toJson(refusal));
   }
@@ -154,12 +180,15 @@ export class HttpSession implements Transport {
 
   #answer(message: JSONRPCMessage | RpcErrorAnswer): void {
     const id = 'id' in message ? (message.id ?? undefined) : undefined;
+    const json = id === undefined ? undefined : this.#jsonOf.get(id);
+    if (id !== undefined && json !== undefined) return json.take(id, message);
     this.#streamFor(id).say(toJson(message));
     if (id !== undefined) this.#over(id);
   }
 
   /** A stream is finished with its last request. */
   #over(id: RequestId): void {
+    this.#jsonOf.get(id)?.take(id, undefined);
     const number = this.#streamOf.get(id);
     if (number === undefined) return;
     this.#streamOf.delete(id);
@@ -179,10 +208,12 @@ export class HttpSession implements Transport {
     const primes = (this.conversation.version ?? '') >= PRIMED_SINCE;
     stream.attach(response, { head, primes, since });
     this.#awaySince = undefined;
-    response.once('close', () => {
-      const isHeard = [...this.#streams.values()].some(({ isAttached }) => isAttached);
-      if (!isHeard) this.#awaySince = this.#ports.clock.now();
-    });
+    response.once('close', () => this.#noteAway());
+  }
+
+  #noteAway(): void {
+    const isHeard = [...this.#streams.values()].some(({ isAttached }) => isAttached) || this.#jsonOf.size > 0;
+    if (!isHeard) this.#awaySince = this.#ports.clock.now();
   }
 }
 

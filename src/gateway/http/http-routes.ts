@@ -23,10 +23,11 @@ const NO_SUCH_METHOD: Refused = {
   headers: { allow: METHODS },
 };
 const NOT_JSON: Refused = { status: 415, error: 'The body must be JSON: Content-Type: application/json.' };
-const NO_STREAM: Refused = {
+const NO_ANSWER: Refused = {
   status: 406,
-  error: 'The answer may be a stream: send Accept: application/json, text/event-stream.',
+  error: 'The answer is JSON or a stream: send Accept: application/json, text/event-stream.',
 };
+const NO_STREAM: Refused = { status: 406, error: 'The answer is a stream: send Accept: text/event-stream.' };
 const NO_SESSION: Refused = {
   status: 400,
   error: `A session begins with 'initialize'; later requests need the header ${SESSION_HEADER}.`,
@@ -115,7 +116,7 @@ export class HttpRoutes {
     const { maxBodyBytes, sessions } = this.#options;
     const { headers } = request;
     if (!isJson(headers)) return refuse(response, NOT_JSON);
-    if (!takesStream(headers)) return refuse(response, NO_STREAM);
+    if (!takesStream(headers) && !takesJson(headers)) return refuse(response, NO_ANSWER);
     const bytes = await readBytes(request, maxBodyBytes);
     if (bytes === undefined) {
       dropRest(request);
@@ -129,7 +130,7 @@ export class HttpRoutes {
       const session = this.#session(exchange);
       if (isRefused(session)) return refuse(response, session);
       this.#endWithToken(response, caller);
-      return session.post(body, response);
+      return session.post(body, response, takesStream(headers));
     }
     const came = toClientMessage(body);
     if (came.kind === 'request' && came.message.method === 'initialize')
@@ -191,6 +192,11 @@ function isJson({ 'content-type': type = '', 'content-encoding': encoding }: Inc
 
 function takesStream({ accept = '' }: IncomingHttpHeaders): boolean {
   return /text\/event-stream|text\/\*|\*\/\*/i.test(accept);
+}
+
+/** Without `Accept`, anything may be sent (RFC 9110, section 12.5.1); a client that does not say is a simple one. */
+function takesJson({ accept = '*/*' }: IncomingHttpHeaders): boolean {
+  return /application\/(json|\*)|\*\/\*/i.test(accept);
 }
 
 function oneOf(value: string | readonly string[] | undefined): string | undefined {

@@ -312,7 +312,9 @@ describe('the command line', () => {
     server.send(initialize(), request(1, 'evil\nINFO [server] forged'), '\u0007');
     const { stderr } = await server.end();
     for (const line of stderr.trimEnd().split('\n'))
-      expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z (INFO|WARN|ERROR) \[[a-z-]+\] /);
+      expect(line).toMatch(
+        /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z \[MCP-SERVER\] (DEBUG|INFO|WARN|ERROR) \[[a-z-]+\] /,
+      );
     expect(server.answers).toHaveLength(3);
   });
 

@@ -170,7 +170,7 @@ describe('arguments that are wrong', () => {
     ]);
     expect(await problems({ offset: -1, limit: 1.5 })).toHaveLength(2);
     expect(await problems({ filters: 'city = Lyon' })).toEqual([
-      { at: 'filters', problem: 'must be an array' },
+      { at: 'filters', problem: 'must be an array or an object' },
     ]);
     expect(await problems({ filters: [{ field: 'city' }] })).toMatchObject([
       { at: 'filters[0].operator' },

@@ -193,6 +193,7 @@ describe('the pages of a list', () => {
       open: () => Promise.reject(new Error('not here')),
       notify: () => Promise.resolve(),
       pending: 0,
+      lastRequestId: undefined,
       abandon: () => {},
       request: async (_method, params) => {
         asked += 1;

@@ -98,12 +98,12 @@ describe('a call whose connection is lost', () => {
     [
       'http-status',
       503,
-      "'echo' got HTTP 503 instead of an answer, so whether it was done is unknown: http://a/ refused.",
+      "'echo' (request 2) got HTTP 503 instead of an answer, so whether it was done is unknown: http://a/ refused.",
     ],
     [
       'http-not-mcp',
       200,
-      "The answer to 'echo' could not be read, so whether it was done is unknown: http://a/ refused.",
+      "The answer to 'echo' (request 2) could not be read, so whether it was done is unknown: http://a/ refused.",
     ],
   ] as const)(
     'only seemingly, as the server replied (%s %i), says what that was',

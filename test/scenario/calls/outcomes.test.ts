@@ -97,7 +97,8 @@ describe('a call that is refused', () => {
       code: 'JSON_RPC_ERROR',
       server: 'a',
       rpcCode: -32602,
-      message: 'Unknown tool: echo',
+      rpcMessage: 'Unknown tool: echo',
+      requestId: 2,
       data: { hint: 7 },
     });
     expect(events.of('call.finished')).toMatchObject([{ outcome: 'server-error' }]);
@@ -122,7 +123,7 @@ describe('a call that is refused', () => {
     const error: unknown = await troupe.callTool(NAME).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(OutcomeUnknownError);
     expect(error).toMatchObject({ failure: { code: 'protocol-error', phase: 'session' } });
-    expect((error as Error).message).toContain("The answer to 'echo' could not be read");
+    expect((error as Error).message).toContain('could not be read');
     expect(events.of('call.finished')).toMatchObject([{ outcome: 'outcome-unknown' }]);
   });
 });

@@ -251,9 +251,7 @@ describe('a call that waits for the recovery of its connection', () => {
     await expect(Promise.race([call, Promise.resolve('still waiting')])).resolves.toBe('still waiting');
     await clock.advance(1);
     await expect(call).rejects.toBeInstanceOf(OutcomeUnknownError);
-    await expect(call).rejects.toThrow(
-      "The connection was lost before 'echo' was answered, so whether it was done is unknown: It exited with code 3. It was not repeated: it did not become ready within 5000 ms",
-    );
+    await expect(call).rejects.toThrow(/exited with code 3.*5000 ms/);
     expect(events.of('call.started')).toHaveLength(1);
   });
 
@@ -374,7 +372,7 @@ describe('totalTimeoutMs', () => {
     expect(events.of('call.progress')).toHaveLength(5);
     await clock.advance(500);
     await expect(call).rejects.toBeInstanceOf(CallTimeoutError);
-    await expect(call).rejects.toThrow("'echo' timed out: no answer within the 3000 ms of the whole call");
+    await expect(call).rejects.toMatchObject({ code: 'CALL_TIMEOUT', kind: 'total', limitMs: 3_000 });
     expect(server.peer.of('notifications/cancelled')).toMatchObject([{ params: { requestId: id } }]);
     expect(events.of('call.finished')).toMatchObject([{ outcome: 'timed-out', durationMs: 3_000 }]);
   });

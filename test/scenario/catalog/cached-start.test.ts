@@ -253,7 +253,7 @@ describe('the start gate', () => {
     await clock.advance(5_000);
     expect(isOver).toBe(false);
     gate.open();
-    await expect(starting).resolves.toMatchObject({ ready: ['unknown'], pending: ['known'] });
+    await expect(starting).resolves.toMatchObject({ ready: ['unknown'], pending: [{ server: 'known' }] });
   });
 
   it('does not wait for them longer than it may either.', async () => {

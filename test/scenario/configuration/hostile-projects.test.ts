@@ -147,7 +147,7 @@ describe('a hostile project file', () => {
     });
     const { failed, pending } = await troupe.start();
     expect(failed).toMatchObject([{ server: 'plain', failure: { http: { status: 500 } } }]);
-    expect(pending).toEqual(['curious']);
+    expect(pending.map(({ server }) => server)).toEqual(['curious']);
     expect(requests).toEqual([{ url: '/plain', token: 'x' }]);
   });
 
@@ -256,7 +256,7 @@ describe('a hostile project file', () => {
     };
     await writeFile(at('.mcp.json'), JSON.stringify({ mcpServers, inputs }));
     const { pending } = await troupe.start();
-    expect(pending).toEqual(['good', 'evil', 'evilPath']);
+    expect(pending.map(({ server }) => server)).toEqual(['good', 'evil', 'evilPath']);
     expect([asked, requests]).toEqual([[], []]);
     expect(troupe.connection('good')?.status.trustRequest).toMatchObject({
       url: `${origin}/good`,

@@ -52,7 +52,11 @@ describe('a troupe', () => {
   it('starts nothing of a file that is said to be the project’s before it is trusted.', async () => {
     const { troupe } = make({ config: { path: at('.cursor/mcp.json'), scope: 'project' } });
     const report = await troupe.start();
-    expect(report).toMatchObject({ ready: [], failed: [], pending: ['runs', 'missing'] });
+    expect(report).toMatchObject({
+      ready: [],
+      failed: [],
+      pending: [{ server: 'runs' }, { server: 'missing' }],
+    });
     expect(troupe.status).toMatchObject([
       {
         server: 'runs',
@@ -77,7 +81,7 @@ describe('a troupe', () => {
       discover: { cwd: at('.cursor'), user: false, filter: ({ server }) => server !== 'runs' },
     });
     const report = await troupe.start();
-    expect(report.pending).toEqual(['missing']);
+    expect(report.pending.map(({ server }) => server)).toEqual(['missing']);
     expect(report.dropped).toMatchObject([{ server: 'runs', config: { command: process.execPath } }]);
     expect(report.sources).toMatchObject([
       { path: at('.mcp.json'), scope: 'project', ok: false, message: '.mcp.json: is a folder, not a file' },

@@ -63,7 +63,7 @@ describe('trust', () => {
 
     await write({ lamp: { command: MISSING, args: ['--more'] } });
     const third = make({ trustStore });
-    expect(await third.troupe.start()).toMatchObject({ failed: [], pending: ['lamp'] });
+    expect(await third.troupe.start()).toMatchObject({ failed: [], pending: [{ server: 'lamp' }] });
     expect(substate(third.troupe)).toBe('awaitingTrust');
   });
 

@@ -251,7 +251,10 @@ describe('where a server does not work', () => {
         startGateMs: 2_000,
         failClosed: true,
       });
-      expect((await passTime(clock, gateway.start())).pending).toContain('late');
+      expect((await passTime(clock, gateway.start())).pending).toContainEqual({
+        server: 'late',
+        failure: null,
+      });
       let isLetIn = false;
       const connecting = client('Ada');
       void connecting.then(

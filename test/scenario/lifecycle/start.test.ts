@@ -26,7 +26,7 @@ describe('start', () => {
     const report = await passTime(clock, troupe.start());
     expect(report.ready).toEqual(['good']);
     expect(report.failed).toMatchObject([{ server: 'wrong', failure: { code: 'protocol-version' } }]);
-    expect(report.pending).toEqual(['slow']);
+    expect(report.pending).toEqual([{ server: 'slow', failure: null }]);
     expect(report.sources).toMatchObject([{ scope: 'host', ok: true }]);
   });
 
@@ -75,7 +75,7 @@ describe('start', () => {
     await clock.advance(0);
     expect(report).toBeUndefined();
     await clock.advance(1);
-    expect(await starting).toMatchObject({ pending: ['mute'] });
+    expect(await starting).toMatchObject({ pending: [{ server: 'mute' }] });
     expect(clock.now() - startedAt).toBe(2_500);
   });
 

@@ -41,7 +41,7 @@ async function execute(tools: ToolSet, args: unknown, options = CALL): Promise<T
 describe('a tool set for the AI SDK', () => {
   it('is a live object: names, tools and copies are current when they are read.', async () => {
     const { server, troupe } = await makeWorld({ tools: [tool('echo'), tool('old')] });
-    const tools = toTools(troupe);
+    const tools = toTools(troupe, { confirm: 'never' });
     const { [NAME]: before } = tools;
     const copy = { ...tools };
     server.script = { tools: [tool('echo'), tool('new')] };
@@ -56,7 +56,7 @@ describe('a tool set for the AI SDK', () => {
 
   it('has no other names, such as inherited properties, and is read-only.', async () => {
     const { troupe } = await makeWorld();
-    const tools = toTools(troupe);
+    const tools = toTools(troupe, { confirm: 'never' });
     for (const name of ['toString', 'constructor', '__proto__', 'then', 'hasOwnProperty', '']) {
       expect(tools[name], name).toBeUndefined();
       expect(name in tools, name).toBe(false);
@@ -69,7 +69,7 @@ describe('a tool set for the AI SDK', () => {
   it('is read as fast as a list, however many tools there are.', async () => {
     const many = Array.from({ length: 10_000 }, (_, index) => tool(`t${index}`));
     const { troupe } = await makeWorld({ tools: many });
-    const tools = toTools(troupe);
+    const tools = toTools(troupe, { confirm: 'never' });
     expect(Object.keys(tools)).toHaveLength(10_000);
     const startedAt = performance.now();
     for (let step = 0; step < 3; step += 1) expect(Object.entries(tools)).toHaveLength(10_000);
@@ -83,7 +83,7 @@ describe('a tool set for the AI SDK', () => {
     const { steps } = await generateText({
       model: scriptedModel([() => [{ name: 'mine' }, { name: NAME }, { name: 'mcp__box__other' }]], seen),
       prompt: 'go',
-      tools: toTools(troupe, { own }),
+      tools: toTools(troupe, { own, confirm: 'never' }),
       stopWhen: stepCountIs(2),
     });
     expect(seen[0]?.offered.map(({ name, description }) => [name, description])).toEqual([
@@ -104,7 +104,7 @@ describe('a tool set for the AI SDK', () => {
     await generateText({
       model: scriptedModel([() => [{ name: NAME }]], seen),
       prompt: 'go',
-      tools: toTools(troupe),
+      tools: toTools(troupe, { confirm: 'never' }),
       prepareStep: ({ stepNumber }) => ({ activeTools: stepNumber === 0 ? [NAME] : ['mcp__box__other'] }),
       stopWhen: stepCountIs(2),
     });
@@ -117,7 +117,7 @@ describe('a tool set for the AI SDK', () => {
     const { steps } = await generateText({
       model: scriptedModel([() => [{ name: NAME, args: { a: 1 } }]]),
       prompt: 'go',
-      tools: toTools(troupe),
+      tools: toTools(troupe, { confirm: 'never' }),
       stopWhen: stepCountIs(2),
     });
     const [result] = steps[0]?.toolResults ?? [];
@@ -134,7 +134,7 @@ describe('a tool set for the AI SDK', () => {
     const { server, troupe } = await makeWorld({ tools: [tool('echo')] });
     const seen: SeenStep[] = [];
     const agent = new ToolLoopAgent({
-      tools: toTools(troupe),
+      tools: toTools(troupe, { confirm: 'never' }),
       model: scriptedModel(
         [
           async () => {
@@ -164,7 +164,7 @@ describe('a tool set for the AI SDK', () => {
           }),
         }),
       });
-    const settings = { prompt: 'go', tools: toTools(troupe), stopWhen: stepCountIs(3) };
+    const settings = { prompt: 'go', tools: toTools(troupe, { confirm: 'never' }), stopWhen: stepCountIs(3) };
     const { steps } = streamText({ model: streaming(), ...settings });
     const outputs = (await steps).flatMap(({ toolResults }) => toolResults.map(({ output }) => output));
     expect(outputs).toMatchObject([{ text: expect.stringContaining('echo {"a":2}'), isError: false }]);
@@ -251,7 +251,7 @@ describe('a tool set for the AI SDK', () => {
       { type: 'image', data: PNG, mimeType: 'image/png' },
     ];
     const { troupe } = await makeWorld({ on: { 'tools/call': () => ({ content }) } });
-    const tools = toTools(troupe, { shows: () => true });
+    const tools = toTools(troupe, { shows: () => true, confirm: 'never' });
     const output = await execute(tools, {});
     const shown = await tools[NAME]?.toModelOutput?.({ toolCallId: 'c', input: {}, output });
     expect(shown).toMatchObject({
@@ -270,14 +270,14 @@ describe('a tool set for the AI SDK', () => {
     const shows = (): boolean => {
       throw new RangeError('host error');
     };
-    const output = await execute(toTools(troupe, { shows }), {});
+    const output = await execute(toTools(troupe, { shows, confirm: 'never' }), {});
     expect(output).toMatchObject({ isError: false, blocks: [] });
     expect(output.text).toContain('1 image');
   });
 
   it('turns stored messages of a user interface into what the model saw.', async () => {
     const { troupe } = await makeWorld({ on: { 'tools/call': () => ({ ...text('no'), isError: true }) } });
-    const tools = toTools(troupe);
+    const tools = toTools(troupe, { confirm: 'never' });
     const output = JSON.parse(JSON.stringify(await execute(tools, {}))) as ToolAnswer;
     const messages = await convertToModelMessages(
       [
@@ -303,13 +303,17 @@ describe('a tool set for the AI SDK', () => {
   it('throws the reason of an abort unchanged, even while the host is asked, and errors of the host.', async () => {
     const { server, troupe } = await makeWorld({ on: { 'tools/call': silent } });
     const controller = new AbortController();
-    const running = execute(toTools(troupe), {}, { ...CALL, abortSignal: controller.signal });
+    const running = execute(
+      toTools(troupe, { confirm: 'never' }),
+      {},
+      { ...CALL, abortSignal: controller.signal },
+    );
     await server.whenReceived('tools/call');
     controller.abort('not an error');
     await expect(running).rejects.toBe('not an error');
-    await expect(execute(toTools(troupe), {}, { ...CALL, abortSignal: controller.signal })).rejects.toBe(
-      'not an error',
-    );
+    await expect(
+      execute(toTools(troupe, { confirm: 'never' }), {}, { ...CALL, abortSignal: controller.signal }),
+    ).rejects.toBe('not an error');
 
     const asking = new AbortController();
     const never = toTools(troupe, { confirm: () => new Promise<boolean>(() => {}) });
@@ -323,7 +327,7 @@ describe('a tool set for the AI SDK', () => {
       },
     });
     await expect(execute(broken, {})).rejects.toThrow(RangeError);
-    const wrong = toTools(troupe, { timeoutMs: 'soon' as unknown as number });
+    const wrong = toTools(troupe, { timeoutMs: 'soon' as unknown as number, confirm: 'never' });
     await expect(execute(wrong, {})).rejects.toThrow(TypeError);
     expect(server.of('tools/call')).toHaveLength(1);
   });
@@ -338,11 +342,11 @@ describe('a tool set for the AI SDK', () => {
     };
     const cases = [[1], 'text', null, 7].map((args) => ({ source: troupe, args }));
     for (const { source, args } of [...cases, { source: refusing, args: { big: 1n } }]) {
-      const { text: shown, isError } = await execute(toTools(source), args);
+      const { text: shown, isError } = await execute(toTools(source, { confirm: 'never' }), args);
       expect(shown).toMatch(/^MCP error: .*arguments/);
       expect(isError).toBe(true);
     }
-    await expect(execute(toTools(refusing), {})).rejects.toThrow(TypeError);
+    await expect(execute(toTools(refusing, { confirm: 'never' }), {})).rejects.toThrow(TypeError);
     expect(server.of('tools/call')).toEqual([]);
   });
 });

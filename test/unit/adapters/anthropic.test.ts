@@ -30,7 +30,7 @@ describe('tools for Anthropic', () => {
       use('b', 'invented'),
       use('c', undefined, 'no object'),
     ];
-    const answers = await runToolCalls(troupe, content);
+    const answers = await runToolCalls(troupe, content, { confirm: 'never' });
     expect(answers.map(({ tool_use_id, is_error }) => [tool_use_id, is_error])).toEqual([
       ['a', false],
       ['b', true],
@@ -45,14 +45,14 @@ describe('tools for Anthropic', () => {
       { type: 'resource', resource: { uri: 'file:///a.pdf', blob: PDF, mimeType: 'application/pdf' } },
     ];
     const { server, troupe } = await makeWorld({ on: { 'tools/call': () => ({ content }) } });
-    const [shown] = await runToolCalls(troupe, [use('a')]);
+    const [shown] = await runToolCalls(troupe, [use('a')], { confirm: 'never' });
     expect(shown?.content).toMatchObject([
       { type: 'text' },
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
       { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: PDF } },
     ]);
     server.script = { on: { 'tools/call': () => ({ content, isError: true }) } };
-    const [error] = await runToolCalls(troupe, [use('b')]);
+    const [error] = await runToolCalls(troupe, [use('b')], { confirm: 'never' });
     expect(error).toMatchObject({ is_error: true, content: [{ type: 'text' }] });
   });
 });

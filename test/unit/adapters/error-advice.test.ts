@@ -29,7 +29,11 @@ describe('the advice to a model', () => {
     ['a missing sign-in', notSent(new AuthRequiredError(failure)), /sign in.*user/],
     ['missing trust', notSent(new TrustRequiredError('')), /trust the server.*user/],
     ['a wrong configuration', notSent(new ConfigError('')), /configuration.*user/],
-    ['a call without an answer', new CallTimeoutError(''), /check before you repeat/],
+    [
+      'a call without an answer',
+      new CallTimeoutError('', { kind: 'idle', limitMs: 1 }),
+      /check before you repeat/,
+    ],
     [
       'arguments that do not fit',
       new InvalidArgumentsError('x', [{ path: '/a', message: 'is missing' }]),

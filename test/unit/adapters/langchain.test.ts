@@ -32,7 +32,7 @@ describe('tools for LangChain', () => {
   it('answer a tool call with a message that keeps the complete result as its artifact.', async () => {
     const result = { ...text('hello'), structuredContent: { a: 1 } };
     const { troupe } = await makeWorld({ on: { 'tools/call': () => result } });
-    const [echo] = toTools(troupe);
+    const [echo] = toTools(troupe, { confirm: 'never' });
     const message = (await echo?.invoke(toolCall())) as ToolMessage;
     expect(message).toMatchObject({
       tool_call_id: 'c1',
@@ -47,7 +47,7 @@ describe('tools for LangChain', () => {
   it('mark an error of the tool in the message, and keep the result.', async () => {
     const result = { ...text('no'), isError: true };
     const { troupe } = await makeWorld({ on: { 'tools/call': () => result } });
-    const [echo] = toTools(troupe);
+    const [echo] = toTools(troupe, { confirm: 'never' });
     const message = (await echo?.invoke(toolCall())) as ToolMessage;
     expect(message).toMatchObject({ tool_call_id: 'c1', name: NAME, status: 'error', artifact: result });
     expect(message.text).toMatch(/^MCP error: .*failed/);
@@ -55,7 +55,7 @@ describe('tools for LangChain', () => {
 
   it('return only the content if they are invoked with arguments.', async () => {
     const { server, troupe } = await makeWorld();
-    const [echo] = toTools(troupe);
+    const [echo] = toTools(troupe, { confirm: 'never' });
     expect(await echo?.invoke({ a: 1 })).toContain('echo {"a":1}');
     server.script = { on: { 'tools/call': () => ({ ...text('no'), isError: true }) } };
     expect(await echo?.invoke({})).toMatch(/^MCP error: /);
@@ -63,7 +63,7 @@ describe('tools for LangChain', () => {
 
   it('report their calls to callbacks.', async () => {
     const { troupe } = await makeWorld();
-    const [echo] = toTools(troupe);
+    const [echo] = toTools(troupe, { confirm: 'never' });
     const reported: string[] = [];
     await echo?.invoke(toolCall({ a: 1 }), {
       callbacks: [
@@ -83,7 +83,9 @@ describe('tools for LangChain', () => {
   it('throw the reason of an abort, and errors of the host.', async () => {
     const { server, troupe } = await makeWorld({ on: { 'tools/call': silent } });
     const controller = new AbortController();
-    const running = toTools(troupe)[0]?.invoke(toolCall(), { signal: controller.signal });
+    const running = toTools(troupe, { confirm: 'never' })[0]?.invoke(toolCall(), {
+      signal: controller.signal,
+    });
     await server.whenReceived('tools/call');
     const reason = new Error('stop');
     controller.abort(reason);
@@ -105,7 +107,9 @@ describe('tools for LangChain', () => {
   it('work as fixed tools of an agent, without the middleware.', async () => {
     const { troupe } = await makeWorld();
     const model = new ScriptedChatModel([() => [{ name: NAME, args: { a: 1 } }]]);
-    const { messages } = await createAgent({ model, tools: toTools(troupe) }).invoke({ messages: 'go' });
+    const { messages } = await createAgent({ model, tools: toTools(troupe, { confirm: 'never' }) }).invoke({
+      messages: 'go',
+    });
     expect(
       messages.filter((message) => ToolMessage.isInstance(message)).map((message) => message.text),
     ).toEqual([
@@ -120,7 +124,7 @@ describe('tools for LangChain', () => {
     const agent = createAgent({
       model,
       tools: [ownTool('mine'), ownTool(NAME)],
-      middleware: [liveTools(troupe)],
+      middleware: [liveTools(troupe, { confirm: 'never' })],
     });
     await agent.invoke({ messages: 'go' });
     expect(model.seen[0]?.offered.map(({ name }) => name)).toEqual(['mine', NAME, 'mcp__box__other']);
@@ -137,7 +141,10 @@ describe('tools for LangChain', () => {
     const [first, second] = [await makeWorld(), await makeWorld({ tools: [tool('other')] })];
     const names = [NAME, 'mcp__box__other', 'mcp__box__invented'];
     const model = new ScriptedChatModel([() => names.map((name) => ({ name }))]);
-    const middleware = [liveTools(first.troupe), liveTools(second.troupe, { name: 'second' })];
+    const middleware = [
+      liveTools(first.troupe, { confirm: 'never' }),
+      liveTools(second.troupe, { name: 'second', confirm: 'never' }),
+    ];
     await createAgent({ model, tools: [], middleware }).invoke({ messages: 'go' });
     expect(model.seen[0]?.offered.map(({ name }) => name)).toEqual(names.slice(0, 2));
     expect(model.seen[1]?.told.map((answer) => answer.text)).toEqual([
@@ -159,7 +166,7 @@ describe('tools for LangChain', () => {
       model,
       tools: [],
       checkpointer: new MemorySaver(),
-      middleware: [liveTools(troupe), person],
+      middleware: [liveTools(troupe, { confirm: 'never' }), person],
     });
     const state = await agent.invoke({ messages: 'go' }, { configurable: { thread_id: '1' } });
     expect(state).toHaveProperty('__interrupt__');

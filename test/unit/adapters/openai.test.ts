@@ -45,10 +45,12 @@ describe('tools for OpenAI', () => {
     const chat = await runChatToolCalls(
       troupe,
       written.map((args, at) => chatCall(`c${at}`, args)),
+      { confirm: 'never' },
     );
     const output = await runResponsesToolCalls(
       troupe,
       written.map((args, at) => item(`c${at}`, args)),
+      { confirm: 'never' },
     );
     const starts = [
       'MCP error: The arguments are not JSON',
@@ -72,7 +74,9 @@ describe('tools for OpenAI', () => {
 
   it('answer a call of a tool that the model made up.', async () => {
     const { troupe } = await makeWorld();
-    const [answer] = await runChatToolCalls(troupe, [chatCall('c', '{}', 'mcp__box__invented')]);
+    const [answer] = await runChatToolCalls(troupe, [chatCall('c', '{}', 'mcp__box__invented')], {
+      confirm: 'never',
+    });
     expect(answer?.content).toMatch(/^MCP error: .*no such tool/);
     expect(answer?.content).toContain("'mcp__box__invented'");
   });
@@ -80,15 +84,15 @@ describe('tools for OpenAI', () => {
   it('skip items that are not function calls.', async () => {
     const { server, troupe } = await makeWorld();
     const custom = { id: 'x', type: 'custom', custom: { name: 'grep', input: 'a' } };
-    expect(await runChatToolCalls(troupe, [custom])).toEqual([]);
-    expect(await runChatToolCalls(troupe, undefined)).toEqual([]);
-    expect(await runChatToolCalls(troupe, null)).toEqual([]);
+    expect(await runChatToolCalls(troupe, [custom], { confirm: 'never' })).toEqual([]);
+    expect(await runChatToolCalls(troupe, undefined, { confirm: 'never' })).toEqual([]);
+    expect(await runChatToolCalls(troupe, null, { confirm: 'never' })).toEqual([]);
     const items = [
       { type: 'message' },
       { type: 'custom_tool_call', call_id: 'x', name: NAME },
       { type: 'mcp_call', name: NAME },
     ];
-    expect(await runResponsesToolCalls(troupe, items)).toEqual([]);
+    expect(await runResponsesToolCalls(troupe, items, { confirm: 'never' })).toEqual([]);
     expect(server.of('tools/call')).toEqual([]);
   });
 
@@ -97,12 +101,12 @@ describe('tools for OpenAI', () => {
       { type: 'resource', resource: { uri: 'file:///a.pdf', blob: PDF, mimeType: 'application/pdf' } },
     ];
     const { troupe } = await makeWorld({ on: { 'tools/call': () => ({ content }) } });
-    const [output] = await runResponsesToolCalls(troupe, [item('c', '{}')]);
+    const [output] = await runResponsesToolCalls(troupe, [item('c', '{}')], { confirm: 'never' });
     expect(output?.output).toMatchObject([
       { type: 'input_text', text: expect.stringContaining('file:///a.pdf') },
       { type: 'input_file', filename: 'result.pdf', file_data: `data:application/pdf;base64,${PDF}` },
     ]);
-    const [message] = await runChatToolCalls(troupe, [chatCall('c', '{}')]);
+    const [message] = await runChatToolCalls(troupe, [chatCall('c', '{}')], { confirm: 'never' });
     expect(message?.content).toMatch(/1 file; 15 bytes/);
   });
 

@@ -16,6 +16,7 @@ function pagesFrom(answer: Answer): { client: ProtocolClient; asked: JsonObject[
     open: () => Promise.reject(new Error('not used')),
     notify: () => Promise.resolve(),
     pending: 0,
+    lastRequestId: undefined,
     abandon: () => {},
     request: async (method, params) => {
       expect(method).toBe('tools/list');

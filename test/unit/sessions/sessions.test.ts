@@ -30,6 +30,7 @@ function fakeClient(onabandon: (failure: RawFailure) => void = () => {}): Protoc
     request: never,
     notify: never,
     pending: 0,
+    lastRequestId: undefined,
     abandon: onabandon,
   };
 }

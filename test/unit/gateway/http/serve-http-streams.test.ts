@@ -16,6 +16,9 @@ const MIB = 1_024 * 1_024;
 const notification = (n: number): object => ({ method: 'notifications/test', params: { n } });
 const asMessage = (n: number): object => ({ jsonrpc: '2.0', ...notification(n) });
 
+/** For tests that move tens of megabytes through a socket, milliseconds. */
+const SLOW_MS = 120_000;
+
 describe('a stream of a session', () => {
   it('carries messages that belong to no request, including those sent before it was opened.', async () => {
     const { begin, listen, gateway } = await serving();
@@ -126,31 +129,35 @@ describe('a stream of a session', () => {
 });
 
 describe('a finished response', () => {
-  it('is cut off if its client reads the rest too slowly, and the answer is kept for a resumption.', async () => {
-    const clock = createControlledClock();
-    const { begin, listen, service, gateway } = await serving({ clock, events: { maxBytes: 64 * MIB } });
-    const id = await begin();
-    const body = JSON.stringify(call(1, 'hold', { text: 'x' }));
-    const socket = connect(service.port, '127.0.0.1').on('error', () => {});
-    const head = { ...ofSession(id), host: `127.0.0.1:${service.port}`, accept: '*/*' };
-    const lines = Object.entries({
-      ...head,
-      'content-type': 'application/json',
-      'content-length': body.length,
-    });
-    socket.write(
-      `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')}\r\n`,
-    );
-    socket.write(body);
-    await expect.poll(() => gateway.last.held, { timeout: 10_000 }).toEqual([1]);
-    gateway.last.send({ method: 'notifications/test', params: { text: 'x'.repeat(15 * MIB) } }, 1);
-    gateway.last.release(1);
-    await clock.advance(30_000);
-    const got = await bytesUntilClosed(socket);
-    expect(got).toBeLessThan(15 * MIB);
-    const resumed = await listen(id, { 'last-event-id': '1.0' });
-    expect((await resumed.messages()).at(-1)).toMatchObject({ id: 1, result: { released: true } });
-  });
+  it(
+    'is cut off if its client reads the rest too slowly, and the answer is kept for a resumption.',
+    async () => {
+      const clock = createControlledClock();
+      const { begin, listen, service, gateway } = await serving({ clock, events: { maxBytes: 64 * MIB } });
+      const id = await begin();
+      const body = JSON.stringify(call(1, 'hold', { text: 'x' }));
+      const socket = connect(service.port, '127.0.0.1').on('error', () => {});
+      const head = { ...ofSession(id), host: `127.0.0.1:${service.port}`, accept: '*/*' };
+      const lines = Object.entries({
+        ...head,
+        'content-type': 'application/json',
+        'content-length': body.length,
+      });
+      socket.write(
+        `POST /mcp HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')}\r\n`,
+      );
+      socket.write(body);
+      await expect.poll(() => gateway.last.held, { timeout: 10_000 }).toEqual([1]);
+      gateway.last.send({ method: 'notifications/test', params: { text: 'x'.repeat(15 * MIB) } }, 1);
+      gateway.last.release(1);
+      await clock.advance(30_000);
+      const got = await bytesUntilClosed(socket);
+      expect(got).toBeLessThan(15 * MIB);
+      const resumed = await listen(id, { 'last-event-id': '1.0' });
+      expect((await resumed.messages()).at(-1)).toMatchObject({ id: 1, result: { released: true } });
+    },
+    SLOW_MS,
+  );
 });
 
 /** The number of bytes until the other side closed the connection. */

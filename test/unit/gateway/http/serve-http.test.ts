@@ -307,8 +307,8 @@ describe('an invalid HTTP request', () => {
     ['no content type', { body: '{}', headers: { 'content-type': '' } }, 415, -32000],
     ['compressed JSON', { body: '{}', headers: { 'content-encoding': 'gzip' } }, 415, -32000],
     [
-      'a client that does not accept event streams',
-      { body: call(1), headers: { accept: 'application/json' } },
+      'a client that accepts neither JSON nor event streams',
+      { body: call(1), headers: { accept: 'text/html' } },
       406,
       -32000,
     ],

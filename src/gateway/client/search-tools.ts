@@ -1,0 +1,108 @@
+/**
+ * Tools that stand for all tools of the servers, so that hundreds of them do not fill the context of a model: it searches
+ * for a tool, reads its definition, and calls it by name.
+ */
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { ToolIndex } from '../../catalog/tool-index.js';
+import { isJsonObject } from '../../json/json-object.js';
+import type { JsonObject } from '../../protocol/protocol-client.js';
+import { invalidParams } from './error-answer.js';
+import type { GatewayTool } from './gateway-tools.js';
+
+const DEFAULT_RESULTS = 5;
+const MAX_RESULTS = 20;
+const READS_ONLY = { readOnlyHint: true, openWorldHint: false };
+
+/** By the list that it was made from: the lists of a client stay the same object until they change. */
+const indexes = new WeakMap<readonly Tool[], ToolIndex>();
+
+export const SEARCH_TOOLS: readonly GatewayTool[] = [
+  {
+    definition: {
+      name: 'search_tools',
+      title: 'Search for tools',
+      description:
+        "Finds tools by what they do. Gives the name, description and arguments of each; call one with 'call_tool'.",
+      inputSchema: {
+        type: 'object',
+        properties: {
+          query: { type: 'string', description: 'Words for what the tool does, such as "create an issue".' },
+          limit: {
+            type: 'integer',
+            minimum: 1,
+            maximum: MAX_RESULTS,
+            description: `Maximum number of tools. Default ${DEFAULT_RESULTS}.`,
+          },
+        },
+        required: ['query'],
+      },
+      annotations: READS_ONLY,
+    },
+    run: async ({ tools }, { query, limit = DEFAULT_RESULTS }) => {
+      if (typeof query !== 'string' || query.trim() === '') throw invalidParams("'query' is not a text");
+      if (!Number.isInteger(limit)) throw invalidParams("'limit' is not a whole number");
+      const most = Math.min(Math.max(Number(limit), 1), MAX_RESULTS);
+      return asText({ tools: indexOf(tools).search(query, most).map(toEntry), total: tools.length });
+    },
+  },
+  {
+    definition: {
+      name: 'describe_tool',
+      title: 'Describe a tool',
+      description: 'Gives the whole definition of one tool.',
+      inputSchema: {
+        type: 'object',
+        properties: { name: { type: 'string', description: "Name of a tool, from 'search_tools'." } },
+        required: ['name'],
+      },
+      annotations: READS_ONLY,
+    },
+    run: async ({ tools }, { name }) => asText(toolNamed(tools, name)),
+  },
+  {
+    definition: {
+      name: 'call_tool',
+      title: 'Call a tool',
+      description: "Calls a tool that 'search_tools' has found, and gives its result.",
+      inputSchema: {
+        type: 'object',
+        properties: {
+          name: { type: 'string', description: "Name of the tool, from 'search_tools'." },
+          arguments: { type: 'object', description: 'Arguments of the tool.' },
+        },
+        required: ['name'],
+      },
+    },
+    run: async ({ callTool }, { name, arguments: args }) => {
+      if (typeof name !== 'string') throw invalidParams("'name' is not a text");
+      if (args !== undefined && args !== null && !isJsonObject(args))
+        throw invalidParams("'arguments' is not an object");
+      return callTool(name, args ?? {});
+    },
+  },
+];
+
+function indexOf(tools: readonly Tool[]): ToolIndex {
+  const known = indexes.get(tools) ?? new ToolIndex(tools);
+  indexes.set(tools, known);
+  return known;
+}
+
+function toolNamed(tools: readonly Tool[], name: unknown): Tool {
+  const found = tools.find((tool) => tool.name === name);
+  if (found !== undefined) return found;
+  throw invalidParams(`there is no tool called '${String(name).slice(0, 200)}': find one with search_tools`);
+}
+
+function toEntry({ name, title, description, inputSchema }: Tool): JsonObject {
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    inputSchema,
+  };
+}
+
+function asText(value: unknown): JsonObject {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }] };
+}

@@ -95,7 +95,7 @@ describe('metadata that cannot be trusted', () => {
     expect(tokenRequests).toBe(0);
   });
 
-  it('with a token endpoint that redirects does not move the tokens', async () => {
+  it('with a token endpoint that redirects fails the renewal', async () => {
     const { failure, port } = await renewAt({
       instead: replying('/token', 307, { location: 'https://thief.example/token' }),
     });
@@ -145,7 +145,7 @@ describe('a server that offers no sign-in', () => {
 });
 
 describe('a server that repeats the token it was given', () => {
-  it('finds it redacted in events and status', async () => {
+  it('does not put it into events or status', async () => {
     const port = await servers.start({
       instead: (seen, res) => {
         if (seen.rpc.method !== 'initialize' || seen.headers.authorization === undefined) return false;

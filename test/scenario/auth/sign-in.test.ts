@@ -409,7 +409,7 @@ describe('signing in', () => {
     expect(failure.message).toMatch(/'auth'.*'port'.*no such tenant/);
   });
 
-  it('treats null from a provider as missing, as a parsed storage gives it', async () => {
+  it('treats null from a provider as missing', async () => {
     const port = await servers.start();
     const kept: Record<string, unknown> = { tokens: null, client: null };
     const { troupe, asked } = troupes.start(port.url, () => ({

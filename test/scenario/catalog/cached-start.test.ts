@@ -277,7 +277,7 @@ describe('the start gate', () => {
   });
 });
 
-describe('a server that is added later', () => {
+describe('a server', () => {
   it('shows its cached tools as soon as it is added, by a command or by a reload', async () => {
     const [added, brought] = [server('added'), server('brought')];
     const cache = await ranBefore({ added: fakeProgram(added), brought: fakeProgram(brought) });
@@ -291,7 +291,7 @@ describe('a server that is added later', () => {
     expect(names(troupe.tools)).toEqual(['mcp__added__added', 'mcp__brought__brought']);
   });
 
-  it('stores its list for the next run', async () => {
+  it('that is added later stores its list for the next run', async () => {
     const one = server('read');
     const cache = createMemoryCatalogStore();
     const { troupe } = make({ servers: {}, cache });
@@ -303,7 +303,7 @@ describe('a server that is added later', () => {
     expect(names(next.troupe.tools)).toEqual(['mcp__a__read']);
   });
 
-  it('and then stopped shows no tools until it is started again', async () => {
+  it('that is stopped shows no tools until it is started again', async () => {
     const servers = { a: fakeProgram(server('read')) };
     const cache = await ranBefore(servers);
     const { troupe, clock } = make({ servers, cache });

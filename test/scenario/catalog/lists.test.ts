@@ -257,7 +257,7 @@ describe('the lists of a server that lost its connection', () => {
   useCrashWatch();
   const begin = useOneLibrary();
 
-  it('stay as stale, and keep their names if it returns with the same lists', async () => {
+  it('are marked stale, and keep their names if it returns with the same lists', async () => {
     const test = await begin({ resources: ['x:1'], prompts: ['ask'] });
     const { troupe, clock, server, events } = test;
     const names = troupe.prompts.map(({ name }) => name);

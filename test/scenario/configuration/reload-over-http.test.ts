@@ -122,7 +122,7 @@ describe('a header that changes', () => {
     expect(sessionRequests()).toEqual(['initialize by key-1', 'initialize by unknown-key']);
   });
 
-  it('replaces the old session first if the server accepts only one', async () => {
+  it('ends the old session first if the server accepts only one session', async () => {
     const { troupe: made, entry, sessionRequests, call } = await start({ room: 1 });
     await expect(bounded(made.reload(entry('key-2')))).resolves.toMatchObject({ outdated: [] });
     await expect(call()).resolves.toEqual(content('session-2 key-2'));

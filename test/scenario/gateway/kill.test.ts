@@ -41,7 +41,7 @@ describe('a gateway', () => {
     expect(await gateway.serverNames()).toEqual(['a', 'b']);
   });
 
-  it('for a single client knows them only after that client has connected', async () => {
+  it('for a single client knows the names of its servers only after that client has connected', async () => {
     const { gateway, client } = make({ servers: { a: new AskingUpstream().entry() }, singleClient: true });
     expect(await gateway.serverNames()).toBeUndefined();
     await client('Ada');

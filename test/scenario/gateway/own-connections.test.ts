@@ -97,7 +97,7 @@ describe("a client's own connections", () => {
     expect(gateway.troupe.connection('a')?.status.substate).toBe('dormant');
   });
 
-  it('serve new clients when a server becomes per-session, and clients on the shared connection lose it', async () => {
+  it('replace the shared one when a server becomes per-session, and clients that have none lose the server', async () => {
     const [a, b] = [program(), program()];
     const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });
     await passTime(clock, gateway.start());

@@ -27,6 +27,9 @@ useCrashWatch();
 // Charts are drawn without a graphics card, perhaps on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
+/** Time limit for sending eighty megabytes to the page, which reads them. */
+const LOADING_MS = 90_000;
+
 /** A name that a hostile server could use. */
 const MARKUP = '<img src=x onerror="document.title=1">';
 
@@ -689,18 +692,22 @@ describe('a page whose server is incompatible or silent', () => {
     expect(await page.page.$eval('.fleet input', ({ value }) => value)).toBe('files');
   });
 
-  it('keeps the newest entries of a long log, and reports that older ones are left out', async () => {
-    answers = (write) => {
-      write(hello);
-      for (const lines of manyEntries(FLAPPING, 80)) write({ kind: 'log', lines });
-    };
-    const page = await visualizer.open(address());
-    await expectText(page, '.banner', (text) => text.startsWith('Older entries are left out.'));
-    await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
-    await page.scrubTo(0.5);
-    await expectText(page, '.when', (text) => text.startsWith('Past'));
-    await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
-  });
+  it(
+    'keeps the newest entries of a long log, and reports that older ones are left out',
+    async () => {
+      answers = (write) => {
+        write(hello);
+        for (const lines of manyEntries(FLAPPING, 80)) write({ kind: 'log', lines });
+      };
+      const page = await visualizer.open(address());
+      await expectText(page, '.banner', (text) => text.startsWith('Older entries are left out.'), LOADING_MS);
+      await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
+      await page.scrubTo(0.5);
+      await expectText(page, '.when', (text) => text.startsWith('Past'));
+      await expectText(page, '.fleet-row', (text) => text.startsWith('files'));
+    },
+    2 * LOADING_MS,
+  );
 
   it('shows that it is connecting, reports a disconnection, and reconnects by itself', async () => {
     let end = (): void => {};

@@ -1,12 +1,11 @@
 /**
- * A person with a browser: a real Chromium without a window. One for the file; every wait has a bound, and nothing of it is
- * left when the file ends.
+ * A real headless Chromium, one for each test file. Every wait has a limit, and nothing of it is left when the file ends.
  */
 import type { Browser, BrowserContext, HTTPResponse, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { ANSWER_MS, launchChromium, START_MS } from './chromium.js';
 
-/** Gives windows with an empty profile, which are gone with the test, and tabs of one profile for the whole file. */
+/** Windows with an empty profile, closed after each test, and tabs of one profile for the whole file. */
 export function useBrowser(): { window(): Promise<Page>; tab(): Promise<Page> } {
   let browser: Browser | undefined;
   const profiles: BrowserContext[] = [];
@@ -18,7 +17,7 @@ export function useBrowser(): { window(): Promise<Page>; tab(): Promise<Page> } 
   });
   afterAll(async () => browser?.close());
   const running = (): Browser => {
-    if (browser === undefined) throw new Error('The browser does not run.');
+    if (browser === undefined) throw new Error('The browser is not running.');
     return browser;
   };
   const pageOf = async (profile: BrowserContext): Promise<Page> => {
@@ -36,24 +35,24 @@ export function useBrowser(): { window(): Promise<Page>; tab(): Promise<Page> } 
   };
 }
 
-/** What a person sees, and what there is besides. */
+/** A page as the user sees it, and its response. */
 export interface Seen {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly address: URL;
   readonly title: string;
-  /** As it is displayed. */
+  /** The displayed text. */
   readonly text: string;
   readonly html: string;
   readonly scripts: number;
 }
 
-/** Goes to an address as if it had been typed in. */
+/** Opens an address as if it had been typed in. */
 export async function visit(page: Page, address: string): Promise<Seen> {
   return look(page, await page.goto(address, { waitUntil: 'load' }));
 }
 
-/** Clicks the button and looks at the page that comes, after every redirect. */
+/** Clicks a button and reads the page that follows, after all redirects. */
 export async function click(page: Page, button: string): Promise<Seen> {
   const [response] = await Promise.all([
     page.waitForNavigation({ waitUntil: 'load' }),

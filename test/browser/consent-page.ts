@@ -1,9 +1,9 @@
-/** The page of an authorization server that asks a person: agree or refuse. */
+/** The page of an authorization server that asks the user to agree or refuse. */
 import type { ServerResponse } from 'node:http';
 import type { Bent } from '../support/authorization-server.js';
 import type { Seen } from '../support/http-server.js';
 
-/** Puts the page before the authorization; agreeing goes on as without it. */
+/** Shows the page before the authorization; agreeing continues as without it. */
 export function asking(): Bent {
   return { instead: askAtAuthorize };
 }
@@ -31,7 +31,7 @@ function ask(params: URLSearchParams, response: ServerResponse): void {
   );
   response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
   response.end(
-    `<!doctype html><html lang="en"><title>Harbor office</title><body><h1>May it sail in your name?</h1>
+    `<!doctype html><html lang="en"><title>Harbor office</title><body><h1>Allow access to your account?</h1>
      <form action="/authorize">${fields.join('')}
      <button name="answer" value="agree">Agree</button>
      <button name="answer" value="refuse">Refuse</button></form></body></html>`,

@@ -1,4 +1,4 @@
-/** The documentation site as it is built: its links, its search, its charts, and the recorded incident. */
+/** The built documentation site: its links, its search, its charts, and the recorded incident. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A build takes half a minute; here it shares two cores with other tests. */
 const BUILD_MS = 240_000;
-/** How many results a person looks at. */
+/** How many results a reader looks at. */
 const FIRST = 3;
 
 const QUESTIONS: readonly (readonly [question: string, answer: string])[] = [
@@ -90,10 +90,10 @@ async function build(): Promise<void> {
     timeout: BUILD_MS,
     killSignal: 'SIGKILL',
   });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += String(text)));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += String(text)));
   const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`The site was not built (${code}):\n${said}`);
+  if (code !== 0) throw new Error(`The site was not built (${code}):\n${output}`);
 }
 
 const fileAt = (path: string): string => {
@@ -101,7 +101,7 @@ const fileAt = (path: string): string => {
   return decoded.endsWith('/') ? `${decoded}index.html` : decoded;
 };
 
-// Hooks that come later run first: the browser is closed before what it looks at is gone.
+// Later hooks run first, so the browser is closed before the files are deleted.
 const browser = useBrowser();
 const complaints: string[] = [];
 
@@ -109,7 +109,7 @@ afterEach(() => {
   expect(complaints.splice(0)).toEqual([]);
 });
 
-/** A page of the site. It may load nothing from elsewhere, and say nothing in the console. */
+/** A page of the site. The test fails if the page loads anything from elsewhere, or logs a warning or an error. */
 async function open(path: string): Promise<Page> {
   const page = await browser.window();
   page.on('console', (message) => {
@@ -119,14 +119,14 @@ async function open(path: string): Promise<Page> {
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url());
     if (origin !== url && !['data:', 'blob:'].includes(protocol))
-      complaints.push(`asks for ${request.url()}`);
+      complaints.push(`requests ${request.url()}`);
   });
   await page.setViewport({ width: 1280, height: 800 });
   await page.goto(url + path, { waitUntil: 'networkidle0' });
   return page;
 }
 
-/** What a page leads to and shows, and the headings that it has. */
+/** The links and sources of a page, and its ids. */
 function readPage(path: string): { readonly links: readonly string[]; readonly ids: ReadonlySet<string> } {
   const html = readFileSync(join(folder, path), 'utf8');
   const text = (value: string): string => value.replaceAll('&amp;', '&').replaceAll('&#39;', "'");
@@ -138,7 +138,7 @@ function readPage(path: string): { readonly links: readonly string[]; readonly i
 }
 
 describe('the site', () => {
-  it('has no link that leads nowhere, and every page is reached.', () => {
+  it('has no dead link, and every page can be reached', () => {
     const pages = [...files].filter((path) => path.endsWith('.html') && !path.startsWith('/live/'));
     const read = new Map(pages.map((path) => [path, readPage(path)]));
     const reached = new Set(['/404.html']);
@@ -159,7 +159,7 @@ describe('the site', () => {
     expect(pages.filter((path) => !reached.has(path))).toEqual([]);
   });
 
-  it('has a page for every Markdown file of the documentation.', () => {
+  it('has a page for every Markdown file of the documentation', () => {
     const isPage = (path: string): boolean =>
       path.endsWith('.md') && !/(^|\/)(node_modules|dist|\.vitepress)\//.test(path);
     const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).filter(isPage);
@@ -167,7 +167,7 @@ describe('the site', () => {
     expect(addresses.filter((path) => !files.has(path.replace(/\.md$/, '.html')))).toEqual([]);
   });
 
-  it('answers questions with the first results of its search.', async () => {
+  it('answers questions within the first results of its search', async () => {
     const page = await open('/');
     await page.locator('.DocSearch-Button').click();
     await page.waitForSelector('#localsearch-input');
@@ -182,7 +182,7 @@ describe('the site', () => {
     await page.waitForFunction(`location.pathname !== '/'`);
   });
 
-  it('is light or dark, as the reader wants it, and accessible in both.', async () => {
+  it('is light or dark, as the reader chooses, and accessible in both', async () => {
     const page = await open('/guide/trust.html');
     const background = async (): Promise<unknown> =>
       page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -196,7 +196,7 @@ describe('the site', () => {
     await expectAccessible(page, 'dark');
   });
 
-  it('enlarges a chart with keys, buttons and the mouse, also over the whole window.', async () => {
+  it('enlarges a chart with keys, buttons and the mouse, and can fill the window with it', async () => {
     const page = await open('/machines/connection.html');
     await expectAccessible(page, 'a chart');
     const width = async (within = '.chart-view >'): Promise<number> =>
@@ -232,7 +232,7 @@ describe('the site', () => {
     await page.waitForFunction(`document.querySelector('.chart-dialog') === null`);
   });
 
-  it('shows a recorded incident in the page that inspects, without a request to elsewhere.', async () => {
+  it('shows a recorded incident in the visualizer, without a request to elsewhere', async () => {
     const page = await open('/guide/incident.html');
     const element = await page.waitForSelector('.incident-page iframe');
     const live = (await element?.contentFrame()) as Frame;
@@ -267,7 +267,7 @@ async function search(page: Page, question: string): Promise<readonly string[]> 
   )) as readonly string[];
 }
 
-/** The page as it is now. The incident has tests of its own, and the search button is the theme's: its name leaves out the keys. */
+/** Checks the present page, without the incident, which has its own tests, and the search button of the theme, whose name omits its keys. */
 async function expectAccessible(page: Page, where: string): Promise<void> {
   await page.evaluate(`if (globalThis.axe === undefined) {${AXE}}`);
   const { violations } = (await page.evaluate(

@@ -1,4 +1,4 @@
-/** The bridge to Stately's inspector in a real browser; the viewer is a page with the receiver of their package. */
+/** The bridge to Stately's inspector in a real browser; the viewer is a page with the receiver of Stately's package. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -71,7 +71,7 @@ describe("the bridge to Stately's inspector", () => {
     viewer.closeAllConnections();
   });
 
-  it('hands a viewer of another origin every actor, and every change, and again where it is loaded again.', async () => {
+  it('sends a viewer of another origin every actor and change, and again after a reload', async () => {
     const { port } = viewer.address() as AddressInfo;
     const { statelyUrl = '' } = await troupe.inspect({ stately: `http://127.0.0.1:${port}/` });
     const page = await browser.window();
@@ -100,7 +100,7 @@ describe("the bridge to Stately's inspector", () => {
     await expect.poll(() => page.$eval('p', (line) => line.textContent), LIMIT).toMatch(/has ended/);
   });
 
-  it('hands nothing to a page that it was not told of.', async () => {
+  it('sends nothing to a page of another address', async () => {
     const { statelyUrl = '' } = await troupe.inspect({ stately: 'http://127.0.0.1:1/' });
     const page = await browser.window();
     await visit(page, statelyUrl);
@@ -110,10 +110,10 @@ describe("the bridge to Stately's inspector", () => {
     await expect
       .poll(() => page.evaluate(`performance.getEntriesByType('resource').length`), LIMIT)
       .toBeGreaterThan(0);
-    const asked = (await page.evaluate(
+    const requested = (await page.evaluate(
       `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`,
     )) as string[];
-    expect(asked).not.toContain('/api/stately');
+    expect(requested).not.toContain('/api/stately');
     expect(await page.$eval('p', (line) => line.textContent)).toContain('Waiting for 127.0.0.1:1.');
   });
 });

@@ -1,4 +1,4 @@
-// A viewer of Stately's protocol, as small as can be: the receiver of their package, and what it received.
+// A minimal viewer of Stately's protocol: the receiver of Stately's package, and what it received.
 import { createBrowserReceiver } from '@statelyai/inspect';
 
 const shown = { actors: [], states: {} };

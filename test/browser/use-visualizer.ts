@@ -1,6 +1,6 @@
 /**
- * The page for tests. Whatever a test does with it: no error is written to its console, no request leaves its origin, and
- * nothing on it is hard to use for somebody (`expectAccessible`).
+ * The page for tests. A test fails if the page logs an error or sends a request to another origin; `expectAccessible`
+ * checks its accessibility.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,15 +14,15 @@ const BUILT = fileURLToPath(new URL('../../dist/visualizer/index.html', import.m
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export interface PageOptions extends Look {
-  /** In a profile of its own. Default: that of the file, in which the page finds what it has kept. */
+  /** Whether it has its own profile. Default: the profile of the file, in which the page finds what it has stored. */
   readonly isAlone?: boolean;
-  /** Runs in the page before anything of it does. */
+  /** A script that runs in the page before any other. */
   readonly before?: string;
 }
 
 export interface Visualizers {
   open(url: string, options?: PageOptions): Promise<Visualizer>;
-  /** Closes every page, and fails where one complained. Comes by itself after each test. */
+  /** Closes every page, and fails if one had complaints. Called after each test. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function useVisualizer(): Visualizers {
   const browser = useBrowser();
   const opened: Visualizer[] = [];
   beforeAll(() => {
-    if (!existsSync(BUILT)) throw new Error("The page is not built; 'npm run build' makes it.");
+    if (!existsSync(BUILT)) throw new Error("The page is not built: run 'npm run build'.");
   });
   const close = async (): Promise<void> => {
     const pages = opened.splice(0);
@@ -54,7 +54,7 @@ export function useVisualizer(): Visualizers {
   };
 }
 
-/** Nothing that axe-core finds is more than minor, on the page as it is now. */
+/** Fails if axe-core finds more than minor problems on the present page. */
 export async function expectAccessible({ page }: Visualizer, where: string): Promise<void> {
   await page.evaluate(`if (globalThis.axe === undefined) {${AXE}}`);
   const { violations } = (await page.evaluate(

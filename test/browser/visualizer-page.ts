@@ -1,4 +1,4 @@
-/** The page in a browser, as a person drives it: for the tests, and for the pictures. */
+/** The page in a browser, used as a user does: for the tests and for the pictures. */
 import type { Page } from 'puppeteer-core';
 
 const LIMIT_MS = 15_000;
@@ -11,9 +11,9 @@ export interface Look {
 }
 
 export class Visualizer {
-  /** What was written to the console as an error or a warning, and errors that nobody caught. */
+  /** Errors and warnings in the console, and uncaught errors. */
   readonly complaints: string[] = [];
-  /** Addresses elsewhere that were asked for. */
+  /** Requested addresses of other origins. */
   readonly foreign: string[] = [];
 
   constructor(
@@ -28,9 +28,9 @@ export class Visualizer {
     });
     page.on('pageerror', (error) => this.complaints.push(String(error)));
     page.on('request', (request) => {
-      const asked = new URL(request.url());
-      const isHere = asked.origin === new URL(url).origin || ['data:', 'blob:'].includes(asked.protocol);
-      if (!isHere && asked.href !== url) this.foreign.push(request.url());
+      const target = new URL(request.url());
+      const isHere = target.origin === new URL(url).origin || ['data:', 'blob:'].includes(target.protocol);
+      if (!isHere && target.href !== url) this.foreign.push(request.url());
     });
     await page.setViewport({ width, height });
     await page.emulateMediaFeatures([
@@ -41,7 +41,7 @@ export class Visualizer {
     await page.goto(url, { waitUntil: 'load' });
   }
 
-  /** What can be read of the first that fits; empty where nothing does. */
+  /** The visible text of the first match; empty if there is none. */
   async text(selector: string): Promise<string> {
     return (await this.texts(selector))[0] ?? '';
   }
@@ -56,7 +56,7 @@ export class Visualizer {
     await this.page.waitForSelector(`#panel-${view.toLowerCase()}`);
   }
 
-  /** Clicks what has that role and that accessible name. */
+  /** Clicks the element with this accessible name and role. */
   async click(name: string, role = 'button'): Promise<void> {
     await this.page.locator(`::-p-aria(${name}[role="${role}"])`).click();
   }
@@ -72,7 +72,7 @@ export class Visualizer {
     return (await this.page.evaluate(read)) as readonly string[];
   }
 
-  /** Waits until nothing moves any more. */
+  /** Waits until all animations have ended. */
   async rest(): Promise<void> {
     await this.page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))');
   }
@@ -82,14 +82,14 @@ export class Visualizer {
     return this.texts('.command:not(:disabled)');
   }
 
-  /** Lets a log fall onto the page. */
+  /** Gives a log to the page. */
   async give(path: string): Promise<void> {
     const input = await this.page.$('input[type=file]');
-    if (input === null) throw new Error('The page takes no file.');
+    if (input === null) throw new Error('The page has no file input.');
     await (input as unknown as { uploadFile(path: string): Promise<void> }).uploadFile(path);
   }
 
-  /** Moves the whole page to that share of the log. */
+  /** Moves the whole page to a share of the log, from 0 to 1. */
   async scrubTo(share: number): Promise<void> {
     await this.page.evaluate(`{
       const slider = document.querySelector('.scrubber input');
@@ -99,7 +99,7 @@ export class Visualizer {
   }
 }
 
-/** Waits until that says so of what can be read; fails where it does not come to that. */
+/** Waits until the text of a matching element fits; fails if none does in time. */
 export async function expectText(
   visualizer: Visualizer,
   selector: string,
@@ -111,13 +111,13 @@ export async function expectText(
   while (Date.now() < end) {
     seen = await visualizer.texts(selector);
     if (seen.some(fits)) return;
-    // Two frames of the page.
+    // Two frames.
     await visualizer.page.evaluate('new Promise((resolve) => setTimeout(resolve, 32))');
   }
-  throw new Error(`It did not come to that: ${selector} says ${JSON.stringify(seen.slice(0, 12))}`);
+  throw new Error(`No text fits: ${selector} has ${JSON.stringify(seen.slice(0, 12))}`);
 }
 
-/** Waits until the chart shows that state as active. */
+/** Waits until the chart shows the state as active. */
 export async function expectActive({ page }: Visualizer, state: string): Promise<void> {
   await page.waitForSelector(`.chart-state[data-state="${state}"][data-active=true]`);
 }

@@ -1,6 +1,6 @@
 /**
- * A fleet in which something of everything happens, on a clock that stands still, and the log of it: what the pictures
- * show and what the page is tested with.
+ * A fleet in which something of every kind happens, on a controlled clock, and its log: the content of the pictures and
+ * of the tests of the page.
  */
 import { createTroupe, type Troupe } from '../../src/runtime/troupe.js';
 import type { LogSink } from '../../src/event-log/record/log-sink.js';
@@ -9,7 +9,7 @@ import { tool } from '../../src/testing/ordinary-answers.js';
 import { RpcFault, ScriptedServer } from '../../src/testing/scripted-server.js';
 import type { ServerScript } from '../../src/testing/server-script.js';
 
-/** A quiet morning. */
+/** When the scene starts. */
 const START = Date.UTC(2026, 4, 12, 8, 30, 0);
 
 interface Character {
@@ -49,7 +49,7 @@ export interface Scene {
   readonly troupe: Troupe;
   readonly clock: ControlledClock;
   readonly servers: Readonly<Record<string, ScriptedServer>>;
-  /** As it is so far. */
+  /** The log so far. */
   readonly log: () => string;
 }
 
@@ -109,7 +109,7 @@ export function makeScene(more: Readonly<Record<string, ScriptedServer>> = {}): 
   return { troupe, clock, servers, log: () => lines.join('') };
 }
 
-/** Runs through it once: what is loaded when it is first needed would take time while the clock of the scene goes on. */
+/** Runs a troupe once, so that no module has to load while the clock of the scene advances. */
 async function loadEverything(): Promise<void> {
   const sink: LogSink = { write: async () => {}, close: () => {} };
   const server = new ScriptedServer({ tools: tools('try') });

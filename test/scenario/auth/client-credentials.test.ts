@@ -13,8 +13,8 @@ const troupes = useSigningTroupes();
 
 const SECRET = 'hush-hush-secret';
 
-describe('a client that needs no person', () => {
-  it('fetches its token before the first request, with its secret, and again when it is refused.', async () => {
+describe('a client with credentials of its own', () => {
+  it('fetches its token with its secret before the first request, and again when the token is refused', async () => {
     const port = await servers.start({ secrets: { robot: SECRET } });
     const client = {
       clientId: 'robot',
@@ -34,7 +34,7 @@ describe('a client that needs no person', () => {
     expect(JSON.stringify([events.all, troupe.status])).not.toContain(SECRET);
   });
 
-  it('signs an assertion with its key.', async () => {
+  it('signs an assertion with its private key', async () => {
     const port = await servers.start();
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const client = {
@@ -56,7 +56,7 @@ describe('a client that needs no person', () => {
     });
   });
 
-  it.each([['pkcs1'], ['pkcs8']] as const)('may have its key as %s.', async (type) => {
+  it.each([['pkcs1'], ['pkcs8']] as const)('accepts its private key as %s', async (type) => {
     const port = await servers.start();
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const client = {
@@ -70,16 +70,16 @@ describe('a client that needs no person', () => {
     expect(events.of('connection.retrying')).toEqual([]);
   });
 
-  it.each<readonly [string, string, RegExp]>([
-    ['is none', 'hush-hush-key', /^The privateKey of client 'robot' cannot be read \(/],
+  it.each<readonly [string, string, string]>([
+    ['is not a key', 'hush-hush-key', 'privateKey'],
     [
       'is for another algorithm',
       generateKeyPairSync('ec', { namedCurve: 'P-256' })
         .privateKey.export({ type: 'pkcs8', format: 'pem' })
         .toString(),
-      /^The privateKey of client 'robot' is for 'prime256v1' and cannot sign as RS256\.$/,
+      'prime256v1',
     ],
-  ])('fails at once where its key %s, and blames no server.', async (_, privateKey, message) => {
+  ])('fails at once if its private key %s, and sends nothing to the server', async (_, privateKey, part) => {
     const port = await servers.start();
     const client = {
       clientId: 'robot',
@@ -89,12 +89,12 @@ describe('a client that needs no person', () => {
     } as const;
     const { troupe, events } = troupes.start(port.url, { store: createMemoryTokenStore(), client });
     const { failure } = await bounded(events.when('connection.failed'));
-    expect(failure).toMatchObject({ code: 'config-invalid', message: expect.stringMatching(message) });
+    expect(failure).toMatchObject({ code: 'config-invalid', message: expect.stringContaining(part) });
     expect(JSON.stringify([events.all, troupe.status])).not.toContain('hush-hush');
     expect(port.server.seen).toEqual([]);
   });
 
-  it('fails with the cause where its secret is wrong.', async () => {
+  it('fails with the error of the authorization server if its secret is wrong', async () => {
     const port = await servers.start({ secrets: { robot: 'another' } });
     const client = {
       clientId: 'robot',
@@ -106,12 +106,12 @@ describe('a client that needs no person', () => {
     const { failure } = await bounded(events.when('connection.failed'));
     expect(failure).toMatchObject({
       code: 'auth-required',
-      message: 'The sign-in to port failed: invalid_client',
+      message: expect.stringContaining('invalid_client'),
     });
     expect(JSON.stringify(failure)).not.toContain(SECRET);
   });
 
-  it('gives its secret to no other authorization server than the one it is for.', async () => {
+  it('sends its secret to no authorization server but its own', async () => {
     const port = await servers.start();
     const client = {
       clientId: 'robot',
@@ -123,7 +123,7 @@ describe('a client that needs no person', () => {
     const { failure } = await bounded(events.when('connection.failed'));
     expect(failure).toMatchObject({
       code: 'auth-required',
-      message: `${port.url} requires a sign-in at ${port.origin}/, but the client is for https://login.example/.`,
+      message: expect.stringContaining('https://login.example/'),
       hint: expect.stringContaining("'issuer'"),
     });
     expect(port.to('POST /token')).toEqual([]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { FailureCode } from '../../../machines/policy/failure.js';
 import { createMemoryTokenStore } from '../../../src/auth/stores/token-store.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -14,15 +15,15 @@ const CLIENT = { clientId: 'harbor' };
 const RESOURCE = '/.well-known/oauth-protected-resource/mcp';
 const METADATA = '/.well-known/oauth-authorization-server';
 
-/** A server that begs for a refresh token with such metadata; what was sent to `/token`, and why it failed. */
-async function tempt(bent: Bent) {
+/** Expired tokens at a server that answers so: why the attempt failed, and how many requests `/token` received. */
+async function renewAt(bent: Bent) {
   const port = await servers.start(bent);
   const tokens = port.issue();
   port.expireAll();
   const store = createMemoryTokenStore([[{ server: port.url, client: CLIENT.clientId }, { tokens }]]);
   const { events } = troupes.start(port.url, { store, client: CLIENT }, { policy: { maxAttempts: 1 } });
   const { failure } = await bounded(events.when('connection.failed'));
-  return { failure, port, sent: port.to('POST /token').length, events };
+  return { failure, port, tokenRequests: port.to('POST /token').length };
 }
 
 const replying =
@@ -31,69 +32,78 @@ const replying =
     seen.path === path && res.writeHead(status, headers).end(body) !== undefined;
 
 describe('metadata that cannot be trusted', () => {
-  it.each<readonly [string, Bent, RegExp]>([
+  it.each<readonly [string, Bent, FailureCode, string]>([
     [
       'of another issuer',
       { metadata: { issuer: 'https://bank.example' } },
-      /another one, https:\/\/bank\.example/,
+      'auth-required',
+      'https://bank.example',
     ],
     [
       'about another resource',
       { resource: { resource: 'https://bank.example/mcp' } },
-      /about another server/,
+      'auth-required',
+      'https://bank.example/mcp',
     ],
     [
       'with an endpoint without https',
       { metadata: { token_endpoint: 'http://thief.example/token' } },
-      /http:\/\/thief\.example\/token, which is not protected by https/,
+      'auth-required',
+      'http://thief.example/token',
     ],
     [
       'with a sign-in page without https',
       { metadata: { authorization_endpoint: 'http://thief.example/authorize' } },
-      /not protected by https/,
+      'auth-required',
+      'http://thief.example/authorize',
     ],
     [
-      'with an address that is a script',
+      'with a script instead of an address',
       { metadata: { authorization_endpoint: 'javascript:alert(1)' } },
-      /cannot be parsed|could not be renewed/,
+      'connection-lost',
+      'authorization_endpoint',
     ],
     [
       'of an authorization server without https',
       { resource: { authorization_servers: ['http://thief.example'] } },
-      /not protected by https/,
+      'auth-required',
+      'http://thief.example',
     ],
     [
       'that is enormous',
       {
         instead: replying(METADATA, 200, { 'content-type': 'application/json' }, `"${'x'.repeat(400_000)}"`),
       },
-      /more than 262144 bytes/,
+      'auth-required',
+      '262144',
     ],
     [
-      'that is no JSON',
+      'that is not JSON',
       { instead: replying(METADATA, 200, { 'content-type': 'application/json' }, '<html>token-page</html>') },
-      /cannot be parsed|could not be renewed/,
+      'connection-lost',
+      'JSON',
     ],
     [
       'that redirects to another host',
       { instead: replying(RESOURCE, 302, { location: 'http://thief.example/metadata' }) },
-      /could not be renewed|failed/,
+      'connection-lost',
+      'port',
     ],
-  ])('%s ends the attempt, and no token is sent.', async (_, bent, message) => {
-    const { failure, sent } = await tempt(bent);
-    expect(failure.message).toMatch(message);
-    expect(sent).toBe(0);
+  ])('%s ends the attempt, and no token is sent', async (_, bent, code, part) => {
+    const { failure, tokenRequests } = await renewAt(bent);
+    expect(failure).toMatchObject({ code, message: expect.stringContaining(part) });
+    expect(tokenRequests).toBe(0);
   });
 
-  it('of a token endpoint that redirects leaves the tokens where they are.', async () => {
-    const { failure, port } = await tempt({
+  it('with a token endpoint that redirects fails the renewal', async () => {
+    const { failure, port } = await renewAt({
       instead: replying('/token', 307, { location: 'https://thief.example/token' }),
     });
-    expect(failure.message).toMatch(/could not be renewed/);
+    expect(failure).toMatchObject({ code: 'connection-lost' });
     expect(port.to('POST /token').length).toBeGreaterThan(0);
   });
 
-  it('is asked for only where the server may point: an address without https is not asked.', async () => {
+  it('is not requested from an address without https', async () => {
     const port = await servers.start({
       instead: (seen, res) =>
         seen.path === '/mcp' &&
@@ -105,23 +115,23 @@ describe('metadata that cannot be trusted', () => {
     const { failure } = await bounded(events.when('connection.failed'));
     expect(failure).toMatchObject({
       code: 'auth-required',
-      message: expect.stringContaining('not protected by https'),
+      message: expect.stringContaining('http://thief.example'),
     });
   });
 });
 
 describe('a server that offers no sign-in', () => {
-  it('fails with a cause a person can act on.', async () => {
+  it('fails with a cause that a person can act on', async () => {
     const port = await servers.start({
       instead: (seen, res) => seen.path !== '/mcp' && res.writeHead(404).end('nothing here') !== undefined,
     });
     const { events } = troupes.start(port.url, { store: createMemoryTokenStore() });
     const { failure } = await bounded(events.when('connection.failed'));
     expect(failure).toMatchObject({ code: 'auth-required', phase: 'handshake', hint: expect.any(String) });
-    expect(failure.message).toMatch(/^The sign-in to port failed: /);
+    expect(failure.message).toContain('port');
   });
 
-  it('keeps its own Authorization header to itself: nothing is begun.', async () => {
+  it('gets its configured Authorization header, and no sign-in starts', async () => {
     const port = await servers.start();
     const { troupe, events } = troupes.start(
       port.url,
@@ -135,7 +145,7 @@ describe('a server that offers no sign-in', () => {
 });
 
 describe('a server that repeats the token it was given', () => {
-  it('sees it struck out of everything that is told.', async () => {
+  it('does not put it into events or status', async () => {
     const port = await servers.start({
       instead: (seen, res) => {
         if (seen.rpc.method !== 'initialize' || seen.headers.authorization === undefined) return false;

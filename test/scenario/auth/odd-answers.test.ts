@@ -18,7 +18,7 @@ const troupes = useSigningTroupes();
 const CLIENT = { clientId: 'harbor' };
 const ownerAt = ({ url }: AuthorizationServer, client = CLIENT.clientId) => ({ server: url, client });
 
-/** Answers requests to that path whose body has such a text. */
+/** Answers requests to a path whose body contains `part`. */
 const answering =
   (path: string, part: string, status: number, answer: string): NonNullable<Bent['instead']> =>
   (seen, res) =>
@@ -30,11 +30,11 @@ describe('a refresh token that is refused', () => {
   it.each<readonly [string, number, string]>([
     ['with HTTP 200', 200, '{"error":"bad_refresh_token","error_description":"It has ended."}'],
     ['with HTTP 200 and a common error', 200, '{"error":"invalid_grant"}'],
-    ['with an error of its own', 400, '{"error":"token_expired"}'],
+    ['with an unknown error', 400, '{"error":"token_expired"}'],
     ['with a token that is null', 400, '{"access_token":null,"error":"invalid_grant"}'],
-    ['with a token that is null and an error of its own', 400, '{"access_token":null,"error":"expired"}'],
+    ['with a token that is null and an unknown error', 400, '{"access_token":null,"error":"expired"}'],
     ['with HTTP 200 and an empty token', 200, '{"access_token":"","error":"invalid_grant"}'],
-  ])('%s leads to a person, as any other.', async (_, status, answer) => {
+  ])('%s leads to a sign-in, like any other', async (_, status, answer) => {
     const port = await servers.start({ instead: answering('/token', 'refresh_token', status, answer) });
     const tokens = port.issue();
     port.expireAll();
@@ -45,7 +45,7 @@ describe('a refresh token that is refused', () => {
     expect(port.grants()).toContain('authorization_code');
   });
 
-  it('is no reason to ask anybody where the authorization server is out of order.', async () => {
+  it('does not lead to a sign-in if the authorization server has an internal error', async () => {
     const answer = '{"error":"server_error"}';
     const port = await servers.start({ instead: answering('/token', 'refresh_token', 400, answer) });
     const tokens = port.issue();
@@ -58,7 +58,7 @@ describe('a refresh token that is refused', () => {
 });
 
 describe('an answer with tokens', () => {
-  it('may leave fields empty that it need not have.', async () => {
+  it('may have null in optional fields', async () => {
     const answer = {
       access_token: 'access-0',
       token_type: 'Bearer',
@@ -79,22 +79,21 @@ describe('an answer with tokens', () => {
   });
 
   it.each([['two\nlines'], ['таинство'], ['']])(
-    'that cannot be sent, such as %j, is not kept.',
+    'that cannot be sent, such as %j, is not stored',
     async (token) => {
       const answer = JSON.stringify({ access_token: token, token_type: 'Bearer' });
       const port = await servers.start({ instead: answering('/token', '', 200, answer) });
       const store = createMemoryTokenStore();
       const { asked, events } = troupes.start(port.url, { store, client: CLIENT });
       expect((await signInAt(await asked())).status).toBe(400);
-      const { message } = await bounded(events.when('diagnostic', ({ kind }) => kind === 'sign-in-failed'));
-      expect(message).toBe('The sign-in to port failed: the access token that was issued cannot be sent.');
+      await bounded(events.when('diagnostic', ({ kind }) => kind === 'sign-in-failed'));
       expect((await store.read(ownerAt(port)))?.tokens).toBeUndefined();
     },
   );
 });
 
 describe('a client that the authorization server has forgotten', () => {
-  it('is found out by the first answer, and the next sign-in registers anew.', async () => {
+  it('is discarded after the first answer, and the next sign-in registers again', async () => {
     const port = await servers.start({
       instead: answering('/token', 'client_id=client-gone', 401, '{"error":"invalid_client"}'),
     });
@@ -110,7 +109,7 @@ describe('a client that the authorization server has forgotten', () => {
     const { failure } = await bounded(events.when('connection.failed'));
     expect(failure).toMatchObject({
       code: 'auth-required',
-      message: 'The sign-in to port failed: invalid_client',
+      message: expect.stringContaining('invalid_client'),
     });
     void troupe
       .connection('port')!
@@ -124,23 +123,23 @@ describe('a client that the authorization server has forgotten', () => {
 describe('metadata', () => {
   it.each<readonly [string, Bent, RegExp]>([
     [
-      'without what has to be in it',
+      'without a required field',
       { metadata: { token_endpoint: undefined } },
-      /the OAuth metadata at http:\S+\/\.well-known\/oauth-authorization-server cannot be parsed \(token_endpoint\)\./,
+      /http:\S+\/\.well-known\/oauth-authorization-server\b.*token_endpoint/,
     ],
     [
-      'that is a page',
+      'that is a web page',
       { instead: answering('/.well-known/oauth-protected-resource/mcp', '', 200, '<!doctype html>') },
-      /the OAuth metadata at http:\S+\/oauth-protected-resource\/mcp cannot be parsed \(it is not JSON\)\./,
+      /http:\S+\/oauth-protected-resource\/mcp\b/,
     ],
-  ])('%s is named with its address.', async (_, bent, message) => {
+  ])('%s is reported with its address', async (_, bent, message) => {
     const port = await servers.start(bent);
     const { events } = troupes.start(port.url, { store: createMemoryTokenStore() });
     const { failure } = await bounded(events.when('connection.failed'));
     expect(failure).toMatchObject({ code: 'auth-required', message: expect.stringMatching(message) });
   });
 
-  it('may leave fields empty that it need not have.', async () => {
+  it('may have null in optional fields', async () => {
     const port = await servers.start({
       metadata: { scopes_supported: null },
       resource: { scopes_supported: null },
@@ -151,7 +150,7 @@ describe('metadata', () => {
   });
 
   it.each([['/.well-known/oauth-protected-resource/mcp'], ['http://'], [''], ['none']])(
-    'is found where the server says that it is at %j.',
+    'is found even if the server says that it is at %j',
     async (place) => {
       const port = await servers.start({
         instead: (seen, res) =>
@@ -167,7 +166,7 @@ describe('metadata', () => {
     },
   );
 
-  it('may name several authorization servers: the one that the client is for is used.', async () => {
+  it('may name several authorization servers, of which the issuer of the client is used', async () => {
     const port = await servers.start();
     port.bent.resource = { authorization_servers: ['https://login.example', port.origin] };
     const client = { ...CLIENT, issuer: port.origin };
@@ -177,16 +176,19 @@ describe('metadata', () => {
   });
 });
 
-describe('a kept sign-in that holds something else', () => {
+describe('a stored sign-in with wrong content', () => {
   it.each<readonly [string, unknown]>([
     ['no tokens', { tokens: null }],
-    ['tokens that are a text', { tokens: 'access' }],
+    ['a string instead of tokens', { tokens: 'access' }],
     ['a token of two lines', { tokens: { access_token: 'a\nb', token_type: 'Bearer' } }],
-    ['an end that is no time', { tokens: { access_token: 'a', token_type: 'Bearer' }, expiresAt: 'soon' }],
-    ['a client that is none', { client: {}, redirectUrl: 'http://127.0.0.1/callback' }],
-    ['a redirect that is no address', { client: { client_id: 'a' }, redirectUrl: 'nowhere' }],
-    ['a list', [1, 2]],
-  ])('such as %s, counts as none, and a person is asked.', async (_, kept) => {
+    [
+      'an expiry that is not a time',
+      { tokens: { access_token: 'a', token_type: 'Bearer' }, expiresAt: 'soon' },
+    ],
+    ['a client without an id', { client: {}, redirectUrl: 'http://127.0.0.1/callback' }],
+    ['a redirect that is not a URL', { client: { client_id: 'a' }, redirectUrl: 'nowhere' }],
+    ['an array', [1, 2]],
+  ])('such as %s is ignored, and the user signs in again', async (_, kept) => {
     const port = await servers.start();
     const memory = createMemoryTokenStore();
     let isFirst = true;
@@ -210,7 +212,7 @@ describe('a kept sign-in that holds something else', () => {
     [{ tokens: { refresh_token: null } }],
     [{ client: { issuer: 5 } }],
     [{ client: { client_secret: 5 } }],
-  ])('in one field, such as %j, is used without that field.', async (odd) => {
+  ])('in one field, such as %j, is used without that field', async (odd) => {
     const port = await servers.start();
     const kept = {
       tokens: { ...port.issue(), ...('tokens' in odd && odd.tokens) },

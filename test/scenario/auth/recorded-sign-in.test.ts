@@ -19,7 +19,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 }
 
 describe('a recorded sign-in', () => {
-  it('replays by the actors and by the fold; the log holds no token, code, state or URL of the sign-in.', async () => {
+  it('replays by the actors and by the fold, and the log holds no token, code, state or URL of the sign-in', async () => {
     const port = await servers.start();
     const store = createMemoryTokenStore();
     const log = new MemoryLog();

@@ -24,7 +24,7 @@ const isGone = async (url: string): Promise<boolean> =>
   );
 
 describe('signing in', () => {
-  it('registers, asks a person with PKCE and state, and goes on to ready.', async () => {
+  it('registers a client, asks the user with PKCE and state, and continues to ready', async () => {
     const port = await servers.start();
     const store = createMemoryTokenStore();
     const { troupe, events, asked, ready } = troupes.start(port.url, { store, clientName: 'Harbor' });
@@ -66,7 +66,7 @@ describe('signing in', () => {
     expect(await isGone(url.searchParams.get('redirect_uri') ?? '')).toBe(true);
   });
 
-  it('asks once for five connections to the same server, and all of them go on.', async () => {
+  it('asks once for five connections to the same server, and all of them continue', async () => {
     const port = await servers.start();
     const names = ['a', 'b', 'c', 'd', 'e'];
     const { events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() }, { names });
@@ -79,20 +79,23 @@ describe('signing in', () => {
     expect(events.of('connection.authRequired').filter(({ url }) => url !== undefined)).toHaveLength(5);
   });
 
-  it('refuses an answer whose state is wrong, in the browser and by hand, and waits on.', async () => {
+  it('refuses an answer with a wrong state, from the browser or from finishAuth, and keeps waiting', async () => {
     const port = await servers.start();
     const { troupe, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
     const right = new URL(await agree(await asked()));
     const wrong = new URL(right);
-    wrong.searchParams.set('state', 'somebody-elses');
+    wrong.searchParams.set('state', 'another-state');
     expect(await visit(wrong.href)).toMatchObject({
       status: 400,
-      text: expect.stringContaining('No sign-in is waiting'),
+      text: expect.not.stringContaining('You are signed in'),
     });
     wrong.searchParams.delete('state');
     expect((await visit(wrong.href)).status).toBe(400);
     const connection = troupe.connection('port')!;
-    await expect(connection.finishAuth(wrong.href)).rejects.toThrow(/state is wrong/);
+    await expect(connection.finishAuth(wrong.href)).rejects.toMatchObject({
+      code: 'AUTH_REQUIRED',
+      message: expect.stringContaining('state'),
+    });
     await expect(connection.finishAuth('code-unknown')).rejects.toThrow(AuthRequiredError);
     expect(connection.status.substate).toBe('authorizing.signingIn');
     expect(port.grants()).toEqual(['authorization_code']);
@@ -100,9 +103,9 @@ describe('signing in', () => {
     await ready();
   });
 
-  it('hears nobody before there is a question: whoever knows the address can neither answer nor refuse.', async () => {
-    let goOn = (): void => {};
-    const held = new Promise<void>((resolve) => (goOn = resolve));
+  it('ignores callbacks before the user is asked: knowing the address is not enough to answer or refuse', async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
     const isDiscovery = ({ path }: { readonly path: string }) => path.includes('oauth-authorization-server');
     const port: AuthorizationServer = await servers.start({
       instead: (seen, res) => {
@@ -135,17 +138,17 @@ describe('signing in', () => {
     ]) {
       expect(await visit(`${callback}${query}`)).toMatchObject({
         status: 400,
-        text: expect.stringContaining('No sign-in is waiting'),
+        text: expect.not.stringContaining('You are signed in'),
       });
     }
-    goOn();
+    release();
     await signInAt(await asked());
     await ready();
     expect(troupe.status[0]).toMatchObject({ state: 'ready', error: null });
     expect(events.of('diagnostic').filter(({ kind }) => kind === 'sign-in-failed')).toEqual([]);
   });
 
-  it('tells the browser that it worked, also where the store is faster to say so.', async () => {
+  it('shows its success in the browser even if the connection is ready first', async () => {
     const port = await servers.start();
     const memory = createMemoryTokenStore();
     const turns = { end: Promise.resolve() };
@@ -166,20 +169,20 @@ describe('signing in', () => {
     });
   });
 
-  it('uses a code once, however often the browser loads the address.', async () => {
-    let goOn = (): void => {};
-    const port = await servers.start({ hold: new Promise<void>((resolve) => (goOn = resolve)) });
+  it('uses a code once, however often the browser loads the address', async () => {
+    let release = (): void => {};
+    const port = await servers.start({ hold: new Promise<void>((resolve) => (release = resolve)) });
     const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
     const back = await agree(await asked());
     const pages = [visit(back), visit(back), visit(back)];
     await bounded(port.server.arrived(({ path }) => path === '/token'));
-    goOn();
+    release();
     for (const { status } of await Promise.all(pages)) expect(status).toBe(200);
     await ready();
     expect(port.grants()).toEqual(['authorization_code']);
   });
 
-  it('takes the code from a host without a browser.', async () => {
+  it('accepts the code from a host without a browser', async () => {
     const port = await servers.start();
     const asked: AuthorizationRequest[] = [];
     const { ready } = troupes.start(port.url, {
@@ -197,7 +200,7 @@ describe('signing in', () => {
     );
   });
 
-  it('takes a bare code by finishAuth, which resolves when the connection is ready.', async () => {
+  it('accepts a bare code by finishAuth, which resolves when the connection is ready', async () => {
     const port = await servers.start();
     const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore() });
     const back = new URL(await agree(await asked()));
@@ -207,7 +210,7 @@ describe('signing in', () => {
     await expect(connection.finishAuth('again')).rejects.toThrow(NotReadyError);
   });
 
-  it('takes the address of an application, and checks its state as well.', async () => {
+  it('accepts the redirect address of an application, and checks its state as well', async () => {
     const port = await servers.start();
     const { troupe, asked } = troupes.start(port.url, {
       store: createMemoryTokenStore(),
@@ -215,14 +218,17 @@ describe('signing in', () => {
     });
     const right = await agree(await asked());
     const connection = troupe.connection('port')!;
-    const wrong = right.replace(/state=[^&]*/, 'state=somebody-elses');
-    await expect(connection.finishAuth(wrong)).rejects.toThrow(/state is wrong/);
+    const wrong = right.replace(/state=[^&]*/, 'state=another-state');
+    await expect(connection.finishAuth(wrong)).rejects.toMatchObject({
+      code: 'AUTH_REQUIRED',
+      message: expect.stringContaining('state'),
+    });
     expect(port.grants()).toEqual([]);
     await connection.finishAuth(right, { signal: within() });
     expect(connection.state).toBe('ready');
   });
 
-  it('takes an answer as a person pastes it.', async () => {
+  it('accepts an answer with the white space of a paste', async () => {
     const port = await servers.start();
     const redirectUrl = 'https://host.example/back';
     const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore(), redirectUrl });
@@ -231,17 +237,18 @@ describe('signing in', () => {
     expect(troupe.connection('port')!.state).toBe('ready');
   });
 
-  it.each([[undefined], [null], [''], [42]])('says that %j is no answer.', async (answer) => {
+  it.each([[undefined], [null], [''], [42]])('rejects %j as an answer without a code', async (answer) => {
     const port = await servers.start();
     const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore() });
     await asked();
-    await expect(troupe.connection('port')!.finishAuth(answer as never)).rejects.toThrow(
-      /^The sign-in to port failed: the answer holds no code\.$/,
-    );
+    await expect(troupe.connection('port')!.finishAuth(answer as never)).rejects.toMatchObject({
+      code: 'AUTH_REQUIRED',
+      message: expect.stringContaining('code'),
+    });
     expect(port.grants()).toEqual([]);
   });
 
-  it('says whose fault it is where the host cannot ask.', async () => {
+  it('blames the host if its onAuthorizationUrl throws', async () => {
     const port = await servers.start();
     const { events } = troupes.start(port.url, {
       store: createMemoryTokenStore(),
@@ -250,36 +257,36 @@ describe('signing in', () => {
       },
     });
     const { failure } = await bounded(events.when('connection.failed'));
-    expect(failure.message).toBe(
-      "The sign-in to port failed: 'onAuthorizationUrl' threw: The window is gone.",
-    );
+    expect(failure).toMatchObject({
+      code: 'auth-required',
+      message: expect.stringMatching(/'onAuthorizationUrl'.*The window is gone\./),
+    });
   });
 
-  it('asks nobody at another authorization server than the one the client is for.', async () => {
+  it('asks nobody at an authorization server other than the one the client is for', async () => {
     const port = await servers.start();
     const client = { clientId: 'harbor', clientSecret: 'hush-hush', issuer: 'https://login.example' };
     const { events } = troupes.start(port.url, { store: createMemoryTokenStore(), client });
     const { failure } = await bounded(events.when('connection.failed'));
-    expect(failure.message).toBe(
-      `${port.url} requires a sign-in at ${port.origin}/, but the client is for https://login.example/.`,
-    );
+    expect(failure).toMatchObject({
+      code: 'auth-required',
+      message: expect.stringContaining('https://login.example/'),
+    });
     expect(events.of('connection.authRequired').filter(({ url }) => url !== undefined)).toEqual([]);
     expect(port.to('POST /register')).toEqual([]);
   });
 
-  it('takes no answer before anybody is asked, says so, and waits on.', async () => {
+  it('rejects an answer before the user is asked, and keeps waiting', async () => {
     const port = await servers.start({ instead: ({ path }) => path.includes('oauth-authorization-server') });
     const { troupe, events } = troupes.start(port.url, { store: createMemoryTokenStore() });
     await bounded(events.when('connection.state', ({ substate }) => substate === 'authorizing.signingIn'));
     const answer = troupe.connection('port')!.finishAuth('code', { signal: within() });
     await expect(answer).rejects.toThrow(NotReadyError);
-    await expect(answer).rejects.toThrow(
-      /^No sign-in to 'port' is pending: wait for 'connection\.authRequired' with a 'url'\.$/,
-    );
+    await expect(answer).rejects.toThrow('connection.authRequired');
     expect(troupe.status[0]).toMatchObject({ substate: 'authorizing.signingIn', authUrl: null });
   });
 
-  it('fails with what the person said, and asks again when it is retried.', async () => {
+  it('fails with the error of the callback, and asks again on retry', async () => {
     const port = await servers.start();
     const { troupe, events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
     const url = new URL(await asked());
@@ -290,7 +297,7 @@ describe('signing in', () => {
     const { failure } = await bounded(events.when('connection.failed'));
     expect(failure).toMatchObject({
       code: 'auth-required',
-      message: 'The sign-in was refused (access_denied).',
+      message: expect.stringContaining('access_denied'),
     });
     const again = events.next('connection.authRequired', (event) => event.url !== undefined);
     void troupe
@@ -302,7 +309,7 @@ describe('signing in', () => {
     expect(port.to('POST /register')).toHaveLength(1);
   });
 
-  it('leaves nothing behind when it is stopped while a person is asked.', async () => {
+  it('leaves nothing behind when it is stopped while the user is asked', async () => {
     const port = await servers.start();
     const { troupe, asked } = troupes.start(port.url, { store: createMemoryTokenStore() });
     const redirect = new URL(await asked()).searchParams.get('redirect_uri') ?? '';
@@ -313,7 +320,7 @@ describe('signing in', () => {
     expect(troupe.status[0]?.authUrl).toBeNull();
   });
 
-  it('signs in again at the redirect it is registered for, and registers anew where that is taken.', async () => {
+  it('reuses the redirect address it is registered for, and registers again if its port is in use', async () => {
     const port = await servers.start();
     const store = createMemoryTokenStore();
     const first = troupes.start(port.url, { store });
@@ -332,7 +339,7 @@ describe('signing in', () => {
     expect(port.to('POST /register')).toHaveLength(2);
   });
 
-  it('uses the metadata document of the client where the authorization server reads it.', async () => {
+  it('uses the metadata document of the client if the authorization server supports it', async () => {
     const port = await servers.start({ metadata: { client_id_metadata_document_supported: true } });
     const clientMetadataUrl = 'https://host.example/client.json';
     const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore(), clientMetadataUrl });
@@ -343,7 +350,7 @@ describe('signing in', () => {
     expect(port.to('POST /register')).toEqual([]);
   });
 
-  it('gives up on a server that refuses the tokens of one sign-in after the other.', async () => {
+  it('gives up on a server that refuses the tokens of several sign-ins in a row', async () => {
     const port = await servers.start({ refusesAll: true });
     const { events } = troupes.start(port.url, {
       store: createMemoryTokenStore(),
@@ -352,12 +359,12 @@ describe('signing in', () => {
     const { failure } = await bounded(events.when('connection.failed'));
     expect(failure).toMatchObject({
       code: 'auth-required',
-      message: expect.stringContaining('3 sign-ins'),
+      message: expect.stringContaining('3'),
     });
     expect(port.grants().filter((grant) => grant === 'authorization_code')).toHaveLength(3);
   });
 
-  it('lets a host bring its own provider, and its own state.', async () => {
+  it('accepts a provider of the host, with its own state', async () => {
     const port = await servers.start();
     let tokens: object | undefined;
     let client: object | undefined;
@@ -382,35 +389,27 @@ describe('signing in', () => {
     expect(tokens).toMatchObject({ access_token: expect.any(String), issuer: port.origin });
   });
 
-  it.each<readonly [string, () => unknown, RegExp]>([
-    [
-      'a promise',
-      () => Promise.reject(new Error('nobody hears of it')),
-      /^The 'auth' option gave a promise for 'port': it must give/,
-    ],
-    [
-      'half of one',
-      () => ({ tokens: () => undefined }),
-      /^What the 'auth' option gave for 'port' has no 'saveTokens'\.$/,
-    ],
-    ['a text', () => 'provider', /^What the 'auth' option gave for 'port' has no 'tokens'\.$/],
-  ])('says what is wrong where a host brings %s for a provider.', async (_, provider, message) => {
+  it.each<readonly [string, () => unknown, string]>([
+    ['a promise', () => Promise.reject(new Error('not observed')), 'promise'],
+    ['an incomplete object', () => ({ tokens: () => undefined }), "'saveTokens'"],
+    ['a string', () => 'provider', "'tokens'"],
+  ])('reports what is wrong if a host gives %s as the provider', async (_, provider, part) => {
     const port = await servers.start();
     const { events } = troupes.start(port.url, provider as never);
     const { failure } = await bounded(events.when('connection.failed'));
-    expect(failure).toMatchObject({ code: 'config-invalid', message: expect.stringMatching(message) });
+    expect(failure).toMatchObject({ code: 'config-invalid', message: expect.stringContaining(part) });
   });
 
-  it('says what the host itself threw.', async () => {
+  it('reports the error that the auth option of the host threw', async () => {
     const port = await servers.start();
     const { events } = troupes.start(port.url, () => {
       throw new Error('no such tenant');
     });
     const { failure } = await bounded(events.when('connection.failed'));
-    expect(failure.message).toBe("The 'auth' option threw for 'port': no such tenant");
+    expect(failure.message).toMatch(/'auth'.*'port'.*no such tenant/);
   });
 
-  it('takes null for nothing, as whoever parses what a storage does not have.', async () => {
+  it('treats null from a provider as missing', async () => {
     const port = await servers.start();
     const kept: Record<string, unknown> = { tokens: null, client: null };
     const { troupe, asked } = troupes.start(port.url, () => ({
@@ -431,7 +430,7 @@ describe('signing in', () => {
     await bounded(other.events.when('connection.authRequired'));
   });
 
-  it('is the same for the older transport.', async () => {
+  it('works with the SSE transport', async () => {
     let stream: ServerResponse | undefined;
     const port: AuthorizationServer = await servers.start({
       instead: ({ method, path, headers, rpc }, res) => {
@@ -461,7 +460,7 @@ describe('signing in', () => {
     expect(port.grants()).toEqual(['authorization_code']);
   });
 
-  it('waits for other headers where nobody is to sign in.', async () => {
+  it('waits for other headers if no provider is configured', async () => {
     const port = await servers.start();
     const { troupe, events } = troupes.start(port.url, undefined);
     await bounded(events.when('connection.authRequired'));

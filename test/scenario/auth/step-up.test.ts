@@ -16,8 +16,8 @@ const troupes = useSigningTroupes();
 
 const sail = (connection: Connection | undefined) => connection!.callTool('sail', {}, { signal: within() });
 
-describe('a tool that wants more scope', () => {
-  it('fails that call unsent, has a person agree to all scopes together, and works afterwards.', async () => {
+describe('a tool that requires more scope', () => {
+  it('fails that call unsent, asks the user to agree to all scopes together, and works afterwards', async () => {
     const port = await servers.start({ callScopes: ['sail'], resource: { scopes_supported: ['look'] } });
     const { troupe, events, asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
     const first = await asked();
@@ -32,13 +32,13 @@ describe('a tool that wants more scope', () => {
       substate: 'authorizing.signingIn',
       error: { http: { status: 403 } },
     });
-    const ready2 = events.next('connection.ready');
+    const readyAgain = events.next('connection.ready');
     await signInAt(url);
-    await bounded(ready2);
+    await bounded(readyAgain);
     expect(await sail(troupe.connection('port'))).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  it('asks once for the same scope: a server that grants it and refuses all the same is told as refusing.', async () => {
+  it('asks once for the same scope, and reports the refusal if the server still refuses the granted token', async () => {
     const port = await servers.start({ callScopes: ['sail'], grantedScope: 'look' });
     const { troupe, events } = troupes.start(port.url, {
       store: createMemoryTokenStore(),
@@ -53,7 +53,7 @@ describe('a tool that wants more scope', () => {
     expect(port.grants()).toEqual(['authorization_code', 'authorization_code']);
   });
 
-  it('lets the calls finish that are under way when another one wants more.', async () => {
+  it('lets the calls in flight finish when another one requires more', async () => {
     const gate = createGate();
     const port = await servers.start({
       callScopes: ['sail'],
@@ -80,7 +80,7 @@ describe('a tool that wants more scope', () => {
     await bounded(again);
   });
 
-  it('is given it without a person where the client needs none, and the call is repeated.', async () => {
+  it('gets it without the user if the client has its own credentials, and the call is repeated', async () => {
     const port = await servers.start({ callScopes: ['sail'], secrets: { robot: 'hush-hush' } });
     const { troupe, ready } = troupes.start(port.url, {
       store: createMemoryTokenStore(),

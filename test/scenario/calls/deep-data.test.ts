@@ -1,4 +1,4 @@
-/** What a server nests too deeply to be looked through for secrets is cut off, and costs nobody an outcome. */
+/** Data of a server that is nested too deeply to search for secrets is cut off, and calls keep their outcomes. */
 import { describe, expect, it } from 'vitest';
 import { JsonRpcError } from '../../../src/errors.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -26,18 +26,18 @@ describe('a server that nests a hundred thousand levels', () => {
     return { ...test, server, report: await test.troupe.start() };
   }
 
-  it('in the data of an error fails the call with it, and the end of the call is told', async () => {
+  it('in the data of an error fails the call with that error, and the call is finished', async () => {
     const { troupe, events } = await begin({ on: { 'tools/call': refuse(-5, 'no', nested(100_000)) } });
     const error: unknown = await troupe.callTool('mcp__a__echo').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(JsonRpcError);
     expect(error).toMatchObject({ rpcCode: -5 });
-    const told = JSON.stringify((error as JsonRpcError).data);
-    expect(told).toMatch(/^\{"a":\[.*nested too deeply/);
-    expect(told).not.toContain(SECRET);
+    const data = JSON.stringify((error as JsonRpcError).data);
+    expect(data).toMatch(/^\{"a":\[.*nested/);
+    expect(data).not.toContain(SECRET);
     expect(events.of('call.finished')).toMatchObject([{ outcome: 'server-error' }]);
   });
 
-  it('in what it says of itself is ready all the same', async () => {
+  it('in its capabilities is still ready', async () => {
     const { troupe, report } = await begin({
       capabilities: { tools: {}, experimental: nested(100_000) },
     });
@@ -52,7 +52,7 @@ describe('a notification that nests a hundred thousand levels', () => {
   const { make } = useTroupes();
 
   it.each([{ TOKEN: SECRET }, {}])(
-    'is told without what is too deep, and the next one too: env %j',
+    'is delivered without the levels that are too deep, and so is the next one: env %j',
     async (env) => {
       const server = new FakeServer(() => ({}), { on: { 'tools/call': () => text('fine') } });
       const { troupe, events } = make({ servers: { a: { command: server.command, env } } });

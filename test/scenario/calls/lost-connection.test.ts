@@ -38,11 +38,11 @@ describe('a call whose connection is lost', () => {
     const { error, events } = await callAndLose({ on: { 'tools/call': silent } });
     expect(error).toBeInstanceOf(OutcomeUnknownError);
     expect(error).toMatchObject({ server: 'a', failure: { code: 'process-exited', phase: 'session' } });
-    expect((error as Error).message).toContain('It exited with code 3.');
+    expect((error as Error).message).toContain(EXITED.message);
     expect(events.of('call.finished')).toMatchObject([{ outcome: 'outcome-unknown', generation: 1 }]);
   });
 
-  it('is settled before anybody is told of the loss', async () => {
+  it('is settled before the loss is published', async () => {
     const { order, clock } = await callAndLose({ on: { 'tools/call': silent } });
     await clock.advance(0);
     expect(order.indexOf('call.finished')).toBeGreaterThan(-1);
@@ -50,7 +50,7 @@ describe('a call whose connection is lost', () => {
     expect(order.indexOf('rejected')).toBeLessThan(order.indexOf('connection.lost'));
   });
 
-  it('is never sent again', async () => {
+  it('is never repeated if its tool is not marked as safe to repeat', async () => {
     const { server, clock, events } = await callAndLose({ on: { 'tools/call': silent } });
     await passTime(
       clock,
@@ -60,7 +60,7 @@ describe('a call whose connection is lost', () => {
     expect(server.peer.of('tools/call')).toHaveLength(1);
   });
 
-  it('before it could be written was not sent, and is safe to repeat', async () => {
+  it('before it was written was not sent, and is safe to repeat', async () => {
     let broken = false;
     const server = new FakeServer(() => ({
       send: async () => {
@@ -72,12 +72,12 @@ describe('a call whose connection is lost', () => {
     broken = true;
     const call = passTime(clock, troupe.callTool(NAME, {}, { timeoutMs: 200 }));
     await expect(call).rejects.toBeInstanceOf(NotReadyError);
-    await expect(call).rejects.toThrow(/^'echo' was not sent: .*: The pipe is closed\.$/);
+    await expect(call).rejects.toThrow('The pipe is closed.');
     expect(events.of('call.finished')).toMatchObject([{ outcome: 'not-sent' }, { outcome: 'not-sent' }]);
     broken = false;
   });
 
-  it('on its own, while the session goes on, leaves the others alone', async () => {
+  it('alone, while the session continues, does not affect other calls', async () => {
     const gate = createGate();
     const server = new FakeServer(() => ({}), {
       on: { 'tools/call': ({ arguments: args }) => gate.promise.then(() => text(JSON.stringify(args))) },
@@ -95,37 +95,26 @@ describe('a call whose connection is lost', () => {
   });
 
   it.each([
-    [
-      'http-status',
-      503,
-      "'echo' (request 2) got HTTP 503 instead of an answer, so whether it was done is unknown: http://a/ refused.",
-    ],
-    [
-      'http-not-mcp',
-      200,
-      "The answer to 'echo' (request 2) could not be read, so whether it was done is unknown: http://a/ refused.",
-    ],
-  ] as const)(
-    'only seemingly, as the server replied (%s %i), says what that was',
-    async (code, status, message) => {
-      const server = new FakeServer(() => ({}), { on: { 'tools/call': silent } });
-      const { troupe, events } = makeOne(server);
-      await troupe.start();
-      const call = troupe.callTool(NAME);
-      call.catch(() => {});
-      const { id } = await server.peer.whenReceived('tools/call');
-      server.transport.simulateLost(id ?? '', { code, message: 'http://a/ refused.', http: { status } });
-      await expect(call).rejects.toMatchObject({
-        code: 'OUTCOME_UNKNOWN',
-        message,
-        failure: { code, http: { status } },
-      });
-      expect(events.of('connection.lost')).toEqual([]);
-      expect(server.peer.of('tools/call')).toHaveLength(1);
-    },
-  );
+    ['http-status', 503],
+    ['http-not-mcp', 200],
+  ] as const)('although the server replied (%s %i) reports the reply', async (code, status) => {
+    const server = new FakeServer(() => ({}), { on: { 'tools/call': silent } });
+    const { troupe, events } = makeOne(server);
+    await troupe.start();
+    const call = troupe.callTool(NAME);
+    call.catch(() => {});
+    const { id } = await server.peer.whenReceived('tools/call');
+    server.transport.simulateLost(id ?? '', { code, message: 'http://a/ refused.', http: { status } });
+    await expect(call).rejects.toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+      message: expect.stringContaining('http://a/') as string,
+      failure: { code, http: { status } },
+    });
+    expect(events.of('connection.lost')).toEqual([]);
+    expect(server.peer.of('tools/call')).toHaveLength(1);
+  });
 
-  it('repeated by its caller at once waits for the new session', async () => {
+  it('and that its caller repeats at once waits for the new session', async () => {
     const server = new FakeServer(() => ({}), { on: { 'tools/call': silent } });
     const { troupe, clock } = makeOne(server);
     await troupe.start();
@@ -137,7 +126,7 @@ describe('a call whose connection is lost', () => {
     expect(server.transports).toHaveLength(2);
   });
 
-  it('made in the very moment of the loss waits as well', async () => {
+  it('in the moment it is made waits for the new session as well', async () => {
     const server = new FakeServer();
     const { troupe, clock } = makeOne(server);
     await troupe.start();
@@ -153,7 +142,7 @@ describe('a call that has to wait', () => {
   useCrashWatch();
   const { make: makeOne } = useOneFake({ startGateMs: 1_000 });
 
-  it('for the first session is sent when that is ready', async () => {
+  it('for the first session is sent when that session is ready', async () => {
     const gate = createGate();
     const server = new FakeServer(() => ({ start: () => gate.promise }));
     const { troupe, events } = makeOne(server);
@@ -165,7 +154,7 @@ describe('a call that has to wait', () => {
     expect(events.of('call.started')).toHaveLength(1);
   });
 
-  it('for a reconnect is sent when that is over', async () => {
+  it('for a reconnect is sent when the connection is ready again', async () => {
     const server = new FakeServer();
     const test = makeOne(server);
     await test.troupe.start();
@@ -186,7 +175,7 @@ describe('a call that has to wait', () => {
     expect(server.peer.of('tools/call')).toMatchObject([{ session: 2 }]);
   });
 
-  it('wakes a server that was idle, and may do so any number of times', async () => {
+  it('starts a server that was stopped as idle, any number of times', async () => {
     const server = new FakeServer();
     const test = makeOne(server, { idleStopMs: 5_000 });
     await test.troupe.start();
@@ -199,7 +188,7 @@ describe('a call that has to wait', () => {
     }
   });
 
-  it('brings a server back that is just going to rest', async () => {
+  it('restarts a server that is just being stopped as idle', async () => {
     const closing = createGate();
     const server = new FakeServer((session) => (session === 1 ? { close: () => closing.promise } : {}));
     const test = makeOne(server, { idleStopMs: 5_000 });
@@ -212,19 +201,19 @@ describe('a call that has to wait', () => {
     expect(server.peer.of('tools/call')).toMatchObject([{ session: 2 }]);
   });
 
-  it('gives up after its own limit, and was not sent', async () => {
+  it('is rejected as not sent after its own limit', async () => {
     const server = new FakeServer(() => ({}), { on: { initialize: silent } });
     const { troupe, clock, events } = makeOne(server);
     await passTime(clock, troupe.start());
     const call = troupe.connection('a')?.callTool('echo', {}, { timeoutMs: 3_000 });
     call?.catch(() => {});
     await clock.advance(3_000);
-    await expect(call).rejects.toThrow("'echo' was not sent: it did not become ready within 3000 ms");
+    await expect(call).rejects.toThrow('3000 ms');
     await expect(call).rejects.toBeInstanceOf(NotReadyError);
     expect(events.of('call.started')).toEqual([]);
   });
 
-  it('says what kept the server from being ready', async () => {
+  it('says what kept the server from becoming ready', async () => {
     const refused = new TransportError({
       code: 'address-refused',
       message: '127.0.0.1:1 cannot be reached.',
@@ -241,20 +230,18 @@ describe('a call that has to wait', () => {
     const call = troupe.connection('a')?.callTool('echo', {}, { timeoutMs: 100 });
     call?.catch(() => {});
     await clock.advance(100);
-    await expect(call).rejects.toThrow(
-      "'echo' was not sent: it did not become ready within 100 ms: 127.0.0.1:1 cannot be reached.",
-    );
+    await expect(call).rejects.toThrow(/100 ms.*127\.0\.0\.1:1/);
     await expect(call).rejects.toMatchObject({ cause: { failure: { code: 'address-refused' } } });
   });
 
-  it('gives up by its signal, with the reason as cause', async () => {
+  it('is aborted by its signal, with the reason as the cause', async () => {
     const server = new FakeServer(() => ({}), { on: { initialize: silent } });
     const { troupe, clock } = makeOne(server);
     await passTime(clock, troupe.start());
     const controller = new AbortController();
     const call = troupe.connection('a')?.callTool('echo', {}, { signal: controller.signal });
-    controller.abort('no patience');
-    await expect(call).rejects.toMatchObject({ code: 'CALL_ABORTED', cause: 'no patience' });
+    controller.abort('user left');
+    await expect(call).rejects.toMatchObject({ code: 'CALL_ABORTED', cause: 'user left' });
     const before = clock.pending.length;
     await expect(
       troupe.connection('a')?.callTool('echo', {}, { signal: controller.signal }),
@@ -262,7 +249,7 @@ describe('a call that has to wait', () => {
     expect(clock.pending).toHaveLength(before);
   });
 
-  it('is told why where the server gives up meanwhile', async () => {
+  it('is rejected with the cause if the server gives up meanwhile', async () => {
     const server = new FakeServer(() => ({ start: () => Promise.reject(new TransportError(EXITED)) }));
     const { troupe, clock } = makeOne(server);
     await passTime(clock, troupe.start());
@@ -270,6 +257,6 @@ describe('a call that has to wait', () => {
     call?.catch(() => {});
     await clock.advance(120_000);
     await expect(call).rejects.toMatchObject({ code: 'NOT_READY', cause: { code: 'LAUNCH_FAILED' } });
-    await expect(call).rejects.toThrow('It exited with code 3.');
+    await expect(call).rejects.toThrow(EXITED.message);
   });
 });

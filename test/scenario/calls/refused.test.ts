@@ -1,4 +1,4 @@
-/** A remote server that takes no connections any more: a call that never reached it was not sent, whatever ends the session. */
+/** A remote server that no longer accepts connections: a call that never reached it was not sent, however the session ends. */
 import { expect, it } from 'vitest';
 import { NotReadyError } from '../../../src/errors.js';
 import { createTroupe } from '../../../src/runtime/troupe.js';
@@ -16,9 +16,9 @@ const handle = mcp({
   request: (seen, res) => answer(res, seen, seen.rpc.method === 'tools/list' ? TOOLS : text('done')),
 });
 
-it('is repeated until there is no attempt left, and then rejected as not sent.', async () => {
+it('a call that cannot reach its server is repeated until no attempt is left, and then rejected as not sent', async () => {
   const server = await startServer((seen, res) => {
-    // A pooled connection would be reset instead: nobody knows whether the server read the call.
+    // A pooled connection would be reset instead, and then it is unknown whether the server read the call.
     res.setHeader('connection', 'close');
     handle(seen, res);
   });

@@ -25,7 +25,7 @@ const EXPIRED = { code: 'session-expired', message: 'HTTP 404' } as const;
 const annotated = (annotations: ToolAnnotations): readonly Tool[] => [tool('echo', { annotations })];
 const READ_ONLY = annotated({ readOnlyHint: true });
 
-/** Answers calls over every session but the first. */
+/** Answers calls in every session but the first. */
 const silentAtFirst = (tools: readonly Tool[]): Script => ({
   tools,
   on: { 'tools/call': (_, { session }) => (session === 1 ? silent({}, {} as never) : text('done')) },
@@ -56,7 +56,7 @@ function useCallInFlight() {
   return { make, inFlight };
 }
 
-describe('a call in flight of a connection that is lost', () => {
+describe('a call in flight whose connection is lost', () => {
   useLeakCheck();
   useCrashWatch();
   const { make, inFlight } = useCallInFlight();
@@ -64,7 +64,7 @@ describe('a call in flight of a connection that is lost', () => {
   it.each([
     ['read-only', { readOnlyHint: true }],
     ['idempotent', { readOnlyHint: false, destructiveHint: true, idempotentHint: true }],
-  ])('is sent once more where the tool is %s', async (_, annotations) => {
+  ])('is repeated once if the tool is %s', async (_, annotations) => {
     const { server, call, clock } = await inFlight(silentAtFirst(annotated(annotations)));
     server.transport.simulateEnd(EXITED);
     await expect(passTime(clock, call)).resolves.toEqual(text('done'));
@@ -76,7 +76,7 @@ describe('a call in flight of a connection that is lost', () => {
     );
   });
 
-  it('is told as two sendings, of which the second names the first', async () => {
+  it('is published as two calls, of which the second names the first', async () => {
     const { server, call, clock, events } = await inFlight(silentAtFirst(READ_ONLY));
     await clock.advance(250);
     server.transport.simulateEnd(EXITED);
@@ -92,10 +92,16 @@ describe('a call in flight of a connection that is lost', () => {
   });
 
   it.each([
-    ['says nothing of it', {}],
-    ['is none of both', { readOnlyHint: false, idempotentHint: false, destructiveHint: false }],
-    ['says so in another way', { readOnlyHint: 'yes', idempotentHint: 1 } as unknown as ToolAnnotations],
-  ])('is never sent again where the tool %s', async (_, annotations) => {
+    ['has no annotations', {}],
+    [
+      'is neither read-only nor idempotent',
+      { readOnlyHint: false, idempotentHint: false, destructiveHint: false },
+    ],
+    [
+      'has annotations of the wrong type',
+      { readOnlyHint: 'yes', idempotentHint: 1 } as unknown as ToolAnnotations,
+    ],
+  ])('is never repeated if the tool %s', async (_, annotations) => {
     const { server, call, clock } = await inFlight(silentAtFirst(annotated(annotations)));
     server.transport.simulateEnd(EXITED);
     await expect(call).rejects.toBeInstanceOf(OutcomeUnknownError);
@@ -103,16 +109,16 @@ describe('a call in flight of a connection that is lost', () => {
     expect(server.peer.of('tools/call')).toHaveLength(1);
   });
 
-  it('is not sent again where the tool is read-only no more after the recovery', async () => {
+  it('is not repeated if the tool is no longer read-only after the recovery', async () => {
     const { server, call, clock } = await inFlight(silentAtFirst(READ_ONLY));
     server.peer.script = { tools: annotated({ readOnlyHint: false }) };
     server.transport.simulateEnd(EXITED);
-    await expect(passTime(clock, call)).rejects.toThrow('It exited with code 3.');
+    await expect(passTime(clock, call)).rejects.toThrow(EXITED.message);
     await expect(call).rejects.toBeInstanceOf(OutcomeUnknownError);
     expect(server.peer.of('tools/call')).toHaveLength(1);
   });
 
-  it('is sent once more whatever the tool is where nothing of it was written', async () => {
+  it('is repeated for any tool if nothing of it was written', async () => {
     const server = new FakeServer((session) => ({
       send: async () => {
         if (session === 1 && isExpired) throw new TransportError(EXPIRED);
@@ -132,7 +138,7 @@ describe('a call in flight of a connection that is lost', () => {
     expect(events.of('connection.ready').map(({ generation }) => generation)).toEqual([1, 2]);
   });
 
-  it('is not sent again where the repetition is lost as well', async () => {
+  it('is not repeated again if the repetition is lost as well', async () => {
     const { server, call, clock, events } = await inFlight({
       tools: READ_ONLY,
       on: { 'tools/call': silent },
@@ -150,7 +156,7 @@ describe('a call in flight of a connection that is lost', () => {
     ]);
   });
 
-  it('still has an unknown outcome where the repetition could not be sent', async () => {
+  it('still has an unknown outcome if the repetition could not be sent', async () => {
     let sends = 0;
     const server = new FakeServer(
       (session) => ({
@@ -172,7 +178,7 @@ describe('a call in flight of a connection that is lost', () => {
     await clock.advance(0);
   });
 
-  it('is answered over the next session where the connection was restarted', async () => {
+  it('is answered in the next session if the connection was restarted', async () => {
     const { call, clock, troupe, server } = await inFlight(silentAtFirst(READ_ONLY));
     const restarting = troupe.connection('a')?.restart();
     await expect(passTime(clock, call)).resolves.toEqual(text('done'));
@@ -180,7 +186,7 @@ describe('a call in flight of a connection that is lost', () => {
     expect(server.peer.of('tools/call').map(({ session }) => session)).toEqual([1, 2]);
   });
 
-  it('leaves no timer and no listener behind, however often it was lost', async () => {
+  it('leaves no timer or listener behind after a repetition', async () => {
     const { signal } = new AbortController();
     const { server, call, clock } = await inFlight(silentAtFirst(READ_ONLY), {
       signal,
@@ -194,7 +200,7 @@ describe('a call in flight of a connection that is lost', () => {
     expect(clock.pending.filter((ms) => ms === 60_000)).toHaveLength(1); // the session is not stable yet
   });
 
-  it('may be one of hundreds: all of them are answered over the next session', async () => {
+  it('can be one of hundreds, which are all answered in the next session', async () => {
     const { server, clock, troupe } = await inFlight(silentAtFirst(READ_ONLY));
     const calls = Array.from({ length: 300 }, (_, n) => troupe.callTool(NAME, { n }));
     await server.peer.whenReceived('tools/call', 301);
@@ -210,13 +216,13 @@ describe('retryCalls', () => {
   const { inFlight } = useCallInFlight();
 
   it.each<[string, Partial<Record<'troupe' | 'entry' | 'call', RetryCalls>>, number]>([
-    ['is safe by default', {}, 2],
-    ['may be never for all servers', { troupe: 'never' }, 1],
-    ['may be never for one server', { entry: 'never' }, 1],
-    ['may be never for one call', { call: 'never' }, 1],
-    ['of an entry wins over the one of the troupe', { troupe: 'never', entry: 'safe' }, 2],
-    ['of a call wins over the one of the entry', { entry: 'never', call: 'safe' }, 2],
-  ])('%s', async (_, { troupe, entry, call: own }, sendings) => {
+    ["is 'safe' by default", {}, 2],
+    ["can be 'never' for all servers", { troupe: 'never' }, 1],
+    ["can be 'never' for one server", { entry: 'never' }, 1],
+    ["can be 'never' for one call", { call: 'never' }, 1],
+    ['of an entry takes precedence over that of the troupe', { troupe: 'never', entry: 'safe' }, 2],
+    ['of a call takes precedence over that of the entry', { entry: 'never', call: 'safe' }, 2],
+  ])('%s', async (_, { troupe, entry, call: own }, times) => {
     const { server, call, clock } = await inFlight(
       silentAtFirst(READ_ONLY),
       own === undefined ? {} : { retryCalls: own },
@@ -225,9 +231,9 @@ describe('retryCalls', () => {
     );
     server.transport.simulateEnd(EXITED);
     const settling = passTime(clock, call);
-    if (sendings === 2) await expect(settling).resolves.toEqual(text('done'));
+    if (times === 2) await expect(settling).resolves.toEqual(text('done'));
     else await expect(settling).rejects.toBeInstanceOf(OutcomeUnknownError);
-    expect(server.peer.of('tools/call')).toHaveLength(sendings);
+    expect(server.peer.of('tools/call')).toHaveLength(times);
   });
 });
 
@@ -236,7 +242,7 @@ describe('a call that waits for the recovery of its connection', () => {
   useCrashWatch();
   const { make, inFlight } = useCallInFlight();
 
-  const beingLost = async (options: CallOptions = {}): Promise<InFlight> => {
+  const whileReconnecting = async (options: CallOptions = {}): Promise<InFlight> => {
     const test = await inFlight({ tools: READ_ONLY, on: { 'tools/call': silent } }, options);
     await test.clock.advance(4_000);
     test.server.peer.script = { ...test.server.peer.script, beforeConnect: never };
@@ -245,18 +251,21 @@ describe('a call that waits for the recovery of its connection', () => {
     return test;
   };
 
-  it('has as long for that as for an answer, and then says that it was not repeated', async () => {
-    const { call, clock, events } = await beingLost({ timeoutMs: 5_000 });
+  it('has its idle limit for the recovery, and then reports that it was not repeated', async () => {
+    const { call, clock, events } = await whileReconnecting({ timeoutMs: 5_000 });
     await clock.advance(4_999);
     await expect(Promise.race([call, Promise.resolve('still waiting')])).resolves.toBe('still waiting');
     await clock.advance(1);
     await expect(call).rejects.toBeInstanceOf(OutcomeUnknownError);
-    await expect(call).rejects.toThrow(/exited with code 3.*5000 ms/);
+    await expect(call).rejects.toMatchObject({
+      failure: { code: 'process-exited' },
+      message: expect.stringContaining('5000 ms') as string,
+    });
     expect(events.of('call.started')).toHaveLength(1);
   });
 
-  it('has as long again for the answer of the next session', async () => {
-    const { call, clock, server } = await beingLost({ timeoutMs: 5_000 });
+  it('has its idle limit again for the answer in the next session', async () => {
+    const { call, clock, server } = await whileReconnecting({ timeoutMs: 5_000 });
     const pass = (ms: number): Promise<void> => new Promise((resolve) => clock.setTimeout(resolve, ms));
     server.peer.script = {
       tools: READ_ONLY,
@@ -266,16 +275,16 @@ describe('a call that waits for the recovery of its connection', () => {
     await expect(passTime(clock, call)).resolves.toEqual(text('done'));
   });
 
-  it('is given up by its signal at once', async () => {
+  it('is aborted at once by its signal', async () => {
     const controller = new AbortController();
-    const { call } = await beingLost({ signal: controller.signal });
-    controller.abort('no patience');
+    const { call } = await whileReconnecting({ signal: controller.signal });
+    controller.abort('user left');
     await expect(call).rejects.toBeInstanceOf(CallAbortedError);
-    await expect(call).rejects.toMatchObject({ cause: 'no patience' });
+    await expect(call).rejects.toMatchObject({ cause: 'user left' });
   });
 
   it('is settled when its troupe closes', async () => {
-    const { call, clock, troupe } = await beingLost();
+    const { call, clock, troupe } = await whileReconnecting();
     await Promise.all([
       passTime(clock, troupe.close()),
       expect(call).rejects.toBeInstanceOf(OutcomeUnknownError),
@@ -283,14 +292,17 @@ describe('a call that waits for the recovery of its connection', () => {
   });
 
   it('is settled when its server is stopped', async () => {
-    const { call, clock, troupe } = await beingLost();
+    const { call, clock, troupe } = await whileReconnecting();
     await passTime(clock, troupe.connection('a')?.stop() ?? never());
-    await expect(call).rejects.toThrow("It was not repeated: 'a' is stopped.");
+    await expect(call).rejects.toMatchObject({
+      code: 'OUTCOME_UNKNOWN',
+      message: expect.stringContaining("'a' is stopped") as string,
+    });
   });
 
   const giveUp = { policy: { maxAttempts: 1 } };
 
-  it('is told what both failures were where the connection gives up and it may have been done', async () => {
+  it('reports both failures if the connection gives up and the call may have been done', async () => {
     const { server, call, clock } = await inFlight(
       { tools: READ_ONLY, on: { 'tools/call': silent } },
       {},
@@ -302,10 +314,9 @@ describe('a call that waits for the recovery of its connection', () => {
       failure: { code: 'process-exited' },
       cause: { failure: EXITED },
     });
-    await expect(call).rejects.toThrow(/whether it was done is unknown: .* It was not repeated: .*/);
   });
 
-  it('was not sent, with the cause, where the connection gives up and nothing was written', async () => {
+  it('was not sent, with the cause, if the connection gives up and nothing was written', async () => {
     let isExpired = false;
     const server = new FakeServer(() => ({
       send: async () => {
@@ -322,7 +333,7 @@ describe('a call that waits for the recovery of its connection', () => {
     server.transport.simulateEnd(EXITED);
     await expect(passTime(clock, call)).rejects.toBeInstanceOf(NotReadyError);
     await expect(call).rejects.toMatchObject({ cause: { code: 'CONNECTION_LOST', failure: EXITED } });
-    await expect(call).rejects.toThrow("'echo' was not sent: It exited with code 3.");
+    await expect(call).rejects.toThrow(EXITED.message);
   });
 });
 
@@ -330,10 +341,10 @@ describe('a call that is over', () => {
   useLeakCheck();
   useCrashWatch();
   const { inFlight } = useCallInFlight();
-  const forEver: Script = { tools: READ_ONLY, on: { 'tools/call': silent } };
+  const unanswered: Script = { tools: READ_ONLY, on: { 'tools/call': silent } };
 
-  it('because it timed out is not repeated, though its connection is lost then', async () => {
-    const { server, call, clock } = await inFlight(forEver, { timeoutMs: 1_000 });
+  it('because it timed out is not repeated when its connection is lost later', async () => {
+    const { server, call, clock } = await inFlight(unanswered, { timeoutMs: 1_000 });
     await clock.advance(1_000);
     server.transport.simulateEnd(EXITED);
     await expect(call).rejects.toBeInstanceOf(CallTimeoutError);
@@ -341,9 +352,9 @@ describe('a call that is over', () => {
     expect(server.peer.of('tools/call')).toHaveLength(1);
   });
 
-  it('because it was aborted is not repeated, though its connection is lost in the same moment', async () => {
+  it('because it was aborted is not repeated when its connection is lost in the same moment', async () => {
     const controller = new AbortController();
-    const { server, call, clock } = await inFlight(forEver, { signal: controller.signal });
+    const { server, call, clock } = await inFlight(unanswered, { signal: controller.signal });
     controller.abort();
     server.transport.simulateEnd(EXITED);
     await expect(call).rejects.toBeInstanceOf(CallAbortedError);
@@ -357,7 +368,7 @@ describe('totalTimeoutMs', () => {
   useCrashWatch();
   const { make, inFlight } = useCallInFlight();
 
-  it('ends a call that makes progress for ever, and the server is told', async () => {
+  it('ends a call that always makes progress, and cancels it at the server', async () => {
     const { server, call, clock, events } = await inFlight(
       { on: { 'tools/call': silent } },
       { timeoutMs: 1_000, totalTimeoutMs: 3_000 },
@@ -377,7 +388,7 @@ describe('totalTimeoutMs', () => {
     expect(events.of('call.finished')).toMatchObject([{ outcome: 'timed-out', durationMs: 3_000 }]);
   });
 
-  it('counts the wait for a session, and says that nothing was sent', async () => {
+  it('includes the wait for a session, and reports that nothing was sent', async () => {
     const server = new FakeServer(() => ({ start: never }));
     const { troupe, clock } = make({ startGateMs: 1_000, servers: { a: fake(server) } });
     await passTime(clock, troupe.start());
@@ -385,10 +396,10 @@ describe('totalTimeoutMs', () => {
     call?.catch(() => {});
     await clock.advance(2_000);
     await expect(call).rejects.toBeInstanceOf(NotReadyError);
-    await expect(call).rejects.toThrow("'echo' was not sent: it did not become ready within 2000 ms");
+    await expect(call).rejects.toThrow('2000 ms');
   });
 
-  it('holds over a repetition', async () => {
+  it('includes a repetition', async () => {
     const { server, call, clock } = await inFlight(
       { tools: READ_ONLY, on: { 'tools/call': silent } },
       { totalTimeoutMs: 4_000 },
@@ -402,7 +413,7 @@ describe('totalTimeoutMs', () => {
     expect(server.peer.of('notifications/cancelled')).toMatchObject([{ session: 2 }]);
   });
 
-  it('lets a call be where it is not given', async () => {
+  it('is unlimited by default', async () => {
     const gate = createGate();
     const { call, clock } = await inFlight(
       { on: { 'tools/call': () => gate.promise.then(() => text('at last')) } },

@@ -1,4 +1,4 @@
-/** HTTP 404 to a session (MCP 2025-11-25, "Session Management"): the message was not handled, and a new session may be. */
+/** HTTP 404 for a session (MCP 2025-11-25, "Session Management"): the message was not handled, and a new session may start. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -7,12 +7,12 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { text } from '../../support/scripted-server.js';
 import { answer, startServer, type Seen, type TestServer } from '../../support/http-server.js';
 
-/** A server that forgets its sessions when it is told to, and never answers a call of `hold`. */
+/** A server that can forget its sessions, and never answers a call of `hold`. */
 interface Forgetful extends TestServer {
-  /** The present sessions are not known any more. */
+  /** Forgets the present sessions. */
   forget(): void;
-  /** Sessions that were begun. */
-  begun(): Seen[];
+  /** The `initialize` requests of all sessions. */
+  initializations(): Seen[];
 }
 
 describe('an HTTP session that has expired', () => {
@@ -51,7 +51,7 @@ describe('an HTTP session that has expired', () => {
     closing.push(() => server.close());
     return Object.assign(server, {
       forget: () => void (known = sessions + 1),
-      begun: () => server.seen.filter(({ rpc }) => rpc.method === 'initialize'),
+      initializations: () => server.seen.filter(({ rpc }) => rpc.method === 'initialize'),
     });
   };
 
@@ -62,27 +62,30 @@ describe('an HTTP session that has expired', () => {
     return troupe;
   };
 
-  it('is begun anew once, without the old id, and a call of any tool is answered', async () => {
+  it('is replaced once, without the old id, and a call of any tool is answered', async () => {
     const server = await forgetful();
     const troupe = await connect(server);
     const events = recordEvents(troupe.events$);
     server.forget();
     await expect(troupe.callTool('mcp__a__echo')).resolves.toEqual(text('done'));
-    expect(server.begun().map(({ headers }) => headers['mcp-session-id'])).toEqual([undefined, undefined]);
+    expect(server.initializations().map(({ headers }) => headers['mcp-session-id'])).toEqual([
+      undefined,
+      undefined,
+    ]);
     expect(events.of('call.finished').map(({ outcome }) => outcome)).toEqual(['not-sent', 'answered']);
     expect(events.of('connection.lost')).toMatchObject([{ failure: { code: 'session-expired' } }]);
   });
 
-  it('is begun anew once for all the calls that learn it', async () => {
+  it('is replaced once for all calls that find it expired', async () => {
     const server = await forgetful();
     const troupe = await connect(server);
     server.forget();
     const calls = Array.from({ length: 20 }, () => troupe.callTool('mcp__a__echo'));
     await expect(Promise.all(calls)).resolves.toEqual(calls.map(() => text('done')));
-    expect(server.begun()).toHaveLength(2);
+    expect(server.initializations()).toHaveLength(2);
   });
 
-  it('is left by a call at once, though another one still waits for its reply there', async () => {
+  it('is left by a call at once, even if another call still waits for its answer there', async () => {
     const server = await forgetful();
     const troupe = await connect(server);
     const held = troupe.callTool('mcp__a__hold');
@@ -91,10 +94,10 @@ describe('an HTTP session that has expired', () => {
     server.forget();
     await expect(troupe.callTool('mcp__a__echo')).resolves.toEqual(text('done'));
     await expect(held).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
-    expect(server.begun()).toHaveLength(2);
+    expect(server.initializations()).toHaveLength(2);
   });
 
-  it('that expires again at once is told, and no third is begun for the same call', async () => {
+  it('that expires again at once is reported, and the same call starts no third session', async () => {
     const server = await forgetful();
     const troupe = await connect(server);
     const events = recordEvents(troupe.events$);
@@ -106,7 +109,7 @@ describe('an HTTP session that has expired', () => {
     expect(events.of('call.started').map(({ repeats }) => repeats)).toEqual([undefined, 1]);
   });
 
-  it('does not fail a refresh: the next session lists the tools', async () => {
+  it('does not fail a refresh, because the next session lists the tools', async () => {
     const server = await forgetful();
     const troupe = await connect(server);
     const connection = troupe.connection('a');
@@ -116,7 +119,7 @@ describe('an HTTP session that has expired', () => {
     await connection?.ready();
   });
 
-  it('does not fail a refresh either while a call still waits for its reply', async () => {
+  it('does not fail a refresh while a call still waits for its answer', async () => {
     const server = await forgetful();
     const troupe = await connect(server);
     const held = troupe.callTool('mcp__a__hold');

@@ -1,4 +1,4 @@
-/** What is known before any server has answered: the cached tools of earlier runs, and how long a start waits. */
+/** A start before any server has answered: the cached tools of earlier runs, and how long the start waits. */
 import { describe, expect, it, vi } from 'vitest';
 import { createMemoryCatalogStore, type CatalogStore } from '../../../src/catalog/cache-store.js';
 import type { CatalogTool } from '../../../src/catalog/registry.js';
@@ -21,7 +21,7 @@ const server = (...names: readonly string[]): FakeServer =>
 
 const names = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
 
-/** A troupe has run with these servers before, and left their lists in the store. */
+/** Runs a troupe with these servers once, and returns the store with their lists. */
 async function ranBefore(servers: Record<string, ServerConfig>): Promise<CatalogStore> {
   const cache = createMemoryCatalogStore();
   const { troupe } = make({ servers, cache });
@@ -30,7 +30,7 @@ async function ranBefore(servers: Record<string, ServerConfig>): Promise<Catalog
   return cache;
 }
 
-/** Every list of tools that observers were given from the beginning on. */
+/** Every list of tools that `tools$` has emitted, from the start on. */
 function lists({ troupe }: TestTroupe): string[][] {
   const seen: string[][] = [];
   troupe.tools$.subscribe((tools) =>
@@ -40,7 +40,7 @@ function lists({ troupe }: TestTroupe): string[][] {
 }
 
 describe('cached tools', () => {
-  it('of fifty silent programs can be seen before one of them is started, and the start waits for none.', async () => {
+  it('of fifty silent programs are listed before any of them is started, and the start does not wait for them', async () => {
     const fakes = Array.from({ length: 50 }, (_, index) => server(`tool-${index}`));
     const servers = Object.fromEntries(fakes.map((one, index) => [`s${index}`, fakeProgram(one)]));
     const cache = await ranBefore(servers);
@@ -49,16 +49,16 @@ describe('cached tools', () => {
       one.peer.script = { ...one.peer.script, on: { initialize: silent } };
     }
     const { troupe, clock } = make({ servers, cache });
-    const transportsAtFirstSight: number[] = [];
-    const connectionsAtFirstSight: number[] = [];
+    const transportsWhenListed: number[] = [];
+    const connectionsWhenListed: number[] = [];
     let connections = 0;
     troupe.events$.subscribe(({ type }) => {
       if (type === 'connection.added') connections += 1;
     });
     troupe.tools$.subscribe(({ length }) => {
       if (length !== 50) return;
-      transportsAtFirstSight.push(fakes.flatMap(({ transports }) => transports).length);
-      connectionsAtFirstSight.push(connections);
+      transportsWhenListed.push(fakes.flatMap(({ transports }) => transports).length);
+      connectionsWhenListed.push(connections);
     });
     const startedAt = clock.now();
     const starting = troupe.start();
@@ -66,14 +66,14 @@ describe('cached tools', () => {
     await clock.advance(250);
     const report = await starting;
     expect(clock.now() - startedAt).toBe(250);
-    expect(transportsAtFirstSight).toEqual([0]);
-    expect(connectionsAtFirstSight).toEqual([0]);
+    expect(transportsWhenListed).toEqual([0]);
+    expect(connectionsWhenListed).toEqual([0]);
     expect(report).toMatchObject({ ready: [], failed: [] });
     expect(report.pending).toHaveLength(50);
     expect(fakes.flatMap(({ peer }) => peer.of('tools/list')).length).toBe(50);
   });
 
-  it('are called by waiting for their connection.', async () => {
+  it('can be called, and the call waits for the connection', async () => {
     const one = server('read');
     const servers = { a: fakeProgram(one) };
     const cache = await ranBefore(servers);
@@ -88,7 +88,7 @@ describe('cached tools', () => {
     await expect(calling).resolves.toEqual({ content: [{ type: 'text', text: 'read {"path":"x"}' }] });
   });
 
-  it('that the server still has are told once, and then only that they are stale no more.', async () => {
+  it('that the server still lists are announced once, and then only lose their stale mark', async () => {
     const servers = { a: fakeProgram(server('one', 'two')) };
     const cache = await ranBefore(servers);
     const test = make({ servers, cache });
@@ -107,7 +107,7 @@ describe('cached tools', () => {
     );
   });
 
-  it('that the server has changed since are replaced by what it lists, and the next run knows.', async () => {
+  it('that the server has changed since are replaced by its new list, which the next run reads', async () => {
     const one = server('old', 'same');
     const servers = { a: fakeProgram(one) };
     const cache = await ranBefore(servers);
@@ -126,7 +126,7 @@ describe('cached tools', () => {
     expect(names(third.troupe.tools)).toEqual(['mcp__a__new', 'mcp__a__same']);
   });
 
-  it('stay, marked stale, where the server cannot be started any more.', async () => {
+  it('stay listed as stale if the server can no longer be started', async () => {
     const one = server('read');
     const entry = fakeProgram(one, { policy: { maxAttempts: 1 } });
     const cache = await ranBefore({ a: entry });
@@ -136,10 +136,13 @@ describe('cached tools', () => {
     const { troupe } = make({ servers: { a: entry }, cache });
     expect((await troupe.start()).failed).toMatchObject([{ server: 'a' }]);
     expect(troupe.tools).toMatchObject([{ name: 'mcp__a__read', stale: true }]);
-    await expect(troupe.callTool('mcp__a__read')).rejects.toThrow('It is not installed.');
+    await expect(troupe.callTool('mcp__a__read')).rejects.toMatchObject({
+      code: 'NOT_READY',
+      cause: { failure: { code: 'command-not-found' } },
+    });
   });
 
-  it('pass the filter of the entry as it is now, which is no reason to forget them.', async () => {
+  it('are filtered by the present settings of the entry, and a change of these settings does not discard them', async () => {
     const one = server('read', 'write');
     const cache = await ranBefore({ a: fakeProgram(one) });
     const settings: ServerSettings = { start: 'lazy', tools: { deny: ['write'] }, callTimeoutMs: 5 };
@@ -148,7 +151,7 @@ describe('cached tools', () => {
     expect(names(troupe.tools)).toEqual(['mcp__a__read']);
   });
 
-  it('belong to one name and one target: nobody else shows them.', async () => {
+  it('are shown only for the same name and the same target', async () => {
     const [one, other] = [server('read'), server('other')];
     const cache = await ranBefore({ a: fakeProgram(one) });
     one.peer.script = { on: { initialize: silent } };
@@ -167,7 +170,7 @@ describe('cached tools', () => {
     expect(names(troupe.tools)).toEqual(['mcp__a__other']);
   });
 
-  it('are kept for no server object of this process, which says nothing of its tools.', async () => {
+  it('are not stored for an in-process server, whose entry says nothing about its tools', async () => {
     const put = vi.fn(async () => {});
     const cache = { ...createMemoryCatalogStore(), put };
     const { troupe } = make({ servers: { a: fake(server('read')) }, cache });
@@ -176,7 +179,7 @@ describe('cached tools', () => {
     expect(put).not.toHaveBeenCalled();
   });
 
-  it('are neither kept nor looked for where the host wants none.', async () => {
+  it('are neither stored nor read if the host turned caching off', async () => {
     const one = server('read');
     const servers = { a: fakeProgram(one) };
     await ranBefore(servers);
@@ -186,10 +189,10 @@ describe('cached tools', () => {
     expect(troupe.tools).toEqual([]);
   });
 
-  it('that cannot be read cost a diagnostic and the wait for the server, nothing else.', async () => {
+  it('that cannot be read cost only a diagnostic and the wait for the server', async () => {
     const memory = createMemoryCatalogStore();
     const get = async (): Promise<never> => {
-      throw new Error('the file is garbled');
+      throw new Error('the file is corrupt');
     };
     const { troupe, events } = make({
       servers: { a: fakeProgram(server('read')) },
@@ -200,7 +203,7 @@ describe('cached tools', () => {
     expect(events.of('diagnostic')).toMatchObject([{ kind: 'cache-problem', server: 'a' }]);
   });
 
-  it('of a store that hangs do not hang the start, nor the close.', async () => {
+  it('in a store that never answers block neither the start nor the close', async () => {
     const cache: CatalogStore = { get: never, put: never, delete: never };
     const { troupe, clock } = make({ servers: { a: fakeProgram(server('read')) }, cache });
     const startedAt = clock.now();
@@ -209,7 +212,7 @@ describe('cached tools', () => {
     await passTime(clock, troupe.close());
   });
 
-  it('never hold a secret of the entry, also where the server repeats it.', async () => {
+  it('never contain a secret of the entry, even if the server repeats it', async () => {
     const cache = createMemoryCatalogStore();
     const put = vi.spyOn(cache, 'put');
     const secret = 'sk-9876543210';
@@ -243,7 +246,7 @@ describe('the start gate', () => {
     return make({ servers: { ...servers, unknown: fakeProgram(unknown) }, cache, ...options });
   }
 
-  it('waits for those without cached tools only, however long the others are silent.', async () => {
+  it('waits only for servers without cached tools, however long the others are silent', async () => {
     const gate = createGate();
     const { troupe, clock } = await mixed({
       on: { 'tools/list': () => gate.promise.then(() => ({ tools: [tool('late')] })) },
@@ -256,7 +259,7 @@ describe('the start gate', () => {
     await expect(starting).resolves.toMatchObject({ ready: ['unknown'], pending: [{ server: 'known' }] });
   });
 
-  it('does not wait for them longer than it may either.', async () => {
+  it('waits for them no longer than its limit', async () => {
     const { troupe, clock } = await mixed({ on: { initialize: silent } });
     const startedAt = clock.now();
     await expect(passTime(clock, troupe.start())).resolves.toMatchObject({ ready: [] });
@@ -264,7 +267,7 @@ describe('the start gate', () => {
     expect(clock.now() - startedAt).toBeLessThanOrEqual(11_000);
   });
 
-  it('is over as soon as all first attempts are, cached tools or not.', async () => {
+  it('opens as soon as all first attempts have ended, with or without cached tools', async () => {
     const servers = { a: fakeProgram(server('a')), b: fakeRemote(server('b')) };
     const cache = await ranBefore(servers);
     const { troupe, clock } = make({ servers, cache });
@@ -274,8 +277,8 @@ describe('the start gate', () => {
   });
 });
 
-describe('a server that comes later', () => {
-  it('shows its cached tools as soon as it is added, and after a reload that brings it.', async () => {
+describe('a server', () => {
+  it('shows its cached tools as soon as it is added, by a command or by a reload', async () => {
     const [added, brought] = [server('added'), server('brought')];
     const cache = await ranBefore({ added: fakeProgram(added), brought: fakeProgram(brought) });
     for (const { peer } of [added, brought]) peer.script = { on: { initialize: silent } };
@@ -288,7 +291,7 @@ describe('a server that comes later', () => {
     expect(names(troupe.tools)).toEqual(['mcp__added__added', 'mcp__brought__brought']);
   });
 
-  it('leaves what it listed for the next run.', async () => {
+  it('that is added later stores its list for the next run', async () => {
     const one = server('read');
     const cache = createMemoryCatalogStore();
     const { troupe } = make({ servers: {}, cache });
@@ -300,7 +303,7 @@ describe('a server that comes later', () => {
     expect(names(next.troupe.tools)).toEqual(['mcp__a__read']);
   });
 
-  it('and is stopped shows none, until it is started again.', async () => {
+  it('that is stopped shows no tools until it is started again', async () => {
     const servers = { a: fakeProgram(server('read')) };
     const cache = await ranBefore(servers);
     const { troupe, clock } = make({ servers, cache });
@@ -313,7 +316,7 @@ describe('a server that comes later', () => {
 });
 
 describe('a refused list', () => {
-  it('does not replace what was kept.', async () => {
+  it('does not replace the cached one', async () => {
     const one = server('read');
     const entry = fakeProgram(one, { policy: { maxAttempts: 1 } });
     const cache = await ranBefore({ a: entry });

@@ -13,21 +13,21 @@ describe('the first list', () => {
   useCrashWatch();
   const begin = useOneServer({ settings: { policy: { maxAttempts: 1 } } });
 
-  it('holds every page', async () => {
+  it('has the tools of every page', async () => {
     const pages: Tool[][] = [[tool('a'), tool('b')], [], [tool('c')]];
     const { troupe, events } = await begin({ pages });
     expect(troupe.tools.map((each) => each.tool)).toEqual(['a', 'b', 'c']);
     expect(events.of('connection.ready')).toMatchObject([{ toolCount: 3 }]);
   });
 
-  it('is empty where the server has no tools to list, and the server is ready all the same', async () => {
+  it('is empty if the server has no tools, and the server is still ready', async () => {
     const { troupe, events } = await begin({ capabilities: {}, on: { 'tools/list': refuse(-32601) } });
     expect(troupe.connection('a')?.state).toBe('ready');
     expect(troupe.tools).toEqual([]);
     expect(events.of('diagnostic')).toEqual([]);
   });
 
-  it('that goes in circles is told, and what was read is used', async () => {
+  it('is reported if it repeats its cursor, and the tools that were read are used', async () => {
     const { troupe, events } = await begin({
       on: { 'tools/list': ({ cursor }) => ({ tools: [tool(`t${String(cursor)}`)], nextCursor: 'again' }) },
     });
@@ -35,7 +35,7 @@ describe('the first list', () => {
     expect(events.of('diagnostic')).toMatchObject([{ kind: 'catalog-problem', server: 'a', generation: 1 }]);
   });
 
-  it('with a thousand bad tools is told in a few sentences', async () => {
+  it('reports a thousand bad tools in a few diagnostics', async () => {
     const bad = Array.from({ length: 1_000 }, (_, index) => ({
       ...tool(`t${index}`),
       inputSchema: 7 as never,
@@ -43,10 +43,10 @@ describe('the first list', () => {
     const { troupe, events } = await begin({ tools: [...bad, tool('good')] });
     expect(troupe.tools.map((each) => each.tool)).toEqual(['good']);
     expect(events.of('diagnostic').length).toBeLessThan(20);
-    expect(events.of('diagnostic').at(-1)?.message).toContain('990 more');
+    expect(events.of('diagnostic').at(-1)?.message).toContain('990');
   });
 
-  it('counts resources and prompts where they are declared, and what fails there is a diagnostic', async () => {
+  it('comes with the number of resources and prompts that the server declares, and a failure to read them is a diagnostic', async () => {
     const { troupe, events, clock } = await begin({
       capabilities: { tools: {}, resources: {}, prompts: {} },
       on: {
@@ -74,7 +74,7 @@ describe('a list that changes', () => {
   useCrashWatch();
   const begin = useOneServer({ settings: { policy: { maxAttempts: 1 } } });
 
-  it('is read again 300 ms after the server says so', async () => {
+  it('is read again 300 ms after the server announces the change', async () => {
     const { troupe, server, clock, events } = await begin();
     server.script = { tools: [tool('other')] };
     server.notify(CHANGED);
@@ -85,14 +85,14 @@ describe('a list that changes', () => {
     expect(troupe.tools.map((each) => each.tool)).toEqual(['other']);
   });
 
-  it('is read again also where the server did not declare that it would say so', async () => {
+  it('is read again even if the server did not declare that it announces changes', async () => {
     const { server, clock } = await begin({ capabilities: { tools: {} } });
     server.notify(CHANGED);
     await clock.advance(300);
     expect(server.of('tools/list')).toHaveLength(2);
   });
 
-  it('all the time is read at least every 2 s and not more often', async () => {
+  it('continuously is read every 2 s and not more often', async () => {
     const { server, clock } = await begin();
     for (let passed = 0; passed < 10_000; passed += 100) {
       server.notify(CHANGED);
@@ -104,7 +104,7 @@ describe('a list that changes', () => {
     expect(refreshes).toBeLessThanOrEqual(7);
   });
 
-  it('in one burst of a thousand is read once', async () => {
+  it('a thousand times in one burst is read once', async () => {
     const { server, clock } = await begin();
     for (let count = 0; count < 1_000; count += 1) server.notify(CHANGED);
     await clock.advance(5_000);
@@ -129,7 +129,7 @@ describe('a list that changes', () => {
     expect(server.of('tools/list')).toHaveLength(3);
   });
 
-  it('and cannot be read stays as it was, which is told, until the next change', async () => {
+  it('and cannot be read stays as it was, with a diagnostic, until the next change', async () => {
     const { troupe, server, clock, events } = await begin();
     server.script = { on: { 'tools/list': refuse(-32603, 'db down') } };
     server.notify(CHANGED);
@@ -159,7 +159,7 @@ describe('a list that changes', () => {
     expect(server.of('notifications/cancelled')).toHaveLength(1);
   });
 
-  it('is read at once by refresh, and once for all who ask meanwhile', async () => {
+  it('is read at once by refresh, and only once for simultaneous calls of refresh', async () => {
     const { troupe, server } = await begin();
     const connection = troupe.connection('a');
     await Promise.all([connection?.refresh(), connection?.refresh(), connection?.refresh()]);

@@ -1,4 +1,4 @@
-/** Resources, resource templates and prompts as a host sees them: complete, fresh, and gone when they are. */
+/** Resources, resource templates and prompts as a host sees them: complete, current, and removed with their server. */
 import { describe, expect, it } from 'vitest';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { createGate } from '../../support/gate.js';
@@ -17,7 +17,7 @@ describe('the lists of a server', () => {
   const begin = useOneLibrary();
   const { make } = useTroupes();
 
-  it('are there once the troupe is settled, with what the server says of each entry', async () => {
+  it('are complete once the troupe is settled, with every field of each entry', async () => {
     const { troupe, events } = await begin({
       templates: ['x://{id}'],
       on: {
@@ -83,7 +83,7 @@ describe('the lists of a server', () => {
     ]);
   });
 
-  it('hold every page, and what goes in circles is told and used as far as it was read', async () => {
+  it('have every page, and a list that repeats its cursor is reported and used as far as it was read', async () => {
     const page = (cursor: unknown): number => (cursor === undefined ? 0 : Number(cursor));
     const { troupe, events } = await begin({
       on: {
@@ -97,11 +97,11 @@ describe('the lists of a server', () => {
     expect(troupe.resources.map(({ uri }) => uri)).toEqual(['x:0', 'x:1', 'x:2', 'x:3', 'x:4']);
     expect(troupe.prompts).toHaveLength(2);
     expect(events.of('diagnostic')).toMatchObject([
-      { kind: 'catalog-problem', message: expect.stringContaining('same cursor twice') as unknown },
+      { kind: 'catalog-problem', message: expect.stringContaining('prompts/list') as unknown },
     ]);
   });
 
-  it('lose their bad entries, which is told, and keep the rest', async () => {
+  it('drop their bad entries, report them, and keep the rest', async () => {
     const { troupe, events } = await begin({
       on: {
         'resources/list': () => ({
@@ -113,7 +113,7 @@ describe('the lists of a server', () => {
     expect(events.of('diagnostic').map(({ kind }) => kind)).toEqual(Array(3).fill('catalog-problem'));
   });
 
-  it('are not asked for where the server does not declare them', async () => {
+  it('are not requested if the server does not declare them', async () => {
     const { troupe, server } = await begin({
       capabilities: { resources: undefined, prompts: undefined },
       resources: ['x:1'],
@@ -122,7 +122,7 @@ describe('the lists of a server', () => {
     expect(server.received.filter(({ method }) => /^(resources|prompts)\//.test(method))).toEqual([]);
   });
 
-  it('that one cannot be read cost nobody anything: neither the others nor the connection', async () => {
+  it('that cannot be read affect neither the other lists nor the connection', async () => {
     const { troupe, events, clock, server } = await begin({
       prompts: ['ask'],
       on: { 'resources/list': silent, 'resources/templates/list': refuse(-32603, 'db down') },
@@ -130,17 +130,15 @@ describe('the lists of a server', () => {
     expect(troupe.prompts).toHaveLength(1);
     expect(troupe.status).toMatchObject([{ state: 'ready', promptCount: 1, resourceCount: 0 }]);
     expect(events.of('diagnostic').map(({ message }) => message)).toEqual([
-      expect.stringContaining(
-        'resources/templates/list failed: The server answered resources/templates/list with error -32603',
-      ),
-      expect.stringContaining('resources/list failed: It took longer than 30000 ms'),
+      expect.stringMatching(/resources\/templates\/list.*-32603/),
+      expect.stringMatching(/resources\/list.*30000/),
     ]);
     expect(server.of('notifications/cancelled')).toHaveLength(1);
     await clock.advance(0);
     await expect(troupe.callTool('mcp__a__echo')).resolves.toBeDefined();
   });
 
-  it('of several servers are one list, in which each resource is found by its server', async () => {
+  it('are merged with those of other servers, and each resource is found by its server', async () => {
     const servers = Object.fromEntries(
       ['b', 'a'].map((name) => [
         name,
@@ -167,7 +165,7 @@ describe('a list that changes', () => {
   useCrashWatch();
   const begin = useOneLibrary();
 
-  it('is read again 300 ms after the server says so, and the others are not', async () => {
+  it('is read again 300 ms after the server announces the change, and the other lists are not', async () => {
     const { troupe, server, clock, events } = await begin({ prompts: ['one'], resources: ['x:1'] });
     const { resources } = troupe;
     server.script = library({ prompts: ['one', 'two'], resources: ['x:1'] });
@@ -190,7 +188,7 @@ describe('a list that changes', () => {
     expect(server.of('tools/list')).toHaveLength(1);
   });
 
-  it('is told to observers of the list once, and only where it is another one', async () => {
+  it('is emitted once to observers of the list, and only if it differs', async () => {
     const { troupe, server, clock } = await begin({ resources: ['x:1'] });
     const seen: number[] = [];
     troupe.resources$.subscribe((resources) => seen.push(resources.length));
@@ -203,7 +201,7 @@ describe('a list that changes', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('in a storm is read at most every two seconds, and a burst once', async () => {
+  it('a thousand times in a burst is read once, and continuously at most every two seconds', async () => {
     const { server, clock } = await begin();
     for (let count = 0; count < 1_000; count += 1) server.notify(RESOURCES);
     await clock.advance(5_000);
@@ -235,7 +233,7 @@ describe('a list that changes', () => {
     expect(server.of('prompts/list')).toHaveLength(3);
   });
 
-  it('and cannot be read stays as it was, which is told', async () => {
+  it('and cannot be read stays as it was, with a diagnostic', async () => {
     const { troupe, server, clock, events } = await begin({ prompts: ['one'] });
     server.script = library({ on: { 'prompts/list': refuse(-32603, 'db down') } });
     server.notify(PROMPTS);
@@ -254,12 +252,12 @@ describe('a list that changes', () => {
   });
 });
 
-describe('the lists of a server that is away', () => {
+describe('the lists of a server that lost its connection', () => {
   useLeakCheck();
   useCrashWatch();
   const begin = useOneLibrary();
 
-  it('stay as stale, and are the same objects again when it is back with the same ones', async () => {
+  it('are marked stale, and keep their names if it returns with the same lists', async () => {
     const test = await begin({ resources: ['x:1'], prompts: ['ask'] });
     const { troupe, clock, server, events } = test;
     const names = troupe.prompts.map(({ name }) => name);
@@ -277,7 +275,7 @@ describe('the lists of a server that is away', () => {
     expect(events.of('catalog.changed').filter(({ generation }) => generation === 2)).toEqual([]);
   });
 
-  it('lose what is no more there after the reconnect, which is told', async () => {
+  it('drop entries that are gone after the reconnect, and report it', async () => {
     const { troupe, clock, server, events } = await begin({ resources: ['x:1', 'x:2'] });
     server.script = library({ resources: ['x:2'] });
     await server.die();
@@ -289,7 +287,7 @@ describe('the lists of a server that is away', () => {
     expect(troupe.resources.map(({ uri }) => uri)).toEqual(['x:2']);
   });
 
-  it.each(['stop', 'remove'] as const)('are gone after a %s, which is told', async (how) => {
+  it.each(['stop', 'remove'] as const)('are removed after a %s, which is reported', async (how) => {
     const { troupe, clock, events } = await begin({
       resources: ['x:1'],
       templates: ['x:{y}'],
@@ -298,8 +296,8 @@ describe('the lists of a server that is away', () => {
     const ending = how === 'stop' ? troupe.connection('a')!.stop() : troupe.remove('a');
     await passTime(clock, ending);
     expect([troupe.resources, troupe.resourceTemplates, troupe.prompts]).toEqual([[], [], []]);
-    const told = events.of('catalog.changed').filter(({ removed }) => removed.length > 0);
-    expect(told.map(({ list, removed }) => [list, removed])).toEqual([
+    const removals = events.of('catalog.changed').filter(({ removed }) => removed.length > 0);
+    expect(removals.map(({ list, removed }) => [list, removed])).toEqual([
       [undefined, ['echo']],
       ['resources', ['x:1']],
       ['resourceTemplates', ['x:{y}']],

@@ -1,4 +1,4 @@
-/** What a call of a tool is told that is gone, whichever way it went; and what a change of one list costs the others. */
+/** The error of a call of a removed tool, for each way to remove one; and what a change of one list costs the others. */
 import { describe, expect, it } from 'vitest';
 import type { CatalogTool } from '../../../src/catalog/registry.js';
 import type { ServerConfig, ServerSettings } from '../../../src/config/entry/server-config.js';
@@ -25,15 +25,15 @@ async function begin(settings: ServerSettings = {}) {
   const test = make({ servers: { a: fakeProgram(one, settings) } });
   await test.troupe.start();
   const entry = (more: ServerSettings): Record<string, ServerConfig> => ({ a: fakeProgram(one, more) });
-  /** From here on the server lists these. */
+  /** From now on, the server lists these. */
   const lists = (...names: readonly string[]): void => {
     one.peer.script = { tools: names.map((name) => tool(name)) };
   };
   return { ...test, one, entry, lists };
 }
 
-describe('a call of a tool that went', () => {
-  it('with a change of the list says so, and when.', async () => {
+describe('a call of a removed tool', () => {
+  it('reports that the server changed its list, and when', async () => {
     const { troupe, clock, one, lists, events } = await begin();
     await clock.advance(5_000);
     lists('y');
@@ -44,50 +44,48 @@ describe('a call of a tool that went', () => {
     await clock.advance(3_600_000);
     const call = troupe.callTool(X);
     await expect(call).rejects.toMatchObject({ code: 'UNKNOWN_TOOL', tool: X, server: 'a', removedAt });
-    await expect(call).rejects.toThrow(
-      `The tool '${X}' went at ${new Date(removedAt).toISOString()}: 'a' has changed its list of tools.`,
-    );
+    await expect(call).rejects.toThrow(new Date(removedAt).toISOString());
     expect(one.peer.of('tools/call')).toEqual([]);
   });
 
-  it('with a lost session says so; the names of the others are the same.', async () => {
+  it('reports that the restarted server no longer lists it, and the other names stay the same', async () => {
     const { troupe, clock, one, lists } = await begin();
     lists('y');
     const back = whenEmits(troupe.tools$, (tools) => tools.length === 1 && tools[0]?.stale === false);
     one.transport.simulateEnd();
     await passTime(clock, back);
     expect(troupe.tools.map(({ name }) => name)).toEqual(['mcp__a__y']);
-    await expect(troupe.callTool(X)).rejects.toThrow("'a' was restarted and no longer lists it");
+    await expect(troupe.callTool(X)).rejects.toThrow('restarted');
     await troupe.callTool('mcp__a__y');
   });
 
-  it('with a stop says so, and works again after a start.', async () => {
+  it('reports that its server was stopped, and works again after a start', async () => {
     const { troupe, clock } = await begin();
     await passTime(clock, troupe.connection('a')!.stop());
-    await expect(troupe.callTool(X)).rejects.toThrow("'a' was stopped");
+    await expect(troupe.callTool(X)).rejects.toThrow('stopped');
     await troupe.connection('a')!.start();
     await expect(troupe.callTool(X)).resolves.toBeDefined();
   });
 
-  it('with its server says so.', async () => {
+  it('reports that its server was removed', async () => {
     const { troupe, clock } = await begin();
     await passTime(clock, troupe.remove('a'));
-    await expect(troupe.callTool(X)).rejects.toThrow("'a' was removed");
+    await expect(troupe.callTool(X)).rejects.toThrow('removed');
   });
 
-  it('with a reload says whether its server was removed, disabled, or hides it now.', async () => {
+  it('reports after a reload that the entry hides it, or that its server was disabled', async () => {
     const { troupe, clock, entry } = await begin();
     await troupe.reload(entry({ tools: { deny: ['x'] } }));
-    await expect(troupe.callTool(X)).rejects.toThrow("the entry of 'a' hides it");
+    await expect(troupe.callTool(X)).rejects.toThrow('hides');
     await troupe.reload(entry({}));
     await expect(troupe.callTool(X)).resolves.toBeDefined();
     await passTime(clock, troupe.reload(entry({ enabled: false })));
-    await expect(troupe.callTool(X)).rejects.toThrow("'a' was disabled");
+    await expect(troupe.callTool(X)).rejects.toThrow('disabled');
     await passTime(clock, troupe.reload({}));
-    await expect(troupe.callTool(X)).rejects.toThrow("'a' was disabled");
+    await expect(troupe.callTool(X)).rejects.toThrow('disabled');
   });
 
-  it('to another name names that.', async () => {
+  it('reports the new name if the tool was renamed', async () => {
     const { troupe } = await begin();
     await troupe.add('a__', fakeProgram(server('x')));
     await troupe.settled();
@@ -97,22 +95,26 @@ describe('a call of a tool that went', () => {
     const present = troupe.tools.find((one) => one.server === 'a_' && one.tool === '_x');
     expect(present?.name).toMatch(/^mcp__a____x_[0-9a-f]{8}$/);
     const moved = troupe.tools.find((one) => one.server === 'a__');
-    await expect(troupe.callTool('mcp__a____x')).rejects.toThrow(`it is called '${moved?.name}' now`);
+    await expect(troupe.callTool('mcp__a____x')).rejects.toThrow(`'${moved?.name}'`);
   });
 
-  it('tells nobody who may not see its server.', async () => {
+  it('reveals nothing to a view that cannot see its server', async () => {
     const { troupe, clock } = await begin();
     const sees = troupe.view({ servers: ['a'] });
     const others = [troupe.view({ servers: ['b'] }), troupe.view({ tools: ['mcp__a__y'] })];
     await passTime(clock, troupe.remove('a'));
-    await expect(sees.callTool(X)).rejects.toThrow("'a' was removed");
+    await expect(sees.callTool(X)).rejects.toThrow('removed');
     for (const other of others) {
-      await expect(other.callTool(X)).rejects.toThrow(`No tool called '${X}' is offered here.`);
+      await expect(other.callTool(X)).rejects.toMatchObject({
+        code: 'UNKNOWN_TOOL',
+        removedAt: undefined,
+        message: expect.not.stringContaining('removed') as string,
+      });
     }
     await expect(troupe.view({ tools: [] }).callTool(X)).rejects.toMatchObject({ removedAt: undefined });
   });
 
-  it('without anybody having looked at the list has the right time all the same.', async () => {
+  it('has the right time of removal even if nobody observed the list', async () => {
     const { troupe, clock, entry } = await begin();
     await clock.advance(1_000);
     const removedAt = clock.now();
@@ -122,8 +124,8 @@ describe('a call of a tool that went', () => {
   });
 });
 
-describe('a call that waits while its tool goes', () => {
-  it('with the next session is not sent.', async () => {
+describe('a call that waits while its tool is removed', () => {
+  it('by the next session is not sent', async () => {
     const { troupe, clock, one, lists, events } = await begin();
     const gate = createGate();
     one.beforeCreate = () => gate.promise;
@@ -141,7 +143,7 @@ describe('a call that waits while its tool goes', () => {
     expect(one.peer.of('tools/call').map(({ params }) => params['name'])).toEqual(['y']);
   });
 
-  it('behind a filter is not sent.', async () => {
+  it('by a filter is not sent', async () => {
     const { troupe, clock, one, entry, events } = await begin();
     const gate = createGate();
     one.beforeCreate = () => gate.promise;
@@ -156,11 +158,11 @@ describe('a call that waits while its tool goes', () => {
     await events.when('catalog.changed', ({ removed }) => removed.includes('x'));
     gate.open();
     await reloading;
-    await expect(call).rejects.toThrow("the entry of 'a' hides it");
+    await expect(call).rejects.toThrow('hides');
     expect(one.peer.of('tools/call')).toEqual([]);
   });
 
-  it('and was lost before it was sent is not sent again.', async () => {
+  it('is not repeated if it was sent before its session was lost', async () => {
     const { troupe, clock, one, lists } = await begin();
     one.peer.script = { ...one.peer.script, on: { 'tools/call': () => new Promise(() => {}) } };
     const call = troupe.callTool(X);
@@ -173,8 +175,8 @@ describe('a call that waits while its tool goes', () => {
   });
 });
 
-describe('ten thousand tools over a hundred servers', () => {
-  it('cost one refresh of one server where its list changes, and all the others are the same objects.', async () => {
+describe('ten thousand tools of a hundred servers', () => {
+  it('cost one refresh of one server when its list changes, and all other tools stay the same objects', async () => {
     const count = 100;
     const names = Array.from({ length: count }, (_, index) => `tool-${index}`);
     const servers = Array.from(

@@ -1,4 +1,4 @@
-/** A project's file that somebody else wrote, and what it gets before anybody trusted anything of it: nothing. */
+/** A project file that somebody else wrote gets nothing before the user trusts it. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -25,7 +25,7 @@ describe('a hostile project file', () => {
   let root: string;
   let web: Server;
   let origin: string;
-  /** Path and headers of every request that anybody made. */
+  /** Path and header of every request. */
   const requests: { readonly url: string | undefined; readonly token: unknown }[] = [];
 
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('a hostile project file', () => {
 
   const at = (name: string): string => join(root, name);
 
-  /** Variables of the host, and the names of those that somebody looked at. */
+  /** Variables of the host, and the names of those that were read. */
   function watchedEnv() {
     const seen = new Set<string>();
     const env = new Proxy<Record<string, string>>(SECRETS, {
@@ -67,7 +67,7 @@ describe('a hostile project file', () => {
         return Reflect.getOwnPropertyDescriptor(target, name);
       },
       ownKeys(target) {
-        seen.add('all of them');
+        seen.add('all');
         return Reflect.ownKeys(target);
       },
     });
@@ -90,7 +90,7 @@ describe('a hostile project file', () => {
     args: ['-e', `fs.writeFileSync(${JSON.stringify(at(name))}, '')`, '${SECRET}'],
   });
 
-  it('has nothing spawned, expanded or fetched before it is trusted, and all of that after.', async () => {
+  it('has nothing spawned, expanded or fetched before it is trusted, and all of that afterwards', async () => {
     const { env, seen } = watchedEnv();
     const headers = { 'X-Token': '${TOKEN}' };
     const { troupe, events } = await make(
@@ -113,10 +113,12 @@ describe('a hostile project file', () => {
     expect(seen()).toEqual([]);
     expect(requests).toEqual([]);
     expect([existsSync(at('ran')), existsSync(at('ran-lazily'))]).toEqual([false, false]);
-    await expect(troupe.connection('runs')?.callTool('anything')).rejects.toThrow('waits to be trusted');
+    await expect(troupe.connection('runs')?.callTool('anything')).rejects.toMatchObject({
+      code: 'NOT_READY',
+    });
     expect(seen()).toEqual([]);
 
-    // That it would have been noticed.
+    // Shows that the checks above would have noticed a leak.
     await expect(troupe.connection('http')?.trust()).rejects.toThrow();
     expect(requests[0]).toEqual({ url: '/http', token: 'secret-2' });
     expect(seen()).toContain('TOKEN');
@@ -126,7 +128,7 @@ describe('a hostile project file', () => {
     expect(JSON.stringify([events.all, troupe.status])).not.toMatch(/secret-[12]/);
   });
 
-  it('has nothing of it done where it is refused.', async () => {
+  it('has nothing spawned or expanded if it is refused', async () => {
     const { env, seen } = watchedEnv();
     const { troupe } = await make({ runs: writing('refused') }, { env });
     await troupe.start();
@@ -139,19 +141,19 @@ describe('a hostile project file', () => {
     expect([seen(), existsSync(at('refused'))]).toEqual([[], false]);
   });
 
-  it('may name a remote server that wants nothing of the host: that is reached unasked.', async () => {
+  it('can name a remote server that needs nothing from the host, which is reached without trust', async () => {
     const headers = { 'X-Token': '${MINE}' };
     const { troupe } = await make({
       plain: { type: 'http', url: `${origin}/plain`, env: { MINE: 'x' }, headers },
-      curious: { type: 'http', url: `${origin}/curious`, env: { MINE: '${TOKEN}' }, headers },
+      reading: { type: 'http', url: `${origin}/reading`, env: { MINE: '${TOKEN}' }, headers },
     });
     const { failed, pending } = await troupe.start();
     expect(failed).toMatchObject([{ server: 'plain', failure: { http: { status: 500 } } }]);
-    expect(pending.map(({ server }) => server)).toEqual(['curious']);
+    expect(pending.map(({ server }) => server)).toEqual(['reading']);
     expect(requests).toEqual([{ url: '/plain', token: 'x' }]);
   });
 
-  it('cannot slip a second header into a request, by what it writes or by the value of a variable.', async () => {
+  it('cannot add a second header to a request, by its text or by the value of a variable', async () => {
     const split = { 'X-Token': 'a\r\nX-Evil: 1' };
     const { troupe } = await make(
       {
@@ -170,7 +172,7 @@ describe('a hostile project file', () => {
     expect(requests).toEqual([]);
   });
 
-  it('tells whoever is asked everything that decides what would run, and no value of a variable.', async () => {
+  it('shows the user everything that decides what would run, and no value of a variable', async () => {
     const { troupe } = await make(
       {
         runs: {
@@ -196,7 +198,7 @@ describe('a hostile project file', () => {
     expect(JSON.stringify(trustRequest)).not.toMatch(/secret-[12]|evil/);
   });
 
-  it('cannot have an answer changed that its trusted entry refers to.', async () => {
+  it('cannot change an input that its trusted entry refers to', async () => {
     const fileWith = (program: string): string =>
       JSON.stringify({
         servers: { asks: { command: '${input:program}' } },
@@ -208,7 +210,7 @@ describe('a hostile project file', () => {
     await first.troupe.start();
     const asks = first.troupe.connection('asks');
     expect(asks?.status.trustRequest).toMatchObject({ inputs: { program: 'no-such-harmless-program' } });
-    await expect(asks?.trust()).rejects.toThrow('not found');
+    await expect(asks?.trust()).rejects.toMatchObject({ failure: { code: 'command-not-found' } });
 
     const second = await make({}, { trustStore });
     await writeFile(at('.mcp.json'), fileWith('no-such-evil-program'));
@@ -219,24 +221,21 @@ describe('a hostile project file', () => {
     });
   });
 
-  it('cannot put another entry under the hand of whoever trusts what was shown.', async () => {
+  it('cannot replace the entry while the user trusts the one that was shown', async () => {
     const { troupe } = await make({ runs: { command: 'no-such-harmless-program' } }, { env: SECRETS });
     await troupe.start();
     const runs = troupe.connection('runs');
     const hash = runs?.status.trustRequest?.hash ?? '';
     await writeFile(at('.mcp.json'), JSON.stringify({ mcpServers: { runs: writing('swapped') } }));
     await troupe.reload();
-    await expect(runs?.trust({ hash })).rejects.toMatchObject({
-      code: 'TRUST_REQUIRED',
-      message: "The entry of 'runs' has changed since it was shown: read its present 'trustRequest'.",
-    });
+    await expect(runs?.trust({ hash })).rejects.toMatchObject({ code: 'TRUST_REQUIRED', server: 'runs' });
     expect(runs?.status).toMatchObject({ substate: 'awaitingTrust' });
     expect(existsSync(at('swapped'))).toBe(false);
     await expect(runs?.trust({ hash: runs.status.trustRequest?.hash ?? '' })).rejects.toThrow();
     expect(existsSync(at('swapped'))).toBe(true);
   });
 
-  it('gets no answer of a person, not even one that was given for another of its servers.', async () => {
+  it('gets no answer of the user without trust, not even one that was given for another of its servers', async () => {
     const asked: unknown[] = [];
     const { troupe } = await make(
       {},
@@ -268,14 +267,14 @@ describe('a hostile project file', () => {
     expect(requests).toEqual([{ url: '/good', token: 'secret-2' }]);
   });
 
-  it('cannot escape into the text around a name.', async () => {
+  it('cannot put control characters into messages by the name of a server', async () => {
     const name = '\u001B[2J\u202Eevil\nserver';
     const { troupe, events } = await make({ [name]: { command: 'x' }, ['__proto__']: { command: 'x' } });
     const report = await troupe.start();
     expect(report.ready).toEqual([]);
-    const told = events.of('diagnostic').map(({ message }) => message);
-    expect(told).toContainEqual(expect.stringContaining("server '__proto__': the server needs another name"));
-    for (const message of told) expect(message).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
+    const messages = events.of('diagnostic').map(({ message }) => message);
+    expect(messages).toContainEqual(expect.stringContaining("'__proto__'"));
+    for (const message of messages) expect(message).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u);
     expect(serverCommand('trust', name)).not.toContain('evil');
   });
 });

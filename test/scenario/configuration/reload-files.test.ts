@@ -1,4 +1,4 @@
-/** Files that change while the troupe runs: read again on demand, or by themselves. */
+/** Files that change while the troupe runs: read again on demand, or because they are watched. */
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -42,13 +42,13 @@ async function started(options: TroupeOptions = {}) {
   const events = recordEvents(made.events$);
   await made.start();
   const names = (): string[] => made.status.map(({ server }) => server);
-  /** Resolves when that file was read again and something of it had changed. */
+  /** Resolves when the file was read again and something in it had changed. */
   const whenReloaded = () => events.next('diagnostic', ({ kind }) => kind === 'config-reloaded');
   return { troupe: made, events, names, whenReloaded };
 }
 
 describe('a file that is read again', () => {
-  it('is another set of servers, of which those that are the same keep their session.', async () => {
+  it('can name different servers, and unchanged ones keep their session', async () => {
     const [stays, changes, other] = [new FakeServer(), new FakeServer(), new FakeServer()];
     write({
       stays: fakeProgram(stays),
@@ -74,8 +74,8 @@ describe('a file that is read again', () => {
   it.each([
     ['half written', '{ "mcpServers": { "a": { "comm'],
     ['empty', ''],
-    ['gone', undefined],
-  ])('and is %s takes nothing away, which is told; whole again, it counts.', async (_, text) => {
+    ['deleted', undefined],
+  ])('and is %s removes no server and is reported, and counts again once it is valid', async (_, text) => {
     const server = new FakeServer();
     write({ a: fakeProgram(server) });
     const { troupe, events } = await started();
@@ -91,26 +91,26 @@ describe('a file that is read again', () => {
     expect(server.transports).toHaveLength(1);
   });
 
-  it('proposes what is used from then on for an answer that nobody gave.', async () => {
+  it('changes the default that is used for an input without an answer', async () => {
     const server = new FakeServer();
-    const proposing = (text?: string): void => {
+    const writeDefault = (text?: string): void => {
       const mcpServers = { a: { ...fakeProgram(server), args: ['${input:room}'] } };
       writeFileSync(file, JSON.stringify({ mcpServers, inputs: [{ id: 'room', default: text }] }));
     };
-    proposing();
+    writeDefault();
     const { troupe } = await started();
     expect(troupe.status).toMatchObject([{ state: 'failed', error: { code: 'variable-missing' } }]);
-    proposing('hall');
+    writeDefault('hall');
     await expect(troupe.reload()).resolves.toMatchObject({ changed: ['a'] });
     expect(troupe.status).toMatchObject([{ state: 'ready' }]);
-    proposing('attic');
+    writeDefault('attic');
     await expect(troupe.reload()).resolves.toMatchObject({ changed: ['a'] });
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 2 }]);
-    proposing('attic');
+    writeDefault('attic');
     await expect(troupe.reload()).resolves.toMatchObject({ unchanged: ['a'] });
   });
 
-  it('is the same one where the host has gone to another folder meanwhile, and so are the paths in it.', async () => {
+  it('is found again after the host changed its working directory, and so are the paths in it', async () => {
     const [server, named] = [new FakeServer(), new FakeServer()];
     write({ a: fakeProgram(server) });
     const before = process.cwd();
@@ -129,7 +129,7 @@ describe('a file that is read again', () => {
     expect([server.transports.length, named.transports.length]).toEqual([1, 1]);
   });
 
-  it('holds no server that another file takes over while it cannot be read.', async () => {
+  it('and is invalid keeps its server, even if another file names that server as well', async () => {
     const [server, other] = [new FakeServer(), new FakeServer()];
     const second = join(folder, 'second.json');
     write({ a: fakeProgram(server) });
@@ -146,7 +146,7 @@ describe('a file that is read again', () => {
 });
 
 describe('a watched file', () => {
-  it('is read again by itself when it is written, and when it is replaced.', async () => {
+  it('is read again when it is written, and when it is replaced', async () => {
     const server = new FakeServer();
     write({ a: fakeProgram(server) });
     const { whenReloaded, names } = await started({ watch: true });
@@ -162,7 +162,7 @@ describe('a watched file', () => {
     expect(server.transports).toHaveLength(1);
   });
 
-  it('is recorded, from its first change to the close, and replays.', async () => {
+  it('is recorded from its first change to the close, and replays', async () => {
     write({ a: fakeProgram(new FakeServer()) });
     const log = new MemoryLog();
     const { troupe, whenReloaded } = await started({ watch: true, record: log });
@@ -172,10 +172,10 @@ describe('a watched file', () => {
     await troupe.reload();
     await troupe.close();
     const { header, entries } = log.read();
-    const told = entries.flatMap((entry) =>
+    const received = entries.flatMap((entry) =>
       'event' in entry && entry.to === '$:configuration#1' ? [entry.event.type] : [],
     );
-    expect(new Set(told)).toEqual(
+    expect(new Set(received)).toEqual(
       new Set([
         'xstate.init',
         'files.changed',
@@ -185,7 +185,7 @@ describe('a watched file', () => {
         'configuration.close',
       ]),
     );
-    expect(told.at(-1)).toBe('configuration.close');
+    expect(received.at(-1)).toBe('configuration.close');
     const replayer = new Replayer(header);
     for (const entry of entries) replayer.take(entry);
     replayer.end();
@@ -193,7 +193,7 @@ describe('a watched file', () => {
     expect(replayer.fold.standing('$:configuration#1')).toMatchObject({ status: 'done', state: 'closed' });
   });
 
-  it('may come into being after the start.', async () => {
+  it('can be created after the start', async () => {
     const { whenReloaded, names } = await started({ watch: true, config: join(folder, 'x', 'servers.json') });
     const reloaded = whenReloaded();
     renameSync(made('x'), join(folder, 'x'));
@@ -201,7 +201,7 @@ describe('a watched file', () => {
     expect(names()).toEqual(['late']);
   });
 
-  it('is also one that could be discovered, once it is there.', async () => {
+  it('can be one that discovery finds once it exists', async () => {
     mkdirSync(join(folder, '.git'));
     const discover = { cwd: folder, user: false };
     const { whenReloaded, names } = await started({ watch: true, config: [], discover, trust: 'all' });
@@ -212,11 +212,11 @@ describe('a watched file', () => {
   });
 
   it.each([
-    ['where there was no project', [], '.mcp.json'],
-    ['in a folder of the project that was not there', ['.git'], '.vscode/mcp.json'],
-    ['nearer than the project there was', ['../.git'], '.mcp.json'],
-    ['between here and the project there was', ['../../.git'], '../.cursor/mcp.json'],
-  ])('is also one that appears %s.', async (_, folders, place) => {
+    ['without a project before', [], '.mcp.json'],
+    ['in a new folder of the project', ['.git'], '.vscode/mcp.json'],
+    ['nearer than the project before', ['../.git'], '.mcp.json'],
+    ['between the working directory and the project before', ['../../.git'], '../.cursor/mcp.json'],
+  ])('can be one that appears %s', async (_, folders, place) => {
     const work = join(folder, 'repo', 'packages', 'one');
     mkdirSync(work, { recursive: true });
     for (const each of folders) mkdirSync(join(work, each), { recursive: true });
@@ -229,13 +229,13 @@ describe('a watched file', () => {
     expect(names()).toEqual(['found']);
   });
 
-  it('that is half written takes nothing away; whole again, it counts.', async () => {
+  it('that is half written removes no server, and counts again once it is valid', async () => {
     const server = new FakeServer();
     write({ a: fakeProgram(server) });
     const { events, names } = await started({ watch: true });
-    const told = events.next('diagnostic', ({ kind }) => kind === 'config-problem');
+    const reported = events.next('diagnostic', ({ kind }) => kind === 'config-problem');
     writeFileSync(file, '{ "mcpServers": {');
-    await told;
+    await reported;
     expect(names()).toEqual(['a']);
     expect(server.transport.isOpen).toBe(true);
     const reloaded = events.next('diagnostic', ({ kind }) => kind === 'config-reloaded');
@@ -245,7 +245,7 @@ describe('a watched file', () => {
     expect(names()).toEqual(['b']);
   });
 
-  /** A folder with a file in it, beside the place where it is looked for. */
+  /** A folder with a file, beside the place that is watched. */
   function made(name: string): string {
     const path = mkdtempSync(join(folder, name));
     write({ late: fakeProgram(new FakeServer()) }, join(path, 'servers.json'));

@@ -1,4 +1,4 @@
-/** When a reload happens: beside a start, a close, another reload, and what is added and removed by hand. */
+/** The order of a reload and a start, a close, another reload, or a server that is added or removed meanwhile. */
 import { describe, expect, it } from 'vitest';
 import { NotReadyError } from '../../../src/errors.js';
 import type { ServerConfig } from '../../../src/config/entry/server-config.js';
@@ -18,16 +18,15 @@ const OFF: ServerConfig = { command: 'off', enabled: false };
 const mute = (): ScriptedServer => new ScriptedServer({ on: { initialize: silent } });
 
 describe('a reload', () => {
-  it('before the start is refused: there is nothing to compare with.', async () => {
+  it('before the start is rejected, because there is nothing to compare with', async () => {
     const server = new ScriptedServer();
     const { troupe } = make({ servers: {} });
     await expect(troupe.reload({ a: inProcess(server) })).rejects.toBeInstanceOf(NotReadyError);
-    await expect(troupe.reload()).rejects.toThrow('start()');
     await expect(troupe.start()).resolves.toMatchObject({ ready: [] });
     expect(server.sessions).toBe(0);
   });
 
-  it('during the start waits for that.', async () => {
+  it('during the start waits for the start', async () => {
     const gate = createGate();
     const [a, b] = [new ScriptedServer({ beforeConnect: () => gate.promise }), new ScriptedServer()];
     const { troupe } = make({ servers: { a: inProcess(a) } });
@@ -39,14 +38,14 @@ describe('a reload', () => {
     expect([a.isConnected, b.isConnected]).toEqual([false, true]);
   });
 
-  it('after the close is refused.', async () => {
+  it('after the close is rejected', async () => {
     const { troupe } = make({ servers: {} });
     await troupe.start();
     await troupe.close();
     await expect(troupe.reload()).rejects.toBeInstanceOf(NotReadyError);
   });
 
-  it('that the close comes upon starts nothing any more.', async () => {
+  it('that the close interrupts starts no server', async () => {
     const server = new ScriptedServer();
     const { troupe } = make({ servers: {} });
     await troupe.start();
@@ -58,7 +57,7 @@ describe('a reload', () => {
     expect(troupe.status).toEqual([]);
   });
 
-  it('that the close comes upon while its servers start leaves nothing behind.', async () => {
+  it('that the close interrupts while its servers start leaves nothing behind', async () => {
     const server = mute();
     const { troupe, clock } = make({ servers: {} });
     await troupe.start();
@@ -69,7 +68,7 @@ describe('a reload', () => {
     expect(server.isConnected).toBe(false);
   });
 
-  it('asked for twice at once happens twice, one after the other; the last one counts.', async () => {
+  it('that is requested several times runs as often, one after the other, and the last one counts', async () => {
     const servers = [new ScriptedServer(), new ScriptedServer(), new ScriptedServer()];
     const { troupe } = make({ servers: { a: inProcess(servers[0]!) } });
     await troupe.start();
@@ -86,7 +85,7 @@ describe('a reload', () => {
     expect(servers.map(({ isConnected }) => isConnected)).toEqual([false, false, true]);
   });
 
-  it('goes on after one that was refused.', async () => {
+  it('runs after one that was rejected', async () => {
     const { troupe } = make({ servers: {} });
     await troupe.start();
     const refused = troupe.reload(7 as never);
@@ -95,7 +94,7 @@ describe('a reload', () => {
     await expect(next).resolves.toMatchObject({ added: ['a'] });
   });
 
-  it('waits for a silent server no longer than the start gate, and for the others not at all.', async () => {
+  it('waits for a silent server no longer than the start gate, and does not delay the other servers', async () => {
     const good = new ScriptedServer();
     const { troupe, clock } = make({ servers: {}, startGateMs: 2_000 });
     await troupe.start();
@@ -107,7 +106,7 @@ describe('a reload', () => {
     expect(troupe.status).toMatchObject([{ state: 'handshaking' }, { state: 'ready' }]);
   });
 
-  it('does not make the next one wait for a silent server.', async () => {
+  it('does not make the next one wait for a silent server', async () => {
     const { troupe } = make({ servers: {} });
     await troupe.start();
     const silently = troupe.reload({ mute: inProcess(mute()) });
@@ -118,23 +117,23 @@ describe('a reload', () => {
     await expect(silently).resolves.toMatchObject({ added: ['mute'] });
   });
 
-  it('goes on when a signal ends the wait for it.', async () => {
+  it('continues when a signal ends the wait for it', async () => {
     const server = new ScriptedServer();
     const { troupe, events } = make({ servers: {} });
     await troupe.start();
     const waiting = new AbortController();
     const reloading = troupe.reload({ a: inProcess(server) }, { signal: waiting.signal });
-    waiting.abort(new Error('enough'));
-    await expect(reloading).rejects.toThrow('enough');
+    waiting.abort(new Error('waited enough'));
+    await expect(reloading).rejects.toThrow('waited enough');
     await events.when('connection.ready');
-    const gone = AbortSignal.abort(new Error('gone before'));
-    await expect(troupe.reload({}, { signal: gone })).rejects.toThrow('gone before');
+    const aborted = AbortSignal.abort(new Error('aborted before'));
+    await expect(troupe.reload({}, { signal: aborted })).rejects.toThrow('aborted before');
     expect(troupe.connection('a')?.state).toBe('ready');
   });
 });
 
-describe('a server that was added by hand', () => {
-  it('stays, whatever the servers of the host become, until it is removed.', async () => {
+describe('a server that was added with add()', () => {
+  it('stays until it is removed, whatever servers the host names', async () => {
     const server = new ScriptedServer();
     const { troupe } = make({ servers: {} });
     await troupe.start();
@@ -147,7 +146,7 @@ describe('a server that was added by hand', () => {
     expect(troupe.connection('mine')).toBeUndefined();
   });
 
-  it('while the sources are read is not taken for one that is gone.', async () => {
+  it('while the sources are read is not removed', async () => {
     const server = new ScriptedServer();
     const { troupe } = make({ servers: {} });
     await troupe.start();
@@ -178,26 +177,30 @@ describe('a server that is ending', () => {
   }
 
   it.each<[string, Ending, Ending]>([
-    ['stopped is left its time by a reload that removes it', stop, (troupe) => troupe.reload({})],
-    ['stopped is left its time by a reload that disables it', stop, (troupe) => troupe.reload({ a: OFF })],
-    ['removed is left its time by a reload that removes it', remove, (troupe) => troupe.reload({})],
-    ['removed by a reload is left its time by hand', (troupe) => troupe.reload({}), remove],
-    ['removed is left its time where it is removed again', remove, remove],
-  ])('%s.', async (_, first, then) => {
+    ['keeps the drain of a stop during a reload that removes it', stop, (troupe) => troupe.reload({})],
+    [
+      'keeps the drain of a stop during a reload that disables it',
+      stop,
+      (troupe) => troupe.reload({ a: OFF }),
+    ],
+    ['keeps the drain of a remove during a reload that removes it', remove, (troupe) => troupe.reload({})],
+    ['keeps the drain of a reload that removes it during a remove', (troupe) => troupe.reload({}), remove],
+    ['keeps the drain of a remove during another remove', remove, remove],
+  ])('%s', async (_, first, then) => {
     const { call, end } = await endingDuringCall(first, then);
     await expect(call).resolves.toEqual(text('done'));
     await end;
   });
 
-  it('stopped hurries where it is stopped again.', async () => {
+  it('is stopped without a drain when it is stopped again', async () => {
     const { call, end } = await endingDuringCall(stop, stop);
     await expect(call).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
     await end;
   });
 });
 
-describe('a server that was removed by hand', () => {
-  it('comes back with a reload where a source still names it.', async () => {
+describe('a server that was removed with remove()', () => {
+  it('returns with a reload if a source still names it', async () => {
     const server = new ScriptedServer();
     const { troupe } = make({ servers: { a: inProcess(server) } });
     await troupe.start();
@@ -206,7 +209,7 @@ describe('a server that was removed by hand', () => {
     expect(troupe.connection('a')?.status).toMatchObject({ state: 'ready', generation: 1 });
   });
 
-  it('at the same time as by a reload is removed once.', async () => {
+  it('during a reload that removes it is removed once', async () => {
     const server = new ScriptedServer();
     const { troupe, events } = make({ servers: { a: inProcess(server) } });
     await troupe.start();

@@ -1,4 +1,4 @@
-/** What a server hears when a header of its entry changes: the new session first, the end of the old one after that. */
+/** The requests to a server when a header of its entry changes: the new session starts before the old one ends. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServerConfig } from '../../../src/config/entry/server-config.js';
@@ -27,14 +27,14 @@ const INITIALIZED = {
 const keyOf = ({ headers }: Seen): string => String(headers['x-key']);
 const sessionOf = ({ headers }: Seen): string => String(headers['mcp-session-id']);
 
-/** Has room for so many sessions, refuses keys that begin with `bad` or `unknown`, and may hold the answers to calls. */
+/** A server for up to `room` sessions that rejects keys starting with `bad` or `unknown`, and can hold answers to calls. */
 async function start({ room = 9, hold }: { room?: number; hold?: Promise<void> } = {}) {
   const sessions = new Set<string>();
   let count = 0;
   const serve = async (seen: Seen, res: ServerResponse): Promise<void> => {
     if (seen.method === 'GET') return void res.writeHead(405).end();
-    if (keyOf(seen).startsWith('bad')) return void res.writeHead(403).end('no such key');
-    if (keyOf(seen).startsWith('unknown')) return void res.writeHead(401).end('who are you?');
+    if (keyOf(seen).startsWith('bad')) return void res.writeHead(403).end('unknown key');
+    if (keyOf(seen).startsWith('unknown')) return void res.writeHead(401).end('sign in');
     if (seen.method === 'DELETE') {
       sessions.delete(sessionOf(seen));
       return void res.writeHead(200).end();
@@ -60,7 +60,7 @@ async function start({ room = 9, hold }: { room?: number; hold?: Promise<void> }
   const made = createTroupe({ servers: entry('key-1') });
   troupe = made;
   await bounded(made.start());
-  const told = () =>
+  const sessionRequests = () =>
     port.seen
       .filter(({ method, rpc }) => method === 'DELETE' || rpc.method === 'initialize')
       .map(
@@ -68,65 +68,65 @@ async function start({ room = 9, hold }: { room?: number; hold?: Promise<void> }
           `${seen.method === 'DELETE' ? `end of ${sessionOf(seen)}` : 'initialize'} by ${keyOf(seen)}`,
       );
   const call = async (): Promise<unknown> => (await made.callTool('mcp__a__tell')).content;
-  return { port, troupe: made, entry, told, call, sessions };
+  return { port, troupe: made, entry, sessionRequests, call, sessions };
 }
 
-const said = (text: string) => [{ type: 'text', text }];
+const content = (text: string) => [{ type: 'text', text }];
 
 describe('a header that changes', () => {
-  it('is sent with a session of its own, which is there before the old one ends.', async () => {
-    let goOn = (): void => {};
+  it('is sent in a new session, which is ready before the old one ends', async () => {
+    let release = (): void => {};
     const {
       port,
       troupe: made,
       entry,
-      told,
+      sessionRequests,
       call,
       sessions,
     } = await start({
-      hold: new Promise<void>((resolve) => (goOn = resolve)),
+      hold: new Promise<void>((resolve) => (release = resolve)),
     });
     const slow = call();
     await bounded(port.arrived(({ rpc }) => rpc.method === 'tools/call'));
     await bounded(made.reload(entry('key-2')));
     expect(made.status).toMatchObject([{ state: 'ready', generation: 2 }]);
-    expect(told()).toEqual(['initialize by key-1', 'initialize by key-2']);
+    expect(sessionRequests()).toEqual(['initialize by key-1', 'initialize by key-2']);
     const fast = call();
-    goOn();
-    await expect(slow).resolves.toEqual(said('session-1 key-1'));
-    await expect(fast).resolves.toEqual(said('session-2 key-2'));
+    release();
+    await expect(slow).resolves.toEqual(content('session-1 key-1'));
+    await expect(fast).resolves.toEqual(content('session-2 key-2'));
     await bounded(port.arrived(({ method }) => method === 'DELETE'));
-    expect(told().at(-1)).toBe('end of session-1 by key-1');
+    expect(sessionRequests().at(-1)).toBe('end of session-1 by key-1');
     expect([...sessions]).toEqual(['session-2']);
   });
 
-  it('that the server refuses leaves the old session in use.', async () => {
-    const { troupe: made, entry, told, call } = await start();
+  it('and is rejected by the server leaves the old session in use', async () => {
+    const { troupe: made, entry, sessionRequests, call } = await start();
     const { outdated, problems } = await bounded(made.reload(entry('bad-key')));
     expect(outdated).toEqual(['a']);
     expect(problems[0]?.message).toContain('403');
     expect(JSON.stringify(problems)).not.toContain('bad-key');
-    await expect(call()).resolves.toEqual(said('session-1 key-1'));
-    expect(told()).toEqual(['initialize by key-1', 'initialize by bad-key']);
+    await expect(call()).resolves.toEqual(content('session-1 key-1'));
+    expect(sessionRequests()).toEqual(['initialize by key-1', 'initialize by bad-key']);
     await bounded(made.reload(entry('key-3')));
-    await expect(call()).resolves.toEqual(said('session-2 key-3'));
+    await expect(call()).resolves.toEqual(content('session-2 key-3'));
   });
 
-  it('that the server wants a sign-in for leaves the old session in use where nobody can sign in.', async () => {
-    const { troupe: made, entry, told, call } = await start();
+  it('and requires a sign-in leaves the old session in use if nobody can sign in', async () => {
+    const { troupe: made, entry, sessionRequests, call } = await start();
     const { outdated, problems } = await bounded(made.reload(entry('unknown-key')));
     expect(outdated).toEqual(['a']);
     expect(problems).toMatchObject([{ server: 'a' }]);
     expect(made.status).toMatchObject([{ state: 'ready', outdated: { code: 'auth-required' } }]);
-    await expect(call()).resolves.toEqual(said('session-1 key-1'));
-    expect(told()).toEqual(['initialize by key-1', 'initialize by unknown-key']);
+    await expect(call()).resolves.toEqual(content('session-1 key-1'));
+    expect(sessionRequests()).toEqual(['initialize by key-1', 'initialize by unknown-key']);
   });
 
-  it('takes its turn where the server has room for one session.', async () => {
-    const { troupe: made, entry, told, call } = await start({ room: 1 });
+  it('ends the old session first if the server accepts only one session', async () => {
+    const { troupe: made, entry, sessionRequests, call } = await start({ room: 1 });
     await expect(bounded(made.reload(entry('key-2')))).resolves.toMatchObject({ outdated: [] });
-    await expect(call()).resolves.toEqual(said('session-2 key-2'));
-    expect(told()).toEqual([
+    await expect(call()).resolves.toEqual(content('session-2 key-2'));
+    expect(sessionRequests()).toEqual([
       'initialize by key-1',
       'initialize by key-2',
       'end of session-1 by key-1',

@@ -1,4 +1,4 @@
-/** A reload of a server that is reached over a network, or in this process: the new session before the old one ends. */
+/** A reload of a remote or in-process server: the new session starts before the old one ends. */
 import { describe, expect, it } from 'vitest';
 import { createMemoryReviewStore, type ReviewStore } from '../../../src/review/review-store.js';
 import { TransportError } from '../../../src/failures/transport-error.js';
@@ -27,13 +27,13 @@ async function started(before: FakeServer): Promise<TestTroupe> {
   return test;
 }
 
-/** Answers one call that is in flight. */
-function answer(server: FakeServer, id: unknown, said: string): void {
-  server.peer.send({ jsonrpc: '2.0', id, result: text(said) });
+/** Answers a call in flight. */
+function answer(server: FakeServer, id: unknown, content: string): void {
+  server.peer.send({ jsonrpc: '2.0', id, result: text(content) });
 }
 
 describe('a changed entry of a remote server', () => {
-  it('is in use without a moment in which the server is away.', async () => {
+  it('takes effect without a moment in which the server is not ready', async () => {
     const [before, after] = [remote(), remote({ tools: [tool('new')] })];
     const { troupe, events } = await started(before);
     const seen: [string, number][] = [];
@@ -53,7 +53,7 @@ describe('a changed entry of a remote server', () => {
     expect([before.peer.of('tools/call').length, after.peer.of('tools/call').length]).toEqual([0, 1]);
   });
 
-  it('keeps the tools of the old session until the new one has listed its own.', async () => {
+  it('keeps the tools of the old session until the new one has listed its own', async () => {
     const [before, after] = [remote(), remote({ on: { 'tools/list': silent } })];
     const { troupe } = await started(before);
     const reloading = troupe.reload({ a: fakeRemote(after) });
@@ -66,7 +66,7 @@ describe('a changed entry of a remote server', () => {
     expect(troupe.tools.map(({ name }) => name)).toEqual(['mcp__a__late']);
   });
 
-  it('lets the calls of the old session finish there, and then ends it.', async () => {
+  it('lets the calls of the old session finish there, and then ends it', async () => {
     const [before, after] = [remote({ on: { 'tools/call': silent } }), remote()];
     const { troupe } = await started(before);
     const call = troupe.callTool('mcp__a__echo');
@@ -82,7 +82,7 @@ describe('a changed entry of a remote server', () => {
     expect(before.transport.asked).toEqual(['start', 'close']);
   });
 
-  it('lets them finish there also where nobody uses the new session, which would go to rest otherwise.', async () => {
+  it('lets them finish there even if the new session would be stopped as idle', async () => {
     const [before, after] = [remote({ on: { 'tools/call': silent } }), remote()];
     const settings = { policy: { idleStopMs: 5_000 } };
     const test = make({ servers: { a: fakeRemote(before, settings) } });
@@ -94,11 +94,11 @@ describe('a changed entry of a remote server', () => {
     for (let passed = 0; passed < 12; passed += 1) await clock.advance(1_000);
     answer(before, id, 'old');
     await expect(passTime(clock, call)).resolves.toEqual(text('old'));
-    const resting = whenEmits(troupe.status$, ([row]) => row?.substate === 'dormant');
-    await passTime(clock, resting);
+    const dormant = whenEmits(troupe.status$, ([row]) => row?.substate === 'dormant');
+    await passTime(clock, dormant);
   });
 
-  it('ends the old session after a minute, and tells its calls that nobody knows what became of them.', async () => {
+  it('ends the old session after a minute, and its calls have an unknown outcome', async () => {
     const [before, after] = [remote({ on: { 'tools/call': silent } }), remote()];
     const { troupe, clock } = await started(before);
     const call = troupe.callTool('mcp__a__echo', {}, { timeoutMs: 0 });
@@ -108,7 +108,7 @@ describe('a changed entry of a remote server', () => {
     expect([before.transport.isOpen, after.transport.isOpen]).toEqual([false, true]);
   });
 
-  it('replaces an in-process server, too.', async () => {
+  it('replaces an in-process server as well', async () => {
     const [before, after] = [new FakeServer(), new FakeServer()];
     const { troupe, events } = make({ servers: { a: fake(before) } });
     await troupe.start();
@@ -118,7 +118,7 @@ describe('a changed entry of a remote server', () => {
     await before.peer.when(() => !before.peer.isConnected);
   });
 
-  it('has one session after the other where one of them is a program.', async () => {
+  it('has one session after the other if one of them is a program', async () => {
     const program = (): FakeServer => new FakeServer(() => ({ kind: 'stdio' }));
     const [first, second, third] = [program(), program(), remote()];
     const { troupe, events } = make({ servers: { a: fakeProgram(first) } });
@@ -131,7 +131,7 @@ describe('a changed entry of a remote server', () => {
     expect(events.states('a').filter((state) => state === 'shuttingDown')).toHaveLength(2);
   });
 
-  it('takes its turn where somebody has to sign in first.', async () => {
+  it('ends the old session if the user has to sign in first', async () => {
     const [before, after] = [remote(), refusing('auth-required', 401)];
     const { troupe } = await started(before);
     await expect(troupe.reload({ a: fakeRemote(after) })).resolves.toMatchObject({ outdated: [] });
@@ -143,7 +143,7 @@ describe('a changed entry of a remote server', () => {
 });
 
 describe('a changed entry that does not work', () => {
-  it('leaves the old session in use, and the report, the status and an event say why.', async () => {
+  it('leaves the old session in use, and the report, the status and an event say why', async () => {
     const [before, after] = [remote(), refusing('http-status', 403)];
     const { troupe, events } = await started(before);
     const report = await troupe.reload({ a: fakeRemote(after) });
@@ -164,8 +164,8 @@ describe('a changed entry that does not work', () => {
   it.each<[string, Script]>([
     ['its protocol version', { protocolVersion: '1999-01-01' }],
     ['its silence', { on: { initialize: silent } }],
-    ['its tools, which do not come', { on: { 'tools/list': silent } }],
-  ])('leaves the old session in use for %s, and nothing of the new one is left.', async (_, script) => {
+    ['its missing list of tools', { on: { 'tools/list': silent } }],
+  ])('leaves the old session in use because of %s, and nothing of the new one is left', async (_, script) => {
     const [before, after] = [remote(), remote(script)];
     const { troupe, clock } = await started(before);
     const report = await passTime(clock, troupe.reload({ a: fakeRemote(after, { startTimeoutMs: 3_000 }) }));
@@ -174,7 +174,7 @@ describe('a changed entry that does not work', () => {
     expect(troupe.tools).toMatchObject([{ name: 'mcp__a__echo' }]);
   });
 
-  it('is tried again by a reload that repairs it, also where only a limit was too short.', async () => {
+  it('is tried again by a reload that repairs it, even if only a time limit was too short', async () => {
     const [before, slow] = [remote(), remote({ on: { initialize: silent } })];
     const { troupe, clock } = await started(before);
     await passTime(clock, troupe.reload({ a: fakeRemote(slow, { startTimeoutMs: 3_000 }) }));
@@ -186,7 +186,7 @@ describe('a changed entry that does not work', () => {
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 3, outdated: null }]);
   });
 
-  it('is what counts when the old session is lost.', async () => {
+  it('is used when the old session is lost', async () => {
     const [before, after] = [remote(), refusing('http-status', 403)];
     const test = await started(before);
     await test.troupe.reload({ a: fakeRemote(after) });
@@ -198,7 +198,7 @@ describe('a changed entry that does not work', () => {
 });
 
 describe('the two sessions of a change', () => {
-  it('are never three: a reload during the change ends the session that is not in use first.', async () => {
+  it('are never three: a reload during the change first ends the session that is not in use', async () => {
     const [first, second, third] = [
       remote({ on: { 'tools/call': silent } }),
       remote({ on: { 'tools/list': silent } }),
@@ -218,7 +218,7 @@ describe('the two sessions of a change', () => {
     await expect(call).resolves.toEqual(text('old'));
   });
 
-  it('are never three: what changes while the old one finishes its calls waits for those, and costs none.', async () => {
+  it('are never three: a change while the old one finishes its calls waits for them and interrupts none', async () => {
     const [first, second, third] = [remote({ on: { 'tools/call': silent } }), remote(), remote()];
     const { troupe } = await started(first);
     const call = troupe.callTool('mcp__a__echo');
@@ -235,7 +235,7 @@ describe('the two sessions of a change', () => {
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 3 }]);
   });
 
-  it('are never three: further changes give the calls of the old one no more than the minute they had.', async () => {
+  it('are never three: further changes do not extend the minute that the calls of the old one have', async () => {
     const [first, second, third, fourth] = [
       remote({ on: { 'tools/call': silent } }),
       remote(),
@@ -259,7 +259,7 @@ describe('the two sessions of a change', () => {
     expect(third.transports).toEqual([]);
   });
 
-  it('are both ended by a stop while the new one is prepared.', async () => {
+  it('are both ended by a stop while the new one is prepared', async () => {
     const [before, after] = [remote(), remote({ on: { initialize: silent } })];
     const { troupe } = await started(before);
     const reloading = troupe.reload({ a: fakeRemote(after) });
@@ -277,7 +277,7 @@ describe('the two sessions of a change', () => {
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 3 }]);
   });
 
-  it('are both ended by the close of the troupe while the old one finishes its calls.', async () => {
+  it('are both ended by the close of the troupe while the old one finishes its calls', async () => {
     const [before, after] = [remote({ on: { 'tools/call': silent } }), remote()];
     const { troupe, clock } = await started(before);
     const call = troupe.callTool('mcp__a__echo');
@@ -289,7 +289,7 @@ describe('the two sessions of a change', () => {
     expect([before.transport.isOpen, after.transport.isOpen]).toEqual([false, false]);
   });
 
-  it('do not hold each other up where the new one does not end.', async () => {
+  it('do not block each other if the new one does not end', async () => {
     const before = remote();
     const stuck = new FakeServer(() => ({ kind: 'http', start: never, close: never }));
     const { troupe, clock } = await started(before);
@@ -298,7 +298,7 @@ describe('the two sessions of a change', () => {
     await expect(troupe.callTool('mcp__a__echo')).resolves.toBeDefined();
   });
 
-  it('keep the secrets of both: what the old one repeats stays hidden while it finishes its calls.', async () => {
+  it('have the secrets of both redacted while the old one finishes its calls', async () => {
     const [before, after] = [remote({ on: { 'tools/call': silent } }), remote()];
     const entry = (server: FakeServer, key: string) => ({
       ...fakeRemote(server),
@@ -319,29 +319,29 @@ describe('the two sessions of a change', () => {
   });
 });
 
-describe('the tools of the session that is prepared', () => {
-  /** Judges the lists of the first session, and those of the others when the gate opens. */
-  async function judgedSlowly(before: FakeServer) {
+describe('the tools of a session that is being prepared', () => {
+  /** Reviews the lists of the first session at once, and those of the others when the gate opens. */
+  async function reviewedSlowly(before: FakeServer) {
     const store = createMemoryReviewStore();
-    const judging = createGate();
+    const reviewing = createGate();
     let lists = 0;
     const slow: ReviewStore = {
       ...store,
-      baseline: async (...asked) => {
+      baseline: async (...request) => {
         lists += 1;
-        if (lists > 1) await judging.promise;
-        return store.baseline(...asked);
+        if (lists > 1) await reviewing.promise;
+        return store.baseline(...request);
       },
     };
     const review = { mode: 'hold-changes' as const, store: slow };
     const test = make({ cache: false, review, servers: { a: fakeRemote(before) } });
     await test.troupe.start();
-    return { ...test, judging };
+    return { ...test, reviewing };
   }
 
-  it('are never those of the session in use, also where they are judged slowly and the entry changes again.', async () => {
+  it('are never those of the session in use, even if the review is slow and the entry changes again', async () => {
     const [before, second] = [remote(), remote({ tools: [tool('new')] })];
-    const { troupe, events, clock, judging } = await judgedSlowly(before);
+    const { troupe, events, clock, reviewing } = await reviewedSlowly(before);
     const overtaken = troupe.reload({ a: fakeRemote(second) });
     await second.peer.whenReceived('tools/list');
     const report = await passTime(
@@ -349,7 +349,7 @@ describe('the tools of the session that is prepared', () => {
       troupe.reload({ a: fakeRemote(refusing('http-status', 403)) }),
       5_000,
     );
-    judging.open();
+    reviewing.open();
     await passTime(clock, overtaken);
     expect(report.outdated).toEqual(['a']);
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 2 }]);
@@ -363,7 +363,7 @@ describe('the tools of the session that is prepared', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
-  it('can be called at once by whoever is told of them, and that call goes to their session.', async () => {
+  it('can be called as soon as they are announced, and the call goes to their session', async () => {
     const [before, after] = [remote(), remote({ tools: [tool('new')] })];
     const { troupe } = await started(before);
     const calls: Promise<unknown>[] = [];

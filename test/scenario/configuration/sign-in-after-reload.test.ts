@@ -1,4 +1,4 @@
-/** A server that wants a sign-in after its entry was replaced beside the session in use: the current entry counts. */
+/** A server that requires a sign-in after its entry was replaced beside the session in use: the current entry counts. */
 import { describe, expect, it } from 'vitest';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { createMemoryCatalogStore, type CatalogStore } from '../../../src/catalog/cache-store.js';
@@ -53,8 +53,8 @@ async function reloadedAndRefused(
   return { ...test, cache };
 }
 
-describe('a remote server that wants a sign-in after its entry was replaced beside the session in use', () => {
-  it('is opened with its current entry, which is resolved again.', async () => {
+describe('a remote server that requires a sign-in after its entry was replaced beside the session in use', () => {
+  it('is opened with its current entry, which is resolved again', async () => {
     const [before, after] = [server('former'), server('present')];
     const { troupe, events } = await reloadedAndRefused(before, after);
     expect([before.transports.length, after.transports.length]).toEqual([1, 2]);
@@ -69,7 +69,7 @@ describe('a remote server that wants a sign-in after its entry was replaced besi
     ]);
   });
 
-  it('has its tools cached under the key of its current entry.', async () => {
+  it('has its tools cached under the key of its current entry', async () => {
     const [before, after] = [server('former'), server('present')];
     const { troupe, cache } = await reloadedAndRefused(before, after);
     await troupe.close();

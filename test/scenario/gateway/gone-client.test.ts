@@ -1,4 +1,4 @@
-/** A client of the HTTP service that goes without a word, in the middle of a question, holds nobody up. */
+/** A client of the HTTP service that disappears in the middle of a question blocks nobody else. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -15,13 +15,13 @@ import { textOf, useGateways } from '../../support/gateway-rig.js';
 /** Real messages over a real port, with the clock of the test. */
 const WITHIN = { timeout: 15_000, interval: 20 };
 
-describe('a client over HTTP that goes without a word', () => {
+describe('an HTTP client that disappears while a question waits for it', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useGateways();
 
   it.each<Isolation | undefined>([undefined, 'shared'])(
-    'is answered for, and the next one is served (isolation %s)',
+    'no longer delays the next client (isolation %s)',
     async (isolation) => {
       const upstream = new AskingUpstream({ isRelating: false });
       const { gateway, clock } = make({
@@ -31,10 +31,10 @@ describe('a client over HTTP that goes without a word', () => {
       });
       await gateway.start();
       const service = await serveHttp(gateway, { clock });
-      const connect = async (name: string, asked: () => Promise<void>): Promise<Client> => {
+      const connect = async (name: string, onQuestion: () => Promise<void>): Promise<Client> => {
         const client = new Client({ name, version: '1' }, { capabilities: { elicitation: {} } });
         client.setRequestHandler(ElicitRequestSchema, async () => {
-          await asked();
+          await onQuestion();
           return { action: 'accept', content: { name } };
         });
         await client.connect(new StreamableHTTPClientTransport(new URL(service.url)));
@@ -54,19 +54,19 @@ describe('a client over HTTP that goes without a word', () => {
         const hers = ask(ada, 'Ada');
         hers.catch(() => {});
         await isAsked.promise;
-        // She is there, and may think for as long as she likes.
+        // Her client is connected, so she may think for as long as she likes.
         await clock.advance(300_000);
         const his = ask(bob, 'Bob');
         await bob.ping();
         const answers: string[] = [];
         await ada.close();
-        void his.then((said) => answers.push(said));
+        void his.then((answer) => answers.push(answer));
         await vi.waitFor(async () => {
           await clock.advance(5_000);
           expect(answers).toHaveLength(1);
         }, WITHIN);
         expect(answers[0]).toContain('"name":"Bob"');
-        // Her session ends like any other that nobody uses.
+        // Her session ends like any other idle session.
         await vi.waitFor(async () => {
           await clock.advance(60_000);
           await bob.ping();

@@ -1,4 +1,4 @@
-/** The end of a gateway that somebody is in a hurry for, and what it knows of its servers. */
+/** How a gateway is killed, and what it knows about its servers. */
 import { describe, expect, it } from 'vitest';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -11,7 +11,7 @@ describe('a gateway', () => {
   useCrashWatch();
   const { make } = useGateways();
 
-  it('that is killed waits for no server, not even for those that one client has to itself.', async () => {
+  it('that is killed waits for no server, not even one that serves a single client', async () => {
     const { gateway, client } = make({ servers: { deaf: faulty('deaf-to-shutdown') } });
     const whose = new Set<string | undefined>();
     const areReady = new Promise<void>((resolve) => {
@@ -24,14 +24,14 @@ describe('a gateway', () => {
     await gateway.start();
     await client('Ada', { capabilities: ANSWERS_ALL });
     await areReady;
-    // The clock does not go on: whoever waits for a server that ends of itself waits for ever.
+    // The clock stands still: a wait for the server to end by itself would never end.
     const closed = gateway.close({ requestDrainMs: 0 });
     await gateway.kill();
     await closed;
     expect(gateway.troupe.status).toMatchObject([{ state: 'stopped' }]);
   });
 
-  it('knows which servers a client can be connected to alone, also before it was told to start.', async () => {
+  it('knows the names of its enabled servers before it is started', async () => {
     const servers = {
       a: new AskingUpstream().entry(),
       b: new AskingUpstream().entry(),
@@ -41,7 +41,7 @@ describe('a gateway', () => {
     expect(await gateway.serverNames()).toEqual(['a', 'b']);
   });
 
-  it('does not know them before the only client that it is for has come.', async () => {
+  it('for a single client knows the names of its servers only after that client has connected', async () => {
     const { gateway, client } = make({ servers: { a: new AskingUpstream().entry() }, singleClient: true });
     expect(await gateway.serverNames()).toBeUndefined();
     await client('Ada');

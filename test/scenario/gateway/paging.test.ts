@@ -1,4 +1,4 @@
-/** Long lists are told page by page. */
+/** Long lists are sent in pages. */
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from 'vitest';
 import { pageOf } from '../../../src/gateway/client/pages.js';
@@ -22,7 +22,7 @@ async function page({ client }: TestClient, cursor?: unknown): Promise<Listed> {
   return (await client.request({ method: 'tools/list', params }, ResultSchema)) as unknown as Listed;
 }
 
-/** Every page of the tools, as their names. */
+/** Every page of the tools, as names. */
 async function pages(one: TestClient): Promise<string[][]> {
   const all: string[][] = [];
   let cursor: string | undefined;
@@ -39,7 +39,7 @@ describe('a long list', () => {
   useCrashWatch();
   const { make } = useGateways();
 
-  it('is told in pages that together are all of it, each entry once', async () => {
+  it('is sent in pages that together contain each entry once', async () => {
     const a = new AskingUpstream({ tools: tools(6) });
     const b = new AskingUpstream({ tools: tools(5) });
     const { gateway, client } = make({
@@ -57,7 +57,7 @@ describe('a long list', () => {
     expect(first.nextCursor).toBeUndefined();
   });
 
-  it('is told at once up to a thousand entries', async () => {
+  it('is sent in pages of a thousand entries by default', async () => {
     const a = new AskingUpstream({ tools: tools(1_001) });
     const { gateway, client } = make({ servers: { a: a.entry() } });
     await gateway.start();
@@ -66,7 +66,7 @@ describe('a long list', () => {
     expect(await ada.call('mcp__a__t01000')).toContain('t01000');
   });
 
-  it('is gone on with where it was, though what came before is another list now', async () => {
+  it('continues at the same entry after earlier ones were removed, and rejects the cursor once that entry is gone', async () => {
     const a = new AskingUpstream({ tools: tools(9) });
     const { gateway, client, clock } = make({ servers: { a: a.entry() }, pageSize: 4 });
     await gateway.start();
@@ -83,7 +83,7 @@ describe('a long list', () => {
     await expect(page(ada, nextCursor)).rejects.toMatchObject({ code: -32_602 });
   });
 
-  it('has cursors of its own, and refuses anything else', async () => {
+  it('accepts only its own cursors', async () => {
     const a = new AskingUpstream({ tools: tools(9) });
     const { gateway, client } = make({ servers: { a: a.entry() }, pageSize: 4 });
     await gateway.start();
@@ -115,7 +115,7 @@ describe('a long list', () => {
     await expect(ada.client.request(prompts, ResultSchema)).rejects.toMatchObject({ code: -32_602 });
   });
 
-  it('has one page where it fits, and none that is empty but the first', () => {
+  it('has one page if it fits, and no empty page but the first', () => {
     const list = (count: number): ReturnType<typeof pageOf<string>> =>
       pageOf(
         { list: 'x', entries: tools(count).map(({ name }) => name), keyOf: (n) => n, pageSize: 3 },

@@ -22,7 +22,7 @@ describe('through the gateway', () => {
   useCrashWatch();
   const { make } = useGateways();
 
-  it('tools are listed under the names of the registry, with everything else as the server gave it', async () => {
+  it('tools are listed under the names of the registry, with everything else unchanged', async () => {
     const raw = tool('Do.It', { _meta: { mark: 1 }, icons: [{ src: 'data:image/png;base64,AA==' }] });
     const a = new AskingUpstream({ tools: [raw, tool('echo')] });
     const b = new AskingUpstream({ tools: [tool('echo')] });
@@ -40,7 +40,7 @@ describe('through the gateway', () => {
     expect(called.content).toEqual([{ type: 'text', text: expect.stringContaining('Do.It') as string }]);
   });
 
-  it('a result passes untouched, _meta and unknown fields included', async () => {
+  it('a result passes unchanged, including _meta and unknown fields', async () => {
     const { gateway, client } = make({ servers: { a: new AskingUpstream().entry() } });
     await gateway.start();
     const { client: ada } = await client('Ada');
@@ -53,7 +53,7 @@ describe('through the gateway', () => {
     });
   });
 
-  it('what a client sends beside a request passes, but for its progress token', async () => {
+  it('the _meta of a request passes, except its progress token', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client } = make({ servers: { a: upstream.entry() } });
     await gateway.start();
@@ -106,7 +106,7 @@ describe('through the gateway', () => {
     expect(a.of('resources/read')).toHaveLength(1);
   });
 
-  it('a resource of two servers is asked of neither, but at the address of one of them', async () => {
+  it('a resource of two servers is read from neither, except by a client of one of them', async () => {
     const [a, b] = [new AskingUpstream(), new AskingUpstream()];
     const { gateway, client } = make({ servers: { a: a.entry(), b: b.entry() } });
     await gateway.start();
@@ -117,7 +117,7 @@ describe('through the gateway', () => {
     expect([a, b].map((each) => each.of('resources/read').length)).toEqual([0, 1]);
   });
 
-  it('a resource that nobody has is not found, whatever its servers offer', async () => {
+  it('a resource that no server lists is not found, whatever its servers offer', async () => {
     const plain = new SdkServer({ name: 'plain', version: '1' }, { capabilities: { tools: {} } });
     plain.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: [tool('echo')] }));
     const { gateway, client } = make({
@@ -135,7 +135,7 @@ describe('through the gateway', () => {
     }
   });
 
-  it('a resource that cannot be subscribed to is there all the same, and the client hears which of both it is', async () => {
+  it('a resource without subscriptions can be read, and a subscription to it fails with "method not found"', async () => {
     const plain = new SdkServer({ name: 'plain', version: '1' }, { capabilities: { resources: {} } });
     plain.setRequestHandler(ListResourcesRequestSchema, async () => ({
       resources: [{ uri: 'plain://one', name: 'one' }],
@@ -149,11 +149,11 @@ describe('through the gateway', () => {
     expect((await ada.readResource({ uri: 'plain://one' })).contents).toMatchObject([{ text: 'read' }]);
     await expect(ada.subscribeResource({ uri: 'plain://one' })).rejects.toMatchObject({
       code: -32_601,
-      message: expect.stringContaining("'plain' does not offer resources/subscribe") as string,
+      message: expect.stringContaining('resources/subscribe') as string,
     });
   });
 
-  it('the status is listed once, though a server is a gateway, too', async () => {
+  it('the status is listed once even if a server is itself a gateway', async () => {
     const inner = make({ servers: { a: new AskingUpstream().entry() } });
     await inner.gateway.start();
     const server = { connect: async (transport: Transport) => void (await inner.gateway.connect(transport)) };
@@ -168,7 +168,7 @@ describe('through the gateway', () => {
     }
   });
 
-  it('a client of one server sees that one alone, by its own names and in its own words', async () => {
+  it('a client of one server sees only that server, with its original names and instructions', async () => {
     const a = new AskingUpstream({ instructions: 'Ask a.' });
     const b = new AskingUpstream({ tools: [tool('ö')], instructions: 'Ask b.' });
     const { gateway, client } = make({ servers: { a: a.entry(), b: b.entry() } });
@@ -184,7 +184,7 @@ describe('through the gateway', () => {
     await expect(client('Eve', { server: 'c' })).rejects.toMatchObject({ code: -32_602 });
   });
 
-  it('nothing of the only server is renamed where the gateway is bare, and two are refused', async () => {
+  it('a bare gateway renames nothing of its only server, and refuses to start with two', async () => {
     const a = new AskingUpstream({ instructions: 'Ask a.' });
     const { client } = make({ servers: { a: a.entry() }, bare: true });
     const { client: ada } = await client('Ada', { capabilities: ANSWERS_ALL });
@@ -194,11 +194,14 @@ describe('through the gateway', () => {
     await ada.callTool({ name: 'echo' });
     await ada.readResource({ uri: 'unlisted://thing' });
     const two = make({ servers: { a: a.entry(), b: a.entry() }, bare: true });
-    await expect(two.gateway.start()).rejects.toThrow("'bare' needs exactly one server; found: a, b.");
+    await expect(two.gateway.start()).rejects.toMatchObject({
+      code: 'CONFIG_ERROR',
+      message: expect.stringContaining('a, b') as string,
+    });
     await expect(two.client('Bob')).rejects.toMatchObject({ code: -32_000 });
   });
 
-  it('no two tools have one name where a second server comes to a bare gateway, until it goes', async () => {
+  it('a bare gateway adds prefixes while it has a second server, so that no two tools have the same name', async () => {
     const [a, b] = [new AskingUpstream(), new AskingUpstream()];
     const { gateway, client, clock } = make({ servers: { a: a.entry() }, bare: true });
     await gateway.start();
@@ -217,7 +220,7 @@ describe('through the gateway', () => {
     expect(await names()).toEqual(before);
   });
 
-  it('the error of a server passes with its code, message and data', async () => {
+  it('an error of a server passes with its code, message and data', async () => {
     const { gateway, client } = make({ servers: { a: new AskingUpstream().entry() } });
     await gateway.start();
     const { client: ada } = await client('Ada');
@@ -228,7 +231,7 @@ describe('through the gateway', () => {
     });
   });
 
-  it('a call that its client gives up is cancelled at the server, and a question that the server gives up at the client', async () => {
+  it('a call that its client cancels is cancelled at the server, and a question within it is cancelled at the client', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client } = make({ servers: { a: upstream.entry() } });
     await gateway.start();
@@ -253,7 +256,7 @@ describe('through the gateway', () => {
     await taken;
   });
 
-  it('a client that has one server to itself tells it that its roots are others, and no other server', async () => {
+  it('a change of roots reaches only the own connection of the client that announced it', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client } = make({ servers: { a: upstream.entry() } });
     await gateway.start();
@@ -262,11 +265,15 @@ describe('through the gateway', () => {
     await ada.client.sendRootsListChanged();
     await upstream.when(() => upstream.of('notifications/roots/list_changed').length > 0);
     await ada.client.ping();
-    const heard = upstream.connections.map(({ received }) => received.map(({ method }) => method));
-    expect(heard.filter((methods) => methods.includes('notifications/roots/list_changed'))).toHaveLength(1);
+    const methodsByConnection = upstream.connections.map(({ received }) =>
+      received.map(({ method }) => method),
+    );
+    expect(
+      methodsByConnection.filter((methods) => methods.includes('notifications/roots/list_changed')),
+    ).toHaveLength(1);
   });
 
-  it('servers of a gateway with one client start when it comes, and are told what it answers', async () => {
+  it('servers of a singleClient gateway start when the client connects, with its capabilities', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({ servers: { a: upstream.entry() }, singleClient: true });
     const started = gateway.start();
@@ -280,6 +287,6 @@ describe('through the gateway', () => {
     expect(upstream.connections.map(({ declared }) => declared)).toEqual([ANSWERS_ALL]);
     await upstream.connections[0]?.server.sendLoggingMessage({ level: 'info', data: 'hello' });
     await ada.whenTold('notifications/message');
-    await expect(client('Bob')).rejects.toThrow('singleClient');
+    await expect(client('Bob')).rejects.toMatchObject({ code: 'NOT_READY' });
   });
 });

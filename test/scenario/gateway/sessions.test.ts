@@ -1,4 +1,4 @@
-/** How sessions of clients begin and end, and what is left of them: nothing. */
+/** How sessions of clients begin and end, and that nothing of them is left. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { describe, expect, it, vi } from 'vitest';
@@ -16,7 +16,7 @@ describe('the session of a client', () => {
   useCrashWatch();
   const { make } = useGateways();
 
-  it('is refused where as many as may be have connections of their own, until one of those is gone', async () => {
+  it('is refused if the maximum number of clients have connections of their own, until one of them is gone', async () => {
     const { gateway, client, clock } = make({
       servers: { a: new AskingUpstream().entry() },
       maxIsolatedClients: 1,
@@ -35,7 +35,7 @@ describe('the session of a client', () => {
     expect(await bob.call('mcp__a__echo')).toContain('echo');
   });
 
-  it('gives way to another where as many as may be are there, when nothing has reached it for five minutes', async () => {
+  it('gives way to a new client at the limit after five minutes without any contact', async () => {
     const { gateway, client, clock } = make({
       servers: { a: new AskingUpstream().entry() },
       maxIsolatedClients: 2,
@@ -59,7 +59,7 @@ describe('the session of a client', () => {
     await bob.client.ping();
   });
 
-  it('ends with everything that it had to itself, and what it asked is given up', async () => {
+  it('ends with its own connections, and its pending calls fail', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({ servers: { a: upstream.entry() } });
     await gateway.start();
@@ -82,7 +82,7 @@ describe('the session of a client', () => {
     expect(gateway.troupe.status[0]?.state).toBe('ready');
   });
 
-  it('of a shared connection ends its subscriptions and its wish for logs, and no others', async () => {
+  it('on a shared connection ends only its own subscriptions and log level', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({ servers: { a: upstream.entry() } });
     await gateway.start();
@@ -100,7 +100,7 @@ describe('the session of a client', () => {
     expect(upstream.of('resources/unsubscribe')).toEqual([{ uri: 'note://two/part' }]);
   });
 
-  it('ends when nothing came from the client for a time, where it may, but not beside a request in work', async () => {
+  it('with endsWhenIdle ends when its client is idle, but not while a request is in progress', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({
       servers: { a: upstream.entry({ callTimeoutMs: 0, policy: { ping: { idleMs: 0 } } }) },
@@ -126,7 +126,7 @@ describe('the session of a client', () => {
     await bob.client.ping();
   });
 
-  it('lets its own connections rest when they are idle, and wakes them with the next call', async () => {
+  it('stops its own connections when they are idle, and starts them with the next call', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({ servers: { a: upstream.entry() }, idleStopMs: 30_000 });
     await gateway.start();
@@ -144,7 +144,7 @@ describe('the session of a client', () => {
     expect(gateway.troupe.status[0]?.state).toBe('ready');
   });
 
-  it('is one of many that all call at once, over the common connections and their own', async () => {
+  it('is one of many that call at the same time, over shared and own connections', async () => {
     const upstreams = ['a', 'b', 'c', 'd'].map((name) => [name, new AskingUpstream()] as const);
     const servers = Object.fromEntries(upstreams.map(([name, upstream]) => [name, upstream.entry()]));
     const { gateway, client } = make({ servers });
@@ -154,7 +154,7 @@ describe('the session of a client', () => {
         client(`c${n}`, n % 10 === 0 ? { capabilities: ANSWERS_ALL } : {}),
       ),
     );
-    const said = await Promise.all(
+    const areOwnEchoes = await Promise.all(
       clients.flatMap((one) =>
         upstreams.map(async ([name]) => {
           const text = await one.call(`mcp__${name}__echo`, { for: one.name });
@@ -162,13 +162,13 @@ describe('the session of a client', () => {
         }),
       ),
     );
-    expect(said).toHaveLength(120);
-    expect(said).not.toContain(false);
-    // The common one, and one for each of those that answer.
+    expect(areOwnEchoes).toHaveLength(120);
+    expect(areOwnEchoes).not.toContain(false);
+    // The shared one, and one for each client that answers questions.
     for (const [, { connections }] of upstreams) expect(connections).toHaveLength(4);
   });
 
-  it('finishes its calls when the gateway is closed, within a limit, and refuses new ones', async () => {
+  it('finishes its calls within a limit when the gateway is closed, and refuses new ones', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client, clock } = make({ servers: { a: upstream.entry() } });
     await gateway.start();
@@ -190,12 +190,12 @@ describe('the session of a client', () => {
     await expect(slow).rejects.toMatchObject({ code: -32_000, data: { reason: 'closing' } });
     await ada.session.closed;
     const [, far] = InMemoryTransport.createLinkedPair();
-    await expect(gateway.connect(far)).rejects.toThrow('closed');
-    await expect(gateway.start()).rejects.toThrow('closed');
+    await expect(gateway.connect(far)).rejects.toMatchObject({ code: 'NOT_READY' });
+    await expect(gateway.start()).rejects.toMatchObject({ code: 'NOT_READY' });
     upstream.gate('slow').open();
   });
 
-  it('that never said what it answers leaves nothing, nor does one whose gateway never started', async () => {
+  it('that ends before it is initialized leaves nothing behind, and closing the gateway ends its pending start', async () => {
     const upstream = new AskingUpstream();
     const { gateway, clock } = make({ servers: { a: upstream.entry() }, singleClient: true });
     const starting = gateway.start();
@@ -204,7 +204,7 @@ describe('the session of a client', () => {
     await near.close();
     await session.closed;
     await passTime(clock, gateway.close());
-    await expect(starting).rejects.toThrow('closed');
+    await expect(starting).rejects.toMatchObject({ code: 'NOT_READY' });
     expect(upstream.connections).toEqual([]);
   });
 
@@ -222,7 +222,7 @@ describe('the session of a client', () => {
     await passTime(clock, gateway.close());
   });
 
-  it('has its events among those of the gateway, under its id', async () => {
+  it('publishes its events among those of the gateway, with its id', async () => {
     const { gateway, client } = make({ servers: { a: new AskingUpstream().entry() } });
     const seen = new Set<string | undefined>();
     const failures: string[] = [];
@@ -240,25 +240,25 @@ describe('the session of a client', () => {
     expect(failures).toEqual(['observer-failed']);
   });
 
-  it('has its last event before those of the gateway end, which is when it is closed', async () => {
+  it('publishes its last event before the events of the gateway complete', async () => {
     const { gateway, client, clock } = make({ servers: { a: new AskingUpstream().entry() } });
-    const told: string[] = [];
+    const log: string[] = [];
     gateway.events$.subscribe({
-      next: ({ type, session }) => void told.push(`${type} ${session ?? ''}`),
-      complete: () => void told.push('complete'),
+      next: ({ type, session }) => void log.push(`${type} ${session ?? ''}`),
+      complete: () => void log.push('complete'),
     });
     await gateway.start();
     const ada = await client('Ada', { capabilities: ANSWERS_ALL });
     await passTime(clock, gateway.close());
-    expect(told).toContain(`connection.stopped ${ada.session.id}`);
-    expect(told.filter((each) => each === 'complete')).toEqual(['complete']);
-    expect(told.at(-1)).toBe('complete');
+    expect(log).toContain(`connection.stopped ${ada.session.id}`);
+    expect(log.filter((each) => each === 'complete')).toEqual(['complete']);
+    expect(log.at(-1)).toBe('complete');
     const late = vi.fn();
     gateway.events$.subscribe({ complete: late });
     expect(late).toHaveBeenCalledOnce();
   });
 
-  it('is of a gateway whose options make sense', () => {
+  it('needs a gateway with valid options', () => {
     expect(() => createGateway({ maxIsolatedClients: 0 })).toThrow('maxIsolatedClients');
     expect(() => createGateway({ bare: 'yes' as never, idleStopMs: -1 })).toThrow(/bare.*idleStopMs/s);
     expect(() => createGateway({ naming: 'x' as never })).toThrow('naming');

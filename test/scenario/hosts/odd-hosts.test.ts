@@ -1,11 +1,11 @@
-/** Hosts that use names nobody expects, and that answer events by changing everything. */
+/** Hosts that use unexpected names, and that react to events by changing everything. */
 import { describe, expect, it } from 'vitest';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { ScriptedServer, silent, text } from '../../support/scripted-server.js';
 import { inProcess, passTime, useTroupes } from '../../support/test-troupe.js';
 
-describe('a server with an odd name', () => {
+describe('a server with an unusual name', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
@@ -43,7 +43,7 @@ describe('a server called __proto__', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('is left out, which is told, and the others start', async () => {
+  it('is left out with a diagnostic, and the others start', async () => {
     const { troupe, events } = make({
       servers: { ['__proto__']: inProcess(new ScriptedServer()), good: inProcess(new ScriptedServer()) },
     });
@@ -56,12 +56,12 @@ describe('a server called __proto__', () => {
   });
 });
 
-describe('an observer that acts on what it hears', () => {
+describe('an observer that reacts to events', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('may close the troupe on the first event', async () => {
+  it('can close the troupe on the first event', async () => {
     const { troupe } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     const closed = new Promise<void>((resolve) => {
       troupe.events$.subscribe({ next: () => void troupe.close(), complete: resolve });
@@ -71,7 +71,7 @@ describe('an observer that acts on what it hears', () => {
     expect(troupe.status).toMatchObject([{ state: 'stopped' }]);
   });
 
-  it('may stop whatever becomes ready, and start whatever has stopped', async () => {
+  it('can stop every connection that becomes ready, and start every one that has stopped', async () => {
     const server = new ScriptedServer();
     const { troupe, events } = make({ servers: { a: inProcess(server) } });
     troupe.events$.subscribe((event) => {
@@ -85,7 +85,7 @@ describe('an observer that acts on what it hears', () => {
     expect(troupe.connection('a')?.state).toBe('ready');
   });
 
-  it('may restart on every change of state, which ends in order', async () => {
+  it('can restart on every change of state, and the connection is ready in the end', async () => {
     const { troupe, clock } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     let restarts = 0;
     troupe.connection('a');
@@ -102,28 +102,28 @@ describe('an observer that acts on what it hears', () => {
     expect(troupe.connection('a')?.state).toBe('ready');
   });
 
-  it('may unsubscribe itself and others while it hears', async () => {
+  it('can unsubscribe itself and others during an event', async () => {
     const { troupe } = make({ servers: { a: inProcess(new ScriptedServer()) } });
-    const heard: string[] = [];
+    const order: string[] = [];
     const first = troupe.events$.subscribe(() => {
-      heard.push('first');
+      order.push('first');
       first.unsubscribe();
       second.unsubscribe();
     });
-    const second = troupe.events$.subscribe(() => heard.push('second'));
+    const second = troupe.events$.subscribe(() => order.push('second'));
     await troupe.start();
-    expect(heard.filter((who) => who === 'first')).toHaveLength(1);
-    expect(heard.filter((who) => who === 'second').length).toBeLessThanOrEqual(1);
+    expect(order.filter((who) => who === 'first')).toHaveLength(1);
+    expect(order.filter((who) => who === 'second').length).toBeLessThanOrEqual(1);
   });
 });
 
-describe('an option out of the ordinary', () => {
+describe('an unusual time limit', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
   it.each([Infinity, Number.MAX_SAFE_INTEGER, NaN])(
-    'lets a call with the limit %d wait for its answer',
+    'of %d lets a call wait for its answer',
     async (timeoutMs) => {
       const server = new ScriptedServer({ on: { 'tools/call': silent } });
       const { troupe, clock, events } = make({ servers: { a: inProcess(server) } });

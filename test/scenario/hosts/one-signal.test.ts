@@ -1,4 +1,4 @@
-/** A host has one signal for its own end, and gives it to all that it waits for. */
+/** A host has one signal for its own end, and passes it to everything that it waits for. */
 import { getEventListeners } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,19 +9,19 @@ import { inProcess, passTime, useTroupes } from '../../support/test-troupe.js';
 
 const SERVERS = Array.from({ length: 20 }, (_, index) => `s${index}`);
 
-describe('one signal for all that a host waits for', () => {
+describe('one signal for everything that a host waits for', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
   const warnings: string[] = [];
-  const hear = ({ message }: Error): void => void warnings.push(message);
-  beforeEach(() => void process.on('warning', hear));
+  const record = ({ message }: Error): void => void warnings.push(message);
+  beforeEach(() => void process.on('warning', record));
   afterEach(() => {
-    process.off('warning', hear);
+    process.off('warning', record);
     warnings.length = 0;
   });
 
-  it('causes no warning of a leak, and is let go of', async () => {
+  it('causes no leak warning, and keeps no listener', async () => {
     const silent = SERVERS.map((name) => [
       name,
       inProcess(new ScriptedServer({ start: { fault: 'silent' } })),
@@ -46,8 +46,10 @@ describe('one signal for all that a host waits for', () => {
     expect(warnings).toEqual([]);
     const reason = new Error('the host ends');
     host.abort(reason);
-    const said = (await ends).map((end) => (end.status === 'rejected' ? (end.reason as Error) : undefined));
-    expect(said.map((error) => error === reason || error?.cause === reason)).toEqual(said.map(() => true));
+    const errors = (await ends).map((end) => (end.status === 'rejected' ? (end.reason as Error) : undefined));
+    expect(errors.map((error) => error === reason || error?.cause === reason)).toEqual(
+      errors.map(() => true),
+    );
     expect(getEventListeners(signal, 'abort')).toEqual([]);
     await turn();
     expect(warnings).toEqual([]);

@@ -1,4 +1,4 @@
-/** The machine sleeps for hours and wakes up: each connection is asked once whether it lives, and none is restarted for it. */
+/** The computer sleeps for hours and wakes up: each connection is pinged once, and none is restarted because of it. */
 import { describe, expect, it } from 'vitest';
 import type { TroupeOptions } from '../../../src/options.js';
 import type { ServerConfig } from '../../../src/config/entry/server-config.js';
@@ -14,12 +14,12 @@ const EIGHT_HOURS_MS = 8 * 3_600_000;
 const pings = ({ peer }: FakeServer): number =>
   peer.received.filter(({ method }) => method === 'ping').length;
 
-describe('a machine that has slept', () => {
+describe('a computer that has slept', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('asks every server once whether it is alive, and restarts none that is', async () => {
+  it('pings every server once, and restarts none that answers', async () => {
     const servers = Array.from({ length: 20 }, () => new FakeServer());
     const entries = servers.map((server, index) => [`s${index}`, fake(server)] as const);
     const test = make({ servers: Object.fromEntries(entries), policy: { ping: { idleMs: 0 } } });
@@ -33,7 +33,7 @@ describe('a machine that has slept', () => {
     expect(jumps.map(({ message }) => message)).toEqual([expect.stringContaining('28800 s')]);
   });
 
-  it('notices within seconds that a server has not survived it', async () => {
+  it('notices within seconds that a server is gone', async () => {
     const server = new FakeServer();
     const test = make({ servers: { a: fake(server) } });
     await passTime(test.clock, test.troupe.start());
@@ -43,7 +43,7 @@ describe('a machine that has slept', () => {
     expect(test.events.of('connection.lost')).toMatchObject([{ failure: { code: 'unresponsive' } }]);
   });
 
-  it('takes a host that was merely busy for a few seconds for no sleeper', async () => {
+  it('does not count as asleep while the host is only busy for a few seconds', async () => {
     const server = new FakeServer();
     const test = make({ servers: { a: fake(server) }, policy: { ping: { idleMs: 0 } } });
     await passTime(test.clock, test.troupe.start());
@@ -54,12 +54,12 @@ describe('a machine that has slept', () => {
   });
 });
 
-describe('a machine whose clock is set back', () => {
+describe('a computer whose clock is set back', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  /** A troupe of one server that was used, on a clock that `setBack` sets back by hours. */
+  /** A troupe with one used server, on a clock that `setBack` sets back by hours. */
   async function start(server: ServerConfig, options: TroupeOptions = {}) {
     const clock = createControlledClock(EIGHT_HOURS_MS);
     let setBackMs = 0;
@@ -81,7 +81,7 @@ describe('a machine whose clock is set back', () => {
     };
   }
 
-  it('notices as soon as ever that a server has died without a word', async () => {
+  it('notices as quickly as usual that a server has died silently', async () => {
     const server = new FakeServer();
     const { clock, events, setBack, close } = await start(fake(server));
     setBack();
@@ -91,7 +91,7 @@ describe('a machine whose clock is set back', () => {
     await close();
   });
 
-  it('asks no server that goes on speaking', async () => {
+  it('does not ping a server that still sends messages', async () => {
     const server = new FakeServer();
     const { clock, call, setBack, close } = await start(fake(server));
     setBack();
@@ -103,7 +103,7 @@ describe('a machine whose clock is set back', () => {
     await close();
   });
 
-  it('stops a lazy server that was idle for its time, and none that is used', async () => {
+  it('stops a lazy server after its idle time, and none that is used', async () => {
     const server = new FakeServer();
     const lazy = fake(server, { start: 'lazy', policy: { idleStopMs: 60_000 } });
     const { troupe, clock, call, setBack, close } = await start(lazy);
@@ -118,16 +118,16 @@ describe('a machine whose clock is set back', () => {
     await close();
   });
 
-  it('tells of no call, and of no question in it, that took less than no time', async () => {
+  it('reports no negative duration of a call or of a request within it', async () => {
     const server = new FakeServer();
-    let whenAsked = (): void => {};
+    let onRequest = (): void => {};
     const roots = () => {
-      whenAsked();
+      onRequest();
       return [];
     };
     const { events, call, setBack, close } = await start(fake(server), { handlers: { roots } });
     server.peer.script = { on: { 'tools/call': { ask: { method: 'roots/list' } } } };
-    whenAsked = setBack;
+    onRequest = setBack;
     await call();
     expect(events.of('server.request')).toMatchObject([{ outcome: 'answered', durationMs: 0 }]);
     expect(events.of('call.finished').map(({ durationMs }) => durationMs)).toEqual([0, 0]);

@@ -1,4 +1,4 @@
-/** Every state of a connection is left for good by `close()` and by `stop()`, also where nothing underneath cooperates. */
+/** `close()` and `stop()` end a connection in every state, even if its transport does not cooperate. */
 import { describe, expect, it } from 'vitest';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { fake, fakeProgram, FakeServer } from '../../support/fake-server.js';
@@ -8,7 +8,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { passTime, useTroupes, whenEmits, type TestTroupe } from '../../support/test-troupe.js';
 import { SITUATIONS, type Situation } from './situations.js';
 
-/** No end of a session ever comes. */
+/** A session that never ends. */
 const HOSTILE = { close: never, kill: never };
 
 describe.each(SITUATIONS)('in $state, because $because,', (situation) => {
@@ -32,7 +32,7 @@ describe.each(SITUATIONS)('in $state, because $because,', (situation) => {
     expect(test.clock.pending).toEqual([]);
   });
 
-  it('stop() twice ends it, and both callers hear of it', async () => {
+  it('stop() twice ends it, and both promises resolve', async () => {
     const { test, left } = await reach(situation, make);
     const connection = test.troupe.connection('a');
     await passTime(test.clock, Promise.all([connection?.stop(), connection?.stop()]), 15_000);
@@ -43,7 +43,7 @@ describe.each(SITUATIONS)('in $state, because $because,', (situation) => {
 });
 
 describe.each(SITUATIONS.filter(({ afterRelease }) => afterRelease !== true))(
-  'in $state, because $because, where no session ever ends,',
+  'in $state, because $because, if no session ever ends,',
   (situation) => {
     useLeakCheck();
     useCrashWatch();

@@ -1,4 +1,4 @@
-/** What becomes of a server that is out of attempts for a cause that may pass. */
+/** A server that is out of attempts for a cause that may be temporary. */
 import { describe, expect, it } from 'vitest';
 import type { ServerConfig, ServerSettings } from '../../../src/config/entry/server-config.js';
 import { TransportError } from '../../../src/failures/transport-error.js';
@@ -9,7 +9,7 @@ import { passTime, useTroupes, whenState, type TestTroupe } from '../../support/
 
 const ONE_ATTEMPT: ServerSettings = { policy: { maxAttempts: 1 } };
 
-/** A server that refuses every start until it is healed. */
+/** A server that rejects every start while it is broken. */
 class BrokenServer extends FakeServer {
   isBroken = true;
 
@@ -18,7 +18,7 @@ class BrokenServer extends FakeServer {
       kind: 'http',
       start: () =>
         this.isBroken
-          ? Promise.reject(new TransportError({ code: 'connection-lost', message: 'Nobody listens there.' }))
+          ? Promise.reject(new TransportError({ code: 'connection-lost', message: 'Nothing listens there.' }))
           : Promise.resolve(),
     }));
   }
@@ -26,7 +26,7 @@ class BrokenServer extends FakeServer {
 
 const refused = {
   code: 'CONNECTION_LOST',
-  message: expect.stringContaining('Nobody listens there.') as string,
+  message: expect.stringContaining('Nothing listens there.') as string,
 };
 
 useLeakCheck();
@@ -49,7 +49,7 @@ function useGivenUp(): (entry: (server: FakeServer, settings: ServerSettings) =>
 describe('a remote server that is out of attempts', () => {
   const giveUp = useGivenUp();
 
-  it('is tried again about every minute, and says when', async () => {
+  it('is tried again about every minute, and has the time of the next attempt', async () => {
     const { test, server } = await giveUp(fakeRemote);
     await test.clock.advance(0);
     const { clock, troupe } = test;
@@ -66,14 +66,14 @@ describe('a remote server that is out of attempts', () => {
     }
   });
 
-  it('comes back by itself once it can', async () => {
+  it('returns by itself once it works again', async () => {
     const { test, server } = await giveUp(fakeRemote);
     server.isBroken = false;
     await test.clock.advance(75_000);
     expect(test.troupe.connection('a')?.state).toBe('ready');
   });
 
-  it('is not tried while the network is down, and soon after it is back', async () => {
+  it('is not tried while the network is down, but soon after it is up again', async () => {
     const { test, server } = await giveUp(fakeRemote);
     test.troupe.setOnline(false);
     await test.clock.advance(600_000);
@@ -84,7 +84,7 @@ describe('a remote server that is out of attempts', () => {
     expect(test.troupe.connection('a')?.state).toBe('ready');
   });
 
-  it('is left alone where the policy says so', async () => {
+  it('is left alone if the policy turns these attempts off', async () => {
     const policy = { maxAttempts: 1, exhausted: { remoteEveryMs: 0 } };
     const { test, server } = await giveUp((one) => fakeRemote(one, { policy }));
     await test.clock.advance(600_000);
@@ -96,13 +96,13 @@ describe('a remote server that is out of attempts', () => {
 describe('a program that is out of attempts', () => {
   const giveUp = useGivenUp();
 
-  it('is not tried again by itself', async () => {
+  it('is not tried again without a call', async () => {
     const { test, server } = await giveUp(fakeProgram);
     await test.clock.advance(600_000);
     expect(server.transports).toHaveLength(1);
   });
 
-  it('gets one more try for a call, and the call is answered where it succeeds', async () => {
+  it('is tried once more for a call, which is answered if the attempt succeeds', async () => {
     const { test, server } = await giveUp(fakeProgram);
     await test.clock.advance(30_000);
     server.isBroken = false;
@@ -111,7 +111,7 @@ describe('a program that is out of attempts', () => {
     expect(server.transports).toHaveLength(2);
   });
 
-  it('gets one try for all the calls of half a minute, and each is told the cause', async () => {
+  it('is tried once for all calls within half a minute, and each gets the cause', async () => {
     const { test, server } = await giveUp(fakeProgram);
     await test.clock.advance(30_000);
     const connection = test.troupe.connection('a')!;

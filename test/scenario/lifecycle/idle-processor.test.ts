@@ -1,4 +1,4 @@
-/** A start slot is for the processor: who holds one while it idles must not keep the others waiting. */
+/** Start slots limit the load of the processor: a server that holds one while the processor is idle must not block others. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { busyCores } from '../../../src/supervision/capacity-watch.js';
 import { SLOT_HOLD_MS } from '../../../src/runtime/manager-input.js';
@@ -11,8 +11,8 @@ import { useTroupes, type TestTroupe } from '../../support/test-troupe.js';
 const machine = vi.hoisted(() => ({ at: 0, busy: 0 }));
 
 /**
- * Two cores; each reading is 50 ms after the last, and `busy` of the cores had work. Replaced because the troupe makes
- * the watch itself, and what the cores of this machine do is no matter of a test.
+ * Two cores; each reading is 50 ms after the last, and `busy` of the cores had work. Mocked because the troupe creates
+ * the watch itself, and a test must not depend on the load of the real cores.
  */
 vi.mock('node:os', async (original) => ({
   ...(await original<typeof import('node:os')>()),
@@ -45,7 +45,7 @@ describe('a server that does not answer', () => {
 
   const stateOfGood = ({ troupe }: TestTroupe) => troupe.connection('good')?.status.substate;
 
-  it('loses its start slot as soon as the processor idles', async () => {
+  it('loses its start slot as soon as the processor is idle', async () => {
     machine.busy = 0;
     const test = begin();
     await test.clock.advance(0);
@@ -55,7 +55,7 @@ describe('a server that does not answer', () => {
     expect(test.troupe.connection('mute')?.state).toBe('handshaking');
   });
 
-  it.each([1, 2])('keeps it while %i of two cores are busy, but not for ever', async (busy) => {
+  it.each([1, 2])('keeps it while %i of two cores are busy, up to a limit', async (busy) => {
     machine.busy = busy;
     const test = begin();
     await test.clock.advance(SLOT_HOLD_MS - 1);
@@ -64,7 +64,7 @@ describe('a server that does not answer', () => {
     expect(test.troupe.connection('good')?.state).toBe('ready');
   });
 
-  it('is watched only while somebody waits', async () => {
+  it('is watched only while another server waits', async () => {
     machine.busy = 0;
     const test = begin();
     await test.clock.advance(100);
@@ -78,15 +78,15 @@ describe('the number of busy cores', () => {
   const reading = (idle: number, total: number, cores = 2) => ({ idle, total, cores });
 
   it.each([
-    ['none idled', reading(0, 100), 2],
-    ['all idled', reading(100, 100), 0],
-    ['half of them idled', reading(50, 100), 1],
-    ['a trifle of work on one', reading(88, 100), 0],
-    ['most of a core had work', reading(70, 100), 1],
-    ['a little more than one had work', reading(30, 100), 2],
+    ['no core was idle', reading(0, 100), 2],
+    ['all cores were idle', reading(100, 100), 0],
+    ['half of them were idle', reading(50, 100), 1],
+    ['one had very little work', reading(88, 100), 0],
+    ['one was busy most of the time', reading(70, 100), 1],
+    ['a little more than one was busy', reading(30, 100), 2],
     ['no time has passed', reading(0, 0), 2],
     ['the counters went back', reading(-5, -10), 2],
-  ])('is told where %s', (_, now, busy) => {
+  ])('is right if %s', (_, now, busy) => {
     expect(busyCores(reading(0, 0), now)).toBe(busy);
   });
 });

@@ -1,4 +1,4 @@
-/** A connection may be lost a thousand times: what it needs does not grow with its past. */
+/** A connection may be lost a thousand times, and does not need more memory for it. */
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -23,7 +23,7 @@ describe('a long life', () => {
   useLeakCheck();
   useCrashWatch();
 
-  it('of a thousand reconnects leaves neither memory nor timers nor listeners behind', async () => {
+  it('of a thousand reconnects leaves no memory, timers or listeners behind', async () => {
     const server = new ScriptedServer();
     const clock = createControlledClock();
     const troupe = createTroupe({
@@ -54,13 +54,13 @@ describe('a long life', () => {
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 1_001 }]);
     expect(clock.pending).toHaveLength(timers);
     expect(getEventListeners(host.signal, 'abort')).toEqual([]);
-    // Compiled code and caches settle in the first half; in the second one nothing may be kept for each reconnect.
+    // Compiled code and caches grow in the first half; in the second one, no reconnect may leave anything behind.
     expect(grown).toBeLessThan(600);
     await passTime(clock, troupe.close());
     expect(clock.pending).toEqual([]);
   }, 60_000);
 
-  it('of ten thousand calls that had to wait or were given up leaves no listener on the signal of the host', async () => {
+  it('of ten thousand calls that waited or were aborted leaves no listener on the signal of the host', async () => {
     const server = new ScriptedServer();
     const clock = createControlledClock();
     const troupe = createTroupe({ servers: { a: inProcess(server) }, clock, seed: 1 });

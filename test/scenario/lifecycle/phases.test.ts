@@ -82,7 +82,7 @@ describe('a troupe', () => {
     });
   });
 
-  it('starts a server that is added while the sources are read together with the others, and once', async () => {
+  it('starts a server that is added while the sources are read with the others, and once', async () => {
     const test = make({ servers: { a: fake(new FakeServer()) } });
     const { troupe, clock, events } = test;
     const starting = troupe.start();
@@ -109,7 +109,7 @@ describe('a troupe', () => {
     expect(events.of('manager.rejected')).toEqual([]);
   });
 
-  it('that is closed before it starts, starts nothing', async () => {
+  it('that is closed before it starts starts nothing', async () => {
     const server = new FakeServer();
     const { troupe, clock, events } = make({ servers: { a: fake(server) } });
     const starting = Promise.allSettled([troupe.start()]);

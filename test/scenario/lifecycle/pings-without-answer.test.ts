@@ -1,4 +1,4 @@
-/** A remote server that gives something else for a ping than an answer: whether it is there shows a list that it gave before. */
+/** A remote server that answers a ping with something else: reading a list again shows whether the server works. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
@@ -50,12 +50,12 @@ describe('a remote server', () => {
     ['HTTP 202', refuse(202)],
     ['HTTP 204', refuse(204)],
     ['an empty reply', refuse(200)],
-    ['a page', html],
+    ['a web page', html],
     ['JSON without text', emptyJson],
     ['a stream without events', emptyStream],
     ['HTTP 500', refuse(500, 'no such method')],
     ['HTTP 404', refuse(404, 'no such method')],
-  ])('that answers a ping with %s, and lists its tools, is kept', async (_, pong) => {
+  ])('that answers a ping with %s and lists its tools is kept', async (_, pong) => {
     const request: Handler = (seen, res) => (isPing(seen) ? pong : works)(seen, res);
     const { server, troupe } = await connect(mcp({ request }));
     const events = recordEvents(troupe.events$);
@@ -67,10 +67,10 @@ describe('a remote server', () => {
 
   it.each([
     ['HTTP 202', refuse(202)],
-    ['a page', html],
+    ['a web page', html],
     ['a stream without events', emptyStream],
     ['HTTP 500', refuse(500, 'Internal Server Error')],
-  ])('that answers everything with %s is lost, and found as soon as it is back', async (_, instead) => {
+  ])('that answers everything with %s is lost, and found again as soon as it works', async (_, instead) => {
     const { server, troupe } = await connect(mcp({ request: works }));
     const events = recordEvents(troupe.events$);
     server.handle = instead;
@@ -82,7 +82,7 @@ describe('a remote server', () => {
     expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(1);
   });
 
-  it('whose session died while its front goes on with HTTP 500 and comments gets another session', async () => {
+  it('whose session died behind a proxy that still sends HTTP 500 and comments gets a new session', async () => {
     const dead = new Set<unknown>();
     let sessions = 0;
     const handle: Handler = (seen, res) => {

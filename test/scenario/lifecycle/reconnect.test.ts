@@ -21,7 +21,7 @@ describe('a session that is lost', () => {
   useCrashWatch();
   const { begin } = useOneFake();
 
-  it('is told with its cause, and a new one is made at once, with the same tools', async () => {
+  it('is reported with its cause, and a new one is opened at once, with the same tools', async () => {
     const server = new FakeServer();
     const test = await begin(server);
     const before = test.troupe.tools.map(({ name }) => name);
@@ -45,16 +45,16 @@ describe('a session that is lost', () => {
     });
   });
 
-  it('is told in order: the state, the loss, the retry, ready', async () => {
+  it('is published in order: the state, the loss, the retry, ready', async () => {
     const server = new FakeServer();
     const test = await begin(server);
     const from = test.events.all.length;
     server.transport.simulateEnd(EXITED);
     await whenReadyAgain(test, 2);
-    const told = test.events.all
+    const order = test.events.all
       .slice(from)
       .map((event) => (event.type === 'connection.state' ? `${event.to} ${event.substate}` : event.type));
-    expect(told).toEqual([
+    expect(order).toEqual([
       'reconnecting releasing',
       'connection.lost',
       'reconnecting backingOff',
@@ -79,7 +79,7 @@ describe('a session that is lost', () => {
     expect(server.transports).toHaveLength(2);
   });
 
-  it('a second time within a minute is answered with a delay', async () => {
+  it('a second time within a minute is replaced after a delay', async () => {
     const server = new FakeServer();
     const test = await begin(server);
     server.transport.simulateEnd(EXITED);
@@ -91,7 +91,7 @@ describe('a session that is lost', () => {
     expect(second?.delayMs).toBeGreaterThan(0);
   });
 
-  it('five times within 30 s is a crash loop, with the last cause in it', async () => {
+  it('five times within 30 s is a crash loop, and the failure has the last cause', async () => {
     const server = new FakeServer();
     const test = await begin(server, { policy: { backoff: [10], maxAttempts: 100 } });
     for (let generation = 2; generation <= 5; generation += 1) {
@@ -101,7 +101,7 @@ describe('a session that is lost', () => {
     server.transport.simulateEnd(EXITED);
     const { failure } = await test.events.when('connection.failed');
     expect(failure).toMatchObject({ code: 'crash-loop', exit: EXITED.exit });
-    expect(failure.message).toContain('It exited.');
+    expect(failure.message).toContain(EXITED.message);
     await test.clock.advance(600_000);
     expect(server.transports).toHaveLength(5);
     await expect(test.troupe.connection('a')?.ready()).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
@@ -115,8 +115,8 @@ describe('a server that does not start', () => {
   useCrashWatch();
   const { begin } = useOneFake();
 
-  it('is tried as often as the policy says, then has failed with the cause', async () => {
-    const refused = new TransportError({ code: 'spawn-failed', message: 'No such luck.' });
+  it('is tried as often as the policy allows, and then has failed with the cause', async () => {
+    const refused = new TransportError({ code: 'spawn-failed', message: 'Refused by the test.' });
     const server = new FakeServer(() => ({ start: () => Promise.reject(refused) }));
     const test = await begin(server, { policy: { maxAttempts: 3, backoff: [100, 200] } });
     const failed = await passTime(test.clock, test.events.when('connection.failed'));
@@ -127,12 +127,11 @@ describe('a server that does not start', () => {
     await expect(test.troupe.connection('a')?.ready()).rejects.toMatchObject({
       code: 'LAUNCH_FAILED',
       server: 'a',
-      message: 'No such luck.',
       failure: { code: 'spawn-failed' },
     });
   });
 
-  it('can be tried again at once by hand, with a new round of attempts', async () => {
+  it('can be tried again at once by retry, with a new round of attempts', async () => {
     let isBroken = true;
     const server = new FakeServer(() => ({
       start: async () => {
@@ -147,28 +146,43 @@ describe('a server that does not start', () => {
 
   it.each([
     [
-      'its time to launch',
+      'it is not launched in time',
       { start: () => new Promise<void>(() => {}) },
       {},
       'launch-timeout',
       'LAUNCH_FAILED',
     ],
-    ['its time for initialize', {}, { on: { initialize: silent } }, 'handshake-timeout', 'HANDSHAKE_FAILED'],
-    ['its time to list', {}, { on: { 'tools/list': silent } }, 'list-timeout', 'HANDSHAKE_FAILED'],
-    ['its word', {}, { on: { 'tools/list': refuse(-32000, 'db down') } }, 'server-error', 'HANDSHAKE_FAILED'],
-  ] as const)(
-    'or does not keep %s is given up with the cause',
-    async (_, transport, script, failure, code) => {
-      const server = new FakeServer(() => transport, script);
-      const test = await begin(server, { startTimeoutMs: 2_000, policy: { maxAttempts: 1 } });
-      const failing = expect(test.troupe.connection('a')?.ready()).rejects.toMatchObject({
-        code,
-        failure: { code: failure },
-      });
-      await passTime(test.clock, failing);
-      expect(server.transports.filter(({ isOpen }) => isOpen)).toEqual([]);
-    },
-  );
+    [
+      'it does not answer initialize in time',
+      {},
+      { on: { initialize: silent } },
+      'handshake-timeout',
+      'HANDSHAKE_FAILED',
+    ],
+    [
+      'it does not list its tools in time',
+      {},
+      { on: { 'tools/list': silent } },
+      'list-timeout',
+      'HANDSHAKE_FAILED',
+    ],
+    [
+      'it rejects the list of its tools',
+      {},
+      { on: { 'tools/list': refuse(-32000, 'db down') } },
+      'server-error',
+      'HANDSHAKE_FAILED',
+    ],
+  ] as const)('because %s fails with the cause', async (_, transport, script, failure, code) => {
+    const server = new FakeServer(() => transport, script);
+    const test = await begin(server, { startTimeoutMs: 2_000, policy: { maxAttempts: 1 } });
+    const failing = expect(test.troupe.connection('a')?.ready()).rejects.toMatchObject({
+      code,
+      failure: { code: failure },
+    });
+    await passTime(test.clock, failing);
+    expect(server.transports.filter(({ isOpen }) => isOpen)).toEqual([]);
+  });
 });
 
 describe('a server that falls silent', () => {
@@ -176,7 +190,7 @@ describe('a server that falls silent', () => {
   useCrashWatch();
   const { begin } = useOneFake();
 
-  it('is pinged after 30 s, and nothing else happens where it answers', async () => {
+  it('is pinged after 30 s, and nothing else happens if it answers', async () => {
     const server = new FakeServer();
     const { clock, events } = await begin(server);
     await clock.advance(29_999);
@@ -189,7 +203,7 @@ describe('a server that falls silent', () => {
     expect(events.of('diagnostic')).toEqual([]);
   });
 
-  it('is not pinged while it is heard of', async () => {
+  it('is not pinged while it sends anything', async () => {
     const server = new FakeServer();
     const { clock } = await begin(server);
     for (let minute = 0; minute < 10; minute += 1) {
@@ -199,7 +213,7 @@ describe('a server that falls silent', () => {
     expect(server.peer.of('ping')).toEqual([]);
   });
 
-  it('counts as alive where it does not know ping', async () => {
+  it('counts as alive if it does not know ping', async () => {
     const server = new FakeServer(() => ({}), { on: { ping: refuse(-32601, 'Method not found') } });
     const { clock, events } = await begin(server);
     await clock.advance(300_000);
@@ -207,7 +221,7 @@ describe('a server that falls silent', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
-  it('is given up after two pings without an answer, and connected anew', async () => {
+  it('is lost after two pings without an answer, and reconnected', async () => {
     const server = new FakeServer(() => ({}), { on: { ping: silent } });
     const test = await begin(server);
     await test.clock.advance(39_999);
@@ -220,7 +234,7 @@ describe('a server that falls silent', () => {
     await whenReadyAgain(test, 2);
   });
 
-  it('is kept where anything else is heard while the ping is out', async () => {
+  it('is kept if it sends anything else after the ping', async () => {
     const server = new FakeServer(() => ({}), { on: { ping: silent } });
     const { clock, events } = await begin(server);
     await clock.advance(32_000);
@@ -229,7 +243,7 @@ describe('a server that falls silent', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
-  it('is asked at once where its transport has doubts, and only once for many', async () => {
+  it('is pinged at once if its transport is in doubt, and only once for several doubts', async () => {
     const server = new FakeServer();
     const { clock, events } = await begin(server);
     for (let n = 0; n < 5; n += 1) server.transport.simulateDoubt();
@@ -241,7 +255,7 @@ describe('a server that falls silent', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
-  it('is not asked for doubts while it works for a call, nor where the host wants no pings', async () => {
+  it('is not pinged for doubts while a call is in flight, or if the host turned pings off', async () => {
     const busy = new FakeServer(() => ({}), { on: { 'tools/call': silent } });
     const first = await begin(busy);
     first.troupe.callTool('mcp__a__echo', {}, { timeoutMs: 0 }).catch(() => {});
@@ -255,7 +269,7 @@ describe('a server that falls silent', () => {
     expect(quiet.peer.of('ping')).toEqual([]);
   });
 
-  it('is never judged while a call is in flight', async () => {
+  it('is never counted as lost while a call is in flight', async () => {
     const server = new FakeServer(() => ({}), { on: { ping: silent, 'tools/call': silent } });
     const { troupe, clock, events } = await begin(server);
     troupe.callTool('mcp__a__echo', {}, { timeoutMs: 0 }).catch(() => {});
@@ -265,7 +279,7 @@ describe('a server that falls silent', () => {
   });
 
   it.each([1, 3])(
-    'is found out though %i callers call again and again, and are never answered',
+    'is counted as lost even if %i callers repeat calls that are never answered',
     async (callers) => {
       const server = new FakeServer(() => ({}), { on: { ping: silent, 'tools/call': silent } });
       const test = await begin(server);
@@ -287,7 +301,7 @@ describe('a server that falls silent', () => {
     },
   );
 
-  it('is not asked the sooner for a call with a short limit', async () => {
+  it('is not pinged sooner for a call with a short limit', async () => {
     const server = new FakeServer(() => ({}), { on: { 'tools/call': silent } });
     const { troupe, clock } = await begin(server);
     const call = (): Promise<unknown> => troupe.callTool('mcp__a__echo', {}, { timeoutMs: 1_000 });
@@ -301,7 +315,7 @@ describe('a server that falls silent', () => {
     expect(server.peer.of('ping')).toHaveLength(1);
   });
 
-  it('is not judged by a call whose time was over while another one has time left', async () => {
+  it('is not counted as lost for a call that timed out while another one has time left', async () => {
     const server = new FakeServer(() => ({}), { on: { ping: silent, 'tools/call': silent } });
     const { troupe, clock, events } = await begin(server);
     const call = (timeoutMs: number): Promise<unknown> => troupe.callTool('mcp__a__echo', {}, { timeoutMs });
@@ -312,7 +326,7 @@ describe('a server that falls silent', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
-  it('is not judged where a call begins after the ping went out', async () => {
+  it('is not counted as lost if a call starts after the ping was sent', async () => {
     const server = new FakeServer(() => ({}), { on: { ping: silent, 'tools/call': silent } });
     const { troupe, clock, events } = await begin(server);
     await clock.advance(31_000);
@@ -321,7 +335,7 @@ describe('a server that falls silent', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
-  it('is not pinged where the policy says so', async () => {
+  it('is not pinged if the policy turns pings off', async () => {
     const server = new FakeServer();
     const { clock } = await begin(server, { policy: { ping: { idleMs: 0 } } });
     await clock.advance(600_000);
@@ -334,7 +348,7 @@ describe('a server that nobody uses', () => {
   useCrashWatch();
   const { begin } = useOneFake();
 
-  it('is stopped after its idle time, though it answers pings, and its tools stay', async () => {
+  it('is stopped after its idle time, even if it answers pings, and its tools stay listed', async () => {
     const server = new FakeServer();
     const { troupe, clock } = await begin(server, { idleStopMs: 90_000 });
     await clock.advance(90_000);
@@ -345,7 +359,7 @@ describe('a server that nobody uses', () => {
     expect(server.transports).toHaveLength(1);
   });
 
-  it('is idle only from its last call on', async () => {
+  it('is idle only since its last call', async () => {
     const server = new FakeServer();
     const { troupe, clock } = await begin(server, { idleStopMs: 90_000 });
     await clock.advance(80_000);

@@ -1,4 +1,4 @@
-/** A server that is gone while the gateway before it goes on answering (RFC 9110 section 15.6, 502 to 504; 520 to 530). */
+/** A server that is down while the gateway in front of it still answers (RFC 9110 section 15.6, 502 to 504; 520 to 530). */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -33,7 +33,7 @@ describe('a server behind a gateway', () => {
   };
 
   it.each([502, 503, 504, 520, 522, 530])(
-    'that is gone, as HTTP %i says, is not taken for ready',
+    'that is down, according to HTTP %i, is not shown as ready',
     async (status) => {
       const { server, troupe } = await connect();
       const events = recordEvents(troupe.events$);
@@ -50,7 +50,7 @@ describe('a server behind a gateway', () => {
     },
   );
 
-  it('that was away for one request keeps its session', async () => {
+  it('that was down for one request keeps its session', async () => {
     const { server, troupe } = await connect();
     const events = recordEvents(troupe.events$);
     server.handle = (seen, res) => {
@@ -65,11 +65,11 @@ describe('a server behind a gateway', () => {
   });
 
   it.each([
-    ['knows no such place', refuse(404, 'page not found'), 'was there before'],
-    ['only serves files', refuse(405), 'was there before'],
-    ['shows a page', refuse(200, '<p>Back soon</p>', { 'content-type': 'text/html' }), 'sign-in page'],
-    ['leads to a page', refuse(302, '', { location: 'http://elsewhere.test/' }), 'another origin'],
-  ])('whose router %s while it is deployed anew is found as soon as it is back', async (_, instead, hint) => {
+    ['answers HTTP 404', refuse(404, 'page not found'), 'before'],
+    ['answers HTTP 405', refuse(405), 'before'],
+    ['shows a web page', refuse(200, '<p>Back soon</p>', { 'content-type': 'text/html' }), 'sign-in'],
+    ['redirects to a web page', refuse(302, '', { location: 'http://elsewhere.test/' }), 'origin'],
+  ])('whose router %s during a deployment is found again as soon as it is up', async (_, instead, hint) => {
     const { server, troupe } = await connect();
     const events = recordEvents(troupe.events$);
     server.handle = (seen, res) =>
@@ -83,7 +83,7 @@ describe('a server behind a gateway', () => {
     await expect(waiting).resolves.toEqual(text('done'));
   });
 
-  it('that its router has never known is not looked for again', async () => {
+  it('that its router has never known is not tried again', async () => {
     const server = await startServer(refuse(404, 'page not found'));
     closing.push(() => server.close());
     const servers = { a: { type: 'http', url: server.url, policy: { backoff: [10] } } } as const;
@@ -93,7 +93,7 @@ describe('a server behind a gateway', () => {
     expect(troupe.status).toMatchObject([{ state: 'failed', attempt: 1, error: { code: 'http-status' } }]);
   });
 
-  it('whose gateway spreads a session over several instances fails with a hint at that', async () => {
+  it('whose gateway spreads a session over several instances fails with a hint', async () => {
     const server = await startServer((seen, res) =>
       seen.rpc.method === 'initialize' ? reach(seen, res) : refuse(404, 'no such session')(seen, res),
     );
@@ -106,7 +106,7 @@ describe('a server behind a gateway', () => {
     expect(troupe.status).toMatchObject([
       {
         state: 'failed',
-        error: { code: 'session-expired', hint: expect.stringContaining('several instances') },
+        error: { code: 'session-expired', hint: expect.stringContaining('instances') },
       },
     ]);
   });

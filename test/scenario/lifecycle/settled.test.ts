@@ -1,4 +1,4 @@
-/** Who waits until nothing is on its way has an end of it, however many servers are tried again and again. */
+/** `settled` resolves, however many servers are tried again and again. */
 import { describe, expect, it } from 'vitest';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { fakeRemote, FakeServer } from '../../support/fake-server.js';
@@ -8,17 +8,17 @@ import { passTime, useTroupes } from '../../support/test-troupe.js';
 
 const A_WHILE_MS = 1_800_000;
 
-describe('a fleet of which some remote servers never answer', () => {
+describe('a fleet with remote servers that never answer', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  /** Each attempt at them takes half a minute, and about a minute later comes the next. */
+  /** Each attempt takes half a minute, and the next one follows about a minute later. */
   const deaf = () => new FakeServer(() => ({ kind: 'http' }), { on: { initialize: silent } });
   const fleet = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, fakeRemote(deaf())]));
 
-  it('is settled when each of them has failed, though hardly ever all of them rest at once', async () => {
+  it('is settled when each of them has failed, even if they are hardly ever idle at the same time', async () => {
     const { troupe, clock } = make({ servers: fleet(12) });
     await passTime(clock, troupe.start());
     await clock.advance(A_WHILE_MS);
@@ -26,7 +26,7 @@ describe('a fleet of which some remote servers never answer', () => {
     expect(troupe.status.map(({ error }) => error?.code)).toEqual(Array(12).fill('handshake-timeout'));
   });
 
-  it('is not settled before the first round of each is over', async () => {
+  it('is not settled before the first round of each has ended', async () => {
     const { troupe, clock } = make({ servers: fleet(12) });
     await passTime(clock, troupe.start());
     let isSettled = false;
@@ -37,7 +37,7 @@ describe('a fleet of which some remote servers never answer', () => {
     expect(troupe.status.every(({ attempt, maxAttempts }) => attempt === maxAttempts)).toBe(true);
   });
 
-  it('is not settled while a server is on its way for the first time, though one of that name had failed', async () => {
+  it('is not settled while a server makes its first attempt, even if another one of that name had failed', async () => {
     const { troupe, clock } = make({ servers: fleet(2) });
     await passTime(clock, troupe.start());
     await clock.advance(A_WHILE_MS);

@@ -1,4 +1,4 @@
-/** Every state of the connection chart that can be rested in or waited in, and a way to get there with fake servers. */
+/** Every state of the connection chart in which a connection can stay or wait, and a way to reach it with fake servers. */
 import type { ServerSettings } from '../../../src/config/entry/server-config.js';
 import { TransportError } from '../../../src/failures/transport-error.js';
 import type { FakeServer } from '../../support/fake-server.js';
@@ -7,20 +7,20 @@ import { never } from '../../support/gate.js';
 import { refuse, silent, type Script } from '../../support/scripted-server.js';
 import type { TestTroupe } from '../../support/test-troupe.js';
 
-/** How a connection gets to a state, and what that needs. */
+/** How a connection reaches a state, and what that needs. */
 export interface Situation {
   readonly state: string;
   readonly because: string;
   readonly transport?: FakeTransportOptions;
   readonly script?: Script;
   readonly settings?: ServerSettings;
-  /** The module of the transport never loads. */
+  /** Whether the module of the transport never loads. */
   readonly createHangs?: boolean;
-  /** Nobody gets there whose session does not end. */
+  /** Whether the state can be reached only after the session has ended. */
   readonly afterRelease?: boolean;
-  /** It waits for its start slot. */
+  /** Whether it waits for its start slot. */
   readonly needsSlot?: boolean;
-  /** Brings it there after the start. */
+  /** Brings the connection to the state after the start. */
   readonly arrive?: (test: TestTroupe, server: FakeServer) => Promise<void> | void;
 }
 
@@ -61,7 +61,7 @@ const refreshWith =
 const once: ServerSettings = { policy: { maxAttempts: 1 } };
 
 export const SITUATIONS: readonly Situation[] = [
-  { state: 'configuring.resolving', because: 'it has only begun' },
+  { state: 'configuring.resolving', because: 'it has just started' },
   {
     state: 'configuring.dormant',
     because: 'it was idle',
@@ -69,7 +69,7 @@ export const SITUATIONS: readonly Situation[] = [
     settings: { start: 'lazy', idleStopMs: 5_000 },
     arrive: readyAndThen(({ clock }) => clock.advance(5_000)),
   },
-  { state: 'launching.waitingForSlot', because: 'another one has the slot', needsSlot: true },
+  { state: 'launching.waitingForSlot', because: 'another server has the slot', needsSlot: true },
   { state: 'launching.opening', because: 'the module never loads', createHangs: true },
   { state: 'launching.opening', because: 'the transport never starts', transport: { start: never } },
   {
@@ -86,14 +86,14 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     state: 'configuring.authorizing.signingIn',
-    because: 'a person is asked',
+    because: 'the user is asked',
     afterRelease: true,
     transport: { start: unauthorized },
   },
-  { state: 'ready.resting+current', because: 'all is well', arrive: ready },
+  { state: 'ready.resting+current', because: 'it is idle', arrive: ready },
   {
     state: 'ready.probing+current',
-    because: 'a ping is out',
+    because: 'a ping was sent',
     script: { on: { ping: silent } },
     arrive: readyAndThen(({ clock }) => clock.advance(30_000)),
   },
@@ -137,13 +137,13 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     state: 'failed.permanent.waiting',
-    because: 'the program is not there',
+    because: 'the program does not exist',
     afterRelease: true,
     transport: { start: missing },
   },
   {
     state: 'failed.exhausted.resting',
-    because: 'the server refuses',
+    because: 'the server rejects initialize',
     afterRelease: true,
     script: { on: { initialize: refuse(-32603) } },
     settings: once,
@@ -165,7 +165,7 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     state: 'shuttingDown.killing+ending',
-    because: 'the session does not even die',
+    because: 'the session cannot be killed',
     transport: { close: never, kill: never },
     arrive: readyAndThen(async (test) => {
       stop(test);

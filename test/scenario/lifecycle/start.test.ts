@@ -14,7 +14,7 @@ describe('start', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('reports every server by what its first attempt came to', async () => {
+  it('reports every server by the outcome of its first attempt', async () => {
     const { troupe, clock } = make({
       servers: {
         good: inProcess(new ScriptedServer()),
@@ -30,14 +30,14 @@ describe('start', () => {
     expect(report.sources).toMatchObject([{ scope: 'host', ok: true }]);
   });
 
-  it('gives the first report to whoever asks again', async () => {
+  it('returns the first report to every later call', async () => {
     const { troupe } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     const [first, second] = await Promise.all([troupe.start(), troupe.start()]);
     expect(second).toBe(first);
     expect(await troupe.start()).toBe(first);
   });
 
-  it('is over at once where no server is configured', async () => {
+  it('ends at once if no server is configured', async () => {
     const { troupe, events } = make({ servers: {} });
     await expect(troupe.start()).resolves.toEqual({
       ready: [],
@@ -50,7 +50,7 @@ describe('start', () => {
     expect(events.of('manager.started')).toMatchObject([{ connections: 0 }]);
   });
 
-  it('is over at once where nothing is configured at all', async () => {
+  it('ends at once if nothing is configured at all', async () => {
     const { troupe } = make();
     await expect(troupe.start()).resolves.toEqual({
       ready: [],
@@ -79,7 +79,7 @@ describe('start', () => {
     expect(clock.now() - startedAt).toBe(2_500);
   });
 
-  it('is not held up by the other servers of a server that fails', async () => {
+  it('is not delayed by servers that fail', async () => {
     const { troupe } = make({
       servers: {
         refuses: inProcess(
@@ -104,19 +104,19 @@ describe('start', () => {
     ]);
   });
 
-  it('ends only the wait when its signal aborts', async () => {
+  it('continues when a signal ends the wait for it', async () => {
     const gate = createGate();
     const server = new ScriptedServer({ beforeConnect: () => gate.promise });
     const { troupe } = make({ servers: { a: inProcess(server) } });
     const controller = new AbortController();
     const waiting = troupe.start({ signal: controller.signal });
-    controller.abort(new Error('enough'));
-    await expect(waiting).rejects.toThrow('enough');
+    controller.abort(new Error('waited enough'));
+    await expect(waiting).rejects.toThrow('waited enough');
     gate.open();
     await expect(troupe.start()).resolves.toMatchObject({ ready: ['a'] });
   });
 
-  it('rejects with the reason of a signal that is aborted already, and starts all the same', async () => {
+  it('rejects with the reason of an aborted signal, and starts anyway', async () => {
     const { troupe } = make({ servers: { a: inProcess(new ScriptedServer()) } });
     await expect(troupe.start({ signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow(
       'too late',
@@ -132,17 +132,20 @@ describe('start', () => {
     await expect(troupe.settled()).rejects.toBeInstanceOf(NotReadyError);
   });
 
-  it('gives a disabled server a row and nothing else', async () => {
+  it('gives a disabled server only a row in the status', async () => {
     const server = new ScriptedServer();
     const { troupe, events } = make({ servers: { off: inProcess(server, { enabled: false }) } });
     await expect(troupe.start()).resolves.toMatchObject({ ready: [], failed: [], pending: [] });
     expect(troupe.status).toMatchObject([{ server: 'off', state: 'stopped', reason: 'disabled' }]);
     expect(server.sessions).toBe(0);
     expect(events.of('connection.added')).toEqual([]);
-    await expect(troupe.connection('off')?.start()).rejects.toThrow('disabled');
+    await expect(troupe.connection('off')?.start()).rejects.toMatchObject({
+      code: 'NOT_READY',
+      message: expect.stringContaining('disabled') as string,
+    });
   });
 
-  it('settles when every server is ready, failed or stopped', async () => {
+  it('is settled when every server is ready, failed or stopped', async () => {
     const { troupe, clock } = make({
       startGateMs: 1_000,
       servers: {
@@ -158,7 +161,7 @@ describe('start', () => {
     expect(troupe.status.map(({ state }) => state)).toEqual(['stopped', 'failed', 'ready']);
   });
 
-  it('ends the wait for settling by its signal', async () => {
+  it('stops the wait to be settled when a signal aborts', async () => {
     const { troupe, clock } = make({
       startGateMs: 1_000,
       servers: { mute: inProcess(new ScriptedServer({ on: { initialize: silent } })) },
@@ -166,8 +169,8 @@ describe('start', () => {
     await passTime(clock, troupe.start());
     const controller = new AbortController();
     const settling = troupe.settled({ signal: controller.signal });
-    controller.abort(new Error('never mind'));
-    await expect(settling).rejects.toThrow('never mind');
+    controller.abort(new Error('user left'));
+    await expect(settling).rejects.toThrow('user left');
   });
 });
 
@@ -176,7 +179,7 @@ describe('start with configuration files', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('does not reject for files that are missing, broken or empty, and tells of each', async () => {
+  it('does not reject for missing, broken or invalid files, and reports each', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'troupe-start-'));
     const broken = join(folder, 'broken.json');
     const wrongEntry = join(folder, 'wrong-entry.json');

@@ -1,4 +1,4 @@
-/** A connection that crashes a thousand times is left with what one needs that never did. */
+/** A connection that crashed a thousand times keeps no more than one that never did. */
 import { readdirSync } from 'node:fs';
 import { getEventListeners } from 'node:events';
 import { queryObjects } from 'node:v8';
@@ -27,7 +27,7 @@ beforeAll(() =>
   ]),
 );
 
-/** It may be lost as often as it likes, and what was lost before is forgotten at once. */
+/** Any number of losses is allowed, and earlier losses are forgotten at once. */
 const PATIENT = {
   intensity: { restarts: 0, periodMs: 1 },
   stableMs: 5,
@@ -35,8 +35,8 @@ const PATIENT = {
   backoff: [1],
 } as const;
 
-/** Living objects of a kind, after a garbage collection. */
-function living(): Record<string, number> {
+/** The number of live objects of each kind, after a garbage collection. */
+function liveObjects(): Record<string, number> {
   const kinds = { Actor, Session, FakeTransport, Subscriber, AbortController, Promise };
   return Object.fromEntries(
     Object.entries(kinds).map(([name, kind]) => [name, queryObjects(kind, { format: 'count' })]),
@@ -46,9 +46,9 @@ function living(): Record<string, number> {
 interface Bench {
   readonly troupe: Troupe;
   readonly clock: ControlledClock;
-  /** One crash of the given way, and the recovery from it. */
+  /** One crash in the given way, and the recovery from it. */
   crash(way: number): Promise<void>;
-  /** Everything countable that a crash could leave. */
+  /** The number of everything that a crash could leave behind. */
   counts(): Record<string, number>;
 }
 
@@ -61,7 +61,7 @@ function makeBench(): Bench {
   const server = new FakeServer(() => ({
     start: async () => {
       refusals -= 1;
-      if (refusals >= 0) throw new TransportError({ code: 'spawn-failed', message: 'No such luck.' });
+      if (refusals >= 0) throw new TransportError({ code: 'spawn-failed', message: 'Refused by the test.' });
     },
   }));
   const troupe = makeTroupe({ servers: { a: fake(server) }, clock, seed: 1, policy: PATIENT });
@@ -101,7 +101,7 @@ function makeBench(): Bench {
   };
 
   const counts = (): Record<string, number> => ({
-    ...living(),
+    ...liveObjects(),
     timers: clock.pending.length,
     listeners: getEventListeners(host.signal, 'abort').length,
     tools: troupe.tools.length,
@@ -112,8 +112,8 @@ function makeBench(): Bench {
 }
 
 describe('a connection that crashes a thousand times', () => {
-  it('keeps no session, actor, timer, listener, observer or memory of any of them', async () => {
-    // Those of files that ran in this process before.
+  it('keeps no session, actor, timer, listener, observer or memory of them', async () => {
+    // Sessions of test files that ran in this process before.
     const others = queryObjects(Session, { format: 'count' });
     const { troupe, clock, crash, counts } = makeBench();
     await passTime(clock, troupe.start());
@@ -126,20 +126,20 @@ describe('a connection that crashes a thousand times', () => {
     await crashes(700);
     const grown = heapKiB() - heap;
     expect(counts()).toEqual(before);
-    // Compiled code comes and goes by half of that; the least that a session leaves would be more.
+    // Compiled code varies by half of this; the smallest leak of a session would be more.
     expect(grown).toBeLessThan(1_500);
     expect(troupe.status).toMatchObject([{ state: 'ready', attempt: 0 }]);
     expect(troupe.status[0]?.generation).toBeGreaterThan(1_000);
 
     await passTime(clock, troupe.close());
     expect(clock.pending).toEqual([]);
-    // The last one hangs on the transport that the fake server remembers.
+    // The fake server still refers to the transport of the last one.
     expect(queryObjects(Session, { format: 'count' })).toBeLessThanOrEqual(others + 1);
   }, 240_000);
 });
 
 describe('a real server that crashes thirty times', () => {
-  /** Answers what a start needs, and ends when it is called. */
+  /** Answers the requests of a start, and dies when its tool is called. */
   const MORTAL = `
     const answers = {
       initialize: ({ protocolVersion }) =>
@@ -152,10 +152,10 @@ describe('a real server that crashes thirty times', () => {
       if (answers[method]) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method](params) }));
     });`;
 
-  it('leaves neither a descriptor nor a process of any of them', async () => {
+  it('leaves no descriptor or process behind', async () => {
     const troupe = makeTroupe({
       servers: { a: { command: process.execPath, args: ['-e', MORTAL] } },
-      // It may die before its attempts are forgotten.
+      // It can die before its attempts are reset.
       policy: { ...PATIENT, maxAttempts: 100 },
     });
     const children = (): number => readProcesses()!.filter(({ parent }) => parent === process.pid).length;

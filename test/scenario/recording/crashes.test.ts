@@ -1,4 +1,4 @@
-/** A connection that crashes, in a log: the crash, its record and the replacement replay. */
+/** The log of a connection that crashes: the crash, its record and the replacement replay. */
 import { describe, expect, it } from 'vitest';
 import {
   type CauseEntry,
@@ -44,7 +44,7 @@ const deliveriesOf = (entries: readonly LogEntry[]): readonly Delivery[] =>
   entries.flatMap((entry) => (entry as Partial<CauseEntry>).derived ?? []);
 
 describe('a crash in a log', () => {
-  it('is a delivery to the manager, with the remains of the child as plain JSON, and the replacement follows.', async () => {
+  it('is a delivery to the manager, with the remains of the child as plain JSON, and the replacement follows', async () => {
     const { entries } = (await crashed()).read();
     const deliveries = deliveriesOf(entries);
     const death = deliveries.find(({ event }) => event.type === 'xstate.error.actor.files');
@@ -74,7 +74,7 @@ describe('a crash in a log', () => {
     expect(born).toEqual(['$/files#1', '$/files#2']);
   });
 
-  it('replays by the actors and by the fold, and the report counts the failure.', async () => {
+  it('replays by the actors and by the fold, and the report counts the failure', async () => {
     const report = await replayLog(bytesOf((await crashed()).text));
     expect(report).toMatchObject({ problem: undefined, divergences: [], whyNoRerun: undefined });
     expect(report.connections.get('files')).toMatchObject({
@@ -86,18 +86,18 @@ describe('a crash in a log', () => {
 });
 
 describe('an error in a log', () => {
-  it('keeps its crash record, if it has one.', () => {
-    const crash = { message: 'told to', isStillborn: true };
-    const error = Object.assign(new Error('told to', { cause: new Error('of whom nothing is told') }), {
+  it('keeps its crash record if it has one', () => {
+    const crash = { message: 'on purpose', isStillborn: true };
+    const error = Object.assign(new Error('on purpose', { cause: new Error('not logged') }), {
       crash,
     });
     const logged = toLogged({ type: 'xstate.error.actor.a', actorId: 'a', error });
     expect(JSON.parse(JSON.stringify(logged))).toEqual({
       type: 'xstate.error.actor.a',
       actorId: 'a',
-      error: { $error: { name: 'Error', message: 'told to', crash } },
+      error: { $error: { name: 'Error', message: 'on purpose', crash } },
     });
-    expect(fromLogged(logged)).toMatchObject({ error: { message: 'told to', crash } });
+    expect(fromLogged(logged)).toMatchObject({ error: { message: 'on purpose', crash } });
     const plain = fromLogged(toLogged({ type: 'xstate.error.actor.a', error: new Error('plain') }));
     expect('crash' in (plain as unknown as { error: Error }).error).toBe(false);
   });

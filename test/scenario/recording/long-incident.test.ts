@@ -1,4 +1,4 @@
-/** Recordings of hours, and the clock on which they pass in a moment. */
+/** Recordings of hours, and the clock that plays them in a moment. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const troupes = useTroupes();
 
 const HOUR_MS = 3_600_000;
 
-/** A server that is up for that long, is lost, and comes back. */
+/** The log of a server that is ready for `ms`, is lost, and returns. */
 async function lostAfter(ms: number): Promise<string> {
   const log = new MemoryLog();
   const server = new ScriptedServer();
@@ -34,7 +34,7 @@ async function lostAfter(ms: number): Promise<string> {
 }
 
 describe('a recording of many hours', () => {
-  it('passes in a few seconds.', async () => {
+  it('plays in a few seconds', async () => {
     const server = createRecordedServer(await lostAfter(3 * HOUR_MS), 'files');
     const troupe = createTroupe({ servers: { files: server.config }, clock: server.clock, seed: 1 });
     try {
@@ -47,7 +47,7 @@ describe('a recording of many hours', () => {
     }
   }, 20_000);
 
-  it('becomes a test that may take longer than others.', async () => {
+  it('is exported as a test with a longer time limit', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'troupe-fixture-'));
     try {
       const log = join(folder, 'log.jsonl');
@@ -62,7 +62,7 @@ describe('a recording of many hours', () => {
 });
 
 describe('a clock that jumps', () => {
-  it('gives what takes its time a moment before a limit on it, also after hours.', async () => {
+  it('lets short work finish before its time limit, even after hours', async () => {
     const clock = new JumpingClock();
     for (const hours of [0, 3]) {
       await ticks(clock, hours);
@@ -78,7 +78,7 @@ describe('a clock that jumps', () => {
   });
 });
 
-/** Something recurs every five seconds. */
+/** Waits in steps of five seconds. */
 async function ticks(clock: JumpingClock, hours: number): Promise<void> {
   const end = clock.now() + hours * HOUR_MS;
   while (clock.now() < end) await new Promise<void>((resolve) => void clock.setTimeout(resolve, 5_000));

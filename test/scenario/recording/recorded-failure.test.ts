@@ -1,4 +1,4 @@
-/** A recorded connection that came to where no server brings about what follows. */
+/** A recorded connection in a state that a server cannot end: only a call, a timer or the user can. */
 import { describe, expect, it } from 'vitest';
 import { LogParser } from '../../../src/event-log/format/read-log.js';
 import { recordedConnection, type RecordedConnection } from '../../../src/testing/recorded-sessions.js';
@@ -12,7 +12,7 @@ import { passTime, useTroupes, whenState, type TestTroupe } from '../../support/
 useLeakCheck();
 const troupes = useTroupes();
 
-/** The server refuses at first, and later would not; `again` has the connection try once more. */
+/** The server rejects only the first `initialize`; `again` makes the connection try once more. */
 async function recorded(kind: TransportKind, again: (test: TestTroupe) => Promise<unknown>) {
   const target = new MemoryLog();
   const server = new FakeServer(() => ({ kind }), { on: { initialize: [refuse(-32_001, 'not today'), {}] } });
@@ -33,23 +33,23 @@ function connectionOf({ text }: MemoryLog): RecordedConnection {
   return recordedConnection(entries, 'files');
 }
 
-describe('a recorded connection that gave up', () => {
-  it('is over there, also where a call tried again.', async () => {
+describe('the recording of a connection that gave up', () => {
+  it('ends at the failure, even if a call caused another attempt', async () => {
     const call = ({ troupe }: TestTroupe) => troupe.connection('files')!.callTool('echo');
     const { states, sessions } = await recorded('in-process', call);
     expect(states).toEqual(['configuring', 'launching', 'handshaking', 'failed']);
     expect(sessions).toHaveLength(2);
   });
 
-  it('is over there, also where the slow clock of remote servers did.', async () => {
+  it('ends at the failure, even if the timer for remote servers caused another attempt', async () => {
     const { states, sessions } = await recorded('http', () => Promise.resolve());
     expect(states).toEqual(['configuring', 'launching', 'handshaking', 'failed']);
     expect(sessions).toHaveLength(2);
   });
 });
 
-describe('a recorded connection that a person had to sign in for', () => {
-  it('is over there, also where it was lost for that.', async () => {
+describe('the recording of a connection that needs a sign-in', () => {
+  it('ends before the sign-in, even if the session was lost because of it', async () => {
     const target = new MemoryLog();
     const server = new FakeServer(() => ({ kind: 'http' }));
     const test = troupes.make({ servers: { files: fake(server) }, record: { target } });

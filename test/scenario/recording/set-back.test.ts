@@ -1,4 +1,4 @@
-/** The log of a machine whose clock was set back: what came after is told after what came before. */
+/** The log of a computer whose clock was set back: later entries still follow earlier ones. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ describe('troupe replay of a log in which the clock was set back', () => {
     return { code, stdout: stdout.written, stderr: stderr.written };
   }
 
-  it('has a timeline that never goes back, and stops at any moment of it.', async () => {
+  it('has a timeline that never goes back, and can stop at any moment of it', async () => {
     const text = await incident();
     const { code, stdout } = await run(text, { timeline: true });
     expect(code).toBe(0);
@@ -77,7 +77,7 @@ describe('troupe replay of a log in which the clock was set back', () => {
     }
   });
 
-  it('has a picture with every bar and every mark where it belongs.', async () => {
+  it('has a picture with every bar and mark in its place', async () => {
     const svg = join(folder, 'times.svg');
     await run(await incident(), { svg });
     const drawn = readFileSync(svg, 'utf8');
@@ -94,8 +94,8 @@ describe('troupe replay of a log in which the clock was set back', () => {
   });
 });
 
-describe('a log that is opened, in which the clock was set back', () => {
-  it('finds the entry of any time.', async () => {
+describe('an opened log in which the clock was set back', () => {
+  it('finds the entry for any time', async () => {
     const log = openLog(new TextEncoder().encode(await incident()));
     for (let entry = log.first; entry <= log.last; entry += 1) {
       expect(log.timeOf(entry)).toBeGreaterThanOrEqual(log.timeOf(entry - 1) || 0);

@@ -13,7 +13,7 @@ describe('a secret of an entry', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('is in no event and no error, whatever a server makes of it', async () => {
+  it('is in no event and no error, wherever the server repeats it', async () => {
     const script = library({
       resources: [`x:${SECRET}`],
       templates: [`x:${SECRET}/{id}`],
@@ -36,10 +36,10 @@ describe('a secret of an entry', () => {
     await troupe.setLogLevel('debug').catch(collect);
     server.peer.notify('notifications/resources/updated', { uri: `x:${SECRET}` });
     await clock.advance(0);
-    const told = events.all.map((event) => JSON.stringify(event)).join('\n');
-    expect(told).toContain('resource.updated');
-    expect(told).toContain('log-level');
-    expect(told).not.toContain(SECRET);
+    const published = events.all.map((event) => JSON.stringify(event)).join('\n');
+    expect(published).toContain('resource.updated');
+    expect(published).toContain('log-level');
+    expect(published).not.toContain(SECRET);
     expect(failures).toHaveLength(2);
     for (const failure of failures) {
       const { message, cause, data } = failure as Error & { readonly data: unknown };

@@ -1,4 +1,4 @@
-/** A request to a server that nothing reaches for a while: what was never sent is tried again as long as there is patience. */
+/** A server that cannot be reached for a while: a request that was never sent is tried again within its limit. */
 import { describe, expect, it } from 'vitest';
 import { TransportError, type RawFailure } from '../../../src/failures/transport-error.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -35,39 +35,38 @@ describe('a request to a server that cannot be reached', () => {
     return { ...test, server, line, tries: () => tries, a: test.troupe.connection('a')! };
   };
 
-  it('is answered when the server is back within its time', async () => {
+  it('is answered if the server is back within its limit', async () => {
     const { a, clock, line, server, tries } = await begin();
     line.isDown = true;
-    const asked = a.readResource('x:1', { timeoutMs: 5_000 });
+    const reading = a.readResource('x:1', { timeoutMs: 5_000 });
     await clock.advance(2_000);
     line.isDown = false;
-    await expect(passTime(clock, asked)).resolves.toMatchObject({ contents: [{}] });
+    await expect(passTime(clock, reading)).resolves.toMatchObject({ contents: [{}] });
     expect(tries()).toBe(6);
     expect(server.peer.of('resources/read')).toHaveLength(1);
   });
 
-  it('was not sent where its time is over first, which names the reason', async () => {
+  it('was not sent if its limit passes first, and the error has the reason', async () => {
     const { a, clock, line } = await begin();
     const before = clock.pending.length;
     line.isDown = true;
-    const asked = a.readResource('x:1', { timeoutMs: 5_000 });
-    asked.catch(() => {});
+    const reading = a.readResource('x:1', { timeoutMs: 5_000 });
+    reading.catch(() => {});
     await clock.advance(4_999);
-    await expect(Promise.race([asked, Promise.resolve('still waiting')])).resolves.toBe('still waiting');
+    await expect(Promise.race([reading, Promise.resolve('still waiting')])).resolves.toBe('still waiting');
     await clock.advance(1);
-    await expect(asked).rejects.toMatchObject({
+    await expect(reading).rejects.toMatchObject({
       code: 'NOT_READY',
-      message:
-        "'resources/read x:1' was not sent: it did not become ready within 5000 ms: 127.0.0.1:1 cannot be reached.",
+      message: expect.stringMatching(/5000 ms.*127\.0\.0\.1:1/) as unknown,
     });
     expect(clock.pending).toHaveLength(before);
   });
 
-  it('is repeated once only where it may have been taken, whatever came in between', async () => {
+  it('is repeated only once after it may have been received, even with failed attempts in between', async () => {
     const { a, clock, line, server } = await begin();
     server.peer.script = library({ on: { 'resources/read': silent } });
-    const asked = a.readResource('x:1', { timeoutMs: 20_000 });
-    asked.catch(() => {});
+    const reading = a.readResource('x:1', { timeoutMs: 20_000 });
+    reading.catch(() => {});
     const lose = async (count: number): Promise<void> => {
       const { id } = await server.peer.whenReceived('resources/read', count);
       server.transport.simulateLost(id ?? '');
@@ -82,7 +81,7 @@ describe('a request to a server that cannot be reached', () => {
     line.isDown = false;
     await clock.advance(3_000);
     await lose(2);
-    await expect(passTime(clock, asked)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    await expect(passTime(clock, reading)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
     await clock.advance(60_000);
     expect(server.peer.of('resources/read')).toHaveLength(2);
   });

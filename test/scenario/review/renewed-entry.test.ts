@@ -1,4 +1,4 @@
-/** What an old session still lists while the entry has become another: it says nothing about the new one. */
+/** A list from an old session after its entry was replaced: it says nothing about the new entry. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServerConfig } from '../../../src/config/entry/server-config.js';
@@ -27,7 +27,7 @@ const INITIALIZED = {
 };
 
 describe('a server whose entry is replaced while its old session lists', () => {
-  it('has its own first tools accepted, and not those of the old session.', async () => {
+  it('has its own first tools accepted, not those of the old session', async () => {
     const lists: Record<string, ReturnType<typeof tool>[]> = { old: [tool('old')], new: [tool('fresh')] };
     const isAsked = createGate();
     const mayAnswer = createGate();

@@ -1,4 +1,4 @@
-/** A server that repeats a secret of its entry in a tool: nobody's disk and nobody's screen gets it from the review. */
+/** A server that repeats a secret of its entry in a tool: the review neither stores nor shows the secret. */
 import { describe, expect, it } from 'vitest';
 import { createMemoryReviewStore, type ReviewStore } from '../../../src/review/review-store.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -11,8 +11,8 @@ useLeakCheck();
 useCrashWatch();
 const { make } = useTroupes();
 
-/** A store whose tools go through text, as on a disk. */
-function onDisk(): { store: ReviewStore; written: string[] } {
+/** A store that serializes its tools, as one on a disk does. */
+function serializingStore(): { store: ReviewStore; written: string[] } {
   const memory = createMemoryReviewStore();
   const written: string[] = [];
   const write = <T>(value: T): T => {
@@ -48,8 +48,8 @@ const server = (...tools: ReturnType<typeof tool>[]): FakeServer =>
   new FakeServer(() => ({ kind: 'stdio' }), { tools });
 
 describe('a tool that repeats a secret of its entry', () => {
-  it('is remembered without it, accepted or changed, and known again by the next run.', async () => {
-    const { store, written } = onDisk();
+  it('is stored without it, accepted or changed, and recognized by the next run', async () => {
+    const { store, written } = serializingStore();
     const one = server(leaky());
     const first = await begin(one, store);
     expect(first.troupe.tools).toMatchObject([{ tool: 'leaky', description: `uses ${SECRET}` }]);
@@ -69,7 +69,7 @@ describe('a tool that repeats a secret of its entry', () => {
     expect(JSON.stringify([first.events.all, second.events.all])).not.toContain(SECRET);
   });
 
-  it('is held where only the secret is another one, and says so.', async () => {
+  it('is held if only the secret differs', async () => {
     const store = createMemoryReviewStore();
     const one = server(leaky());
     await begin(one, store);
@@ -77,6 +77,10 @@ describe('a tool that repeats a secret of its entry', () => {
     one.peer.script = { ...one.peer.script, tools: [tool('leaky', { description: `uses ${other}` })] };
     const { troupe } = await begin(one, store, other);
     expect(troupe.review.held).toMatchObject([{ tool: 'leaky', reason: 'changed', fields: [] }]);
-    await expect(troupe.callTool('mcp__a__leaky')).rejects.toThrow(/secret of its entry/);
+    await expect(troupe.callTool('mcp__a__leaky')).rejects.toMatchObject({
+      code: 'TOOL_HELD',
+      reason: 'changed',
+      fields: [],
+    });
   });
 });

@@ -1,4 +1,4 @@
-/** A store of files that several processes share; on the clock of the system, since the files are. */
+/** A file store that several processes share, on the system clock, because the watch of the files uses it. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { inProcess } from '../../support/test-troupe.js';
 
 useInotify();
 
-describe('a troupe that runs', () => {
+describe('a running troupe', () => {
   useLeakCheck();
 
   let folder: string;
@@ -23,7 +23,7 @@ describe('a troupe that runs', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it(
-    'uses what another process accepts, and forgets nothing when it ends.',
+    'uses what another process accepts, and keeps the acceptances when it ends',
     { timeout: 60_000 },
     async () => {
       const server = new ScriptedServer({ tools: [tool('read'), tool('write')] });
@@ -41,7 +41,7 @@ describe('a troupe that runs', () => {
         expect(troupe.tools.map((each) => each.tool)).toEqual(['write']);
         const [held] = troupe.review.held;
         const [file = ''] = await readdir(folder);
-        // The watch begins some time after the start.
+        // The watch starts some time after the troupe.
         await vi.waitFor(
           async () => {
             const other = createFileReviewStore({ folder });

@@ -1,4 +1,4 @@
-/** What a server gets for what it asks, and what is told of it. */
+/** The answers to requests of a server, and the events about them. */
 import { describe, expect, it } from 'vitest';
 import type { ServerRequestContext } from '../../../src/server-requests/handlers.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -7,14 +7,14 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { useTroupes } from '../../support/test-troupe.js';
 import { FORM, PROMPT, startAsking } from './asking-server.js';
 
-const SAID = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hi.' } } as const;
+const REPLY = { role: 'assistant', model: 'm', content: { type: 'text', text: 'Hi.' } } as const;
 
 describe('roots', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('are the list of the host', async () => {
+  it('are the list that the host gives', async () => {
     const roots = [{ uri: 'file:///work', name: 'work' }];
     const { ask, server, events } = await startAsking(make, { roots });
     expect(server.of('initialize')[0]?.params['capabilities']).toEqual({ roots: { listChanged: true } });
@@ -24,7 +24,7 @@ describe('roots', () => {
     ]);
   });
 
-  it('may be another list for each server and each time', async () => {
+  it('can differ for each server and each request', async () => {
     let folder = 0;
     const roots = ({ server }: ServerRequestContext) => [{ uri: `file:///${server}/${(folder += 1)}` }];
     const { ask, troupe, server } = await startAsking(make, { roots });
@@ -34,7 +34,7 @@ describe('roots', () => {
     expect(await ask('roots/list')).toMatchObject({ result: { roots: [{ uri: 'file:///a/2' }] } });
   });
 
-  it('that are no files are not sent, and the host is told', async () => {
+  it('that are not file URLs are not sent, and the host gets a diagnostic', async () => {
     const { ask, events } = await startAsking(make, { roots: () => [{ uri: 'https://x.example' }] });
     expect((await ask('roots/list')).error).toMatchObject({ code: -32603 });
     expect(events.of('diagnostic')).toMatchObject([
@@ -43,13 +43,13 @@ describe('roots', () => {
     expect(events.of('server.request')).toMatchObject([{ outcome: 'failed' }]);
   });
 
-  it('cannot change where there are none', async () => {
+  it('cannot change if the host has none', async () => {
     const { troupe, server } = await startAsking(make);
     await expect(troupe.rootsChanged()).rejects.toThrow(TypeError);
     expect(server.of('notifications/roots/list_changed')).toEqual([]);
   });
 
-  it('that change while a session is lost are no error', async () => {
+  it('can change without an error while a session is lost', async () => {
     const { troupe, server } = await startAsking(make, { roots: [] });
     await server.die();
     await expect(troupe.rootsChanged()).resolves.toBeUndefined();
@@ -61,21 +61,21 @@ describe('sampling', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('is done by the handler, which gets the request as it came', async () => {
+  it('is done by the handler, which gets the request unchanged', async () => {
     const requests: unknown[] = [];
     const { ask, server } = await startAsking(make, {
       sampling: async (request) => {
         requests.push(request);
-        return SAID;
+        return REPLY;
       },
     });
     expect(server.of('initialize')[0]?.params['capabilities']).toEqual({ sampling: {} });
     const more = { ...PROMPT, temperature: 0.5, _meta: { k: 1 } };
-    expect(await ask('sampling/createMessage', more)).toMatchObject({ result: SAID });
+    expect(await ask('sampling/createMessage', more)).toMatchObject({ result: REPLY });
     expect(requests).toEqual([more]);
   });
 
-  it('has tools where the host says that it obeys them', async () => {
+  it('has tools if the host declares that it supports them', async () => {
     const used = {
       role: 'assistant',
       model: 'm',
@@ -91,7 +91,7 @@ describe('sampling', () => {
     expect(await ask('sampling/createMessage', request)).toMatchObject({ result: used });
   });
 
-  it('with tools that were not declared is refused before the host is asked', async () => {
+  it('with undeclared tools is rejected before the host is asked', async () => {
     const { ask, events } = await startAsking(make, {
       sampling: async () => {
         throw new Error('was asked');
@@ -103,7 +103,7 @@ describe('sampling', () => {
     expect(events.of('diagnostic')).toEqual([]);
   });
 
-  it('may be refused by a person', async () => {
+  it('can be refused by the user', async () => {
     const { ask, events } = await startAsking(make, { sampling: async () => 'refused' });
     expect((await ask('sampling/createMessage', PROMPT)).error).toEqual({
       code: -1,
@@ -114,33 +114,36 @@ describe('sampling', () => {
 
   it.each([
     ['no messages', { maxTokens: 1 }],
-    ['messages of nobody', { ...PROMPT, messages: [{ role: 'god', content: { type: 'text', text: '' } }] }],
-    ['no limit of tokens', { messages: [] }],
-  ])('with %s is refused as invalid', async (_, params) => {
-    const { ask } = await startAsking(make, { sampling: async () => SAID });
+    ['an unknown role', { ...PROMPT, messages: [{ role: 'narrator', content: { type: 'text', text: '' } }] }],
+    ['no token limit', { messages: [] }],
+  ])('with %s is rejected as invalid', async (_, params) => {
+    const { ask } = await startAsking(make, { sampling: async () => REPLY });
     expect((await ask('sampling/createMessage', params)).error).toMatchObject({ code: -32602 });
   });
 
   it.each([
     ['nothing', undefined],
-    ['no model', { role: 'assistant', content: SAID.content }],
-    ['no role', { model: 'm', content: SAID.content }],
+    ['no model', { role: 'assistant', content: REPLY.content }],
+    ['no role', { model: 'm', content: REPLY.content }],
     ['no content', { role: 'assistant', model: 'm' }],
-    ['what is no JSON', { ...SAID, _meta: { tokens: 7n } }],
-  ])('whose handler gives %s is an error for the server, and told to the host', async (_, answer) => {
-    const { ask, events } = await startAsking(make, { sampling: async () => answer as never });
-    expect((await ask('sampling/createMessage', PROMPT)).error).toMatchObject({ code: -32603 });
-    expect(events.of('diagnostic')).toMatchObject([{ kind: 'server-request-failed' }]);
-    expect(events.of('server.request')).toMatchObject([{ outcome: 'failed' }]);
-  });
+    ['a value that is not JSON', { ...REPLY, _meta: { tokens: 7n } }],
+  ])(
+    'whose handler returns %s is an error for the server, and a diagnostic for the host',
+    async (_, answer) => {
+      const { ask, events } = await startAsking(make, { sampling: async () => answer as never });
+      expect((await ask('sampling/createMessage', PROMPT)).error).toMatchObject({ code: -32603 });
+      expect(events.of('diagnostic')).toMatchObject([{ kind: 'server-request-failed' }]);
+      expect(events.of('server.request')).toMatchObject([{ outcome: 'failed' }]);
+    },
+  );
 });
 
-describe('an elicitation by form', () => {
+describe('a form elicitation', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('has what the person left open filled with what the server proposed', async () => {
+  it('gets the defaults of the server for fields that the user left empty', async () => {
     const { ask, server } = await startAsking(make, {
       elicitation: { form: () => ({ action: 'accept', content: { name: 'Ada' } }) },
     });
@@ -151,7 +154,7 @@ describe('an elicitation by form', () => {
     expect(await ask('elicitation/create', { ...FORM, mode: 'form' })).toHaveProperty('result');
   });
 
-  it('that is declined or dismissed says so, and nothing that was typed', async () => {
+  it('that is declined or cancelled says so, without the typed values', async () => {
     let action: 'decline' | 'cancel' = 'decline';
     const { ask, events } = await startAsking(make, {
       elicitation: () => ({ action, content: { name: 'half-typed' } }),
@@ -162,20 +165,18 @@ describe('an elicitation by form', () => {
     expect(events.of('server.request').map(({ outcome }) => outcome)).toEqual(['refused', 'refused']);
   });
 
-  it('whose answer does not fit is not sent: the host learns where, and nobody what', async () => {
+  it('whose answer does not fit is not sent, and the host learns the fields but not the values', async () => {
     const { ask, events } = await startAsking(make, {
       elicitation: { form: () => ({ action: 'accept', content: { age: 'hunter2', mail: 'hunter3' } }) },
     });
     const { error } = await ask('elicitation/create', FORM);
-    expect(error).toEqual({ code: -32603, message: 'The client could not answer this request' });
+    expect(error).toMatchObject({ code: -32603 });
     const [diagnostic] = events.of('diagnostic');
-    expect(diagnostic?.message).toContain('/name is missing');
-    expect(diagnostic?.message).toContain('/mail must be written as "email"');
-    expect(diagnostic?.message).toContain('/age must be of type integer');
-    expect(JSON.stringify(events.all)).not.toMatch(/hunter/);
+    for (const path of ['/name', '/mail', '/age']) expect(diagnostic?.message).toContain(path);
+    expect(JSON.stringify([error, events.all])).not.toMatch(/hunter/);
   });
 
-  it('takes a field called __proto__ for what it is', async () => {
+  it('accepts a field called __proto__ as an ordinary field', async () => {
     const content = JSON.parse('{"__proto__":"x"}') as Record<string, string>;
     const { ask } = await startAsking(make, { elicitation: () => ({ action: 'accept', content }) });
     const properties = JSON.parse('{"__proto__":{"type":"string"}}') as object;
@@ -186,34 +187,34 @@ describe('an elicitation by form', () => {
 
   it.each([
     ['no message', { requestedSchema: FORM.requestedSchema }],
-    ['no form', { message: 'm' }],
-    ['a form of something else', { message: 'm', requestedSchema: { type: 'string' } }],
-    ['a mode that nobody knows', { ...FORM, mode: 'telepathy' }],
-  ])('with %s is refused as invalid', async (_, params) => {
+    ['no schema', { message: 'm' }],
+    ['a schema that is not an object', { message: 'm', requestedSchema: { type: 'string' } }],
+    ['an unknown mode', { ...FORM, mode: 'telepathy' }],
+  ])('with %s is rejected as invalid', async (_, params) => {
     const { ask } = await startAsking(make, { elicitation: () => ({ action: 'accept' }) });
     expect((await ask('elicitation/create', params)).error).toMatchObject({ code: -32602 });
   });
 });
 
-describe('an elicitation by address', () => {
+describe('a URL elicitation', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
   const PAGE = { mode: 'url', message: 'Pay', url: 'https://pay.example/1', elicitationId: 'e1' };
 
-  it('is put to the handler for addresses, and its completion is told', async () => {
-    const asked: unknown[] = [];
+  it('is passed to the handler for URLs, and its completion is an event', async () => {
+    const requests: unknown[] = [];
     const { ask, server, events, clock } = await startAsking(make, {
       elicitation: {
         url: (request) => {
-          asked.push(request);
+          requests.push(request);
           return { action: 'accept', content: { not: 'sent' } };
         },
       },
     });
     expect(server.of('initialize')[0]?.params['capabilities']).toEqual({ elicitation: { url: {} } });
     expect((await ask('elicitation/create', PAGE)).result).toEqual({ action: 'accept' });
-    expect(asked).toEqual([PAGE]);
+    expect(requests).toEqual([PAGE]);
     server.notify('notifications/elicitation/complete', { elicitationId: 'e1' });
     await clock.advance(0);
     expect(events.of('elicitation.completed')).toMatchObject([
@@ -221,7 +222,7 @@ describe('an elicitation by address', () => {
     ]);
   });
 
-  it('is refused where only forms were declared, and the other way round', async () => {
+  it('is rejected if only forms were declared, as a form is if only URLs were', async () => {
     const forms = await startAsking(make, { elicitation: { form: () => ({ action: 'accept' }) } });
     expect((await forms.ask('elicitation/create', PAGE)).error).toMatchObject({ code: -32602 });
     const pages = await startAsking(make, { elicitation: { url: () => ({ action: 'accept' }) } });
@@ -229,7 +230,7 @@ describe('an elicitation by address', () => {
   });
 
   it.each(['javascript:alert(1)', 'file:///etc/passwd', 'not an address', ''])(
-    'is refused where the address is %j',
+    'is rejected if its URL is %j',
     async (url) => {
       const { ask } = await startAsking(make, { elicitation: () => ({ action: 'accept' }) });
       expect((await ask('elicitation/create', { ...PAGE, url })).error).toMatchObject({ code: -32602 });
@@ -242,7 +243,7 @@ describe('a request of a server', () => {
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('for which there is no handler is unknown, and a ping is not', async () => {
+  it('without a handler has an unknown method, but a ping is answered', async () => {
     const { ask, server, events } = await startAsking(make);
     expect(server.of('initialize')[0]?.params['capabilities']).toEqual({});
     for (const method of ['roots/list', 'sampling/createMessage', 'elicitation/create', 'no/such']) {
@@ -257,34 +258,37 @@ describe('a request of a server', () => {
     ]);
   });
 
-  it('whose handler throws is an error without its message, and harms nobody', async () => {
+  it('whose handler throws gets an error without the message, and later calls still work', async () => {
     const { ask, events, troupe } = await startAsking(make, {
       sampling: async () => {
         throw new Error('the key is broken');
       },
     });
     const { error } = await ask('sampling/createMessage', PROMPT);
-    expect(error).toEqual({ code: -32603, message: 'The client could not answer this request' });
+    expect(error).toMatchObject({
+      code: -32603,
+      message: expect.not.stringContaining('the key is broken') as string,
+    });
     expect(events.of('diagnostic')).toMatchObject([
       {
         kind: 'server-request-failed',
-        message: "The handler of 'sampling/createMessage' threw: the key is broken",
+        message: expect.stringMatching(/'sampling\/createMessage'.*the key is broken/) as string,
       },
     ]);
     await expect(troupe.callTool(NAME_OF_ECHO)).resolves.toBeDefined();
   });
 
-  it('that is taken back aborts its handler, whose late answer goes nowhere', async () => {
-    const begun = createGate<AbortSignal>();
-    const late = createGate<typeof SAID>();
+  it('that is cancelled aborts its handler, and a late answer is discarded', async () => {
+    const started = createGate<AbortSignal>();
+    const late = createGate<typeof REPLY>();
     const { server, events, clock } = await startAsking(make, {
       sampling: (_, { signal }) => {
-        begun.open(signal);
+        started.open(signal);
         return late.promise;
       },
     });
     server.send({ jsonrpc: '2.0', id: 'q', method: 'sampling/createMessage', params: PROMPT });
-    const signal = await begun.promise;
+    const signal = await started.promise;
     server.notify('notifications/cancelled', { requestId: 'q' });
     await clock.advance(0);
     expect(signal.aborted).toBe(true);
@@ -295,23 +299,23 @@ describe('a request of a server', () => {
     expect(events.of('diagnostic')).toEqual([]);
   });
 
-  it('ends with its session, and its handler is told', async () => {
-    const begun = createGate<AbortSignal>();
+  it('ends with its session, which aborts its handler', async () => {
+    const started = createGate<AbortSignal>();
     const { server, events, clock } = await startAsking(make, {
       elicitation: (_, { signal }) => {
-        begun.open(signal);
+        started.open(signal);
         return never();
       },
     });
     server.send({ jsonrpc: '2.0', id: 1, method: 'elicitation/create', params: FORM });
-    const signal = await begun.promise;
+    const signal = await started.promise;
     await server.die();
     await clock.advance(0);
     expect(signal.aborted).toBe(true);
     expect(events.of('server.request')).toMatchObject([{ outcome: 'cancelled' }]);
   });
 
-  it('is one of at most 32 at the same time', async () => {
+  it('is rejected beyond 32 at the same time', async () => {
     const gate = createGate();
     const { server, ask, clock } = await startAsking(make, {
       elicitation: async () => {
@@ -319,18 +323,18 @@ describe('a request of a server', () => {
         return { action: 'cancel' };
       },
     });
-    const asked = Array.from({ length: 40 }, () => ask('elicitation/create', FORM));
+    const answers = Array.from({ length: 40 }, () => ask('elicitation/create', FORM));
     await clock.advance(0);
     expect(server.answers).toHaveLength(8);
     for (const answer of server.answers) {
       expect(answer).toMatchObject({ error: { message: 'Too many requests at once' } });
     }
     gate.open();
-    await Promise.all(asked);
+    await Promise.all(answers);
     expect(await ask('elicitation/create', FORM)).toHaveProperty('result');
   });
 
-  it('has its method told cut and without line breaks of its own making', async () => {
+  it('has a shortened method in events', async () => {
     const { ask, events } = await startAsking(make);
     await ask(`no/${'x'.repeat(10_000)}`);
     expect(events.of('server.request')[0]?.method.length).toBeLessThan(200);

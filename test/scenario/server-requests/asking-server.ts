@@ -1,4 +1,4 @@
-/** A troupe with one server that asks its host something in the course of a call. */
+/** A troupe with one server that sends requests to its host, also during a call. */
 import type { TroupeOptions } from '../../../src/options.js';
 import type { ServerSettings } from '../../../src/config/entry/server-config.js';
 import type { ServerRequestHandlers } from '../../../src/server-requests/handlers.js';
@@ -25,7 +25,7 @@ export const PROMPT = {
   maxTokens: 10,
 } as const;
 
-/** What the SDK shows of an answer is too much for a test. */
+/** The fields of an answer that tests compare. */
 export interface Answer {
   readonly id: number;
   readonly result?: unknown;
@@ -34,7 +34,7 @@ export interface Answer {
 
 export interface Asking extends TestTroupe {
   readonly server: ScriptedServer;
-  /** Has the server ask, and gives the answer that it gets. */
+  /** Sends a request of the server, and resolves with its answer. */
   ask(method: string, params?: object): Promise<Answer>;
 }
 
@@ -48,10 +48,10 @@ export async function startAsking(
   const servers = { a: inProcess(server, settings) };
   const test = make({ servers, ...(handlers === undefined ? {} : { handlers }) });
   await test.troupe.start();
-  let asked = 0;
+  let lastId = 0;
   const ask = async (method: string, params: object = {}): Promise<Answer> => {
-    asked += 1;
-    const id = asked;
+    lastId += 1;
+    const id = lastId;
     server.send({ jsonrpc: '2.0', id, method, params });
     const answers = (): Answer[] => server.answers as unknown as Answer[];
     await server.when(() => answers().some((answer) => answer.id === id));
@@ -60,8 +60,8 @@ export async function startAsking(
   return { ...test, server, ask };
 }
 
-/** A call that is answered when the server has the answer to what it asks first. */
-export function callAsks(server: () => Asking, method: string, params: object): Script {
+/** A call during which the server sends a request to the host; its result has the answer. */
+export function askDuringCall(server: () => Asking, method: string, params: object): Script {
   return {
     on: {
       'tools/call': async () => {

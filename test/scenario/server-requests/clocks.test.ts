@@ -1,4 +1,4 @@
-/** While a person or a model answers a server, no clock of a call goes on, and the server is not taken for dead. */
+/** While a person or a model answers a server, the limits of a call are paused, and the server counts as alive. */
 import { describe, expect, it } from 'vitest';
 import { CallTimeoutError } from '../../../src/errors.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -6,34 +6,34 @@ import { createGate } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { SILENCE, silent, text } from '../../support/scripted-server.js';
 import { passTime, useTroupes } from '../../support/test-troupe.js';
-import { callAsks, FORM, NAME, PROMPT, startAsking, type Asking } from './asking-server.js';
+import { askDuringCall, FORM, NAME, PROMPT, startAsking, type Asking } from './asking-server.js';
 
 const HOUR = 3_600_000;
 const YES = { action: 'accept', content: { name: 'Ada' } } as const;
 
-describe('a call whose server asks a person', () => {
+describe('a call whose server asks the user', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('waits for the person as long as it takes, with all its limits', async () => {
+  it('waits for the answer with all its limits paused', async () => {
     const person = createGate();
-    const begun = createGate();
+    const started = createGate();
     const asking: Asking = await startAsking(
       make,
       {
         elicitation: async () => {
-          begun.open();
+          started.open();
           await person.promise;
           return YES;
         },
       },
       { callTimeoutMs: 1_000 },
-      callAsks(() => asking, 'elicitation/create', FORM),
+      askDuringCall(() => asking, 'elicitation/create', FORM),
     );
     const { troupe, clock, events, server } = asking;
     const call = troupe.callTool(NAME, {}, { totalTimeoutMs: 5_000 });
-    await begun.promise;
+    await started.promise;
     await clock.advance(HOUR);
     expect(events.of('call.finished')).toEqual([]);
     expect(server.of('ping')).toEqual([]);
@@ -46,7 +46,7 @@ describe('a call whose server asks a person', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
-  it('has its time without a sign anew afterwards, and what was left of the whole', async () => {
+  it('restarts its idle limit afterwards, and continues its total limit', async () => {
     const { troupe, clock, server, ask } = await startAsking(
       make,
       { elicitation: () => YES },
@@ -62,20 +62,23 @@ describe('a call whose server asks a person', () => {
     await clock.advance(599);
     expect(server.of('notifications/cancelled')).toEqual([]);
     await clock.advance(1);
-    await expect(whole).rejects.toMatchObject({ message: expect.stringContaining('1500 ms of the whole') });
+    await expect(whole).rejects.toMatchObject({
+      code: 'CALL_TIMEOUT',
+      message: expect.stringContaining('1500 ms'),
+    });
     await clock.advance(400);
     await expect(idle).rejects.toBeInstanceOf(CallTimeoutError);
     expect(server.of('notifications/cancelled')).toHaveLength(2);
   });
 
-  it('stands still until the last of several questions is answered', async () => {
+  it('stays paused until the last of several questions is answered', async () => {
     const persons = [createGate(), createGate()];
-    let asked = 0;
+    let count = 0;
     const { troupe, clock, server, ask } = await startAsking(
       make,
       {
         elicitation: async () => {
-          await persons[(asked += 1) - 1]?.promise;
+          await persons[(count += 1) - 1]?.promise;
           return YES;
         },
       },
@@ -97,7 +100,7 @@ describe('a call whose server asks a person', () => {
     await expect(call).rejects.toBeInstanceOf(CallTimeoutError);
   });
 
-  it('that begins while the person is asked for another waits as well', async () => {
+  it('is paused even if it starts during the question', async () => {
     const person = createGate();
     const { troupe, clock, server, ask } = await startAsking(
       make,
@@ -123,11 +126,11 @@ describe('a call whose server asks a person', () => {
   });
 
   it.each([
-    ['is sent', {}, 'timed out'],
-    ['waits for its turn', { maxConcurrentCalls: 1 }, 'its turn did not come within 1000 ms'],
+    ['is sent', {}, 'CALL_TIMEOUT'],
+    ['waits for its turn', { maxConcurrentCalls: 1 }, 'NOT_READY'],
   ])(
-    'and with which the answer is made %s with limits, for nobody else can end it',
-    async (_, settings, why) => {
+    'keeps the limits of a call that the handler makes for its answer, which %s',
+    async (_, settings, code) => {
       const errors: unknown[] = [];
       let calls = 0;
       const asking: Asking = await startAsking(
@@ -153,29 +156,29 @@ describe('a call whose server asks a person', () => {
         },
       );
       await expect(passTime(asking.clock, asking.troupe.callTool(NAME))).resolves.toEqual(text('done'));
-      expect(errors).toMatchObject([{ message: expect.stringContaining(why) }]);
+      expect(errors).toMatchObject([{ code }]);
     },
   );
 
-  it('can still be given up by its caller', async () => {
-    const begun = createGate();
+  it('can still be aborted by its caller', async () => {
+    const started = createGate();
     const asking: Asking = await startAsking(
       make,
       {
         elicitation: (_, { signal }) => {
-          begun.open();
+          started.open();
           return new Promise((resolve) => {
             signal.addEventListener('abort', () => resolve({ action: 'cancel' }), { once: true });
           });
         },
       },
       {},
-      callAsks(() => asking, 'elicitation/create', FORM),
+      askDuringCall(() => asking, 'elicitation/create', FORM),
     );
     const { troupe, server, clock } = asking;
     const controller = new AbortController();
     const call = troupe.callTool(NAME, {}, { signal: controller.signal });
-    await begun.promise;
+    await started.promise;
     controller.abort();
     await expect(call).rejects.toMatchObject({ code: 'CALL_ABORTED' });
     await server.whenReceived('notifications/cancelled');
@@ -184,23 +187,23 @@ describe('a call whose server asks a person', () => {
     expect(server.of('notifications/cancelled')).toHaveLength(1);
   });
 
-  it('goes by its limits again when the session is lost with the question', async () => {
-    const begun = createGate();
+  it('is limited again if the session is lost with the question', async () => {
+    const started = createGate();
     const asking: Asking = await startAsking(
       make,
       {
         elicitation: () => {
-          begun.open();
+          started.open();
           return new Promise(() => {});
         },
       },
       {},
-      callAsks(() => asking, 'elicitation/create', FORM),
+      askDuringCall(() => asking, 'elicitation/create', FORM),
     );
     const { troupe, server, clock, events } = asking;
     const call = troupe.callTool(NAME, {}, { timeoutMs: 1_000 });
     call.catch(() => {});
-    await begun.promise;
+    await started.promise;
     await clock.advance(HOUR);
     server.script = {};
     await server.die();
@@ -209,12 +212,12 @@ describe('a call whose server asks a person', () => {
   });
 });
 
-describe('a server that asks a person without a call', () => {
+describe('a server that asks the user outside a call', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('is neither pinged nor put to rest before the answer, and both as ever after it', async () => {
+  it('is neither pinged nor stopped as idle before the answer, and is both afterwards', async () => {
     const person = createGate();
     const { clock, server, ask, troupe } = await startAsking(
       make,

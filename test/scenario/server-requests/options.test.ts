@@ -3,31 +3,31 @@ import { ConfigError, createTroupe, type TroupeOptions } from '../../../src/inde
 import { clientCapabilities, type ServerRequestHandlers } from '../../../src/server-requests/handlers.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 
-const no = (): { action: 'decline' } => ({ action: 'decline' });
+const decline = (): { action: 'decline' } => ({ action: 'decline' });
 const refuse = async (): Promise<'refused'> => 'refused';
 
 describe('the declared capabilities', () => {
   useLeakCheck();
 
   it.each<readonly [string, ServerRequestHandlers, object]>([
-    ['nothing', {}, {}],
+    ['no handlers', {}, {}],
     ['roots', { roots: [] }, { roots: { listChanged: true } }],
-    ['sampling by a function', { sampling: refuse }, { sampling: {} }],
+    ['a sampling function', { sampling: refuse }, { sampling: {} }],
     [
       'sampling with tools',
       { sampling: { createMessage: refuse, tools: true, context: false } },
       { sampling: { tools: {} } },
     ],
-    ['elicitation of both kinds', { elicitation: no }, { elicitation: { form: {}, url: {} } }],
-    ['elicitation by form', { elicitation: { form: no } }, { elicitation: { form: {} } }],
-    ['elicitation by address', { elicitation: { url: no } }, { elicitation: { url: {} } }],
-  ])('for %s are those', (_, handlers, expected) => {
+    ['elicitation of both kinds', { elicitation: decline }, { elicitation: { form: {}, url: {} } }],
+    ['form elicitation', { elicitation: { form: decline } }, { elicitation: { form: {} } }],
+    ['URL elicitation', { elicitation: { url: decline } }, { elicitation: { url: {} } }],
+  ])('for %s are derived from the handlers', (_, handlers, expected) => {
     expect(clientCapabilities(handlers)).toEqual(expected);
   });
 
-  it('hold what the host declares beside them', () => {
+  it('include those that the host declares itself', () => {
     const given = { experimental: { x: {} }, elicitation: { form: { applyDefaults: true } } };
-    expect(clientCapabilities({ elicitation: { form: no } }, given)).toEqual(given);
+    expect(clientCapabilities({ elicitation: { form: decline } }, given)).toEqual(given);
   });
 });
 
@@ -42,21 +42,21 @@ describe('handlers', () => {
     ['handlers.sampling', { handlers: { sampling: {} } }],
     ['handlers.sampling', { handlers: { sampling: { createMessage: refuse, tools: 'yes' } } }],
     ['handlers.elicitation', { handlers: { elicitation: {} } }],
-    ['handlers.elicitation', { handlers: { elicitation: { form: no, url: 'https://x.example' } } }],
+    ['handlers.elicitation', { handlers: { elicitation: { form: decline, url: 'https://x.example' } } }],
     ['capabilities.sampling', { capabilities: { sampling: {} } }],
     ['capabilities.roots', { capabilities: { roots: {} }, handlers: { sampling: refuse } }],
     ['validateArguments', { validateArguments: 'no' }],
-  ])('that make no sense are refused by name: %s', (field, options) => {
+  ])('with an invalid value are rejected by name: %s', (field, options) => {
     const make = (): unknown => createTroupe(options as TroupeOptions);
     expect(make).toThrow(ConfigError);
     expect(make).toThrow(`'${field}'`);
   });
 
-  it('that make sense are taken', () => {
+  it('with valid values are accepted', () => {
     const options: TroupeOptions = {
       validateArguments: false,
       capabilities: { experimental: {}, sampling: {} },
-      handlers: { roots: [{ uri: 'file:///work' }], sampling: refuse, elicitation: { form: no } },
+      handlers: { roots: [{ uri: 'file:///work' }], sampling: refuse, elicitation: { form: decline } },
     };
     expect(createTroupe(options).status).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** For whom a server asks: known or unknown, never wrong. */
+/** The call for which a server asks: known or unknown, never wrong. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
@@ -12,14 +12,14 @@ import { createGate } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { silent, text, tool } from '../../support/scripted-server.js';
 import { useTroupes } from '../../support/test-troupe.js';
-import { callAsks, FORM, NAME, startAsking, type Asking } from './asking-server.js';
+import { askDuringCall, FORM, NAME, startAsking, type Asking } from './asking-server.js';
 
 describe('a question', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('in the course of the only call belongs to it, and brings back its context', async () => {
+  it('during the only call belongs to it, and its handler gets the context of the call', async () => {
     const origins: unknown[] = [];
     const asking: Asking = await startAsking(
       make,
@@ -30,7 +30,7 @@ describe('a question', () => {
         },
       },
       {},
-      callAsks(() => asking, 'elicitation/create', FORM),
+      askDuringCall(() => asking, 'elicitation/create', FORM),
     );
     const context = { who: 'Ada' };
     await asking.troupe.callTool(NAME, { a: 1 }, { context });
@@ -40,7 +40,7 @@ describe('a question', () => {
     expect(JSON.stringify(asking.events.all)).not.toContain('Ada');
   });
 
-  it('without a call, or beside two of them, belongs to nobody', async () => {
+  it('outside a call, or during two calls, belongs to no call', async () => {
     const origins: unknown[] = [];
     const { ask, troupe, server } = await startAsking(
       make,
@@ -64,7 +64,7 @@ describe('a question', () => {
     await Promise.allSettled(calls);
   });
 
-  it('beside a call that was given up belongs to nobody, until the server has answered that one', async () => {
+  it('after an aborted call belongs to no call until the server has answered the aborted one', async () => {
     const origins: unknown[] = [];
     const first = createGate();
     const asking: Asking = await startAsking(
@@ -92,7 +92,7 @@ describe('a question', () => {
     call.catch(() => {});
     await server.whenReceived('tools/call');
     controller.abort();
-    await expect(call).rejects.toThrow('aborted');
+    await expect(call).rejects.toMatchObject({ code: 'CALL_ABORTED' });
     await troupe.callTool(NAME, { who: 'Bob' }, { context: 'Bob' });
     expect(origins).toEqual([undefined]);
     first.open();
@@ -101,7 +101,7 @@ describe('a question', () => {
     expect(origins).toEqual([undefined, 'Bob']);
   });
 
-  it('belongs to the only call again ten minutes after another was given up', async () => {
+  it('belongs to the only call again ten minutes after another one timed out', async () => {
     const origins: unknown[] = [];
     const { ask, troupe, server, clock } = await startAsking(
       make,
@@ -118,7 +118,7 @@ describe('a question', () => {
     call.catch(() => {});
     await server.whenReceived('tools/call');
     await clock.advance(10);
-    await expect(call).rejects.toThrow('timed out');
+    await expect(call).rejects.toMatchObject({ code: 'CALL_TIMEOUT' });
     const controller = new AbortController();
     const another = troupe.callTool(NAME, {}, { timeoutMs: 0, signal: controller.signal, context: 'Bob' });
     another.catch(() => {});
@@ -131,7 +131,7 @@ describe('a question', () => {
     await Promise.allSettled([another]);
   });
 
-  it('of a server that says which request it belongs to is put to the right one of many', async () => {
+  it('that names its request is assigned to the right one of several calls', async () => {
     const bothAsk = createGate();
     let arrived = 0;
     const server = new Server({ name: 's', version: '1' }, { capabilities: { tools: {} } });

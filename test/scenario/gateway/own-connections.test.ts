@@ -1,4 +1,4 @@
-/** Connections of one client that nobody has used yet are not there, where it is known what they would offer. */
+/** A client's own connections do not start before their first use if the gateway knows what they would offer. */
 import { describe, expect, it, vi } from 'vitest';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { fakeProgram, FakeServer } from '../../support/fake-server.js';
@@ -7,13 +7,13 @@ import { text } from '../../support/scripted-server.js';
 import { passTime } from '../../support/test-troupe.js';
 import { ANSWERS_ALL, useGateways, type TestClient } from '../../support/gateway-rig.js';
 
-// Replaced because a gateway makes its troupes itself: no seam of theirs is reached from outside.
+// Mocked because a gateway creates its troupes itself, so a test cannot reach their internal options.
 vi.mock(
   '../../../src/transports/create-transport.js',
   async () => (await import('../../support/fake-server.js')).fakeTransports,
 );
 
-describe('the own connections of a client', () => {
+describe("a client's own connections", () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useGateways();
@@ -43,7 +43,7 @@ describe('the own connections of a client', () => {
     ];
   }
 
-  it('begin with the first call, where a client of the same kind was there before', async () => {
+  it('start with the first call if a client of the same kind was there before', async () => {
     const server = program();
     const { gateway, client, clock } = make({ servers: { a: fakeProgram(server) } });
     await passTime(clock, gateway.start());
@@ -62,13 +62,13 @@ describe('the own connections of a client', () => {
     expect(server.transports).toHaveLength(before + 2);
   });
 
-  it('have a person asked once for what their entries want to know', async () => {
+  it('ask the user once for the inputs of their entries', async () => {
     const server = program();
-    const asked: string[] = [];
+    const askedIds: string[] = [];
     const { gateway, client, clock } = make({
       servers: { a: { ...fakeProgram(server), args: ['${input:key}'] } as never },
       askInput: ({ id }) => {
-        asked.push(id);
+        askedIds.push(id);
         return 'secret';
       },
     });
@@ -78,10 +78,10 @@ describe('the own connections of a client', () => {
       expect(await passTime(clock, one.call('mcp__a__echo'))).toContain('session');
     }
     expect(server.transports).toHaveLength(3);
-    expect(asked).toEqual(['key']);
+    expect(askedIds).toEqual(['key']);
   });
 
-  it('are not the common one, which rests where no client is to share it', async () => {
+  it('leave the shared connection dormant if no client may share it', async () => {
     const server = program();
     const { gateway, client, clock } = make({
       servers: { a: fakeProgram(server, { isolation: 'per-session' }) },
@@ -97,16 +97,16 @@ describe('the own connections of a client', () => {
     expect(gateway.troupe.connection('a')?.status.substate).toBe('dormant');
   });
 
-  it('are never shared: a server that comes to be for each client alone is seen by those that have it to themselves', async () => {
+  it('replace the shared one when a server becomes per-session, and clients that have none lose the server', async () => {
     const [a, b] = [program(), program()];
     const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });
     await passTime(clock, gateway.start());
     const [ada, bob] = [await passTime(clock, client('Ada')), await passTime(clock, client('Bob'))];
     const eve = await passTime(clock, client('Eve', { capabilities: ANSWERS_ALL }));
-    const told = [ada, bob, eve].map((one) => one.whenTold('notifications/tools/list_changed'));
+    const notified = [ada, bob, eve].map((one) => one.whenTold('notifications/tools/list_changed'));
     const own = { isolation: 'per-session' } as const;
     await passTime(clock, gateway.troupe.reload({ a: fakeProgram(a, own), b: fakeProgram(b, own) }));
-    await passTime(clock, Promise.all(told));
+    await passTime(clock, Promise.all(notified));
     for (const one of [ada, bob]) {
       expect((await one.client.listTools()).tools).toEqual([]);
       await expect(passTime(clock, one.call('mcp__b__echo'))).rejects.toMatchObject({ code: -32_602 });
@@ -116,7 +116,7 @@ describe('the own connections of a client', () => {
     expect(new Set(await passTime(clock, Promise.all(calls))).size).toBe(3);
   });
 
-  it('are never shared, and shared again: clients hear of it, though nothing happens to the server itself', async () => {
+  it('can be switched on and off by a reload, and clients on the shared connection are notified', async () => {
     const a = program();
     const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });
     await passTime(clock, gateway.start());
@@ -128,23 +128,23 @@ describe('the own connections of a client', () => {
       ['shared', ['mcp__a__echo']],
     ] as const) {
       const before = ada.of('notifications/tools/list_changed').length;
-      const told = ada.whenTold('notifications/tools/list_changed', before + 1);
+      const notified = ada.whenTold('notifications/tools/list_changed', before + 1);
       await passTime(clock, gateway.troupe.reload({ a: fakeProgram(a, { isolation }) }));
-      await passTime(clock, told);
+      await passTime(clock, notified);
       expect(await names()).toEqual(seen);
     }
     expect(await passTime(clock, ada.call('mcp__a__echo'))).toContain('session');
   });
 
-  it('follow the configuration: a server that comes is there, and one that goes is not', async () => {
+  it('follow the configuration: an added server appears and a removed one disappears', async () => {
     const [a, b] = [program(), program()];
     const { gateway, client, clock } = make({ servers: { a: fakeProgram(a) } });
     await passTime(clock, gateway.start());
     const ada = await passTime(clock, client('Ada', { capabilities: ANSWERS_ALL }));
     const eve = await passTime(clock, client('Eve'));
     await passTime(clock, gateway.troupe.reload({ b: fakeProgram(b) }));
-    const told = [ada, eve].map((one) => one.whenTold('notifications/tools/list_changed'));
-    await passTime(clock, Promise.all(told));
+    const notified = [ada, eve].map((one) => one.whenTold('notifications/tools/list_changed'));
+    await passTime(clock, Promise.all(notified));
     for (const one of [ada, eve]) {
       await vi.waitFor(async () => {
         const names = (await one.client.listTools()).tools.map(({ name }) => name);

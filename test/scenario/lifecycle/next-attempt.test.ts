@@ -1,4 +1,4 @@
-/** When the next attempt is, in the row of a server: a time to come, or null where none is planned. */
+/** The time of the next attempt in the status of a server: in the future, or null if none is planned. */
 import { describe, expect, it } from 'vitest';
 import { TransportError } from '../../../src/failures/transport-error.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -12,11 +12,11 @@ useCrashWatch();
 describe('a remote server that has given up', () => {
   const { make } = useTroupes();
 
-  it('has no next attempt while the network is down, however long that takes', async () => {
+  it('has no next attempt while the network is down, for any time', async () => {
     const server = new FakeServer(() => ({
       kind: 'http',
       start: () =>
-        Promise.reject(new TransportError({ code: 'connection-lost', message: 'Nobody listens there.' })),
+        Promise.reject(new TransportError({ code: 'connection-lost', message: 'Nothing listens there.' })),
     }));
     const test = make({ servers: { a: fakeRemote(server, { policy: { maxAttempts: 1 } }) } });
     const { clock, troupe } = test;

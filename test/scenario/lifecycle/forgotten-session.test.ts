@@ -1,4 +1,4 @@
-/** A server that came back without its sessions: what it says of one that it does not know, and what a host sees. */
+/** A server that was restarted without its sessions: how it rejects one that it does not know, and what a host sees. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
 import { recordEvents } from '../../support/event-record.js';
@@ -7,7 +7,7 @@ import { answer, refuse, startServer, type Handler, type TestServer } from '../.
 
 const LIMIT_MS = 20_000;
 
-/** The wording of the examples of both official SDKs, and of what was built after them. */
+/** The wording of the examples of both official SDKs, which many servers copied. */
 const NO_SESSION = JSON.stringify({
   jsonrpc: '2.0',
   id: null,
@@ -20,14 +20,14 @@ const NO_SESSION_IN_DATA = JSON.stringify({
   error: { code: -32_000, message: 'Bad Request', data: 'Session not found' },
 });
 
-describe('An HTTP server that came back without its sessions', { timeout: LIMIT_MS }, () => {
+describe('an HTTP server that was restarted without its sessions', { timeout: LIMIT_MS }, () => {
   useLeakCheck();
   const closing: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).toReversed()) await close();
   });
 
-  /** A server of one session at a time, without a listening stream; `forget` is its restart. */
+  /** A server with one session at a time and no listening stream; `forget` is its restart. */
   async function forgetful(refusal: Handler): Promise<{ server: TestServer; forget: () => void }> {
     let session = 0;
     const handle: Handler = (seen, res) => {
@@ -65,24 +65,21 @@ describe('An HTTP server that came back without its sessions', { timeout: LIMIT_
     [400, 'Unknown session'],
     [400, NO_SESSION_IN_DATA],
     [400, 'Bad Request: Server not initialized'],
-  ])(
-    'gets a call once, over a new session, where it refuses the old one with %i %s',
-    async (status, body) => {
-      const { server, forget } = await forgetful(refuse(status, body));
-      const troupe = await host(server.url);
-      const events = recordEvents(troupe.events$);
-      forget();
+  ])('gets a call once, in a new session, if it rejects the old one with %i %s', async (status, body) => {
+    const { server, forget } = await forgetful(refuse(status, body));
+    const troupe = await host(server.url);
+    const events = recordEvents(troupe.events$);
+    forget();
 
-      const result = await troupe.callTool('mcp__remote__write', {});
+    const result = await troupe.callTool('mcp__remote__write', {});
 
-      expect(result.content).toEqual([{ type: 'text', text: 'written in 3' }]);
-      expect(events.of('connection.lost')).toMatchObject([{ failure: { code: 'session-expired' } }]);
-      expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(2);
-    },
-  );
+    expect(result.content).toEqual([{ type: 'text', text: 'written in 3' }]);
+    expect(events.of('connection.lost')).toMatchObject([{ failure: { code: 'session-expired' } }]);
+    expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(2);
+  });
 
-  /** A refusal that carries the id of what it refuses. */
-  const named =
+  /** A rejection with the id of the request. */
+  const withId =
     (status: number, code: number, message: string): Handler =>
     (seen, res) =>
       void res
@@ -93,27 +90,24 @@ describe('An HTTP server that came back without its sessions', { timeout: LIMIT_
     [400, 'The session on Monday is booked out; the fee for the try was charged.'],
     [404, 'There is no berth 12.'],
     [422, 'Session 7 has no free seat.'],
-  ])(
-    'hears no word about its session in the answer to a call that has status %i: %s',
-    async (status, said) => {
-      const { server, forget } = await forgetful(named(status, -32_602, said));
-      const troupe = await host(server.url);
-      forget();
+  ])('keeps its session if its answer to a call has status %i: %s', async (status, sentence) => {
+    const { server, forget } = await forgetful(withId(status, -32_602, sentence));
+    const troupe = await host(server.url);
+    forget();
 
-      await expect(troupe.callTool('mcp__remote__write', {})).rejects.toMatchObject({
-        code: 'JSON_RPC_ERROR',
-        rpcCode: -32_602,
-        message: expect.stringContaining(said),
-      });
+    await expect(troupe.callTool('mcp__remote__write', {})).rejects.toMatchObject({
+      code: 'JSON_RPC_ERROR',
+      rpcCode: -32_602,
+      message: expect.stringContaining(sentence),
+    });
 
-      expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(1);
-      expect(troupe.connection('remote')?.status).toMatchObject({ state: 'ready', generation: 1 });
-    },
-  );
+    expect(server.seen.filter(({ rpc }) => rpc.method === 'tools/call')).toHaveLength(1);
+    expect(troupe.connection('remote')?.status).toMatchObject({ state: 'ready', generation: 1 });
+  });
 
-  it('is met anew after it refused the session with 400 as the answer to a call, which is not repeated', async () => {
+  it('gets a new session, but no repeated call, if it rejects the old one with 400 in the answer to the call', async () => {
     const { server, forget } = await forgetful(
-      named(400, -32_000, 'Bad Request: No valid session ID provided'),
+      withId(400, -32_000, 'Bad Request: No valid session ID provided'),
     );
     const troupe = await host(server.url);
     forget();
@@ -127,15 +121,15 @@ describe('An HTTP server that came back without its sessions', { timeout: LIMIT_
     expect(troupe.connection('remote')?.status).toMatchObject({ state: 'ready', generation: 2 });
   });
 
-  it('gets a call again where it refuses the session with 404 as the answer to the call', async () => {
-    const { server, forget } = await forgetful(named(404, -32_001, 'Session not found'));
+  it('gets the call again if it rejects the session with 404 in the answer to the call', async () => {
+    const { server, forget } = await forgetful(withId(404, -32_001, 'Session not found'));
     const troupe = await host(server.url);
     forget();
 
     await expect(troupe.callTool('mcp__remote__write', {})).resolves.toBeDefined();
   });
 
-  it('keeps its session where it refuses a single call with 400 for another reason', async () => {
+  it('keeps its session if it rejects a single call with 400 for another reason', async () => {
     const { server, forget } = await forgetful(refuse(400, 'The argument "path" is missing.'));
     const troupe = await host(server.url);
     forget();

@@ -214,7 +214,7 @@ export class ScheduledFleet {
     const { generation } = this.#child(name)!.getSnapshot().context;
     this.#said += 1;
     const says = this.#choices.says[this.#said % this.#choices.says.length] ?? 'quiet';
-    this.#effects.tell(name, factOf(says, generation, this.#now));
+    this.#effects.report(name, factOf(says, generation, this.#now));
     if (!['lost', 'unreachable', 'idle'].includes(says) && this.#said < MAX_STORY) {
       this.#later(`${name}: a session speaks again`, () => this.#speak(name));
     }

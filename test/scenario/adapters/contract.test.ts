@@ -11,7 +11,7 @@ import type {
   ScriptedAgent,
   ScriptedStep,
   SeenStep,
-  ToldAnswer,
+  ReceivedAnswer,
 } from '../../support/agents/agent.js';
 import { anthropic } from '../../support/agents/anthropic.js';
 import { langchain } from '../../support/agents/langchain.js';
@@ -36,18 +36,18 @@ async function toldOf(
   { troupe }: World,
   args: unknown = {},
   options: RunOptions = {},
-): Promise<ToldAnswer> {
+): Promise<ReceivedAnswer> {
   const seen = await agent.run(troupe, once('mcp__box__echo', args), options);
   return onlyAnswer(seen);
 }
 
-function onlyAnswer(seen: readonly SeenStep[], step = 1): ToldAnswer {
-  const told = seen[step]?.told ?? [];
+function onlyAnswer(seen: readonly SeenStep[], step = 1): ReceivedAnswer {
+  const told = seen[step]?.answers ?? [];
   expect(told).toHaveLength(1);
-  return told[0] as ToldAnswer;
+  return told[0] as ReceivedAnswer;
 }
 
-function expectError(agent: ScriptedAgent, told: ToldAnswer): void {
+function expectError(agent: ScriptedAgent, told: ReceivedAnswer): void {
   expect(told.text).toMatch(/^MCP error: /);
   expect(told.isError).toBe(agent.marksErrors ? true : undefined);
   expect(told.media).toEqual([]);
@@ -323,7 +323,7 @@ describe.each(AGENTS)('$name', (agent) => {
     });
     const calls = [0, 1, 2].map((n) => ({ name: 'mcp__box__echo', args: { n } }));
     const seen = await agent.run(world.troupe, [() => calls]);
-    expect(seen[1]?.told.map((told) => /answer \d|not this one/.exec(told.text)?.[0])).toEqual([
+    expect(seen[1]?.answers.map(({ text }) => /answer \d|not this one/.exec(text)?.[0])).toEqual([
       'answer 0',
       'not this one',
       'answer 2',
@@ -408,7 +408,7 @@ describe.each(AGENTS)('$name', (agent) => {
     const view = troupe.view({ tools: ['*echo'] });
     const [first, second] = await agent.run(view, once('mcp__box__echo'));
     expect(first?.offered.map(({ name }) => name)).toEqual(['mcp__box__echo']);
-    expect(second?.told[0]?.text).toBe(wrapped('echo {}'));
+    expect(second?.answers[0]?.text).toBe(wrapped('echo {}'));
     expect(server.of('tools/call')).toHaveLength(1);
   });
 
@@ -436,7 +436,7 @@ describe.each(AGENTS)('$name', (agent) => {
       properties: { a: { type: 'array', items: {} }, b: { type: 'object', properties: {} } },
     });
     expect(first?.offered[0]?.schema).not.toHaveProperty('anyOf');
-    expect(second?.told[0]?.text).toBe(wrapped('echo {"a":[1]}'));
+    expect(second?.answers[0]?.text).toBe(wrapped('echo {"a":[1]}'));
   });
 
   it('gives the model no half of a character, for which a provider would refuse every request.', async () => {
@@ -452,7 +452,7 @@ describe.each(AGENTS)('$name', (agent) => {
     });
     const seen = await agent.run(world.troupe, once('mcp__box__echo', { a: 'b' }));
     expect(seen[0]?.offered[0]).toMatchObject({ description: 'cut \ufffd' });
-    expect(seen[1]?.told[0]?.text).toBe(wrapped('cut \ufffd'));
+    expect(seen[1]?.answers[0]?.text).toBe(wrapped('cut \ufffd'));
     expect(JSON.stringify(seen)).not.toMatch(/\\ud[89a-f]/);
   });
 

@@ -126,7 +126,7 @@ describe('tools for LangChain', () => {
     });
     await agent.invoke({ messages: 'go' });
     expect(model.seen[0]?.offered.map(({ name }) => name)).toEqual(['mine', NAME, 'mcp__box__other']);
-    expect(model.seen[1]?.told.map((told) => told.text)).toEqual([
+    expect(model.seen[1]?.answers.map(({ text }) => text)).toEqual([
       'of the host',
       'of the host',
       expect.stringContaining('other {}'),
@@ -142,7 +142,7 @@ describe('tools for LangChain', () => {
     const middleware = [liveTools(first.troupe), liveTools(second.troupe, { name: 'second' })];
     await createAgent({ model, tools: [], middleware }).invoke({ messages: 'go' });
     expect(model.seen[0]?.offered.map(({ name }) => name)).toEqual(names.slice(0, 2));
-    expect(model.seen[1]?.told.map((told) => told.text)).toEqual([
+    expect(model.seen[1]?.answers.map(({ text }) => text)).toEqual([
       expect.stringContaining('echo {}'),
       expect.stringContaining('other {}'),
       expect.stringMatching(/^MCP error: There is no such tool/),

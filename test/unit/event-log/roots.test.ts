@@ -68,7 +68,7 @@ describe('a machine beside the manager', () => {
     const { end } = record();
     begin();
     await turn();
-    held.tell({ type: 'files.changed', at: clock.now() });
+    held.send({ type: 'files.changed', at: clock.now() });
     await clock.advance(300);
     held.succeed({ readable: true, at: clock.now() });
     await turn();
@@ -96,7 +96,7 @@ describe('a machine beside the manager', () => {
   it('is in the snapshots of a recording that begins later, and in its entries if it is started later.', async () => {
     const { clock, manager, roots, held, record, begin, stop } = make();
     begin();
-    held.tell({ type: 'files.changed', at: clock.now() });
+    held.send({ type: 'files.changed', at: clock.now() });
     await turn();
     const { end } = record();
     roots.start('configuration:2', held.machine, { policy: POLICY, readable: false });

@@ -99,7 +99,7 @@ describe('a line that is not shown', () => {
   ])('ends the process as ever by %s, with the terminal as it was.', async (_, keys, signal) => {
     const { asked, stderr, stdin, modes, host } = start(({ hidden }) => hidden('Key:'));
     stdin.write(keys);
-    await vi.waitFor(() => expect(host.told).toEqual([`${signal} to 7, heard by 0`]), LIMIT);
+    await vi.waitFor(() => expect(host.actions).toEqual([`${signal} to 7, heard by 0`]), LIMIT);
     expect([modes, stderr.written]).toEqual([[true, false], 'Key: ']);
     expect(await isPending(asked)).toBe(true);
     stdin.destroy();

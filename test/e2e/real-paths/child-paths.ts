@@ -179,7 +179,7 @@ export function childPaths(): void {
       const life = await ChildLife.begin({ on: { ping: [SILENT, {}, {}, SILENT] } });
       await life.reaches('ready.suspect');
       await life.reaches('ready.resting');
-      await life.tells('connection.lost');
+      await life.emits('connection.lost');
       await life.reaches('ready');
       expect(life.connection.status.generation).toBe(2);
     });
@@ -202,7 +202,7 @@ export function childPaths(): void {
       );
       for (const _ of [1, 2]) {
         await life.reaches('ready');
-        const lost = life.tells('connection.lost');
+        const lost = life.emits('connection.lost');
         await life.tell(CRASH);
         await lost;
       }

@@ -39,7 +39,7 @@ export function endPaths(): void {
     it('is silent and will not go: releasing it takes a little longer than it may.', async () => {
       const policy = { ...QUICK, releaseTimeoutMs: 400 };
       const life = await ChildLife.begin({ ...STUBBORN, on: { ping: [SILENT, SILENT, {}] } }, { policy });
-      await life.tells('connection.failed');
+      await life.emits('connection.failed');
       expect(life.connection.status.error).toMatchObject({ code: 'not-released' });
       await life.reaches('ready');
       expect(life.connection.status.generation).toBe(2);

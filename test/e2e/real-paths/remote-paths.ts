@@ -216,7 +216,7 @@ export function remotePaths(): void {
       const life = await RemoteLife.begin({}, { policy: { ...REMOTE, ping } });
       await life.reaches('ready');
       await life.tell({ isGone: true });
-      const isLost = life.tells('connection.lost');
+      const isLost = life.emits('connection.lost');
       await expect(life.call()).rejects.toThrow();
       // The listening stream may have failed to reconnect meanwhile, which counts as well.
       await expect(life.call()).rejects.toThrow();
@@ -229,7 +229,7 @@ export function remotePaths(): void {
       const program = closing(await startRemoteProgram({ answers: { GET: LOCKED } }));
       const entry = { type: 'sse', url: `${program.origin}/sse`, policy: REMOTE } as const;
       const life = new RemoteLife(program, { servers: { [SERVER]: entry }, auth: willing() });
-      const asked = life.tells('connection.authRequired');
+      const asked = life.emits('connection.authRequired');
       await program.tell({ answers: { GET: LOCKED, '/token': { afterMs: 100 } } });
       await asked;
       await program.tell({ answers: { GET: refusing(503) } });
@@ -423,13 +423,13 @@ export function remotePaths(): void {
       await life.tell({ answers: { initialize: { afterMs: 2_000 } }, forget: 'sessions' });
       life.change();
       await life.reaches(`${READY}+preparing`);
-      const isLost = life.tells('connection.lost');
+      const isLost = life.emits('connection.lost');
       life.command('refresh');
       await isLost;
       await life.tell({ answers: {} });
       await life.reaches('ready');
       await life.tell({ answers: { initialize: { afterMs: 2_000 }, ping: SILENT } });
-      const isSilent = life.tells('connection.lost');
+      const isSilent = life.emits('connection.lost');
       life.change();
       await isSilent;
       await life.tell({ answers: {} });

@@ -9,7 +9,7 @@ import { useCrashWatch } from '../../support/crash-watch.js';
 import { recordEvents } from '../../support/event-record.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { passTime } from '../../support/test-troupe.js';
-import { forStories } from './repeatable.js';
+import { checkSequences } from './repeatable.js';
 
 useLeakCheck();
 useCrashWatch();
@@ -108,7 +108,7 @@ describe('a call, whatever happens', () => {
     'settles once, and the troupe can be closed.',
     async () => {
       const outcomes = new Set<string>();
-      await forStories(
+      await checkSequences(
         { numRuns: 120 },
         fc.asyncProperty(
           fc.array(fc.constantFrom(...ANSWERS), { minLength: 1, maxLength: 6 }),

@@ -15,7 +15,7 @@ import {
   type Start,
 } from './lifecycle-model.js';
 import { readLifecyclePage, type Move } from './lifecycle-page.js';
-import { forStories, type Runs } from './repeatable.js';
+import { checkSequences, type Runs } from './repeatable.js';
 
 const page = readLifecyclePage();
 const LIMIT_MS = 90_000;
@@ -60,7 +60,7 @@ interface Seen {
 /** Lives through them; gives what was seen in all of them together. */
 async function live(runs: Runs): Promise<Seen> {
   const seen: Seen = { states: new Set(), moves: new Set() };
-  await forStories(
+  await checkSequences(
     runs,
     fc.asyncProperty(
       starts,

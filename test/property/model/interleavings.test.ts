@@ -9,7 +9,7 @@ import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { legalMoves } from './lifecycle-model.js';
 import { readLifecyclePage } from './lifecycle-page.js';
-import { forStories } from './repeatable.js';
+import { checkSequences } from './repeatable.js';
 import { choicesOf, MEMBERS, ScheduledFleet } from './scheduled-fleet.js';
 
 useLeakCheck();
@@ -56,7 +56,7 @@ describe('a fleet, whatever comes first', () => {
     'takes legal ways only, has one session for each connection, can be stopped, and replays to the same end.',
     async () => {
       const ends = new Set<string>();
-      await forStories(
+      await checkSequences(
         { numRuns: 60 },
         fc.asyncProperty(fc.scheduler(), choicesOf(fc), async (scheduler, choices) => {
           const fleet = new ScheduledFleet(scheduler, choices);

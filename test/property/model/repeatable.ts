@@ -15,7 +15,7 @@ export interface Runs {
 }
 
 /** Holds the property for so many stories. */
-export async function forStories<Ts>(
+export async function checkSequences<Ts>(
   { numRuns, seed }: Runs,
   property: fc.IAsyncProperty<Ts>,
 ): Promise<void> {

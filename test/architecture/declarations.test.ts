@@ -49,7 +49,10 @@ describe('the declarations of the built package', () => {
     ]);
   });
 
-  it.each(ENTRY_POINTS)("of '$subpath' need no type of the package that neither it nor '.' exports.", ({ target }) => {
-    expect(forgottenExports(emitted, `dist/${target}.d.ts`, ['dist/src/index.d.ts'])).toEqual([]);
-  });
+  it.each(ENTRY_POINTS)(
+    "of '$subpath' need no type of the package that neither it nor '.' exports.",
+    ({ target }) => {
+      expect(forgottenExports(emitted, `dist/${target}.d.ts`, ['dist/src/index.d.ts'])).toEqual([]);
+    },
+  );
 });

@@ -41,8 +41,8 @@ it('The first program of the README runs unchanged and ends by itself', async ()
   expect(shown.mcpServers).toEqual({ filesystem: fetched });
   const installed = { command: process.execPath, args: [FILESYSTEM, '.'] };
   await writeFile(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { filesystem: installed } }));
-  const report = 'console.log(JSON.stringify({ report, names: tools.map(({ name }) => name), result }));';
-  await writeFile(join(folder, 'program.mjs'), `${program}\n${report}\n`);
+  const print = 'console.log(JSON.stringify({ report, names: tools.map(({ name }) => name), result }));';
+  await writeFile(join(folder, 'program.mjs'), `${program}\n${print}\n`);
 
   const { stdout, stderr } = await run(process.execPath, ['program.mjs'], { cwd: folder });
 

@@ -28,7 +28,8 @@ export function stepsOf(page: string): readonly Step[] {
 
 function commandsIn(text: string): readonly ShownCommand[] {
   const [before = '', ...shown] = `\n${text}`.split(`\n${PROMPT}`);
-  if (before.trim() !== '') throw new Error(`A console block does not start with a command: ${before.trim()}`);
+  if (before.trim() !== '')
+    throw new Error(`A console block does not start with a command: ${before.trim()}`);
   return shown.map((one) => {
     const [line = '', ...output] = one.split('\n');
     return { line, output: output.join('\n').trim() };

@@ -164,7 +164,9 @@ export class HeldEffects {
       .toSorted((a, b) => generationOf(a) - generationOf(b))
       .at(whose === 'current' ? 0 : -1);
     if (found !== undefined) return found;
-    throw new Error(`'${slot}' of '${name}' is not running; running effects: ${this.running(name).join(', ')}`);
+    throw new Error(
+      `'${slot}' of '${name}' is not running; running effects: ${this.running(name).join(', ')}`,
+    );
   }
 
   #end(name: string, slot: Slot, how: EndedEffect['how'], whose?: Whose): Running {
@@ -197,7 +199,13 @@ export class HeldEffects {
   #watch() {
     return fromCallback<WatchSessionEvent, WatchSessionInput>(({ input, sendBack, receive }) => {
       receive((event) => this.watched.push(event));
-      return this.#begin({ slot: 'watchSession', input, succeed: () => {}, fail: () => {}, report: sendBack });
+      return this.#begin({
+        slot: 'watchSession',
+        input,
+        succeed: () => {},
+        fail: () => {},
+        report: sendBack,
+      });
     });
   }
 }

@@ -117,7 +117,9 @@ describe('a call in flight is settled before the loss of its connection is repor
     await mortal.die(troupe);
     await Promise.all([call, events.when('connection.lost')]);
     const relevant = order.filter((word) => ['call.finished', mortal.code, 'connection.lost'].includes(word));
-    expect(relevant.slice(0, 3).toSorted()).toEqual(['call.finished', 'connection.lost', mortal.code].toSorted());
+    expect(relevant.slice(0, 3).toSorted()).toEqual(
+      ['call.finished', 'connection.lost', mortal.code].toSorted(),
+    );
     expect(relevant[2]).toBe('connection.lost');
     const leaving = events.all.findIndex(({ type }) => type === 'connection.lost');
     const finished = events.all.findIndex(({ type }) => type === 'call.finished');

@@ -59,10 +59,13 @@ describe('an initialize request on stdin', () => {
     ]);
   });
 
-  it.each(['2025-03-26', '2024-11-05'])('is answered with the requested protocol version %s.', async (version) => {
-    const { result } = await start().ask(initialize(version));
-    expect(result).toMatchObject({ protocolVersion: version });
-  });
+  it.each(['2025-03-26', '2024-11-05'])(
+    'is answered with the requested protocol version %s.',
+    async (version) => {
+      const { result } = await start().ask(initialize(version));
+      expect(result).toMatchObject({ protocolVersion: version });
+    },
+  );
 
   it('for an unknown version is answered with the newest version.', async () => {
     expect((await start().ask(initialize('1999-01-01'))).result).toMatchObject({

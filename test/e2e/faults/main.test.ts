@@ -181,11 +181,11 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
     ]);
     expect(stdout).toMatch(/headers +control +NO +client\.headers can be given to a server of 'http' only/);
     expect(stdout).toMatch(/sse +control +NO +client\.transport cannot be 'sse'/);
-    expect(stdout).toMatch(/load +control +NO +'load' is no step of a case that starts via 'stdio'/);
+    expect(stdout).toMatch(/load +control +NO +'load' is not a step of a case that starts via 'stdio'/);
     expect(stdout).toMatch(/no-http +control +NO +step 2 \(poke\): there is no HTTP server to poke/);
-    expect(stdout).toMatch(/no-server +control +NO +step 1 \(list\): nothing is open/);
+    expect(stdout).toMatch(/no-server +control +NO +step 1 \(list\): the host is not open/);
     expect(stdout).toMatch(/no-start +control +NO +.*the HTTP server did not start: .*ENOENT/);
-    expect(stdout).toMatch(/no-line +control +NO +.*its first line is no address: \[\]/);
+    expect(stdout).toMatch(/no-line +control +NO +.*its first line is not an address: \[\]/);
   });
 
   it.each<[string, readonly object[], readonly string[], RegExp]>([
@@ -211,7 +211,7 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
     runner.kill(signal);
     expect(await over).toEqual([code, null]);
     expect(isServerAlive()).toBe(false);
-    expect(stdout).toMatch(/long +control +NO +it was interrupted/);
+    expect(stdout).toMatch(/long +control +NO +the run was interrupted/);
     expect(readdirSync(temporary)).toEqual(['journal']);
   });
 

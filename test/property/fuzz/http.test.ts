@@ -212,7 +212,10 @@ const ACCEPTED: Reply = () => Buffer.from('HTTP/1.1 202 Accepted\r\ncontent-leng
 async function within<T>(what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${WAIT_LIMIT_MS} ms`)), WAIT_LIMIT_MS);
+    timer = setTimeout(
+      () => reject(new Error(`${what} took longer than ${WAIT_LIMIT_MS} ms`)),
+      WAIT_LIMIT_MS,
+    );
   });
   try {
     return await Promise.race([promise, limit]);
@@ -267,7 +270,9 @@ describe('a hostile HTTP server', () => {
           expect(session.closes).toBe(1);
           expect(clock.pending).toEqual([]);
           for (const id of ids) {
-            const answers = session.messages.filter((one) => 'id' in one && one.id === id && !('method' in one));
+            const answers = session.messages.filter(
+              (one) => 'id' in one && one.id === id && !('method' in one),
+            );
             const losses = session.lost.filter((one) => one.id === id);
             const outcomes = answers.length + losses.length + Number(rejected.has(id));
             expect(outcomes).toBeLessThanOrEqual(1);

@@ -48,7 +48,9 @@ describe('the page on the lifecycle of a connection', () => {
 
   it('has every event of the chart.', () => {
     const own = connectionMachine.events.filter((type) => !SIGNALS.test(type));
-    const named = new Set(moves.flatMap(({ when }) => when).filter((word) => !INTERNAL_CAUSES.includes(word)));
+    const named = new Set(
+      moves.flatMap(({ when }) => when).filter((word) => !INTERNAL_CAUSES.includes(word)),
+    );
     expect([...named].toSorted()).toEqual(own.map((type) => type.replace('connection.', '')).toSorted());
   });
 

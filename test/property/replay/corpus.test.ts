@@ -17,26 +17,25 @@ describe('the corpus', () => {
     expect(logs.length).toBeGreaterThanOrEqual(12);
   });
 
-  it.each(logs)(
-    'replays with actors and with the fold to the summary of its recording: %s.',
-    async (log) => {
-      const report = await replayLog(createReadStream(`${folder}/${log}`));
-      expect(report.problem).toBeUndefined();
-      expect(report.divergences).toEqual([]);
-      expect(report.whyNoRerun).toBeUndefined();
-      const connections = [...report.connections].map(([name, { state, attempts, failureCodes, rejected }]) => [
-        name,
-        {
-          state: state.split('.')[0],
-          attempts,
-          failureCodes: { ...failureCodes },
-          rejected: rejected.map(({ event }) => event),
-        },
-      ]);
-      const summary = readFileSync(`${folder}/${log.replace('.jsonl', '.summary.json')}`, 'utf8');
-      expect({ entries: report.entries, connections: Object.fromEntries(connections) }).toEqual(JSON.parse(summary));
-    },
-  );
+  it.each(logs)('replays with actors and with the fold to the summary of its recording: %s.', async (log) => {
+    const report = await replayLog(createReadStream(`${folder}/${log}`));
+    expect(report.problem).toBeUndefined();
+    expect(report.divergences).toEqual([]);
+    expect(report.whyNoRerun).toBeUndefined();
+    const connections = [...report.connections].map(([name, { state, attempts, failureCodes, rejected }]) => [
+      name,
+      {
+        state: state.split('.')[0],
+        attempts,
+        failureCodes: { ...failureCodes },
+        rejected: rejected.map(({ event }) => event),
+      },
+    ]);
+    const summary = readFileSync(`${folder}/${log.replace('.jsonl', '.summary.json')}`, 'utf8');
+    expect({ entries: report.entries, connections: Object.fromEntries(connections) }).toEqual(
+      JSON.parse(summary),
+    );
+  });
 
   it('contains no path of the machine that recorded it.', () => {
     for (const log of logs) {

@@ -73,7 +73,11 @@ const line = (seen: Seen): string =>
     .replace(/[^ -~]/g, '?');
 
 const refuseCall: Handler = (seen, res) => {
-  const error = { code: -1, message: heard(seen).join(), data: { repeated: heard(seen), asKeys: asKeys(seen) } };
+  const error = {
+    code: -1,
+    message: heard(seen).join(),
+    data: { repeated: heard(seen), asKeys: asKeys(seen) },
+  };
   res
     .writeHead(200, { 'content-type': 'application/json' })
     .end(JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error }));

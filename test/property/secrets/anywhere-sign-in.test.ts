@@ -120,7 +120,11 @@ describe('a sign-in', () => {
             id_token: `${access.text}.id`,
             token_type: 'Bearer',
           };
-          const outputs = await outputOfSignIn(behavior, { tokens, client: { client_id: 'harbor' } }, () => ({}));
+          const outputs = await outputOfSignIn(
+            behavior,
+            { tokens, client: { client_id: 'harbor' } },
+            () => ({}),
+          );
           expectNoLeak(outputs, access, refresh, CODE);
         }),
         { numRuns: RUNS },
@@ -136,9 +140,14 @@ describe('a sign-in', () => {
         fc.asyncProperty(fc.array(asciiSecret, { minLength: 4, maxLength: 4 }), async (secrets) => {
           const [access, refresh, nextAccess, nextRefresh] = secrets.map(({ text }) => text);
           const tokens = { access_token: access ?? '', refresh_token: refresh ?? '', token_type: 'Bearer' };
-          const outputs = await outputOfSignIn(behavior, { tokens, client: { client_id: 'harbor' } }, () => ({}), {
-            tokens: { access_token: nextAccess, refresh_token: nextRefresh },
-          });
+          const outputs = await outputOfSignIn(
+            behavior,
+            { tokens, client: { client_id: 'harbor' } },
+            () => ({}),
+            {
+              tokens: { access_token: nextAccess, refresh_token: nextRefresh },
+            },
+          );
           expectNoLeak(outputs, ...secrets);
         }),
         { numRuns: RUNS },

@@ -10,7 +10,7 @@ const ascii: Spell = (json) =>
   json.replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const COMMON: Readonly<Record<string, Spell>> = {
-  'unencoded': (secret) => secret,
+  unencoded: (secret) => secret,
   'in JSON': (secret) => JSON.stringify({ secret }),
   'in a component of an address': encodeURIComponent,
 };

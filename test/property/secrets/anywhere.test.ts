@@ -42,7 +42,8 @@ const IN_PROGRAMS: Readonly<Record<string, Place<[behavior: string]>>> = {
   'after a scheme in env': (secret, behavior) =>
     program(behavior, [], { PARROT_KEY: `Bearer ${literal(secret)}`, PARROT_TOKEN: literal(secret) }),
   'by a variable in env': (_, behavior) => program(behavior, [], { PARROT_KEY: `key=${REFERENCE}` }),
-  'by a variable in the arguments': (_, behavior) => program(behavior, [`--key=${REFERENCE}`, '$' + VARIABLE]),
+  'by a variable in the arguments': (_, behavior) =>
+    program(behavior, [`--key=${REFERENCE}`, '$' + VARIABLE]),
   'as a default in the arguments': (secret, behavior) =>
     program(behavior, [`--key=\${PARROT_UNSET:-${inBraces(secret)}}`]),
   'as a default in env': (secret, behavior) =>

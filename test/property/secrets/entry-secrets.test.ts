@@ -27,7 +27,8 @@ const PARROTS: Readonly<Record<string, (secret: string) => FakeServer>> = {
     })),
   'refuses initialize': (secret) =>
     new FakeServer(() => ({}), { on: { initialize: refuse(-1, secret, { secret }) } }),
-  'has an unknown protocol version': (secret) => new FakeServer(() => ({}), { protocolVersion: `v${secret}` }),
+  'has an unknown protocol version': (secret) =>
+    new FakeServer(() => ({}), { protocolVersion: `v${secret}` }),
   'answers initialize with nonsense': (secret) =>
     new FakeServer(() => ({}), { on: { initialize: () => ({ [secret]: secret }) } }),
   'introduces itself': (secret) =>

@@ -1,7 +1,13 @@
 import { generateText, stepCountIs, type ToolSet } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { toTools } from '../../../src/adapters/ai-sdk.js';
-import { stepAt, type ScriptedAgent, type ScriptedStep, type SeenStep, type ReceivedAnswer } from './agent.js';
+import {
+  stepAt,
+  type ScriptedAgent,
+  type ScriptedStep,
+  type SeenStep,
+  type ReceivedAnswer,
+} from './agent.js';
 
 type ModelCall = MockLanguageModelV3['doGenerateCalls'][number];
 type ModelAnswer = Awaited<ReturnType<MockLanguageModelV3['doGenerate']>>;

@@ -31,7 +31,7 @@ describe('exploring the charts', { timeout: 60_000 }, () => {
     ['holdsOrWaits=false', 'a slot is held without a start', 'stdio: connection.stop'],
     [
       'isOutOfAttempts=false',
-      'a connection may go round in a circle and never settle',
+      'a connection may cycle forever and never settle',
       'resolveConfig resolves',
     ],
     ['hasCrashed=true', "'stdio: resolveConfig resolves' cannot happen", 'manager.start'],

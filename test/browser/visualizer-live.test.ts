@@ -246,7 +246,7 @@ describe('the page beside a running troupe', () => {
     const page = await live();
     await search.die();
     await page.show('Sequence');
-    await expectText(page, '.nothing', (text) => text.includes('there are none of the manager.'));
+    await expectText(page, '.nothing', (text) => text.includes('There are none of the manager'));
     await page.click('Show all');
     await expectText(page, '.sequence-row', (text) => text.includes('search'));
   });
@@ -648,7 +648,7 @@ describe('a page that is not understood, or hears nothing', () => {
     };
     const page = await visualizer.open(address());
     await expectText(page, '.banner', (text) =>
-      /^Nothing was heard since ([A-Z][a-z]+ \d+(, \d+)? )?\d\d:\d\d:\d\d\./.test(text),
+      /^No data since ([A-Z][a-z]+ \d+(, \d+)? )?\d\d:\d\d:\d\d\./.test(text),
     );
     await expectText(page, '.when', (text) => /^Silent\s*since .*\d\d:\d\d:\d\d$/.test(text));
     await expectAccessible(page, 'silent');

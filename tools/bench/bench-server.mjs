@@ -95,7 +95,8 @@ async function notify(count) {
 
 function serveStdio(answer, { isSilent, lateMs, staysAfterEnd }) {
   let rest = '';
-  const write = (messages) => process.stdout.write(messages.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const write = (messages) =>
+    process.stdout.write(messages.map((one) => `${JSON.stringify(one)}\n`).join(''));
   const take = async (requests) => {
     for (const request of requests) {
       await notify(countOf(request));

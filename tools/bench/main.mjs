@@ -98,7 +98,9 @@ async function measureAll(plan, options, old) {
   const { continue: goesOn, dist, against, prof, noise, quick, minutes, results: file } = options;
   const expected = expectedMs(plan);
   const mostRetakeMs = quick ? 0 : Math.max(MIN_RETAKES_MS, RETAKES_SHARE * expected);
-  report(`Takes about ${duration(expected)}, and up to ${duration(mostRetakeMs)} more if other processes disturb it.`);
+  report(
+    `Takes about ${duration(expected)}, and up to ${duration(mostRetakeMs)} more if other processes disturb it.`,
+  );
   const end = performance.now() + minutes * 60_000;
   const runs = keptRuns(goesOn, JSON.stringify({ quick, dist, against }), file && `${file}.runs`);
   const isWhole = await runPlan(plan, {

@@ -82,7 +82,8 @@ export class Ledger {
   #settle(id, outcome, tookMs, limitMs) {
     const call = this.#calls.get(id);
     if (call.outcome !== undefined) this.#fault(`${id} settled twice: ${call.outcome}, then ${outcome}`);
-    if (tookMs > limitMs) this.#fault(`${id} took ${Math.round(tookMs)} ms, but at most ${limitMs} is allowed`);
+    if (tookMs > limitMs)
+      this.#fault(`${id} took ${Math.round(tookMs)} ms, but at most ${limitMs} is allowed`);
     call.outcome = outcome;
     this.#counts[outcome] = (this.#counts[outcome] ?? 0) + 1;
   }

@@ -336,7 +336,9 @@ export class FleetModel {
       hasCall: before.hasCall,
       fate: step.status === 'active' ? 'alive' : 'ended',
     });
-    const sent: AnyEventObject[] = step.actions.flatMap((action) => (action.kind === 'send' ? [action.event] : []));
+    const sent: AnyEventObject[] = step.actions.flatMap((action) =>
+      action.kind === 'send' ? [action.event] : [],
+    );
     if (step.status === 'done') sent.push({ type: 'xstate.done.actor.*', actorId: '*', output: {} });
     return {
       to: this.units.number(to),

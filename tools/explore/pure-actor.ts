@@ -142,7 +142,8 @@ export class PureActor<Context> {
           slot: actorRef.src,
           input: actorRef.options.input,
         });
-      } else if (type === 'xstate.stopChild') actions.push({ kind: 'stop', id: (params as { id: string }).id });
+      } else if (type === 'xstate.stopChild')
+        actions.push({ kind: 'stop', id: (params as { id: string }).id });
       else if (type === 'xstate.sendTo') {
         const { to, event } = params as { to: { id: string }; event: AnyEventObject };
         actions.push({ kind: 'send', to: to.id, event });

@@ -588,7 +588,8 @@ function shutdownProblem(before: StateValue, after: StateValue | null): string |
   if (!isAt(before, 'shuttingDown')) return null;
   const isEnding = isAt(before, 'shuttingDown.purpose.ending');
   if (after === null) return isEnding ? null : 'M5: the connection should have returned, but has ended';
-  if (isEnding && !isAt(after, 'shuttingDown.purpose.ending')) return 'M5: the connection should have ended, but returns';
+  if (isEnding && !isAt(after, 'shuttingDown.purpose.ending'))
+    return 'M5: the connection should have ended, but returns';
   const rung = (value: StateValue): number =>
     LADDER.findIndex((each) => isAt(value, `shuttingDown.procedure.${each}`));
   return isAt(after, 'shuttingDown') && rung(after) < rung(before) ? 'M5: the shutdown starts again' : null;

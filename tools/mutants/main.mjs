@@ -73,7 +73,9 @@ console.log(`\n${table}\n`);
 for (const { id, line } of missing) console.log(`missed, line ${line}: ${id}`);
 const stale = Object.keys(equivalents).filter((id) => !all.some((mutant) => mutant.id === id));
 for (const id of stale) console.log(`equivalent.json names a mutant that no longer exists: ${id}`);
-const caughtEquivalents = found.filter(({ id, caughtBy }) => caughtBy !== null && equivalents[id] !== undefined);
+const caughtEquivalents = found.filter(
+  ({ id, caughtBy }) => caughtBy !== null && equivalents[id] !== undefined,
+);
 for (const { id, caughtBy } of caughtEquivalents)
   console.log(`equivalent.json names a mutant that ${caughtBy} catches: ${id}`);
 if (options.survivors)

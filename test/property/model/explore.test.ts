@@ -29,11 +29,7 @@ describe('exploring the charts', { timeout: 60_000 }, () => {
       'http: resolveSuccessor resolves',
     ],
     ['holdsOrWaits=false', 'a slot is held without a start', 'stdio: connection.stop'],
-    [
-      'isOutOfAttempts=false',
-      'a connection may cycle forever and never settle',
-      'resolveConfig resolves',
-    ],
+    ['isOutOfAttempts=false', 'a connection may cycle forever and never settle', 'resolveConfig resolves'],
     ['hasCrashed=true', "'stdio: resolveConfig resolves' cannot happen", 'manager.start'],
     ['isNobodyLeft=false', 'no fair run leads to a settled state', 'manager.stop'],
   ])('finds the broken guard %s: %s after %s', (mistake, problem, last) => {

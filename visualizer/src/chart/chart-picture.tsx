@@ -114,7 +114,12 @@ function Box({ box, marks, onPoint, onReach }: BoxProps) {
     `tone-${tone}`,
   ];
   const visits = marks.visits.get(state.id) ?? 0;
-  const labels = [state.key, isActive && 'active', visits > 0 && `entered ${visits} times`, state.description];
+  const labels = [
+    state.key,
+    isActive && 'active',
+    visits > 0 && `entered ${visits} times`,
+    state.description,
+  ];
   return (
     <g
       class="chart-state"

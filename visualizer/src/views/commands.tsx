@@ -39,7 +39,10 @@ export function Commands({ name, allowed, hash }: CommandsProps) {
     try {
       setOutcome({ command, answer: await runtime.send(requestOf(command)) });
     } catch (error) {
-      setOutcome({ command, trouble: error instanceof Error ? error.message : 'The command could not be sent.' });
+      setOutcome({
+        command,
+        trouble: error instanceof Error ? error.message : 'The command could not be sent.',
+      });
     }
   }
 
@@ -78,7 +81,9 @@ export function Commands({ name, allowed, hash }: CommandsProps) {
         />
         Send anyway, even if the chart rejects it
       </label>
-      {!canSend && <p class="muted small">Commands work only while the page shows the present of a running troupe.</p>}
+      {!canSend && (
+        <p class="muted small">Commands work only while the page shows the present of a running troupe.</p>
+      )}
       <div role="status">{outcome !== undefined && <OutcomeNote outcome={outcome} />}</div>
     </section>
   );

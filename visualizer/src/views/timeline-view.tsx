@@ -180,7 +180,9 @@ export function TimelineView() {
   if (isEmpty)
     return (
       <section class="view" aria-label="Timeline">
-        <Nothing title="Nothing has happened yet">The timeline starts with the first entry of the log.</Nothing>
+        <Nothing title="Nothing has happened yet">
+          The timeline starts with the first entry of the log.
+        </Nothing>
       </section>
     );
   const stretch = given?.answer.stretches.find(({ name }) => name === selected);
@@ -307,7 +309,8 @@ export function TimelineView() {
     const near = (timeOf(CLICK) - timeOf(0)) * 1.5;
     const mark = lane.marks.find(({ at: markAt }) => Math.abs(markAt - time) < near);
     const bar = lane.bars.find(({ from, to }) => from <= time && time <= to);
-    const stateOfBar = bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
+    const stateOfBar =
+      bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
     return [
       laneTitle(name),
       stateOfBar,

@@ -83,7 +83,9 @@ async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'
 
 /** Browsers word network errors differently. */
 function reasonOf(error: unknown): string {
-  return error instanceof Error && !(error instanceof TypeError) ? error.message : 'The runtime cannot be reached.';
+  return error instanceof Error && !(error instanceof TypeError)
+    ? error.message
+    : 'The runtime cannot be reached.';
 }
 
 function silenceOf(followed: Followed, everyMs: number): Silence {

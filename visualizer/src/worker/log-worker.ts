@@ -68,7 +68,8 @@ function hear(message: InspectionMessage): void {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'The log cannot be read.');
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : 'The log cannot be read.';
 const lost = (why: string, mayReturn: boolean): void => post({ news: 'lost', why, mayReturn });
 
 async function follow(access: Access): Promise<void> {

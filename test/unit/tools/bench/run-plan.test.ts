@@ -204,9 +204,7 @@ describe('the plan of a bench', () => {
   });
 
   it('refuses what is not there, and says what is.', () => {
-    expect(() => makePlan({ only: ['speed'] })).toThrow(
-      /import, start-up/,
-    );
+    expect(() => makePlan({ only: ['speed'] })).toThrow(/import, start-up/);
     expect(() => readOptions(['--runs', 'none'])).toThrow(/--runs/);
     expect(() => readOptions(['--minutes', 'soon'])).toThrow(/--minutes/);
     expect(() => readOptions(['--faster'])).toThrow(/--faster/);

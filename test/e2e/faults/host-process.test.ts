@@ -8,7 +8,7 @@ const LIMIT_MS = 60_000;
 const MOMENT_MS = 10_000;
 
 const kit = readCaseFile(fileURLToPath(new URL('../../../tools/faults/second-kit', import.meta.url)));
-const mutteredCase = kit.cases.find(({ id }) => id === 'mutteredCase') as FaultCase;
+const mutteredCase = kit.cases.find(({ id }) => id === 'muttered') as FaultCase;
 const endless: FaultCase = { ...mutteredCase, steps: [{ do: 'load' }, { do: 'wait', ms: 600_000 }] };
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));

@@ -53,7 +53,7 @@ describe('the judgement on a conformance run', () => {
     [
       'what passes against all expectation',
       scenario('beyond'),
-      'beyond: passes by now; expected.mjs says that it cannot',
+      'beyond: passes now; expected.mjs expects that it fails',
     ],
     ['a scenario that nobody knows', scenario('new'), 'new: is not expected; add it to expected.mjs'],
   ])('tells of %s.', (_, found, problem) => {

@@ -902,7 +902,7 @@ describe('the page without a log', () => {
     await give(page, 'gap.jsonl', lines.toSpliced(30, 5).join('\n'));
     await expectText(page, '.banner', (text) => text.startsWith('5 entries are missing in this log.'));
     await give(page, 'header.jsonl', `${lines[0]}\n`);
-    await expectText(page, '.nothing', (text) => text.includes('At this moment of the log there are none.'));
+    await expectText(page, '.nothing', (text) => text.includes('There are none at this moment of the log.'));
     const ofVersion = (version: number) =>
       lines.join('\n').replace('"troupeLog":2', `"troupeLog":${version}`);
     await give(page, 'newer.jsonl', ofVersion(7));

@@ -3,7 +3,7 @@
  *
  *     npm run dev -- check --config docs/examples/demo.mcp.json
  *
- * `up --inspect` and `inspect` serve the page that `npm run build` made.
+ * `up --inspect` and `inspect` serve the page that `npm run build` has built.
  */
 import { loadSources } from './load-sources.mjs';
 

@@ -1,4 +1,4 @@
-/** Deletes the emitted declarations that no entry point of the package leads to. A step of `npm run build`. */
+/** Deletes the emitted declarations that no entry point of the package reaches. A step of `npm run build`. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import manifest from '../package.json' with { type: 'json' };

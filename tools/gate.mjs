@@ -1,10 +1,10 @@
 /**
- * The one gate: everything that has to hold before a change lands.
+ * The gate: all checks that must pass before a change is merged.
  *
- * After the build the lanes go on beside each other, since the tests wait more than they compute. A failed step does not
- * stop the others, so that one run tells all; a step whose product is needed later takes those that need it down with
- * it. What a step says is printed when it ends; the tests, which last longest, are heard as they go. The last line is
- * the count: tests of vitest plus every other step.
+ * After the build, the lanes run in parallel, because the tests wait more than they compute. A failed step does not stop
+ * the others, so that one run reports everything; but steps that need its product fail, too. The output of a step is
+ * printed when it ends; that of the tests, which take longest, is printed immediately. The last line is the count: the
+ * tests of vitest plus every other step.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,10 +19,10 @@ const scratch = mkdtempSync(join(tmpdir(), 'troupe-gate-'));
 const report = join(scratch, 'vitest.json');
 const CHAOS = ['--expose-gc', 'tools/chaos/main.mjs', '--connections', '30', '--minutes', '2'];
 
-/** `makes` names a product; a step that `needs` it is not run, and has failed, where it was not made. */
+/** `makes` names a product. A step that `needs` a missing product does not run and counts as failed. */
 const build = { name: 'build', makes: 'dist', run: (log) => npm(log, 'run', 'build') };
 const lanes = [
-  [{ name: 'tests', needs: 'dist', isHeard: true, run: vitest, count: countTests }],
+  [{ name: 'tests', needs: 'dist', isLive: true, run: vitest, count: countTests }],
   [
     { name: 'chaos', needs: 'dist', run: (log) => node(log, ...CHAOS) },
     { name: 'docs', needs: 'dist', run: (log) => node(log, 'docs/generate/main.mjs', '--check') },
@@ -38,7 +38,7 @@ const lanes = [
   ],
 ];
 
-/** Whether it ended well. Where a log is given, what it says goes there. */
+/** Resolves with whether the command succeeded. Its output goes to the log. */
 async function execute(log, command, args) {
   const child = spawn(command, args, { cwd: project, stdio: ['ignore', log, log] });
   try {
@@ -68,22 +68,22 @@ function vitest(log) {
   return bin(log, 'vitest', 'run', '--config', 'test/vitest.config.ts', ...reporters);
 }
 
-/** Which tests failed, and the first line of why: the end of an output is what is left of a long one. */
-function tellFailedTests() {
+/** Prints the failed tests with the first line of the reason again, because long output may be truncated. */
+function printFailedTests() {
   if (!existsSync(report)) return;
   for (const { name: file, message, assertionResults } of JSON.parse(readFileSync(report, 'utf8'))
     .testResults) {
     const failed = assertionResults.filter(({ status }) => status !== 'passed');
-    for (const { fullName, failureMessages } of failed) tellFailure(file, fullName, failureMessages?.[0]);
-    if (failed.length === 0 && message) tellFailure(file, 'outside of its tests', message);
+    for (const { fullName, failureMessages } of failed) printFailure(file, fullName, failureMessages?.[0]);
+    if (failed.length === 0 && message) printFailure(file, 'outside its tests', message);
   }
 }
 
-function tellFailure(file, test, message = '') {
+function printFailure(file, test, message = '') {
   console.log(`FAILED  ${relative(project, file)} > ${test}: ${message.split('\n', 1)[0]}`);
 }
 
-/** A skipped test counts as failed: it proves nothing. So does a run without tests, or one that failed outside of them. */
+/** A skipped test counts as failed, and so does a run without tests or with a failure outside the tests. */
 function countTests(hasPassed) {
   if (!existsSync(report)) return { passed: 0, failed: 1 };
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
@@ -113,24 +113,24 @@ const total = { passed: 0, failed: 0 };
 const made = new Set();
 const results = [];
 
-async function take({ name, needs, makes, isHeard = false, run, count = countStep }) {
+async function take({ name, needs, makes, isLive = false, run, count = countStep }) {
   const startedAt = performance.now();
   const isPossible = needs === undefined || made.has(needs);
-  const hasPassed = isPossible && (await (isHeard ? run('inherit') : told(name, run)));
+  const hasPassed = isPossible && (await (isLive ? run('inherit') : withLog(name, run)));
   if (hasPassed && makes !== undefined) made.add(makes);
 
   const counted = isPossible ? count(hasPassed) : countStep(false);
   total.passed += counted.passed;
   total.failed += counted.failed;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  const why = isPossible ? `${seconds} s` : `not run: there is no ${needs}`;
+  const why = isPossible ? `${seconds} s` : `not run: ${needs} is missing`;
   const result = `${counted.failed === 0 ? 'passed' : 'FAILED'}  ${name} (${why})`;
   results.push(result);
   console.log(`=== ${result}`);
 }
 
-/** Printed as one piece once it has ended. */
-async function told(name, run) {
+/** Runs a step and prints its output when it has ended. */
+async function withLog(name, run) {
   const path = join(scratch, `${name}.log`);
   const log = openSync(path, 'w');
   const hasPassed = await run(log);
@@ -147,7 +147,7 @@ await Promise.all(
 );
 
 console.log(`\n${results.join('\n')}\n`);
-tellFailedTests();
+printFailedTests();
 rmSync(scratch, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

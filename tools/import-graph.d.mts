@@ -1,7 +1,7 @@
 /**
- * - `value`: code runs when the file is loaded (an `import { type X }` without `import type` is one, too).
- * - `type`: gone after compilation.
- * - `lazy`: `import()`; runs later.
+ * - `value`: loads code when the file is loaded (including `import { type X }` without `import type`).
+ * - `type`: removed by the compiler.
+ * - `lazy`: `import()`; loads code later.
  */
 export type ImportKind = 'value' | 'type' | 'lazy';
 
@@ -10,7 +10,7 @@ export interface Import {
   readonly kind: ImportKind;
 }
 
-/** Path of a file to what it imports. Relative specifiers of files in the graph are resolved to such paths. */
+/** Path of a file → its imports. Relative specifiers of files in the graph are resolved to such paths. */
 export type ImportGraph = ReadonlyMap<string, readonly Import[]>;
 
 export declare const PROJECT: string;

@@ -1,8 +1,8 @@
 /**
- * Who imports whom, read from the syntax tree of TypeScript sources and of emitted declarations.
+ * The import graph, read from the syntax trees of TypeScript sources and emitted declarations.
  *
  * Owns: finding files, reading their imports, resolving relative ones, walking the graph.
- * Does not own: any opinion on what may be imported; that is in the pins.
+ * Does not own: the rules for imports, which are in the tests.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, posix, sep } from 'node:path';
@@ -66,7 +66,7 @@ export function readFiles(folders, suffix) {
   return new Map(paths.map((path) => [path, readFileSync(join(PROJECT, path), 'utf8')]));
 }
 
-/** Everything reachable from `entries`, packages included, each with the shortest way there. */
+/** Everything reachable from `entries`, packages included, each with the shortest path to it. */
 export function reachable(graph, entries, kinds) {
   const ways = new Map(entries.map((entry) => [entry, [entry]]));
   for (const [path, way] of ways) {
@@ -77,7 +77,7 @@ export function reachable(graph, entries, kinds) {
   return ways;
 }
 
-/** Every file that can reach itself through imports of the given kinds, with the way around. */
+/** Every file that can reach itself through imports of the given kinds, with the path. */
 export function cycles(graph, kinds) {
   return [...graph.keys()].flatMap((path) => {
     const next = (graph.get(path) ?? []).filter((entry) => kinds.includes(entry.kind));

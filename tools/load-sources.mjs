@@ -1,10 +1,10 @@
-/** Loads sources as they are, for programs that are no tests: nothing has to be built for them. */
+/** Loads the sources without a build, for programs that are not tests. */
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 
 /**
- * @returns {Promise<{ load(path: string): Promise<Record<string, any>>, close(): Promise<void> }>} paths begin with `/` and are
- *   those below the project
+ * @returns {Promise<{ load(path: string): Promise<Record<string, any>>, close(): Promise<void> }>} paths start with `/` and are
+ *   relative to the project
  */
 export async function loadSources() {
   const server = await createServer({

@@ -1,12 +1,12 @@
 /**
  * Converts an event log of version 1 to version 2, in which a note names its `server`; version 1 called it `connection`.
  *
- * C1. A check is over the text of the entries and over where the machines came to rest. The texts are at hand, and the
- *     fold says where the machines rest: a check that held before holds again.
- * C2. A check that did not hold is kept: it does not hold in the new log either, so the log replays as before. All
- *     checks over the states of other charts are of this kind.
- * C3. A last line that was cut off is copied as it is.
- * C4. Lines are converted as they come, and a file appears under the new name once it is whole.
+ * C1. A check covers the text of the entries and the states of the machines after them. The conversion has the texts, and
+ *     the fold gives the states, so a check that was valid stays valid.
+ * C2. An invalid check is kept: it is also invalid in the new log, so the log replays as before. This includes all checks
+ *     over the states of other charts.
+ * C3. An incomplete last line is copied unchanged.
+ * C4. Lines are converted as they arrive, and the new file appears when it is complete.
  */
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -30,11 +30,11 @@ import { LineFramer } from '../src/text/line-framer.js';
 
 export interface Conversion {
   readonly entries: number;
-  /** Checks that did not hold and were kept. */
+  /** Number of invalid checks, which were kept. */
   readonly kept: number;
 }
 
-/** The log cannot be converted; the message says why. */
+/** The log cannot be converted, for the reason in the message. */
 export class ConversionError extends Error {}
 
 /**
@@ -42,7 +42,7 @@ export class ConversionError extends Error {}
  * file system.
  */
 export async function convertLog(from: string, to: string): Promise<Conversion> {
-  if (existsSync(to)) throw new ConversionError(`'${to}' is there already.`);
+  if (existsSync(to)) throw new ConversionError(`'${to}' already exists.`);
   const unfinished = `${to}.${process.pid}.tmp`;
   const converter = new Converter();
   try {
@@ -61,7 +61,7 @@ export async function convertLog(from: string, to: string): Promise<Conversion> 
 
 interface Line {
   readonly text: string;
-  /** It lacks its line feed. */
+  /** Whether the line feed is missing. */
   readonly isUnfinished: boolean;
 }
 
@@ -90,7 +90,7 @@ async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   yield* take(true);
 }
 
-/** The checks of both logs, which differ in the text of the header and the notes. */
+/** Computes the checks of both logs, which differ in the text of the header and the notes. */
 interface Chains {
   readonly old: Chain;
   readonly new: Chain;
@@ -99,7 +99,7 @@ interface Chains {
 class Converter {
   entries = 0;
   kept = 0;
-  /** Reads the new log, as far as it is converted. */
+  /** Reads the converted part of the new log. */
   readonly #parser = new LogParser();
   readonly #fold = new Fold();
   readonly #digests = new StandingDigests();
@@ -119,7 +119,7 @@ class Converter {
   #header(line: string): string {
     const old = parseJson(line.replace(/^\ufeff/, ''));
     const problem = versionProblem(old, 1);
-    if (problem === undefined) throw new ConversionError(`This log has version ${LOG_FORMAT} already.`);
+    if (problem === undefined) throw new ConversionError(`This log already has version ${LOG_FORMAT}.`);
     if (problem.code !== 'older') throw new ConversionError(problem.message);
     const header: LogHeader = { ...(old as LogHeader), troupeLog: LOG_FORMAT };
     const converted = `${JSON.stringify(header)}\n`;
@@ -155,7 +155,7 @@ class Converter {
     return this.#renewed(check, holds, chains);
   }
 
-  /** Where the machines of the group came to rest, and the end of that group. */
+  /** The states of the machines after a group, and the end of the group. */
   #rest(): Digest {
     const machines = [...touchedBy(this.#group)].flatMap((to) => {
       const standing = this.#fold.standing(to);
@@ -172,20 +172,20 @@ class Converter {
     return check;
   }
 
-  /** Throws if that is not a line of a log of version 2. */
+  /** Throws if the line is not valid in a log of version 2. */
   #require(line: string): void {
     requireFit(this.#parser.push(Buffer.from(line)));
   }
 }
 
-/** A log that was cut off is one all the same. */
+/** A truncated log is accepted. */
 function requireFit(pieces: readonly LogPiece[]): void {
   for (const piece of pieces)
     if (piece.type === 'problem' && piece.problem.code !== 'truncated')
       throw new ConversionError(piece.problem.message);
 }
 
-/** The entry of a note with the key renamed, in its place. */
+/** The entry of a note with the key renamed in the same position. */
 function withServer(entry: JsonObject): JsonObject {
   const { note } = entry;
   if (!isObject(note)) return entry;

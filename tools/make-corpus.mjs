@@ -1,6 +1,6 @@
 /**
- * Writes the corpus anew: has servers of the fault kit do what they do wrong, records it, and keeps what the replay tells
- * of it beside. Run it after a build, from the folder of the package: node tools/make-corpus.mjs [NAME...]
+ * Records the corpus again: runs faulty servers of the fault kit, and writes a summary of the replay beside each log. Run
+ * it after a build, from the folder of the package: node tools/make-corpus.mjs [NAME...]
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { createReadStream } from 'node:fs';
@@ -18,7 +18,7 @@ import { fill } from './faults/placeholders.mjs';
 const CORPUS = fileURLToPath(new URL('../test/property/replay/corpus', import.meta.url));
 const { folder, cases } = readCaseFile(fileURLToPath(new URL('./faults/kit/cases.json', import.meta.url)));
 
-/** What a host does meanwhile. Everything is short, so that the corpus is small and soon made. */
+/** Short limits, so that the corpus is small and quickly recorded. */
 const FAST = { backoff: [50, 100], maxAttempts: 3, exhausted: { remoteEveryMs: 0 } };
 const SHORT = { launchTimeoutMs: 700, handshakeTimeoutMs: 700, listTimeoutMs: 700 };
 const call =
@@ -84,19 +84,19 @@ async function record(name, { of = name, use = [], policy = {}, ms = 0 }) {
   return target;
 }
 
-/** What the test compares. */
+/** The summary that the test compares. */
 async function summaryOf(file) {
   const { connections, entries } = await replayLog(createReadStream(file));
-  const told = [...connections].map(([name, { state, attempts, failureCodes, rejected }]) => [
+  const summaries = [...connections].map(([name, { state, attempts, failureCodes, rejected }]) => [
     name,
     { state: state.split('.')[0], attempts, failureCodes, rejected: rejected.map(({ event }) => event) },
   ]);
-  return { entries, connections: Object.fromEntries(told) };
+  return { entries, connections: Object.fromEntries(summaries) };
 }
 
-const asked = process.argv.slice(2);
+const names = process.argv.slice(2);
 for (const [name, incident] of Object.entries(INCIDENTS)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
+  if (names.length > 0 && !names.includes(name)) continue;
   const file = await record(name, incident);
   const summary = await summaryOf(file);
   await writeFile(file.replace(/\.jsonl$/, '.summary.json'), `${JSON.stringify(summary, null, 2)}\n`);

@@ -2,19 +2,19 @@ import type { ImportGraph } from './import-graph.mjs';
 
 export interface ChainLink {
   readonly file: string;
-  /** To the file before; undefined for the first. */
+  /** The link to the previous file; undefined for the first. */
   readonly link?: 'imports' | 'is imported by';
 }
 
 export interface TraceStep {
   readonly file: string;
-  /** The files that link it to the step before; empty if an import does. */
+  /** The files that link it to the previous step; empty if an import does. */
   readonly way: readonly string[];
 }
 
 export interface Trace {
   readonly title: string;
-  /** Most files it may pass through. */
+  /** Maximum number of files. */
   readonly limit: number | undefined;
   readonly steps: readonly TraceStep[];
 }

@@ -1,16 +1,16 @@
 /**
- * The files through which something passes, such as the news that a process has exited. See `--help`.
+ * Finds the files through which something passes, such as the report that a process has exited. See `--help`.
  *
- * Calls follow imports, callbacks go against them, and two files that know nothing of each other are linked by a third
- * one that imports both and hands one to the other. Two that merely import the same file are not linked by it.
+ * Calls follow imports, callbacks go against them, and two files without an import between them are linked by a third
+ * file that imports both. Two files that import the same file are not linked by it.
  *
- * A page lists a trace as numbered steps under a heading, which may set a limit. A step that no import links to the one
- * before names the files that do: the file that wires both, or a port that both know. Those are not steps and do not
- * count.
+ * A page lists a trace as numbered steps under a heading, which may set a limit. If no import links a step to the
+ * previous one, the step names the files that do: the file that wires both, or a port that both know. Those are not steps
+ * and do not count.
  *
  *   ### A process exits (at most 12 files)
  *
- *   1. `src/a.ts` hears of it.
+ *   1. `src/a.ts` gets the exit event.
  *   2. `src/b.ts` (by way of `src/c.ts`) publishes it.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ function shortestPart(graph, importers, from, to) {
   return undefined;
 }
 
-/** The traces that a page lists, each with its title, its limit (if it has one) and its steps. */
+/** The traces on a page, each with its title, its limit (if there is one) and its steps. */
 export function tracesIn(markdown) {
   const traces = [];
   let heading = { title: '', limit: undefined };
@@ -87,7 +87,7 @@ export function tracesIn(markdown) {
   return traces;
 }
 
-/** What is wrong with a trace, as sentences. */
+/** The problems of a trace, as sentences. */
 export function problemsOf(graph, { title, limit, steps }) {
   const files = new Set(steps.map(({ file }) => file));
   const missing = [...files].filter((file) => !graph.has(file)).map((file) => `There is no file ${file}.`);
@@ -126,7 +126,7 @@ function importersIn(graph) {
 
 const ownGraph = () => graphOf(readFiles(['src', 'machines'], '.ts'));
 
-/** What is wrong with a page, as sentences. */
+/** The problems of a page, as sentences. */
 function check(page) {
   const traces = tracesIn(readFileSync(page, 'utf8'));
   if (traces.length === 0) return [`${page} lists no trace.`];
@@ -153,10 +153,10 @@ function read(args) {
   const { check: page, help } = values;
   if (help) return { help };
   if (page === undefined && positionals.length < 2)
-    throw new Error('It takes two files, or --check PAGE.md.');
+    throw new Error('Two files or --check PAGE.md are required.');
   if (page === undefined) return { files: positionals };
   if (positionals.length > 0) throw new Error('--check takes one page and no other file.');
-  if (!existsSync(page)) throw new Error(`There is no page ${page}.`);
+  if (!existsSync(page)) throw new Error(`The page ${page} does not exist.`);
   return { page };
 }
 

@@ -1,4 +1,4 @@
-/** Writes `notices.txt`: whose work is in the page, and under which terms. */
+/** Writes `notices.txt`: the bundled packages and their licenses. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** What is published: the sources, in fewer files. Reads `dist/bundle`. */
+/** The published package holds the sources in fewer files. Reads `dist/bundle`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import { packageManifest } from './package-manifest.js';
 const bundle = graphOf(readFiles(['dist/bundle'], '.js'));
 const sources = graphOf(readFiles(['src', 'machines'], '.ts'));
 
-/** The sources that a file of the bundle holds: the bundler writes the path of each before its code. */
+/** The sources in a file of the bundle. The bundler writes the path of each before its code. */
 function heldBy(path: string): string[] {
   const text = readFileSync(join(PROJECT, path), 'utf8');
   return [...text.matchAll(/^\/\/ (\S+\.ts)$/gm)].flatMap(([, source = '']) => source);
@@ -21,11 +21,11 @@ const isOwn = (path: string): boolean => bundle.has(path);
 describe('importing the package', () => {
   const loaded = loadedWith('dist/bundle/src/index.js');
 
-  it('reads a few files.', () => {
+  it('reads only a few files.', () => {
     expect(loaded.filter(isOwn).length).toBeLessThan(6);
   });
 
-  it('loads no module that its sources load later, and no other package.', () => {
+  it('loads no module or package that its sources import lazily or not at all.', () => {
     const early = reachable(sources, ['src/index.ts'], ['value']);
     const held = loaded.filter(isOwn).flatMap(heldBy);
     expect(held.length).toBeGreaterThan(50);
@@ -35,7 +35,7 @@ describe('importing the package', () => {
 });
 
 describe('a session over stdio', () => {
-  it('reads a few files more.', () => {
+  it('reads only a few more files.', () => {
     const entries = ['configuration', 'stdio', 'session'].map((part) => `dist/bundle/chunks/${part}.js`);
     const before = new Set(loadedWith('dist/bundle/src/index.js'));
     const later = entries.flatMap(loadedWith).filter((path) => isOwn(path) && !before.has(path));
@@ -44,7 +44,7 @@ describe('a session over stdio', () => {
 });
 
 describe('the bundle', () => {
-  it('holds every module once, so that a class is the same whichever entry point gives it.', () => {
+  it('holds every module once, so that all entry points export the same classes.', () => {
     const places = new Map<string, string[]>();
     for (const path of bundle.keys())
       for (const source of heldBy(path)) places.set(source, [...(places.get(source) ?? []), path]);
@@ -53,7 +53,7 @@ describe('the bundle', () => {
   });
 
   it.each(Object.values(packageManifest().exports).filter((each) => typeof each !== 'string'))(
-    'gives functions and classes of $default the names under which they are exported.',
+    'keeps the exported names of the functions and classes of $default.',
     async ({ default: path }) => {
       const exported = Object.entries((await import(pathToFileURL(join(PROJECT, path)).href)) as object);
       expect(exported.length).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ function waysToXstate(graph: ImportGraph, entry: string): string[] {
 }
 
 describe('the declarations of the built package', () => {
-  it("hold no xstate type behind '.', because xstate's own do not compile in every strict project.", () => {
+  it("need no XState type for '.', because those of XState do not compile in every strict project.", () => {
     const broken = graphOf(
       new Map([
         ['index.d.ts', `export type { Connection } from './connection.js';`],
@@ -24,7 +24,7 @@ describe('the declarations of the built package', () => {
     expect(waysToXstate(graphOf(emitted), 'dist/src/index.d.ts')).toEqual([]);
   });
 
-  it('find a type of ours that an entry point needs and does not export.', () => {
+  it('are searched for types that an entry point needs but does not export.', () => {
     const broken = new Map([
       ['index.d.ts', `export { machine } from './machine.js'; export type { Input } from './events.js';`],
       [
@@ -49,7 +49,10 @@ describe('the declarations of the built package', () => {
     ]);
   });
 
-  it.each(ENTRY_POINTS)("need no type of ours that neither '$subpath' nor '.' exports.", ({ target }) => {
-    expect(forgottenExports(emitted, `dist/${target}.d.ts`, ['dist/src/index.d.ts'])).toEqual([]);
-  });
+  it.each(ENTRY_POINTS)(
+    "of '$subpath' need no type of the package that neither it nor '.' exports.",
+    ({ target }) => {
+      expect(forgottenExports(emitted, `dist/${target}.d.ts`, ['dist/src/index.d.ts'])).toEqual([]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 /**
  * Which declarations a declaration needs, over the emitted `.d.ts` files.
  *
- * Owns: the walk from what an entry point exports to every type of ours that its users may have to name.
+ * Owns: the walk from what an entry point exports to every type of this package that its users may have to name.
  * Does not own: types of other packages (they are named through their own package), base classes and `typeof x`
  * (never named by a user).
  */
@@ -21,7 +21,7 @@ interface Reference {
 interface DeclarationFile {
   readonly declared: ReadonlyMap<string, { readonly start: number; readonly end: number }>;
   readonly references: readonly Reference[];
-  /** Names that come from elsewhere, imported or passed on: the specifier and the name there. */
+  /** Names from other files, imported or re-exported: the specifier and the name there. */
   readonly foreign: ReadonlyMap<string, { readonly from: string; readonly name: string }>;
   readonly exported: ReadonlySet<string>;
 }
@@ -72,8 +72,8 @@ function readDeclarations(path: string, text: string): DeclarationFile {
 }
 
 /**
- * Names that users of `entry` can meet in its declarations but can import neither from it nor from one of `others`: each
- * as `file#Name, needed by file#Name`. A name counts as exported if that very declaration is.
+ * Names in the declarations of `entry` that users can import neither from it nor from one of `others`, each as
+ * `file#Name, needed by file#Name`. A name counts as exported only if the same declaration is exported.
  */
 export function forgottenExports(
   files: ReadonlyMap<string, string>,
@@ -82,7 +82,7 @@ export function forgottenExports(
 ): string[] {
   const read = new Map([...files].map(([path, text]) => [path, readDeclarations(path, text)]));
 
-  /** Follows imports and re-exports to where a name is declared; null for a name of another package or a global. */
+  /** Follows imports and re-exports to the declaration of a name; null for a name of another package or a global. */
   const find = (path: string, name: string): Declaration | null => {
     const file = read.get(path);
     if (file === undefined) return null;

@@ -12,7 +12,7 @@ import { packageManifest } from './package-manifest.js';
 
 const SDK = '@modelcontextprotocol/sdk';
 const SDK_VALUE_FOLDERS = ['protocol', 'transports', 'auth', 'gateway', 'testing'];
-/** What the page is made of; it is bundled, so none of it is needed at run time. */
+/** The packages of the page. They are bundled, so they are no run-time dependencies. */
 const PACKAGES_OF_THE_PAGE = ['elkjs', 'preact', 'xstate'];
 const AT_RUN_TIME: readonly ImportKind[] = ['value', 'lazy'];
 
@@ -84,8 +84,8 @@ function importedPackages(graph: ImportGraph): Set<string> {
   );
 }
 
-describe('the dependency laws', () => {
-  it('let src and machines import nothing of the project but each other.', () => {
+describe('the dependency rules', () => {
+  it('let src and machines import only each other from the project.', () => {
     const broken = sources({
       'src/a.ts': `import './b.js'; import '../machines/c.js'; import '../test/support/d.js';`,
       'machines/c.ts': `import type { B } from '../src/b.js';`,
@@ -98,7 +98,7 @@ describe('the dependency laws', () => {
     expect(importsFromOutside(project)).toEqual([]);
   });
 
-  it('let machines import nothing but xstate and each other, and SDK types through mcp.ts alone.', () => {
+  it('let machines import only xstate, each other, and SDK types through mcp.ts.', () => {
     const broken = sources({
       'machines/index.ts': `import { assign } from 'xstate'; export * from './mcp.js';`,
       'machines/mcp.ts': `export type { Tool } from '${SDK}/types.js'; export { Client } from '${SDK}/client/index.js';`,
@@ -116,7 +116,7 @@ describe('the dependency laws', () => {
     expect(impureMachineImports(project)).toEqual([]);
   });
 
-  it('keep SDK values in protocol, transports, auth, gateway and testing.', () => {
+  it('allow imports of SDK values only in protocol, transports, auth, gateway and testing.', () => {
     const broken = sources({
       'src/protocol/a.ts': `import { Client } from '${SDK}/client/index.js';`,
       'src/calls/b.ts': `import type { Tool } from '${SDK}/types.js';`,
@@ -132,7 +132,7 @@ describe('the dependency laws', () => {
     expect(misplacedSdkValues(project)).toEqual([]);
   });
 
-  it('allow no cycle of value imports, and a cycle of types only where it is no cycle of values.', () => {
+  it('allow no cycle of value imports; a cycle may exist only through type imports.', () => {
     const broken = sources({
       'src/a.ts': `import { b } from './b.js';`,
       'src/b.ts': `export { c } from './c.js';`,
@@ -147,7 +147,7 @@ describe('the dependency laws', () => {
     expect(cycles(project, ['value'])).toEqual([]);
   });
 
-  it('keep the page free of Node, whatever it takes from the sources.', () => {
+  it('keep the page free of Node modules, including through the sources that it imports.', () => {
     const broken = sources({
       'machines/index.ts': `import { fold } from './fold.js'; import type { Stats } from 'node:fs';`,
       'machines/fold.ts': `import { join } from 'node:path'; const later = () => import('fs/promises');`,
@@ -163,12 +163,12 @@ describe('the dependency laws', () => {
     expect(nodeModulesBehind(withPage, page)).toEqual([]);
   });
 
-  it('let the page be made of few packages.', () => {
+  it('limit the packages that the page imports.', () => {
     const ofPage = new Map([...withPage].filter(([path]) => path.startsWith('visualizer/')));
     expect([...importedPackages(ofPage)].toSorted()).toEqual(PACKAGES_OF_THE_PAGE);
   });
 
-  it('declare every package that is imported, and import every package that is declared.', () => {
+  it('require that the imported and the declared packages are the same.', () => {
     expect([
       ...importedPackages(sources({ 'src/a.ts': `import 'rxjs'; import '@a/b/c'; import 'node:fs';` })),
     ]).toEqual(['rxjs', '@a/b']);
@@ -177,7 +177,7 @@ describe('the dependency laws', () => {
     );
   });
 
-  it('let adapters alone import frameworks, which are optional peers, and let nothing import adapters.', () => {
+  it('let only adapters import frameworks, which are optional peers, and let nothing import adapters.', () => {
     const broken = sources({
       'src/adapters/a.ts': `import { tool } from 'ai';`,
       'src/index.ts': `export { toTools } from './adapters/a.js';`,
@@ -192,7 +192,7 @@ describe('the dependency laws', () => {
 
     const { dependencies, peerDependencies, peerDependenciesMeta } = packageManifest();
     const frameworks = [...importedPackages(partOf(project, true))].filter((name) => !(name in dependencies));
-    // The keychain is asked for by name, where a host has installed it.
+    // The keychain package is loaded by name if the host has installed it.
     expect([...frameworks, '@napi-rs/keyring'].toSorted()).toEqual(Object.keys(peerDependencies).toSorted());
     expect(Object.keys(peerDependenciesMeta).toSorted()).toEqual(Object.keys(peerDependencies).toSorted());
     expect(Object.values(peerDependenciesMeta).every(({ optional }) => optional)).toBe(true);

@@ -27,7 +27,7 @@ const TOP_LEVEL = [
   'vite.config.ts',
 ];
 
-const GLOBALS_THAT_ARE_NOT_PURE = new Set([
+const IMPURE_GLOBALS = new Set([
   'Date',
   'performance',
   'setTimeout',
@@ -45,7 +45,7 @@ type Files = ReadonlyMap<string, string>;
 const files = (texts: Record<string, string>): Files => new Map(Object.entries(texts));
 const machines = readFiles(['machines'], '.ts');
 
-/** Every text file that is committed, or would be by `git add .`. */
+/** Every text file that is committed or would be added by `git add .`. */
 const committed: Files = new Map(
   execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: PROJECT,
@@ -70,7 +70,7 @@ function impureExpressions(texts: Files): string[] {
   return [...texts].flatMap(([path, text]) => {
     const found: string[] = [];
     const report = (name: string): void => {
-      if (GLOBALS_THAT_ARE_NOT_PURE.has(name)) found.push(`${path} uses ${name}`);
+      if (IMPURE_GLOBALS.has(name)) found.push(`${path} uses ${name}`);
     };
     new Visitor({
       MemberExpression: ({ object, property }) => {
@@ -103,8 +103,8 @@ function wildcardHandlers(texts: Files): string[] {
   });
 }
 
-describe('every file', () => {
-  it('of the tests runs all that it holds.', () => {
+describe('the repository', () => {
+  it('has no skipped or focused test.', () => {
     const skipped =
       /\b(?:it|test|describe|suite)(?:\.\w+)*\.(?:skip|only|todo|fails|skipIf|runIf)\b|\bcontext\.skip\(/;
     const broken = ['it.skip(', 'describe.only(', 'test.concurrent.todo(', 'it.skipIf(', 'it('].join('\n');
@@ -115,7 +115,7 @@ describe('every file', () => {
     expect(matching(tests, skipped)).toEqual([]);
   });
 
-  it('leaves the compiler and the linter switched on.', () => {
+  it('has no comment that switches off the compiler or the linter.', () => {
     const off = /@ts-(?:ignore|nocheck|expect-error)|(?:eslint|oxlint)-disable/;
     const broken = [
       ['// @ts', 'ignore'],
@@ -127,7 +127,7 @@ describe('every file', () => {
     expect(matching(code, off)).toEqual([]);
   });
 
-  it('that is committed depends on no folder outside of the project and on no one machine.', () => {
+  it('depends on no folder outside the project and on no particular machine.', () => {
     const outside = /\.\.\/share[d]|(?<![\w.])\/(?:work|root|Users|tmp\/bash_jobs[^/]*)\/|registry[.]npmjs/;
     const broken = [
       ['..', 'shared', 'a'],
@@ -141,13 +141,13 @@ describe('every file', () => {
     expect(matching(committed, outside)).toEqual([]);
   });
 
-  it('has its place: the top level holds only what the layout names.', () => {
+  it('has only the expected files and folders at the top level.', () => {
     const places = new Set([...committed.keys()].map((path) => path.split('/')[0]));
     expect([...places].filter((place) => !TOP_LEVEL.includes(place!))).toEqual([]);
     expect(['README.md', 'LICENSE', 'CHANGELOG.md', '.ci'].filter((place) => !places.has(place))).toEqual([]);
   });
 
-  it('leaves the owner of the repository to package.json.', () => {
+  it('names its owner only in package.json.', () => {
     const own = 'test/architecture/file-hygiene.test.ts';
     const others = new Map([...committed].filter(([path]) => path !== 'package.json' && path !== own));
     const address = /OWNER\/mcp-troupe/;
@@ -163,7 +163,7 @@ describe('every file', () => {
 });
 
 describe('every machine', () => {
-  it('takes time and randomness from its events, and touches nothing of the host.', () => {
+  it('takes time and randomness only from its events and does not use the host.', () => {
     const broken = files({
       'a.ts': 'const now = Date.now(); const then = new Date();',
       'b.ts': 'const dice = Math.random() + Math.floor(1); globalThis.setTimeout(f); console.log(1);',
@@ -179,7 +179,7 @@ describe('every machine', () => {
     expect(impureExpressions(machines)).toEqual([]);
   });
 
-  it("has no '*' handler, which would swallow the errors of its children.", () => {
+  it("has no '*' handler, because it would swallow the errors of its children.", () => {
     expect(wildcardHandlers(files({ 'a.ts': `const on = { '*': 'b', 'x.*': 'c' };` }))).toEqual(['a.ts']);
     expect(wildcardHandlers(machines)).toEqual([]);
   });

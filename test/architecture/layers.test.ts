@@ -1,6 +1,6 @@
 /**
- * Who may import whom. A room is a folder of `src/`, a file beside these folders, or `machines/`. Each imports only from
- * rooms below it, types included, and there is no exception: what two rooms need of each other lies below both.
+ * The allowed imports. A room is a folder of `src/`, a file beside these folders, or `machines/`. Each imports only from
+ * rooms below it, types included, without exceptions: code that two rooms share is below both.
  */
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -49,7 +49,7 @@ const ROOMS = [
   'src/index.ts',
 ];
 
-/** The folders in a room, in the same order. Files beside them may be above or below. */
+/** The folders in a room, from the lowest to the highest. Files beside them may be above or below. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   machines: ['policy', 'configuration', 'connection', 'manager', 'review', 'sign-in'],
   'src/auth': ['stores', 'account'],
@@ -69,7 +69,7 @@ function isIn(path: string, place: string): boolean {
   return path === place || path.startsWith(`${place}/`);
 }
 
-/** Imports from one of the places into a later one, or into one from a file that is in none. */
+/** Imports of one of the places from an earlier one or from a file in none of them. */
 function upwardImports(graph: ImportGraph, places: readonly string[]): string[] {
   const placeOf = (path: string): number => places.findIndex((place) => isIn(path, place));
   return [...graph].flatMap(([path, imports]) =>
@@ -79,7 +79,7 @@ function upwardImports(graph: ImportGraph, places: readonly string[]): string[] 
   );
 }
 
-/** Every file and folder directly in `folder`, with what it imports of its neighbours. */
+/** Every file and folder directly in `folder`, with the neighbours that it imports. */
 function neighbours(graph: ImportGraph, folder: string): ImportGraph {
   const partOf = (path: string): string => `${folder}/${path.slice(folder.length + 1).split('/')[0]}`;
   const parts = new Map<string, { specifier: string; kind: 'type' }[]>();
@@ -103,7 +103,7 @@ function foldersIn(graph: ImportGraph): string[] {
   return [...new Set(folders)];
 }
 
-/** The ways on which a folder imports itself by way of its neighbours. */
+/** The paths on which a folder imports itself through its neighbours. */
 function foldersInCycles(graph: ImportGraph): string[] {
   const folders = new Set(foldersIn(graph));
   return [...folders]
@@ -117,7 +117,7 @@ function sharedNames(paths: Iterable<string>): string[] {
 }
 
 describe('the layers', () => {
-  it('are listed: every file is in a room, and every room has a file.', () => {
+  it('include every file, and every room has a file.', () => {
     const paths = [...project.keys()];
     expect(paths.filter((path) => !ROOMS.some((room) => isIn(path, room)))).toEqual([]);
     expect(ORDER.filter((place) => !paths.some((path) => isIn(path, place)))).toEqual([]);
@@ -125,7 +125,7 @@ describe('the layers', () => {
     expect(inRooms.filter((folder) => !ORDER.includes(folder))).toEqual([]);
   });
 
-  it('import from rooms below alone, types included.', () => {
+  it('import only from rooms below, types included.', () => {
     const broken = sources({
       'src/a/one.ts': `import type { Two } from '../b/two.js';`,
       'src/b/two.ts': `export type { One } from '../a/one.js'; const later = () => import('../c.js');`,
@@ -138,7 +138,7 @@ describe('the layers', () => {
     expect(upwardImports(project, ROOMS)).toEqual([]);
   });
 
-  it('hold for the folders in a room, too.', () => {
+  it('are ordered inside a room, too.', () => {
     for (const [room, folders] of Object.entries(FOLDERS)) {
       const inFolders = new Map(
         [...project].filter(([path]) => folders.some((folder) => isIn(path, `${room}/${folder}`))),
@@ -148,7 +148,7 @@ describe('the layers', () => {
     }
   });
 
-  it('leave no folder that imports itself by way of its neighbours.', () => {
+  it('have no folder that imports itself through its neighbours.', () => {
     const broken = sources({
       'src/a/b/one.ts': `import type { Two } from '../two.js';`,
       'src/a/two.ts': `import type { Three } from './c/three.js';`,
@@ -163,7 +163,7 @@ describe('the layers', () => {
     expect(foldersInCycles(project)).toEqual([]);
   });
 
-  it('hold no two files of the same name, but for index.ts.', () => {
+  it('have no two files of the same name, except index.ts.', () => {
     expect(sharedNames(['src/a/one.ts', 'src/b/one.ts', 'src/a/index.ts', 'src/b/index.ts'])).toEqual([
       'one.ts',
     ]);

@@ -1,13 +1,13 @@
 /**
- * What each entry point exports, as literals.
+ * The exports of each entry point, as literals.
  */
 interface EntryPoint {
   readonly subpath: string;
-  /** Path of its source, and below `dist` of what is built from it; without the ending. */
+  /** Path of its source and, below `dist`, of its build, without the extension. */
   readonly target: string;
-  /** Names that exist when the program runs. */
+  /** Names that exist at run time. */
   readonly values: readonly string[];
-  /** Names that exist for the compiler only. */
+  /** Names that exist only for the compiler. */
   readonly types: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What others build on, as literals. A change here is a change for users: it belongs into CHANGELOG.md.
+ * The public surface, as literals. A change here is a change for users and needs an entry in CHANGELOG.md.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { ENTRY_POINTS } from './public-names.js';
 
 interface ExportedNames {
   readonly types: readonly string[];
-  /** `export * from`: a surface nobody has chosen. */
+  /** Number of `export * from`, which would export names that nobody has chosen. */
   readonly wildcards: number;
 }
 
@@ -37,11 +37,11 @@ function exportedNames(text: string): ExportedNames {
 
 async function valuesOf(target: string): Promise<string[]> {
   const built = join(PROJECT, 'dist', `${target}.js`);
-  if (!existsSync(built)) throw new Error(`${built} is missing: \`npm run build\` makes it.`);
+  if (!existsSync(built)) throw new Error(`${built} is missing. Run \`npm run build\`.`);
   return Object.keys((await import(pathToFileURL(built).href)) as object).toSorted();
 }
 
-/** The literals of `readonly type: '…'` in the union that all events belong to. */
+/** The literals of `readonly type: '…'` in the union of all events. */
 function eventTypes(text: string): string[] {
   const found = new Set<string>();
   new Visitor({
@@ -72,7 +72,7 @@ function errorCodes(text: string): Record<string, unknown> {
 }
 
 describe('the package', () => {
-  it('has these entry points, each built from the source of the same name.', () => {
+  it('has the expected entry points, each built from the source of the same name.', () => {
     const { exports } = packageManifest();
     const built = ENTRY_POINTS.map(({ subpath, target }) => [
       subpath,
@@ -82,7 +82,7 @@ describe('the package', () => {
   });
 
   it.each(ENTRY_POINTS)(
-    "exports the pinned values and types from '$subpath', each by name.",
+    "exports the expected values and types from '$subpath', each by name.",
     async ({ target, values, types }) => {
       expect(
         exportedNames(`export * from './a.js'; export { type B, c }; export type { A } from 'a';`),
@@ -95,14 +95,14 @@ describe('the package', () => {
     },
   );
 
-  it('installs one command, which its shebang makes run under Node.', () => {
+  it('installs one command, whose shebang runs it with Node.', () => {
     expect(packageManifest().bin).toEqual({ troupe: './dist/bundle/src/cli/main.js' });
     expect(readSource('src/cli/main.ts').split('\n')[0]).toBe('#!/usr/bin/env node');
   });
 });
 
-describe('the words that travel in events, logs and scripts', () => {
-  it('name the states of a connection.', () => {
+describe('the public names', () => {
+  it('include these states of a connection.', () => {
     expect(CONNECTION_STATES).toEqual([
       'configuring',
       'launching',
@@ -115,7 +115,7 @@ describe('the words that travel in events, logs and scripts', () => {
     ]);
   });
 
-  it('name the commands to a connection.', () => {
+  it('include these commands to a connection.', () => {
     expect(CONNECTION_COMMANDS).toEqual([
       'connection.start',
       'connection.stop',
@@ -128,7 +128,7 @@ describe('the words that travel in events, logs and scripts', () => {
     ]);
   });
 
-  it('name the phases of a troupe, and the commands to it.', () => {
+  it('include these phases of a troupe and commands to it.', () => {
     expect(TROUPE_PHASES).toEqual(['idle', 'reading', 'starting', 'running', 'closing', 'closed']);
     expect(Object.keys(managerMachine.states['phase']?.states ?? {})).toEqual(TROUPE_PHASES);
     expect(MANAGER_COMMANDS).toEqual([
@@ -140,7 +140,7 @@ describe('the words that travel in events, logs and scripts', () => {
     ]);
   });
 
-  it('name the lifecycle events.', () => {
+  it('include these lifecycle events.', () => {
     expect(
       eventTypes(`type A = { readonly type: 'b.c' } | ({ readonly type: 'a.b' } & X) | { kind: 'no' };`),
     ).toEqual(['a.b', 'b.c']);
@@ -174,7 +174,7 @@ describe('the words that travel in events, logs and scripts', () => {
     ]);
   });
 
-  it('name the failures.', () => {
+  it('include these failure codes.', () => {
     expect(FAILURE_CODES).toEqual([
       'config-invalid',
       'variable-missing',
@@ -205,7 +205,7 @@ describe('the words that travel in events, logs and scripts', () => {
     ]);
   });
 
-  it('name the errors.', () => {
+  it('include these errors and their codes.', () => {
     expect(
       errorCodes(`class A extends Error { readonly code = 'A_CODE' } class B { abstract code: string }`),
     ).toEqual({

@@ -1,4 +1,4 @@
-/** What loads before a host has asked for anything, and before a server has been started. */
+/** The modules that an import of the package loads, and those that a stdio session loads. */
 import { filter, map, distinctUntilChanged, Observable, Subscriber } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import * as rx from '../../src/lifecycle/rx.js';
@@ -17,25 +17,25 @@ function packagesBehind(graph: ImportGraph, entry: string): string[] {
 }
 
 describe('importing the package', () => {
-  it('loads XState, and of RxJS what is needed: no SDK, no schemas, no parser, no watcher', () => {
+  it('loads only XState and the needed parts of RxJS: no SDK, schemas, parser or watcher', () => {
     expect(packagesBehind(project, 'src/index.ts')).toEqual(['rxjs/internal', 'xstate']);
   });
 
-  it('loads no transport, no protocol client and no validator', () => {
+  it('loads no transport, protocol client or validator', () => {
     const loaded = [...reachable(project, ['src/index.ts'], ['value']).keys()];
     const early =
       /^src\/(transports\/(stdio|sse|streamable|in-process)|protocol\/session-client|validation\/json-schema)/;
     expect(loaded.filter((path) => early.test(path))).toEqual([]);
   });
 
-  it("leaves the streams of the host alone, which an import of 'node:process' opens", () => {
+  it("does not import 'node:process', which would open the streams of the host", () => {
     const importers = [...project].filter(([, imports]) =>
       imports.some(({ specifier }) => specifier === 'node:process'),
     );
     expect(importers.map(([path]) => path)).toEqual([]);
   });
 
-  it('is seen where something heavy is loaded', () => {
+  it('is detected as slow if it loads a package', () => {
     const graph = graphOf(
       new Map([
         ['src/index.ts', "export { a } from './a.js'; import type { B } from 'zod';"],
@@ -55,8 +55,8 @@ describe('a session over stdio', () => {
   );
 });
 
-describe('what is taken from the inside of RxJS', () => {
-  it('is what its main entry gives, so that a host has one of each', () => {
+describe('the imports of RxJS internals', () => {
+  it('are the same objects as the exports of its main entry, so that a host has only one of each', () => {
     expect({ ...rx }).toEqual({ filter, map, distinctUntilChanged, Observable, Subscriber });
     expect([rx.Observable, rx.Subscriber]).toEqual([Observable, Subscriber]);
   });

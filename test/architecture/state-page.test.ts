@@ -3,12 +3,12 @@
  * in `src/`, and only those.
  *
  * An owner is a declaration at the top of a file: a class, a function, or a variable. It holds state if it has
- * - a field that is not `readonly`, or a readonly one that begins as a new collection;
- * - a variable of the module that is a `let`, or a collection that begins empty;
- * - a local variable that outlives a turn: it is changed by a nested function, or is a `let` of a function that waits.
+ * - a field that is not `readonly`, or a readonly one that starts as a new collection;
+ * - a variable of the module that is a `let`, or a collection that starts empty;
+ * - a local variable that outlives a turn: a nested function changes it, or it is a `let` of a function that waits.
  *
- * A syntax tree has no types: a change through a property (`turn.requests += 1`) is not seen. Such records are held by an
- * owner that is found for another reason. The counter of a `for` loop is not counted.
+ * A syntax tree has no types, so a change through a property (`turn.requests += 1`) is not found. The owners of such
+ * records are found for other reasons. The counter of a `for` loop does not count.
  */
 import { readFileSync } from 'node:fs';
 import { parseSync, visitorKeys, type Node } from 'oxc-parser';
@@ -83,7 +83,7 @@ function isStatefulConstant({ id, init }: Declarator): boolean {
   return isStateful(init) && !isFilled && !isReadonly(type);
 }
 
-/** The names that a node gives another value, or has changed. */
+/** The names that a node assigns or changes. */
 function changedBy(node: Node): readonly string[] {
   switch (node.type) {
     case 'UpdateExpression':
@@ -166,7 +166,7 @@ function ownersIn(path: string, text: string): readonly string[] {
   });
 }
 
-/** What the first cells of the tables name, as `PATH NAME`. A path stands before the names of its owners. */
+/** The owners in the first cells of the tables, as `PATH NAME`. A path precedes the names of its owners. */
 function namedOn(page: string): readonly string[] {
   const cells = page.split('\n').flatMap((line) => /^\| (`src\/[^|]*?) *\|/.exec(line)?.[1] ?? []);
   return cells.flatMap((cell) => {
@@ -181,7 +181,7 @@ function namedOn(page: string): readonly string[] {
 
 const page = readFileSync(new URL('../../docs/explanation/where-state-lives.md', import.meta.url), 'utf8');
 
-describe('an owner of state', () => {
+describe('a declaration', () => {
   it.each([
     ['a field that changes', 'export class A { #count = 0; }'],
     ['a field without a first value', 'class A { onclose?: () => void; }'],
@@ -201,7 +201,7 @@ describe('an owner of state', () => {
     ['a variable across a wait', 'async function A() { let n = 0; await go(); n = 1; }'],
     ['one across a yield', 'function* A() { let n = 0; for (const one of all) { n += one; yield n; } }'],
     ['one in a method', 'class A { f() { let n = 0; return () => n++; } }'],
-  ])('has %s', (_, text) => {
+  ])('owns state if it has %s', (_, text) => {
     expect(ownersIn('a.ts', text)).toEqual(['A']);
   });
 
@@ -213,7 +213,7 @@ describe('an owner of state', () => {
     'async function A() { for (let page = 1; page < 9; page += 1) await read(page); }',
     'function A() { const all = new Set(); all.add(1); return all; }',
     'interface A { count: number }',
-  ])('is not found in: %s', (text) => {
+  ])('owns no state: %s', (text) => {
     expect(ownersIn('a.ts', text)).toEqual([]);
   });
 });
@@ -224,22 +224,22 @@ describe('the page on where state lives', () => {
   );
   const named = namedOn(page);
 
-  it('is read by its tables.', () => {
+  it('is parsed by its tables', () => {
     const table = '| Owner | Holds |\n| - | - |\n| `src/a.ts` `A`, `b`; `src/c.ts` `C` | `x` of `src/d.ts` |';
     expect(namedOn(table)).toEqual(['src/a.ts A', 'src/a.ts b', 'src/c.ts C']);
   });
 
-  it('names every owner of state outside the machines.', () => {
+  it('lists every owner of state outside the machines', () => {
     const known = new Set(named);
     expect(held.filter((owner) => !known.has(owner))).toEqual([]);
   });
 
-  it('names only owners of state.', () => {
+  it('lists only owners of state', () => {
     const found = new Set(held);
     expect(named.filter((owner) => !found.has(owner))).toEqual([]);
   });
 
-  it('names an owner once.', () => {
+  it('lists each owner once', () => {
     expect(named.filter((owner, index) => named.indexOf(owner) !== index)).toEqual([]);
   });
 });

@@ -1,19 +1,19 @@
 /**
- * Tags say what a state means. The text of a state is for people: outside `machines/`, no code looks into it, nor into the
- * value that it is made from.
+ * Tags say what a state means. The text of a state is for people: outside `machines/`, no code inspects it or the state
+ * value that it comes from.
  *
- * A syntax tree has no types, so a text is known by where it comes from (`substate`, `statePath()`, `stateText()`), and a
- * value by its annotation `StateValue` or by the snapshot or standing that it is read from, under whatever name.
+ * A syntax tree has no types, so a text is recognized by its source (`substate`, `statePath()`, `stateText()`), and a
+ * value by its annotation `StateValue` or by the snapshot or standing that it is read from, under any name.
  */
 import { parseSync, visitorKeys, type Node } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import { readFiles } from '../../tools/import-graph.mjs';
 
-/** These walk the states of any chart as a structure, and test for no state by its name. */
+/** Code that walks the states of any chart as a structure and does not test for a state by name. */
 const WALKERS: Readonly<Record<string, string>> = {
   'src/event-log/format/digest.ts': 'writes a value so that the order of its regions does not matter',
   'src/event-log/replay/divergence.ts': 'compares the values of a recording and of its replay',
-  'src/event-log/replay/folded-actor.ts': 'answers the guard `stateIn`, which the chart itself asks',
+  'src/event-log/replay/folded-actor.ts': 'answers the guard `stateIn`, which the chart itself uses',
   'src/charts/chart-lookup.ts': 'finds the active states of a chart that is drawn',
   'visualizer/src/log/visits.ts': 'counts the visits of every state of a chart that is drawn',
 };
@@ -21,7 +21,7 @@ const WALKERS: Readonly<Record<string, string>> = {
 const MAKERS_OF_TEXT = new Set(['statePath', 'stateText']);
 const SEARCHES = new Set(['includes', 'has', 'get', 'indexOf', 'test', 'exec', 'match', 'search', 'set']);
 const COMPARISONS = new Set(['===', '!==', '==', '!=', 'in', '<', '>']);
-/** What holds the value, by the field. */
+/** Names of the objects that hold the value, by field. */
 const HOLDERS = new Map([
   ['value', /(?:^place|snapshot|^standing)s?$/i],
   ['state', /^standings?$/i],
@@ -58,7 +58,7 @@ function nameOf(node: Node): string | undefined {
   }
 }
 
-/** The text of a state, where it is used. */
+/** Whether the node is a use of the text of a state. */
 function isText({ node }: Place): boolean {
   if (node.type === 'CallExpression') return MAKERS_OF_TEXT.has(nameOf(node) ?? '');
   return (node.type === 'Identifier' || node.type === 'MemberExpression') && nameOf(node) === 'substate';
@@ -99,7 +99,7 @@ function valueBoundBy({ node, parent }: Place): string | undefined {
   }
 }
 
-/** Every such name, by where it is known. */
+/** All such names, by scope. */
 function namesOfValues(places: readonly Place[]): ReadonlyMap<Node, ReadonlySet<string>> {
   const names = new Map<Node, Set<string>>();
   for (const place of places) {
@@ -120,14 +120,14 @@ function isNamed(
   return parent !== undefined && isNamed(name, parent, names);
 }
 
-/** The value of a state, where it is used. */
+/** Whether the node is a use of the value of a state. */
 function isValue(place: Place, names: ReadonlyMap<Node, ReadonlySet<string>>): boolean {
   const { node } = place;
   if (node.type === 'Identifier') return isNamed(node.name, place, names);
   return (node.type === 'TSAsExpression' && isStateValue(node.typeAnnotation)) || isValueOf(node);
 }
 
-/** Whether that field of a holder, or of what a collection of holders gives, is the value of a state. */
+/** Whether a field of a holder, or of an element of a collection of holders, is the value of a state. */
 function isHeldBy(field: Node, holder: Node): boolean {
   const pattern = HOLDERS.get(nameOf(field) ?? '');
   const { callee } = holder.type === 'CallExpression' ? holder : {};
@@ -148,12 +148,12 @@ const WRAPPERS = new Set([
   'TSAsExpression',
 ]);
 
-/** How the expression around that place looks into it; undefined if it does not. */
-function lookInto(place: Place): string | undefined {
+/** How the surrounding expression inspects the place; undefined if it does not. */
+function inspectionOf(place: Place): string | undefined {
   const { node, parent } = place;
   if (parent === undefined) return undefined;
   const around = parent.node;
-  if (WRAPPERS.has(around.type)) return lookInto(parent);
+  if (WRAPPERS.has(around.type)) return inspectionOf(parent);
   switch (around.type) {
     case 'MemberExpression':
       if (around.object === node) return 'is taken apart';
@@ -186,7 +186,7 @@ function lookInto(place: Place): string | undefined {
   }
 }
 
-/** Another name would hide what it is. */
+/** Another name would hide that it is the text of a state. */
 function isRenamed({ node, parent }: Place): boolean {
   if (node.type !== 'Property' || parent?.node.type !== 'ObjectPattern' || nameOf(node.key) !== 'substate')
     return false;
@@ -194,7 +194,7 @@ function isRenamed({ node, parent }: Place): boolean {
   return nameOf(bound) !== 'substate';
 }
 
-/** `snapshot.matches()` asks for a state by its name. */
+/** `snapshot.matches()` tests for a state by name. */
 function isAskedByName({ node }: Place): boolean {
   if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return false;
   return nameOf(node.callee) === 'matches' && /snapshot$/i.test(nameOf(node.callee.object) ?? '');
@@ -207,9 +207,9 @@ function readersIn(texts: ReadonlyMap<string, string>): string[] {
     const names = namesOfValues(places);
     const foundAt = (place: Place): string | undefined => {
       if (isRenamed(place)) return 'the text of a state is renamed';
-      if (isAskedByName(place)) return 'a state is asked for by its name';
+      if (isAskedByName(place)) return 'a state is tested by its name';
       const what = isText(place) ? 'text' : isValue(place, names) ? 'value' : undefined;
-      const how = what === undefined ? undefined : lookInto(place);
+      const how = what === undefined ? undefined : inspectionOf(place);
       return how === undefined ? undefined : `the ${what} of a state ${how}`;
     };
     return places.flatMap((place) => {
@@ -254,8 +254,8 @@ describe('the state of a machine', () => {
     ],
     ["const { state } = standing; if (state === 'idle') go();", 'the value of a state is compared'],
     ["const f = ({ state }: Standing) => state['phase'];", 'the value of a state is taken apart'],
-    ["if (snapshot.matches('ready')) go();", 'a state is asked for by its name'],
-  ])('is found to be looked into: %s', (text, found) => {
+    ["if (snapshot.matches('ready')) go();", 'a state is tested by its name'],
+  ])('is found if code inspects it: %s', (text, found) => {
     expect(readersIn(new Map([['a.ts', text]]))).toContain(`a.ts:1 ${found}`);
   });
 
@@ -267,11 +267,11 @@ describe('the state of a machine', () => {
     'function f(state: StateValue | null) { return state === null ? undefined : publicState(state).state; }',
     'const f = (values: readonly StateValue[]) => values[0];',
     'if (step.value.length > 0) go();',
-  ])('is passed on, and shown: %s', (text) => {
+  ])('may be passed on and shown: %s', (text) => {
     expect(readersIn(new Map([['a.ts', text]]))).toEqual([]);
   });
 
-  it('is read only in `machines/`, and by code that walks the states of any chart.', () => {
+  it('is inspected only in `machines/` and by code that walks the states of any chart', () => {
     const found = readersIn(everything);
     expect(found.filter((reader) => WALKERS[fileOf(reader)] === undefined)).toEqual([]);
     const walkers = new Set(found.map(fileOf));

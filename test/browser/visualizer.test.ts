@@ -180,7 +180,7 @@ describe('the page with a recorded log', () => {
     await page.page.select('.choice:nth-of-type(2) select', 'review');
     await page.page.waitForSelector('[data-state="review.judged"]');
     expect(await page.active()).toEqual([]);
-    expect(await page.text('.chart-view .toolbar-note')).toContain('Only the chart');
+    expect(await page.text('.chart-view .toolbar-note')).toContain('Chart only');
     await page.page.select('.choice select', 'git');
     await expectActive(page, 'connection.ready');
     expect(await page.active()).toContain('connection.ready.catalog.current');
@@ -328,7 +328,7 @@ describe('the page with a recorded log', () => {
     await expectText(
       page,
       '.reading',
-      (text) => text.includes('As it is in the log') && text.includes('connection.retry'),
+      (text) => text.includes('As recorded in the log') && text.includes('connection.retry'),
     );
     await page.page.locator('.chip.kind-rejection').click();
     await page.page.type('input[type=search]', 'session.lost');
@@ -464,7 +464,7 @@ describe('the page with a recorded log', () => {
     const length = Number(/entry (\d+)/.exec(await page.text('.scrubber-time'))?.[1]);
     await press('One entry back', 30);
     await expectText(page, '.scrubber-time', (text) => text.includes(`entry ${length - 30} of ${length}`));
-    await press('One entry on', 12);
+    await press('One entry forward', 12);
     await expectText(page, '.scrubber-time', (text) => text.includes(`entry ${length - 18} of ${length}`));
   });
 
@@ -753,7 +753,7 @@ describe('the page with a recorded log', () => {
     });
     await page.show('Chart');
     await expectActive(page, 'manager.phase.running');
-    await page.click('Colors: like the system');
+    await page.click('Colors: same as the system');
     await page.click('Colors: light');
   });
 
@@ -773,7 +773,7 @@ describe('the page with a recorded log', () => {
     const color = async (): Promise<unknown> =>
       page.page.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await color();
-    await page.click('Colors: like the system');
+    await page.click('Colors: same as the system');
     expect(await color()).toBe(light);
     await page.click('Colors: light');
     const dark = await color();
@@ -917,7 +917,7 @@ describe('the page without a log', () => {
 
   it('reports that an address has the key of another run', async () => {
     const page = await visualizer.open(new URL('/#another', server.url).href);
-    await expectText(page, 'h2', (text) => text === 'This address is not valid any more');
+    await expectText(page, 'h2', (text) => text === 'This address is no longer valid');
     await expectAccessible(page, 'refused');
     page.complaints.splice(0, 1);
   });

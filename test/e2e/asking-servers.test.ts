@@ -1,4 +1,4 @@
-/** A real server that asks its client: for roots, for a model's words, for a person's answer. Over a pipe and over HTTP. */
+/** A real server that sends requests for roots, sampling and elicitation, over stdio and over HTTP. */
 import { filter, firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTroupe, type ServerConfig, type ServerRequestHandlers } from '../../src/index.js';
@@ -11,12 +11,12 @@ useCrashWatch();
 
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
 
-interface Words {
+interface TextResult {
   readonly content: readonly { readonly type: string; readonly text?: string }[];
 }
 
-function words(result: unknown): string {
-  return (result as Words).content.map(({ text = '' }) => text).join('\n');
+function textOf(result: unknown): string {
+  return (result as TextResult).content.map(({ text = '' }) => text).join('\n');
 }
 
 describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
@@ -40,7 +40,7 @@ describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
     return troupe;
   }
 
-  it('offers what it needs its client for only where there is a handler', async () => {
+  it('offers tools that need a capability of the client only if there is a handler for it', async () => {
     await using plain = await start();
     await using asked = await start({
       roots: [],
@@ -55,7 +55,7 @@ describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
     expect(added).not.toContain('trigger-url-elicitation');
   });
 
-  it('is told the roots, and hears when they are other ones', async () => {
+  it('receives the roots, and a notification when they change', async () => {
     let folder = '/one';
     await using troupe = await start({ roots: () => [{ uri: `file://${folder}`, name: 'here' }] });
     const asked = firstValueFrom(
@@ -65,7 +65,7 @@ describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
     );
     const first = await troupe.callTool('mcp__s__get-roots-list');
     await asked;
-    expect(words(first)).toContain('file:///one');
+    expect(textOf(first)).toContain('file:///one');
     folder = '/two';
     const again = firstValueFrom(
       troupe.events$.pipe(
@@ -74,12 +74,12 @@ describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
     );
     await troupe.rootsChanged();
     await again;
-    // Over HTTP the answer and the next call are on their way side by side.
-    const told = async (): Promise<string> => words(await troupe.callTool('mcp__s__get-roots-list'));
-    await expect.poll(told, { timeout: 10_000 }).toContain('file:///two');
+    // Over HTTP, the answer about the roots and the next call are in flight at the same time.
+    const roots = async (): Promise<string> => textOf(await troupe.callTool('mcp__s__get-roots-list'));
+    await expect.poll(roots, { timeout: 10_000 }).toContain('file:///two');
   });
 
-  it('gets the words of a model, or the no of a person', async () => {
+  it('receives the text of a model, or an error if the user refuses', async () => {
     let isRefused = false;
     await using troupe = await start({
       sampling: async ({ messages, maxTokens }) => {
@@ -90,14 +90,14 @@ describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
     });
     const args = { prompt: 'Hello', maxTokens: 12 };
     const result = await troupe.callTool('mcp__s__trigger-sampling-request', args);
-    expect(words(result)).toContain('1 message, 12 tokens');
+    expect(textOf(result)).toContain('1 message, 12 tokens');
     isRefused = true;
     const refused = await troupe.callTool('mcp__s__trigger-sampling-request', args);
     expect(refused.isError).toBe(true);
-    expect(words(refused)).toContain('User rejected sampling request');
+    expect(textOf(refused)).toContain('User rejected sampling request');
   });
 
-  it('gets the answers of the person whom each of two calls at once was made for', async () => {
+  it('receives for each of two concurrent calls the answer for its own context', async () => {
     const isExact = way === 'http';
     await using troupe = await start({
       elicitation: (_, { origin }) => {
@@ -108,17 +108,17 @@ describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
     const call = (context: string): Promise<unknown> =>
       troupe.callTool('mcp__s__trigger-elicitation-request', {}, { context });
     const alone = await call('Ada');
-    expect(words(alone)).toContain('Ada');
-    expect(words(alone)).toContain('It was a dark and stormy night.');
+    expect(textOf(alone)).toContain('Ada');
+    expect(textOf(alone)).toContain('It was a dark and stormy night.');
     const both = await Promise.all([call('Ada'), call('Bob')]);
-    const said = both.map(words);
-    // A pipe does not tell two calls apart: a question of either is nobody's, or that of the only one left.
-    expect(said[0]).not.toContain('Bob');
-    expect(said[1]).not.toContain('Ada');
-    if (isExact) expect(said).toEqual([expect.stringContaining('Ada'), expect.stringContaining('Bob')]);
+    const texts = both.map(textOf);
+    // Over stdio, a request of the server does not name its call. Its origin is known only if one call is left.
+    expect(texts[0]).not.toContain('Bob');
+    expect(texts[1]).not.toContain('Ada');
+    if (isExact) expect(texts).toEqual([expect.stringContaining('Ada'), expect.stringContaining('Bob')]);
   });
 
-  it('sends a person to an address, or says in an error which one it needs', async () => {
+  it('requests that the user opens a URL, or names the URL in an error', async () => {
     const opened: string[] = [];
     await using troupe = await start({
       elicitation: {
@@ -140,7 +140,7 @@ describe.each(['pipe', 'http'])('server-everything over %s', (way) => {
     });
   });
 
-  it('gets arguments that fit, and gives structured content that does', async () => {
+  it('receives only valid arguments, and returns valid structured content', async () => {
     await using troupe = await start();
     const odd: string[] = [];
     troupe.diagnostics$.subscribe(({ kind }) => odd.push(kind));

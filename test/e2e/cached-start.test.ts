@@ -1,4 +1,4 @@
-/** Fifty real programs whose tools are known from an earlier run: usable before any has answered, or without any. */
+/** Fifty real programs with cached tools, which are usable before a program has answered or without starting any. */
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const COUNT = 50;
 const LIMIT_MS = 90_000;
 const SMALL_SERVER = fileURLToPath(new URL('../../tools/bench/small-server.mjs', import.meta.url));
 
-/** Says that it was started, and answers once the file that silences it is gone. */
+/** Records that it was started, and answers only while the file `mute` does not exist. */
 const SERVER = `
 import { appendFileSync, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -32,7 +32,7 @@ for await (const line of createInterface(process.stdin)) {
   if (message.id !== undefined) process.stdout.write(JSON.stringify(answer(message)) + '\\n');
 }`;
 
-describe('fifty programs that have run before', () => {
+describe('fifty programs with cached tools', () => {
   useLeakCheck();
   useCrashWatch();
   let folder: string;
@@ -65,7 +65,7 @@ describe('fifty programs that have run before', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it(
-    'show all tools before one of them is started, start without an answer of any, and answer a call later.',
+    'list all tools before any program starts, end the start gate without an answer, and answer a call later.',
     async () => {
       writeFileSync(path('mute'), '');
       await using troupe = troupeOf();
@@ -84,7 +84,7 @@ describe('fifty programs that have run before', () => {
   );
 
   it(
-    'cost no process where they are lazy, and one where one of them is used.',
+    'need no process if they are lazy, and one process after one of them is called.',
     async () => {
       rmSync(path('started'), { force: true });
       const own = (): number => descendantsOf([process.pid], readProcesses() ?? []).length;

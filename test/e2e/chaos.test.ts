@@ -1,4 +1,4 @@
-/** The command of the chaos run, and a short one of them: a few seconds of what CI does for minutes. */
+/** The chaos command, and a short chaos run: a few seconds instead of the minutes in CI. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** Sends SIGINT when stderr says `interruptAt`. */
+/** Sends SIGINT when stderr contains `interruptAt`. */
 async function run(
   args: readonly string[],
   { interruptAt, env = {} }: { readonly interruptAt?: string; readonly env?: Record<string, string> } = {},
@@ -53,7 +53,7 @@ async function run(
 useLeakCheck();
 
 describe('A chaos run', { timeout: LIMIT_MS }, () => {
-  it('of a few seconds leaves every connection ready or explained, every call settled, and nothing behind.', async () => {
+  it('of a few seconds leaves every connection ready or with a reason, every call settled, and nothing behind.', async () => {
     const log = join(folder, 'events.jsonl');
     const args = ['--connections', '12', '--minutes', '0.13', '--seed', '12', '--json', '--log', log];
     const { code, stdout, stderr } = await run(args);
@@ -72,7 +72,7 @@ describe('A chaos run', { timeout: LIMIT_MS }, () => {
     );
   });
 
-  it('that fails says why and how to repeat it, and leaves the events.', async () => {
+  it('that fails reports why and how to repeat it, and keeps the events.', async () => {
     const code = encodeURIComponent(
       "if (process.argv[1]?.endsWith('main.mjs')) setTimeout(() => Promise.reject(new Error('boom')), 2000)",
     );
@@ -86,7 +86,7 @@ describe('A chaos run', { timeout: LIMIT_MS }, () => {
     expect(exitCode).toBe(1);
   });
 
-  it('that is interrupted closes everything, leaves no log, and gives no verdict.', async () => {
+  it('that is interrupted closes everything, leaves no log and reports no verdict.', async () => {
     const args = ['--connections', '6', '--minutes', '5', '--seed', '6'];
     const { code, stdout, stderr } = await run(args, { interruptAt: 'warming up' });
     expect(stderr).toMatch(/interrupted: closing everything/);
@@ -101,13 +101,13 @@ describe('A chaos run', { timeout: LIMIT_MS }, () => {
     [['--connections', '2'], "--connections must be a whole number from 3 to 1000, not '2'."],
     [['--seed', '1.5'], "--seed must be a whole number from 0 to 4294967295, not '1.5'."],
     [['--loud'], "Unknown option '--loud'"],
-  ])('that is asked for with %j is not begun, and says why.', async (args, message) => {
+  ])('with the arguments %j does not start, and the message names the mistake.', async (args, message) => {
     const { code, stdout, stderr } = await run(args);
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('explains itself.', async () => {
+  it('prints its usage with --help.', async () => {
     const { code, stdout } = await run(['--help']);
     expect(stdout).toMatch(/--connections N.*--minutes M.*--seed N/s);
     expect(code).toBe(0);

@@ -1,4 +1,4 @@
-/** A few scenarios of the conformance suites, and whether the page tells what the complete run asks for. */
+/** A few scenarios of the conformance suites, and the page that lists the scenarios of the complete run. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { resolveConfig } from 'prettier';
@@ -35,7 +35,7 @@ describe('the conformance suites', () => {
   );
 
   it(
-    'find nothing wrong with the gateway, which ends in an orderly way.',
+    'find nothing wrong with the gateway, which then exits with 0.',
     async () => {
       const gateway = await startGateway();
       try {
@@ -50,8 +50,8 @@ describe('the conformance suites', () => {
 });
 
 describe('the page on conformance', () => {
-  it('says what the complete run asks for.', async () => {
+  it('lists the scenarios of the complete run.', async () => {
     const page = await conformancePage(PARTS, await resolveConfig(PAGE));
-    expect(await readFile(PAGE, 'utf8'), 'npm run test:conformance writes it').toBe(page);
+    expect(await readFile(PAGE, 'utf8'), 'run npm run test:conformance to update the page').toBe(page);
   });
 });

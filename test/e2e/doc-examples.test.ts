@@ -1,4 +1,4 @@
-/** The examples in our doc comments are compiled against the built package, as a host would compile them. */
+/** Compiles the examples of the doc comments against the built package, as a host would. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LIMIT_MS = 60_000;
 
-/** What an example may use without saying where it is from. */
+/** The names that an example may use without an import or a declaration. */
 const GIVEN = ['troupe: Troupe', 'view: View', 'connection: Connection'];
 
 interface Example {
@@ -52,7 +52,7 @@ it('compiles every example of a doc comment.', { timeout: LIMIT_MS }, async () =
   const examples = files.flatMap(examplesIn);
   expect(examples.length).toBeGreaterThan(30);
 
-  // Within the project, so that it and other packages are found by their names.
+  // Inside the project, so that it and other packages resolve by name.
   const folder = mkdtempSync(join(ROOT, 'dist/examples-'));
   try {
     for (const [index, example] of examples.entries()) {
@@ -68,10 +68,10 @@ it('compiles every example of a doc comment.', { timeout: LIMIT_MS }, async () =
     };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const said = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch(
+    const outcome = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch(
       (error: unknown) => error as { readonly stdout: string },
     );
-    expect(said.stdout).toBe('');
+    expect(outcome.stdout).toBe('');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-/** Clients that others wrote, and a gateway itself, as clients of a gateway. */
+/** Third-party clients, and another gateway, as clients of a gateway. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,18 +14,18 @@ import { createGateway, type Gateway } from '../../src/gateway/gateway.js';
 import { serveHttp, type HttpService } from '../../src/gateway/http/serve-http.js';
 import { useLeakCheck } from '../support/leak-check.js';
 
-// A client's own pool closes its idle sockets after some seconds.
+// The connection pool of a client closes idle sockets after some seconds.
 useLeakCheck({ settleMs: 10_000 });
 
 const MAIN = 'dist/bundle/src/cli/main.js';
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
-/** It finds its own package file only where the folder above the working directory has one too. */
+/** It finds its own package.json only if the parent of the working directory has one. */
 const INSPECTOR = { file: '../node_modules/@modelcontextprotocol/inspector-cli/build/cli.js', cwd: 'test' };
 const TOKEN = 'token-of-the-clients';
 const LIMIT_MS = 60_000;
 const ECHO = 'mcp__everything__echo';
 const WAIT = { timeout: 30_000, interval: 200 };
-/** Starts in no time: what is proven over stdio is between the client and the gateway. */
+/** A server that starts quickly, because the tests over stdio are about the client and the gateway. */
 const addQuick = (cwd: string): string[] => [
   '--add',
   `quick=${process.execPath} ${relative(cwd, 'test/support/quick-server.mjs')}`,
@@ -47,7 +47,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-/** The command of the inspector: what it prints is the result. */
+/** Runs the command of the inspector; it prints the result. */
 async function inspect(words: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
   const child = spawn(process.execPath, [INSPECTOR.file, '--cli', ...words], {
     cwd: INSPECTOR.cwd,
@@ -55,17 +55,17 @@ async function inspect(words: readonly string[]): Promise<Readonly<Record<string
     timeout: LIMIT_MS,
     killSignal: 'SIGKILL',
   });
-  let [printed, told] = ['', ''];
+  let [printed, errors] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (told += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
   const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`The inspector ended with ${String(code)}: ${printed}${told}`);
+  if (code !== 0) throw new Error(`The inspector ended with ${String(code)}: ${printed}${errors}`);
   return JSON.parse(printed) as Readonly<Record<string, unknown>>;
 }
 
-describe('the inspector of the protocol', () => {
+describe('the MCP Inspector', () => {
   it(
-    'calls over HTTP.',
+    'calls a tool over HTTP.',
     async () => {
       const there = [
         service.url,
@@ -83,7 +83,7 @@ describe('the inspector of the protocol', () => {
   );
 
   it(
-    'lists over stdio.',
+    'lists the tools over stdio.',
     async () => {
       const { cwd } = INSPECTOR;
       const serve = [process.execPath, relative(cwd, MAIN), 'serve', ...addQuick(cwd)];
@@ -96,7 +96,7 @@ describe('the inspector of the protocol', () => {
 
 describe('the AI SDK', () => {
   it.each(['http', 'stdio'] as const)(
-    'gets its tools from the gateway and calls one, over %s.',
+    'lists the tools of the gateway and calls one over %s.',
     async (kind) => {
       const client = await createMCPClient({
         transport:
@@ -124,7 +124,7 @@ describe('the AI SDK', () => {
 
 describe('the LangChain adapter', () => {
   it(
-    'gets its tools from the gateway and calls one, over HTTP, and one server by its own names.',
+    'lists and calls tools over HTTP, of the whole gateway and of a single server.',
     async () => {
       const one = new URL('/servers/everything/mcp', service.url).href;
       const client = new MultiServerMCPClient({
@@ -147,9 +147,9 @@ describe('the LangChain adapter', () => {
   );
 });
 
-describe('a gateway before a gateway', () => {
+describe('a gateway whose server is a gateway', () => {
   it(
-    'passes everything both ways: calls, progress, and what a server asks.',
+    'forwards calls, progress, and the requests of a server.',
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'troupe-gateway-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -176,10 +176,10 @@ describe('a gateway before a gateway', () => {
       });
       await client.connect(transport);
       onTestFinished(() => client.close());
-      const toolsAsked = ['trigger-elicitation-request', 'trigger-sampling-request'].map(nested);
+      const requestingTools = ['trigger-elicitation-request', 'trigger-sampling-request'].map(nested);
       const names = async (): Promise<readonly string[]> =>
         (await client.listTools()).tools.map(({ name }) => name);
-      await expect.poll(names, WAIT).toEqual(expect.arrayContaining(toolsAsked));
+      await expect.poll(names, WAIT).toEqual(expect.arrayContaining(requestingTools));
       const steps: number[] = [];
       const call = async (tool: string, args: Readonly<Record<string, unknown>>): Promise<string> => {
         const given = { name: nested(tool), arguments: args };
@@ -192,7 +192,7 @@ describe('a gateway before a gateway', () => {
       expect(sampled).toContain('a sample of 7');
       steps.length = 0;
       await call('trigger-long-running-operation', { duration: 0.2, steps: 4 });
-      // The client of the SDK forgets the last one where it comes together with the answer.
+      // The SDK client drops the last notification if it arrives together with the answer.
       expect(steps.slice(0, 3)).toEqual([1, 2, 3]);
     },
     LIMIT_MS,

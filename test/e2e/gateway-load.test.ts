@@ -1,4 +1,4 @@
-/** What `tools/bench/gateway-load.mjs` does for a minute and a hundred clients, small. */
+/** A small run of `tools/bench/gateway-load.mjs`, which normally takes a minute with a hundred clients. */
 import { expect, it } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.js';
 import { serveHttp } from '../../src/gateway/http/serve-http.js';
@@ -7,7 +7,7 @@ import { loadSessions } from '../../tools/bench/load-sessions.mjs';
 import { useCrashWatch } from '../support/crash-watch.js';
 import { useLeakCheck } from '../support/leak-check.js';
 
-// The pool of `fetch` lets go of idle sockets after some seconds.
+// The connection pool of `fetch` closes idle sockets after some seconds.
 useLeakCheck({ settleMs: 10_000 });
 useCrashWatch();
 
@@ -18,7 +18,7 @@ const children = (): number =>
   (livingProcesses() ?? []).filter(({ parent }) => parent === process.pid).length;
 
 it(
-  'ten clients of three servers come, call and go: each gets its own answers, and nothing of them stays.',
+  'ten clients of three servers connect, call and disconnect: each gets its own answers and leaves nothing behind.',
   async () => {
     const others = children();
     const entries = Array.from({ length: SERVERS }, (_, i) => [

@@ -1,8 +1,8 @@
 /**
- * The pages with programs, followed step by step: what they print is what the built package prints.
+ * Runs the pages with commands step by step and compares the output with the page.
  *
- * Every page has a home folder of its own, shown as `/home/ada`, and a project in it. The reader has the servers that
- * are installed here, an MCP server with a sign-in, and a browser that says yes to everything.
+ * Every page has its own home folder, shown as `/home/ada`, with a project in it. The reader has the installed servers,
+ * an MCP server with a sign-in, and a browser that consents to everything.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SCOPE = join(ROOT, 'node_modules/@modelcontextprotocol');
 const SIGN_IN_SERVER = join(SCOPE, 'sdk/dist/esm/examples/server/simpleStreamableHttp.js');
 const SHOWN_HOME = '/home/ada';
-/** Where the MCP server and its authorization server are in the text, in this order. */
+/** The addresses of the MCP server and its authorization server in the text, in this order. */
 const SHOWN_PLACES = ['localhost:3000', 'localhost:3001'];
 const PAGES = [
   'guide/configuration',
@@ -46,7 +46,7 @@ const PAGES = [
   'guide/troubleshooting',
   'reference/observables',
 ];
-/** What a reader has installed for them. */
+/** The packages that a reader has installed. */
 const FRAMEWORKS = ['ai', 'langchain', 'openai', '@anthropic-ai', '@langchain', 'rxjs', 'xstate'];
 const PAGE_LIMIT_MS = 120_000;
 
@@ -54,13 +54,13 @@ interface Reader {
   readonly home: string;
   readonly project: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Where they really are, likewise. */
+  /** The real addresses, in the same order. */
   readonly places: readonly string[];
 }
 
 describe('the guide', () => {
   it.each(PAGES)(
-    'shows on the page %s what its commands print.',
+    'shows the real output of the commands on the page %s.',
     async (name) => {
       const page = readFileSync(join(ROOT, `docs/${name}.md`), 'utf8');
       const signal = AbortSignal.timeout(PAGE_LIMIT_MS - 10_000);
@@ -99,7 +99,7 @@ async function makeReader(signsIn: boolean, signal: AbortSignal): Promise<Reader
   return { home, project, env, places: signsIn ? await startSignInServer(signal) : [] };
 }
 
-/** The example server of the SDK, with an authorization server that asks nobody. */
+/** The example server of the SDK, with an authorization server that consents by itself. */
 async function startSignInServer(signal: AbortSignal): Promise<readonly string[]> {
   const [port, authPort] = [await freePort(), await freePort()];
   const env = { ...process.env, MCP_PORT: String(port), MCP_AUTH_PORT: String(authPort) };
@@ -135,7 +135,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Types the lines into one shell; gives what each of them printed. */
+/** Runs the lines in one shell; returns the output of each. */
 async function run(
   lines: readonly string[],
   reader: Reader,
@@ -171,7 +171,7 @@ async function run(
   return printed.split(mark).map((output) => output.trim());
 }
 
-/** What a browser does with it. An address that nobody serves ends the visit. */
+/** Opens an address as a browser does. A failed request ends the visit. */
 async function visit(url: string, signal: AbortSignal): Promise<void> {
   await fetch(url, { signal, headers: { connection: 'close' } }).then(
     (response) => response.text(),

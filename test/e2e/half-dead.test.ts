@@ -1,6 +1,6 @@
 /**
- * Servers that are neither alive nor dead, as a host sees them: what becomes of a call, that the connection comes back,
- * and that nothing of the old process is left. What single transports do is held in `test/unit/transports/stdio`.
+ * Servers that are neither alive nor dead, from the view of a host: the outcome of a call, the recovery of the
+ * connection, and the end of the old process. `test/unit/transports/stdio` tests the transports alone.
  */
 import { filter, firstValueFrom } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { useLeakCheck } from '../support/leak-check.js';
 useLeakCheck();
 useCrashWatch();
 
-/** A small server whose tools a script adds: `tools.name = (answer, args) => …`, `answer(text)`. */
+/** A small server. A script adds its tools: `tools.name = (answer, args) => …`, `answer(text)`. */
 const PRELUDE = `
   const { spawn } = require('node:child_process');
   const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
@@ -44,7 +44,7 @@ const server = (source: string, settings: ServerSettings = {}): ServerConfig => 
   ...settings,
 });
 
-/** Deaf to the end of its input and to SIGTERM. */
+/** Ignores the end of its input and SIGTERM. */
 const DEAF = `process.on('SIGTERM', () => {}); process.on('SIGHUP', () => {}); setInterval(() => {}, 1_000);`;
 
 const call = async (troupe: Troupe, tool: string, args: object = {}): Promise<string> => {
@@ -78,7 +78,7 @@ async function started(config: ServerConfig): Promise<Troupe> {
 }
 
 describe('a half-dead server', () => {
-  it('that closes its stdout and stays is replaced, and does not outlive that', async () => {
+  it('that closes its stdout but keeps running is killed and replaced', async () => {
     const troupe = await started(
       server(`${DEAF} tools.mute = () => { process.stdout.end(); require('node:fs').closeSync(1); };`),
     );
@@ -86,14 +86,14 @@ describe('a half-dead server', () => {
     const back = whenReady(troupe, 2);
     await expect(call(troupe, 'mute')).rejects.toMatchObject({
       code: 'OUTCOME_UNKNOWN',
-      message: expect.stringContaining('closed its stdout but is still running'),
+      failure: { code: 'stdout-closed' },
     });
     await back;
     expect(lives(pid)).toBe(false);
     expect(await call(troupe, 'pid')).not.toBe(pid);
   }, 60_000);
 
-  it('that is gone while a grandchild holds its pipes is replaced, and the grandchild is gone before that', async () => {
+  it('that has exited while a grandchild holds its pipes is replaced after the grandchild was killed', async () => {
     const troupe = await started(
       server(`tools.helper = (answer) => {
         const helper = spawn('sleep', ['600'], { stdio: 'inherit' });
@@ -114,7 +114,7 @@ describe('a half-dead server', () => {
     expect(troupe.status).toMatchObject([{ generation: 2, lastExit: { code: 9, signal: null } }]);
   }, 60_000);
 
-  it('that is deaf to the end of its input and to SIGTERM is restarted and closed within the ladder', async () => {
+  it('that ignores the end of its input and SIGTERM can be restarted and closed', async () => {
     const troupe = await started(server(DEAF));
     const first = await call(troupe, 'pid');
     await troupe.connection('a')!.restart();
@@ -125,9 +125,9 @@ describe('a half-dead server', () => {
   }, 60_000);
 
   it.each([
-    ['that stays', `"$0" "$@"; exit $?`],
-    ['that waits for it in the background', `exec 3<&0; "$0" "$@" <&3 & wait $!`],
-    ['of a shell', `sh -c '"$0" "$@"; true' "$0" "$@"; true`],
+    ['that keeps running', `"$0" "$@"; exit $?`],
+    ['that runs it in the background', `exec 3<&0; "$0" "$@" <&3 & wait $!`],
+    ['that runs another shell', `sh -c '"$0" "$@"; true' "$0" "$@"; true`],
   ])(
     'under a shell %s is replaced when it dies, and closed with the shell',
     async (_, line) => {
@@ -151,7 +151,7 @@ describe('a half-dead server', () => {
     60_000,
   );
 
-  it('under npx is replaced when it dies, and closed with all that npx started', async () => {
+  it('under npx is replaced when it dies, and closed with all processes of npx', async () => {
     const troupe = await started({
       command: 'npx',
       args: ['--no-install', 'mcp-server-memory'],
@@ -171,7 +171,7 @@ describe('a half-dead server', () => {
     expect(readProcesses()!.filter(({ group }) => group === next)).toEqual([]);
   }, 120_000);
 
-  it('that never reads again holds up nobody but its own calls, and is replaced once it misses its pings', async () => {
+  it('that stops reading delays only its own calls, and is replaced after it misses its pings', async () => {
     const troupe = await started(
       server(
         `const hang = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
@@ -193,7 +193,7 @@ describe('a half-dead server', () => {
     expect(await call(troupe, 'pid')).not.toBe(pid);
   }, 60_000);
 
-  it('that floods its stderr answers its calls, and no more of the flood is kept than may be', async () => {
+  it('that floods its stderr still answers its calls, and the kept stderr stays within its limits', async () => {
     const troupe = await started(
       server(`const line = 'x'.repeat(300) + '\\n';
         const flood = () => process.stderr.write(line.repeat(200), () => setImmediate(flood));
@@ -207,7 +207,7 @@ describe('a half-dead server', () => {
     expect(row).toMatchObject({ state: 'ready', generation: 1 });
   }, 60_000);
 
-  it('that answers with 50 MB is heard, and one that answers with more than the limit fails that call alone', async () => {
+  it('that answers with 50 MB is received, and an answer above the limit fails only that call', async () => {
     const troupe = await started(
       server(`tools.large = (answer, { megabytes }) => answer('x'.repeat(megabytes * 1024 * 1024));`),
     );
@@ -216,7 +216,7 @@ describe('a half-dead server', () => {
     expect(beside).toMatch(/^\d+$/);
     await expect(call(troupe, 'large', { megabytes: 70 })).rejects.toMatchObject({
       code: 'JSON_RPC_ERROR',
-      message: expect.stringContaining('the limit is 67,108,864'),
+      message: expect.stringContaining('67,108,864'),
     });
     expect(await call(troupe, 'pid')).toBe(beside);
     expect(troupe.status).toMatchObject([{ state: 'ready', generation: 1 }]);

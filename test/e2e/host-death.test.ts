@@ -1,4 +1,4 @@
-/** What is left of the servers when their host dies without a chance to close them: nothing, two seconds later. */
+/** A host that dies without closing its servers leaves no process behind after two seconds. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,7 +7,7 @@ import type { StdioServerConfig } from '../../src/index.js';
 import { ownMark } from '../../src/transports/stdio/owner-mark.js';
 import { useLeakCheck } from '../support/leak-check.js';
 import { isLiving, usePlants } from '../support/guarded-processes.js';
-import { useHosts, type Deed, type HostProcess } from './host-process.js';
+import { useHosts, type Action, type HostProcess } from './host-process.js';
 
 useLeakCheck();
 const startHost = useHosts();
@@ -19,10 +19,10 @@ const GONE_WITHIN_MS = 2_000;
 const KIT = fileURLToPath(new URL('../../tools/faults/kit/faulty-stdio.mjs', import.meta.url));
 const BUILT = new URL('../../dist/src/transports/stdio/', import.meta.url).href;
 
-/** Runs its arguments as `npx` does: a program that waits for another one with the same pipes. */
+/** Runs its arguments as `npx` does: the launcher waits for another program that has the same pipes. */
 const LAUNCHER = `require('node:child_process').spawn(process.execPath, process.argv.slice(1), { stdio: 'inherit' })
   .on('exit', (code) => process.exit(code ?? 1));`;
-/** The same, with a helper in a session of its own that holds no pipe. */
+/** The same, with a helper in its own session that has no pipe. */
 const LAUNCHER_WITH_HELPER = `require('node:child_process')
   .spawn('sleep', ['60'], { stdio: 'ignore', detached: true }).unref(); ${LAUNCHER}`;
 
@@ -50,7 +50,7 @@ async function kill(pids: readonly number[]): Promise<void> {
 }
 
 describe('a host that is killed', { timeout: TEST_LIMIT_MS }, () => {
-  it('leaves no server, however it was started, deaf ones and grandchildren included', async () => {
+  it('leaves no server behind, including ones that ignore signals, and no grandchildren', async () => {
     const host = await startHost({
       direct: direct('plain'),
       shell: underShell(direct('plain')),
@@ -70,11 +70,11 @@ describe('a host that is killed', { timeout: TEST_LIMIT_MS }, () => {
     await expect.poll(() => guards.filter(isLiving), { timeout: 5_000 }).toEqual([]);
   });
 
-  it('leaves nothing either when its guard was killed and another server has started since', async () => {
+  it('leaves nothing behind if its guard was killed and another server has started since', async () => {
     const host = await startHost(SOME);
     const killed = host.guards();
     await kill(killed);
-    host.do({ deed: 'add', name: 'late', config: direct('deaf-to-shutdown') });
+    host.do({ action: 'add', name: 'late', config: direct('deaf-to-shutdown') });
     await host.ready();
     expect(host.belongings()).toHaveLength(PROCESSES_OF_SOME + 1);
     expect(host.guards()).toHaveLength(1);
@@ -86,7 +86,7 @@ describe('a host that is killed', { timeout: TEST_LIMIT_MS }, () => {
     await expectNothingLeft(host);
   });
 
-  it('leaves what the next host ends when its guard was killed before it, and only that', async () => {
+  it('leaves its servers behind if its guard was killed first, and the next host ends only those', async () => {
     const bystanders = await Promise.all(
       [ownMark()!, 'yes', `${ownMark()!}0`].map((mark) => plant('exec sleep 60', 0, { TROUPE_OWNER: mark })),
     );
@@ -104,9 +104,9 @@ describe('a host that is killed', { timeout: TEST_LIMIT_MS }, () => {
   });
 });
 
-describe('a host that dies of something else', { timeout: TEST_LIMIT_MS }, () => {
+describe('a host that dies of another cause', { timeout: TEST_LIMIT_MS }, () => {
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'dies of %s as ever, and leaves nothing',
+    'dies of %s as usual, and leaves nothing behind',
     async (signal) => {
       const host = await startHost(SOME);
       expect(host.belongings()).toHaveLength(PROCESSES_OF_SOME);
@@ -118,27 +118,27 @@ describe('a host that dies of something else', { timeout: TEST_LIMIT_MS }, () =>
   );
 
   it.each([
-    ['an error that nobody caught', { deed: 'throw' }, 1, /Error: out of luck\n\s+at /],
-    ['a rejection that nobody handled', { deed: 'reject' }, 1, /Error: out of promises\n\s+at /],
-    ['its own exit', { deed: 'exit' }, 7, /^$/],
-  ] satisfies readonly [string, Deed, number, RegExp][])(
-    'ends by %s as ever, and leaves nothing',
-    async (_, deed, code, said) => {
+    ['an uncaught error', { action: 'throw' }, 1, /Error: out of luck\n\s+at /],
+    ['an unhandled rejection', { action: 'reject' }, 1, /Error: out of promises\n\s+at /],
+    ['its own exit', { action: 'exit' }, 7, /^$/],
+  ] satisfies readonly [string, Action, number, RegExp][])(
+    'ends by %s as usual, and leaves nothing behind',
+    async (_, action, code, stderr) => {
       const host = await startHost(SOME);
       expect(host.belongings()).toHaveLength(PROCESSES_OF_SOME);
-      host.do(deed);
+      host.do(action);
       expect(await host.ended()).toEqual([code, null]);
-      expect(host.stderr).toMatch(said);
+      expect(host.stderr).toMatch(stderr);
       await expectNothingLeft(host);
     },
   );
 });
 
 describe('the guard of a host', { timeout: TEST_LIMIT_MS }, () => {
-  it('is gone with the last server, and the host ends by itself', async () => {
+  it('ends with the last server, and the host exits by itself', async () => {
     const host = await startHost(SOME);
     const guards = host.guards();
-    host.do({ deed: 'close' });
+    host.do({ action: 'close' });
     expect(await host.ended()).toEqual([0, null]);
     expect([...guards, ...host.belongings()].filter(isLiving)).toEqual([]);
   });
@@ -153,7 +153,7 @@ describe('the guard of a host', { timeout: TEST_LIMIT_MS }, () => {
 });
 
 describe('a host that has no file descriptor left', () => {
-  it('has no guard, hears why, and goes on', async () => {
+  it('has no guard, gets the reason, and continues', async () => {
     const { stdout } = await run(`
       import { openSync } from 'node:fs';
       import { startGuard } from '${BUILT}guard.js';
@@ -163,8 +163,8 @@ describe('a host that has no file descriptor left', () => {
   });
 });
 
-describe('a host that was started by a left-over server', () => {
-  it('ends nothing of that owner: it would end itself', async () => {
+describe('a host that was started by a leftover server', () => {
+  it('does not end the processes of that owner, because it would end itself', async () => {
     const mark = (name: string): string => `${process.pid}-death-${name}`;
     for (const name of ['owner', 'other']) await plant('exec sleep 60', 0, { TROUPE_OWNER: mark(name) });
     const { stdout } = await run(
@@ -176,7 +176,7 @@ describe('a host that was started by a left-over server', () => {
   });
 });
 
-/** Runs a module in a process with few descriptors; with a mark, below a shell that carries it, but without it. */
+/** Runs a module with a low descriptor limit. If there is a mark, the shell around it has it, but the module does not. */
 function run(source: string, mark = ''): Promise<{ stdout: string }> {
   const script = 'ulimit -n 64; env -u TROUPE_OWNER "$0" --input-type=module -e "$1"; exit $?';
   return promisify(execFile)('sh', ['-c', script, process.execPath, source], {

@@ -1,8 +1,8 @@
 /**
- * Hosts that are processes of their own, and everything that they have started.
+ * Hosts in separate processes, and the processes that they have started.
  *
- * What belongs to a host is found by a variable that all of its servers inherit, so that it also counts who has left
- * every group and lost every parent. Zombies are dead.
+ * All processes of a host inherit an environment variable. It identifies them even if they have left their group and
+ * lost their parent. Zombies do not count.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,11 +14,11 @@ import { readProcesses } from '../../src/transports/stdio/process-table.js';
 
 const HOST = fileURLToPath(new URL('mortal-host.mjs', import.meta.url));
 const LIMIT_MS = 20_000;
-/** The servers get it because of its first letters. */
+/** The servers inherit it because of its prefix. */
 const VARIABLE = 'LC_TROUPE_HOST_OF_A_TEST';
 
-export interface Deed {
-  readonly deed: 'add' | 'close' | 'exit' | 'throw' | 'reject';
+export interface Action {
+  readonly action: 'add' | 'close' | 'exit' | 'throw' | 'reject';
   readonly name?: string;
   readonly config?: StdioServerConfig;
 }
@@ -43,27 +43,27 @@ export class HostProcess {
     return this.#child.pid!;
   }
 
-  /** Resolves with the names of the servers that the host calls ready next. */
+  /** Resolves with the names of the servers that the host next reports as ready. */
   async ready(): Promise<string[]> {
     const [{ ready }] = (await this.#within(once(this.#child, 'message'))) as [{ ready: string[] }];
     return ready;
   }
 
-  /** Asks for a deed. */
-  do(deed: Deed): void {
-    this.#child.send(deed);
+  /** Requests an action. */
+  do(action: Action): void {
+    this.#child.send(action);
   }
 
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
 
-  /** How it ended. */
+  /** Resolves with its exit code and signal. */
   ended(): Promise<readonly [code: number | null, signal: NodeJS.Signals | null]> {
     return this.#within(this.#ended);
   }
 
-  /** The living processes that it has started, and those that they have; its guard is not among them. */
+  /** Its living descendants, without its guard. */
   belongings(): number[] {
     return (readProcesses() ?? [])
       .map(({ pid }) => pid)
@@ -76,7 +76,7 @@ export class HostProcess {
       .map(({ pid }) => pid);
   }
 
-  /** After the test, whatever came of it. */
+  /** Cleans up after the test, even if the test failed. */
   async end(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGKILL');
     await this.ended();
@@ -103,7 +103,7 @@ function readProc(pid: number, file: 'environ' | 'cmdline'): string {
   }
 }
 
-/** Starts hosts whose servers are all ready, and ends what is left of them after each test. */
+/** Starts hosts with their servers ready, and ends the remaining processes after each test. */
 export function useHosts(): (servers: Readonly<Record<string, StdioServerConfig>>) => Promise<HostProcess> {
   const hosts: HostProcess[] = [];
   afterEach(async () => {

@@ -1,12 +1,12 @@
 /**
- * A host that never closes its troupe unless it is told to: connects the servers of its argument, says so, and then
- * does what each message asks for.
+ * A host that does not close its troupe by itself: connects the servers in its argument, reports the ready ones, and then
+ * performs the action of each message.
  */
 import { createTroupe } from 'mcp-troupe';
 
 const troupe = createTroupe({ servers: JSON.parse(process.argv[2]) });
 
-const deeds = {
+const actions = {
   add: async ({ name, config }) => {
     const connection = await troupe.add(name, config);
     await connection.ready();
@@ -24,7 +24,7 @@ const deeds = {
   },
   reject: () => void Promise.reject(new Error('out of promises')),
 };
-process.on('message', (message) => deeds[message.deed](message));
+process.on('message', (message) => actions[message.action](message));
 
 const { ready } = await troupe.start();
 process.send({ ready });

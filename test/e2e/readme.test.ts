@@ -1,4 +1,4 @@
-/** The programs and commands in the README, as they stand there, in a folder of their own. */
+/** Runs the programs and commands of the README unchanged in a new folder. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const FILESYSTEM = join(ROOT, 'node_modules/@modelcontextprotocol/server-filesys
 const COMMAND = join(ROOT, 'dist/bundle/src/cli/main.js');
 const run = promisify(execFile);
 
-/** An empty project in which these packages are installed. */
+/** An empty project with these packages installed. */
 async function makeFolder(packages: readonly string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-readme-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -28,7 +28,7 @@ async function makeFolder(packages: readonly string[]): Promise<string> {
   return folder;
 }
 
-it('The first program of the README runs as it is printed and ends by itself', async () => {
+it('The first program of the README runs unchanged and ends by itself', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   const program = /```ts\n(.*?)```/s.exec(readme)?.[1];
   expect(program).toContain("from 'mcp-troupe'");
@@ -41,8 +41,8 @@ it('The first program of the README runs as it is printed and ends by itself', a
   expect(shown.mcpServers).toEqual({ filesystem: fetched });
   const installed = { command: process.execPath, args: [FILESYSTEM, '.'] };
   await writeFile(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { filesystem: installed } }));
-  const told = 'console.log(JSON.stringify({ report, names: tools.map(({ name }) => name), result }));';
-  await writeFile(join(folder, 'program.mjs'), `${program}\n${told}\n`);
+  const print = 'console.log(JSON.stringify({ report, names: tools.map(({ name }) => name), result }));';
+  await writeFile(join(folder, 'program.mjs'), `${program}\n${print}\n`);
 
   const { stdout, stderr } = await run(process.execPath, ['program.mjs'], { cwd: folder });
 
@@ -78,7 +78,7 @@ it('The agent snippet of the README runs with a scripted model', async () => {
   expect(stdout).toContain('It is 5');
 });
 
-it('The commands of the README work one after the other', async () => {
+it('The commands of the README work in order', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   const lines = [...readme.matchAll(/^npx troupe ([^#\n]+)/gm)].map(([, line = '']) =>
     line.trim().split(' '),
@@ -88,7 +88,7 @@ it('The commands of the README work one after the other', async () => {
   const filesystem = { command: process.execPath, args: [FILESYSTEM, '.'] };
   await writeFile(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { filesystem } }));
   const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
-  // What stays until it is stopped is only asked for its help; nobody is here to say yes.
+  // Commands that run until they are stopped only print their help; the answer to `trust` is yes.
   const withEnd = ([name = '', ...rest]: readonly string[]): readonly string[] =>
     ['up', 'serve'].includes(name)
       ? [name, '--help']

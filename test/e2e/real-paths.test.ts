@@ -1,7 +1,7 @@
 /**
- * The paths through the charts with a real process at the other end, which takes orders while it runs: a child over a
- * socket of its own, a remote server over the channel to its parent. Every transition of the connection and manager charts
- * is taken, except the few in `exempt.ts`.
+ * Paths through the charts with a real process as the server, which tests control while it runs: a child over a separate
+ * socket, a remote server over the channel to its parent. Covers every transition of the connection and manager charts
+ * except the few in `exempt.ts`.
  */
 import { describe, expect, it, vi } from 'vitest';
 import type { ActorOptions, AnyActorLogic, InspectionEvent } from 'xstate';
@@ -18,7 +18,7 @@ import { remotePaths } from './real-paths/remote-paths.js';
 
 const watched = vi.hoisted(() => ({ count: undefined as ((event: InspectionEvent) => void) | undefined }));
 
-// Replaced because a troupe takes one inspector of its host, and this one counts in every troupe that is made.
+// Replaced because a troupe accepts one inspector from its host, and this one has to count in every troupe.
 vi.mock('xstate', async (original) => {
   const xstate = await original<typeof import('xstate')>();
   const inspect = (event: InspectionEvent): void => watched.count?.(event);
@@ -27,7 +27,7 @@ vi.mock('xstate', async (original) => {
   return { ...xstate, createActor };
 });
 
-// These two are replaced because an error of ours has no other way into a real connection.
+// These two are replaced because no other way leads an error of Troupe itself into a real connection.
 vi.mock('../../src/actors/restore-preferences.js', async (original) => {
   const real = await original<typeof import('../../src/actors/restore-preferences.js')>();
   const { failSoon, isMade } = await import('./real-paths/mistake.js');
@@ -55,9 +55,9 @@ endPaths();
 remotePaths();
 fleetPaths();
 
-describe('by real processes', () => {
-  it('every transition that a process can cause was taken.', () => {
-    for (const summary of summaries()) process.stdout.write(`by real processes: ${summary}\n`);
+describe('with real processes', () => {
+  it('every transition that a process can cause is taken.', () => {
+    for (const summary of summaries()) process.stdout.write(`with real processes: ${summary}\n`);
     expect(missing().toSorted()).toEqual(Object.keys(EXEMPT).toSorted());
   });
 });

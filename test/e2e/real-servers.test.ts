@@ -1,4 +1,4 @@
-/** Real MCP servers through the public API: every kind of transport that crosses a process. */
+/** Real MCP servers through the public API, over every transport to another process. */
 import { filter, firstValueFrom } from 'rxjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTroupe, type ServerConfig } from '../../src/index.js';
@@ -35,7 +35,7 @@ describe('server-everything over every transport', () => {
   });
   afterAll(() => Promise.all(programs.map((program) => program.stop())));
 
-  it('lists the same tools on each, answers calls, and reports progress', async () => {
+  it('lists the same tools, answers calls and reports progress', async () => {
     await using troupe = createTroupe({ servers: entries });
     const report = await troupe.start();
 
@@ -67,7 +67,7 @@ describe('server-everything over every transport', () => {
     ]);
   });
 
-  it('comes back by itself when the process is killed, with the same tools and a new generation', async () => {
+  it('recovers after its process was killed, with the same tools and a new generation', async () => {
     await using troupe = createTroupe({ servers: { pipe: entries['pipe']! } });
     await troupe.start();
     const before = troupe.tools.map(({ name }) => name);
@@ -87,7 +87,7 @@ describe('server-everything over every transport', () => {
 });
 
 describe('other real servers', () => {
-  it('run side by side, and one that does not exist hurts none of them', async () => {
+  it('run side by side, and a missing one does not affect them', async () => {
     const server = (name: string, ...args: string[]): ServerConfig => ({
       command: process.execPath,
       args: [`${SERVERS}/${name}/dist/index.js`, ...args],

@@ -1,4 +1,4 @@
-/** Reloads with real processes: through the public API, and by the command that watches its files. */
+/** Reloads with real processes, through the public API and through the command that watches its files. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,9 +13,9 @@ useInotify();
 useLeakCheck();
 const team = useTeam();
 
-/** Says its token when it is asked for, and once more when it is told to go. */
+/** Writes its token to stderr on each call, and again when its input ends. */
 const TALKER = `
-  const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+  const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
   const answers = {
     initialize: ({ protocolVersion }) =>
       ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'talker', version: '1' } }),
@@ -26,7 +26,7 @@ const TALKER = `
     .on('line', (line) => {
       const { id, method, params } = JSON.parse(line);
       if (method === 'tools/call') console.error('the token is ' + process.env.TOKEN);
-      if (id !== undefined) say({ id, result: answers[method]?.(params) ?? {} });
+      if (id !== undefined) send({ id, result: answers[method]?.(params) ?? {} });
     })
     .on('close', () => console.error('goodbye, ' + process.env.TOKEN));
 `;
@@ -50,7 +50,7 @@ function isAlive(pid: number | null | undefined): boolean {
 }
 
 describe('a reload of real servers', () => {
-  it('keeps the process of what stays, replaces that of what changes, and ends that of what leaves.', async () => {
+  it('keeps the process of an unchanged server, replaces a changed one, and ends a removed one.', async () => {
     const config = team().write('reload.json', {
       stays: faulty('plain'),
       changes: faulty('plain'),
@@ -76,24 +76,24 @@ describe('a reload of real servers', () => {
     expect([isAlive(before['changes']), isAlive(before['leaves'])]).toEqual([false, false]);
   });
 
-  it('tells neither the old secret nor the new one, whichever server says it and when.', async () => {
+  it('publishes neither the old secret nor the new one if the servers print them.', async () => {
     const [old, fresh] = ['hunter2-old-token', 'hunter2-new-token'];
     await using troupe = createTroupe({ servers: { a: talker(old) } });
     const events = recordEvents(troupe.events$);
     await troupe.start();
-    const said = (text: string) => events.when('server.log', ({ message }) => message.includes(text));
+    const logged = (text: string) => events.when('server.log', ({ message }) => message.includes(text));
     await troupe.callTool('mcp__a__talk');
-    await said('the token is');
+    await logged('the token is');
     await troupe.reload({ a: talker(fresh) });
-    await said('goodbye');
+    await logged('goodbye');
     const again = events.next('server.log', ({ message }) => message.includes('the token is'));
     await troupe.callTool('mcp__a__talk');
     await again;
-    const told = JSON.stringify([events.all, troupe.status]);
-    expect([told.includes(old), told.includes(fresh)]).toEqual([false, false]);
+    const published = JSON.stringify([events.all, troupe.status]);
+    expect([published.includes(old), published.includes(fresh)]).toEqual([false, false]);
   });
 
-  it('by itself leaves no watch behind when the troupe is closed.', async () => {
+  it('through a watched file leaves no watch behind after the troupe has closed.', async () => {
     const config = team().write('watched.json', { a: faulty('plain') });
     await using troupe = createTroupe({ config, watch: true });
     await troupe.start();
@@ -106,7 +106,7 @@ describe('a reload of real servers', () => {
 });
 
 describe('troupe up', () => {
-  it('obeys its file when that changes, says what changed, and tells of a file that is half written.', async () => {
+  it('follows changes of its file, reports them, and reports a half-written file.', async () => {
     const config = team().write('up.json', { stays: faulty('plain'), leaves: faulty('plain') });
     const up = TroupeProcess.start(['up', '--config', config]);
     await up.saw(/ stays ready, /);

@@ -16,7 +16,7 @@ function program(name: string, ...args: string[]): ServerConfig {
   return { command: process.execPath, args: [`${SERVERS}/${name}/dist/index.js`, ...args] };
 }
 
-/** Resolves with the next event that fits; to be asked for before what causes it. */
+/** Resolves with the next matching event. Call it before the action that causes the event. */
 function next(troupe: Troupe, fits: (event: LifecycleEvent) => boolean): Promise<LifecycleEvent> {
   return firstValueFrom(troupe.events$.pipe(filter(fits), timeout(PATIENCE_MS)));
 }
@@ -31,7 +31,7 @@ async function ready(servers: Record<string, ServerConfig>): Promise<Troupe> {
 const isUpdate = (event: LifecycleEvent): boolean => event.type === 'resource.updated';
 
 describe('server-everything', () => {
-  it('lists resources, templates and prompts, and gives what they promise', async () => {
+  it('lists resources, templates and prompts, and returns their contents', async () => {
     await using troupe = await ready({ all: program('server-everything') });
     const document = troupe.resources.find(({ name }) => name === 'features.md');
     expect(document).toMatchObject({ server: 'all', mimeType: 'text/markdown', stale: false });
@@ -52,7 +52,7 @@ describe('server-everything', () => {
     await expect(troupe.getPrompt('mcp__all__args-prompt')).rejects.toMatchObject({ code: 'JSON_RPC_ERROR' });
   });
 
-  it('completes variables of templates and arguments of prompts, by what is known already', async () => {
+  it('completes variables of templates and arguments of prompts, with the given context', async () => {
     await using troupe = await ready({ all: program('server-everything') });
     const template = { type: 'ref/resource', uri: 'demo://resource/dynamic/text/{resourceId}' } as const;
     expect(await troupe.complete(template, { name: 'resourceId', value: '4' })).toMatchObject({
@@ -66,7 +66,7 @@ describe('server-everything', () => {
     expect(people.values).toEqual(['David', 'Eve', 'Frank']);
   });
 
-  it('tells of subscribed resources and of its log, also after it was killed', async () => {
+  it('reports updates of subscribed resources and its log, even after it was killed', async () => {
     await using troupe = await ready({ all: program('server-everything') });
     const { uri } = troupe.resources[0]!;
     await troupe.subscribe(uri);
@@ -94,7 +94,7 @@ describe('server-everything', () => {
     await troupe.unsubscribe(uri);
   });
 
-  it('has a resource more once it has made one', async () => {
+  it('lists a resource that it has created', async () => {
     await using troupe = await ready({ all: program('server-everything') });
     const before = troupe.resources;
     const changed = next(
@@ -112,7 +112,7 @@ describe('server-everything', () => {
 });
 
 describe('server-memory and server-filesystem', () => {
-  it('tell of a graph that grows, and refuse what they do not offer without being asked', async () => {
+  it('report updates of a resource, and requests that they do not support are rejected without being sent', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'troupe-memory-'));
     try {
       const memory = { ...program('server-memory'), env: { MEMORY_FILE_PATH: join(folder, 'memory.json') } };
@@ -129,13 +129,13 @@ describe('server-memory and server-filesystem', () => {
       expect(JSON.stringify(graph.contents)).toContain('wrote a program');
 
       const files = troupe.connection('files')!;
-      for (const asked of [
+      for (const request of [
         files.readResource('file:///x'),
         files.getPrompt('x'),
         files.setLogLevel('debug'),
         files.subscribe('file:///x'),
       ]) {
-        await expect(asked).rejects.toMatchObject({ code: 'UNSUPPORTED', server: 'files' });
+        await expect(request).rejects.toMatchObject({ code: 'UNSUPPORTED', server: 'files' });
       }
     } finally {
       await rm(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** Fifty stdio servers, ten of which never answer: the other forty must not notice. */
+/** Fifty stdio servers, ten of which never answer. They must not delay the other forty. */
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createTroupe, type ServerConfig } from '../../src/index.js';
@@ -8,7 +8,7 @@ useLeakCheck();
 
 const SMALL_SERVER = fileURLToPath(new URL('../../tools/bench/small-server.mjs', import.meta.url));
 
-it('gets forty servers ready while ten that come first stay silent, and closes all fifty', async () => {
+it('A troupe gets forty servers ready while the ten before them stay silent, and closes all fifty', async () => {
   const entry = (...flags: string[]): ServerConfig => ({
     command: process.execPath,
     args: [SMALL_SERVER, ...flags],

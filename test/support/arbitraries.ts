@@ -1,4 +1,4 @@
-/** What hostile servers say, as inputs of the fuzz. */
+/** Inputs for the fuzz tests, as hostile servers would send them. */
 import fc from 'fast-check';
 
 /** Text that trips parsers, terminals and regular expressions. */
@@ -24,7 +24,7 @@ export const text: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
-/** Any JSON value, with the names that pollute a prototype where they are taken literally. */
+/** Any JSON value, including the names that pollute a prototype if they are assigned. */
 export const json: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -37,7 +37,7 @@ export const json: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) =
   ),
 })).value;
 
-/** As `JSON.parse` makes it: `__proto__` is a name like any other. */
+/** As `JSON.parse` creates it: `__proto__` is an ordinary name. */
 function asParsed(members: readonly (readonly [string, unknown])[]): unknown {
   return Object.fromEntries(members);
 }
@@ -77,7 +77,7 @@ const params: fc.Arbitrary<unknown> = fc.oneof(
   ),
 );
 
-/** Something of the shape of a JSON-RPC message, right or wrong in every part. */
+/** A value shaped like a JSON-RPC message, each part of which may be valid or not. */
 export const message: fc.Arbitrary<unknown> = fc.oneof(
   {
     weight: 8,
@@ -97,7 +97,7 @@ export const message: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: json },
 );
 
-/** The bytes in pieces of any length, empty ones included. */
+/** The bytes in chunks of any length, including empty ones. */
 export function inChunks(bytes: Buffer, lengths: readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];
   let from = 0;
@@ -110,13 +110,13 @@ export function inChunks(bytes: Buffer, lengths: readonly number[]): Buffer[] {
   return chunks;
 }
 
-/** How bytes are cut. */
+/** Lengths of chunks. */
 export const cuts: fc.Arbitrary<number[]> = fc.array(fc.oneof(fc.nat(4), fc.nat(200)), {
   minLength: 1,
   maxLength: 12,
 });
 
-/** As deep as asked, in the text of JSON: the parser of the platform takes any depth, recursion does not. */
+/** JSON text nested to a given depth: `JSON.parse` accepts any depth, recursive code does not. */
 export function nested(levels: number, innermost = '1'): string {
   return '{"a":['.repeat(levels / 2) + innermost + ']}'.repeat(levels / 2);
 }

@@ -1,5 +1,6 @@
 /**
- * A server that asks, tells and waits as a test wants: a new one for each connection, as a program would be.
+ * A server that sends requests and notifications and waits as a test wants. Each connection gets a new one, as with a
+ * program.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -32,13 +33,13 @@ export const FORM = {
 export interface UpstreamOptions {
   readonly tools?: readonly Tool[];
   readonly instructions?: string;
-  /** Whether it says for which request it asks and tells, as a transport of several streams would. Default true. */
+  /** Whether its messages name the request they belong to, as a transport with several streams does. Default true. */
   readonly isRelating?: boolean;
 }
 
 type Params = Record<string, unknown>;
 
-/** What one connection to the server came to. */
+/** One connection to the server and what arrived over it. */
 export interface UpstreamConnection {
   readonly number: number;
   readonly server: Server;
@@ -55,7 +56,7 @@ export class AskingUpstream {
   /** Calls that were cancelled, by their argument `for`. */
   readonly cancelled: string[] = [];
   tools: readonly Tool[];
-  /** Refuses to be connected where it gives an error. */
+  /** If set, it refuses connections with this error. */
   refusal: Error | undefined;
   readonly #options: UpstreamOptions;
   readonly #waiting = new Set<() => void>();
@@ -75,7 +76,7 @@ export class AskingUpstream {
     return gate;
   }
 
-  /** Resolves when it is so; looked at whenever something arrives. */
+  /** Resolves when the condition holds. It is checked whenever something arrives. */
   async when(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
@@ -158,8 +159,8 @@ export class AskingUpstream {
         this.cancelled.push(who);
         this.#wake();
       });
-      const tell = (method: string, told: Params): Promise<void> => {
-        const message = { method, params: told } as never;
+      const notify = (method: string, body: Params): Promise<void> => {
+        const message = { method, params: body } as never;
         return isRelating === true ? extra.sendNotification(message) : server.notification(message);
       };
       switch (params.name) {
@@ -178,11 +179,11 @@ export class AskingUpstream {
           return text(JSON.stringify({ for: who, connection: connection.number, answer }));
         }
         case 'log':
-          await tell('notifications/message', { level: args['level'] ?? 'info', data: `for ${who}` });
+          await notify('notifications/message', { level: args['level'] ?? 'info', data: `for ${who}` });
           return text(`logged for ${who}`);
         case 'steps': {
           const { progressToken } = params._meta ?? {};
-          await tell('notifications/progress', {
+          await notify('notifications/progress', {
             progressToken,
             progress: 1,
             total: 2,

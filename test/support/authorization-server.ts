@@ -1,6 +1,6 @@
 /**
  * A small MCP server with its own authorization server, on 127.0.0.1: registers clients, checks PKCE, rotates refresh
- * tokens and takes each only once. A test bends single answers of it.
+ * tokens and accepts each only once. A test can replace single answers.
  */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -8,25 +8,25 @@ import { afterEach } from 'vitest';
 import { answer, mcp, startServer, type Handler, type Seen, type TestServer } from './http-server.js';
 
 export interface Bent {
-  /** Fields put over the metadata of the authorization server. */
+  /** Fields that replace those of the metadata of the authorization server. */
   metadata?: Record<string, unknown>;
-  /** Fields put over the metadata of the protected resource. */
+  /** Fields that replace those of the metadata of the protected resource. */
   resource?: Record<string, unknown>;
-  /** Answers a request in the server's place where it returns true. */
+  /** Answers a request in place of the server if it returns true. */
   instead?: (seen: Seen, res: ServerResponse) => boolean;
-  /** Seconds an access token lives. Default 3,600; undefined is not told. */
+  /** Lifetime of an access token in seconds. Default 3,600; if undefined, the response leaves it out. */
   expiresIn?: number | undefined;
-  /** Scopes that `tools/call` wants. */
+  /** Scopes that `tools/call` requires. */
   callScopes?: readonly string[];
-  /** Clients that are registered already: secret by id. */
+  /** Clients that are already registered: secret by id. */
   secrets?: Readonly<Record<string, string>>;
-  /** Assertions that are believed (RFC 7523 section 2.1). */
+  /** Assertions that it accepts (RFC 7523 section 2.1). */
   assertions?: readonly string[];
-  /** Waits before a token is given. */
+  /** Waits before it returns a token. */
   hold?: Promise<void>;
-  /** The scope that is granted whatever was asked for. */
+  /** The scope that it grants, whatever was requested. */
   grantedScope?: string;
-  /** No token opens the server. */
+  /** The server rejects every token. */
   refusesAll?: boolean;
 }
 
@@ -42,19 +42,19 @@ export interface AuthorizationServer {
   readonly origin: string;
   readonly bent: Bent;
   readonly server: TestServer;
-  /** Requests to that path, such as `POST /token`. */
+  /** Requests to a path, such as `POST /token`. */
   to(request: string): readonly Seen[];
   /** Grants of the token requests, in order. */
   grants(): readonly (string | null)[];
-  /** Gives tokens as if somebody had signed in. */
+  /** Issues tokens as after a sign-in. */
   issue(scope?: string): { access_token: string; refresh_token: string; token_type: string };
-  /** No access token is good any more; refresh tokens still are. */
+  /** Invalidates all access tokens; refresh tokens stay valid. */
   expireAll(): void;
-  /** Refresh tokens are not good either. */
+  /** Invalidates all refresh tokens. */
   revokeAll(): void;
 }
 
-/** `start` gives a server that is closed after the test. */
+/** `start` returns a server that is closed after the test. */
 export function useAuthorizationServers(): { start(bent?: Bent): Promise<AuthorizationServer> } {
   const open: TestServer[] = [];
   afterEach(async () => {

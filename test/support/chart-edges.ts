@@ -12,7 +12,7 @@ function transitionsOf(node: AnyStateNode): AnyTransitionDefinition[] {
   return [...[...node.transitions.values()].flat(), ...(node.always ?? [])];
 }
 
-/** As a person would say it: where, on what, which branch, where to. */
+/** In words: source, event, branch, target. */
 function inWords(transition: AnyTransitionDefinition): string {
   const [source, eventType, branch] = transitionId(transition).split('|');
   const target = transition.target?.map(({ id }) => id).join(', ') ?? 'no other state';
@@ -30,7 +30,7 @@ export class ChartEdges {
     this.#words = new Map(transitions.map((transition) => [transitionId(transition), inWords(transition)]));
   }
 
-  /** Counts; to be given to an actor as `inspect`. */
+  /** Counts transitions; pass it to an actor as `inspect`. */
   readonly count = (event: InspectionEvent): void => {
     if (event.type !== '@xstate.microstep') return;
     for (const transition of event._transitions) {
@@ -44,12 +44,12 @@ export class ChartEdges {
     return this.#words.size;
   }
 
-  /** In words, in the order of the chart. */
+  /** The transitions that were not taken, in words and in the order of the chart. */
   get missing(): string[] {
     return [...this.#words].filter(([id]) => !this.#taken.has(id)).map(([, words]) => words);
   }
 
-  /** One line for the reader of a test run. */
+  /** One line for the output of a test run. */
   get summary(): string {
     const taken = this.total - this.missing.length;
     const percent = ((100 * taken) / this.total).toFixed(1);

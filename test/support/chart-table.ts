@@ -1,9 +1,9 @@
-/** What the tests of a chart against its table share. */
+/** Shared by the tests that compare a chart with its table. */
 import type { AnyStateNode } from 'xstate';
 import type { TransitionVerdict } from '../../machines/verdict.js';
 import type { Row } from './text-table.js';
 
-/** Brings a chart somewhere. */
+/** Brings a chart into a situation. */
 export type Walk<Driver> = (driver: Driver) => Promise<unknown>;
 
 export function inOrder<Driver>(...walks: readonly Walk<Driver>[]): Walk<Driver> {
@@ -15,7 +15,7 @@ export function inOrder<Driver>(...walks: readonly Walk<Driver>[]): Walk<Driver>
 /** The state in the name of a situation: `ready` in `ready (asked)`. */
 export const stateOf = (situation: string): string => situation.replace(/ \(.*/, '');
 
-/** The cell of an event that was not accepted. */
+/** The table cell for an event that was not accepted. */
 export const REFUSALS: Readonly<Partial<Record<TransitionVerdict, string>>> = {
   unhandled: '-',
   guarded: 'guarded',
@@ -23,7 +23,7 @@ export const REFUSALS: Readonly<Partial<Record<TransitionVerdict, string>>> = {
   stopped: 'stopped',
 };
 
-/** A row as the chart has it; `.` stands for what cannot happen and is copied. */
+/** A row as the chart produces it. `.` stands for an event that cannot happen and is copied. */
 export async function fillRow<Column extends string>(
   row: Row,
   columns: readonly Column[],
@@ -34,7 +34,7 @@ export async function fillRow<Column extends string>(
   return filled;
 }
 
-/** The states without states inside them, in document order. */
+/** The leaf states, in document order. */
 export function leafNodes(node: AnyStateNode): AnyStateNode[] {
   const states = Object.values(node.states);
   return states.length === 0 ? [node] : states.flatMap(leafNodes);

@@ -1,5 +1,5 @@
 /**
- * The real connection chart under a parent, with its effects and its time in the hands of a test.
+ * The real connection chart under a parent; the test controls its effects and its time.
  *
  * 1. Nothing happens by itself: effects settle, facts arrive and time passes on command only.
  * 2. When a method resolves, everything that follows from it has happened.
@@ -33,7 +33,7 @@ import { sampleFailure } from './sample-failures.js';
 
 export const NAME = 'files';
 
-/** Without jitter, so that a test knows when. */
+/** Without jitter, so that a test knows the times. */
 export const PLAIN_POLICY: ConnectionPolicy = {
   ...DEFAULT_POLICY,
   backoff: { kind: 'fixed', delaysMs: [1_000] },
@@ -60,7 +60,7 @@ const PHASES: Readonly<Record<Slot, FailurePhase>> = {
   killSession: 'release',
 };
 
-/** The effects that must settle until a connection is ready and has listed everything, in order. */
+/** The effects that must settle before a connection is ready and has listed everything, in order. */
 export const FIRST_LIFE = [
   'resolveConfig',
   'openTransport',
@@ -101,7 +101,7 @@ export function leavesOf(value: unknown): string[] {
   return leaves(value).map(publicName);
 }
 
-/** Regions that are left out of a path while they are at rest. */
+/** States in which a region is left out of a path. */
 const AT_REST = ['none'];
 
 /**
@@ -119,9 +119,9 @@ export function pathOf(value: unknown): string {
 export class ConnectionDriver {
   readonly clock = createControlledClock();
   readonly emitted: ConnectionEmitted[] = [];
-  /** Types of what the connection told its parent, in order. */
+  /** Types of the events that the connection sent to its parent, in order. */
   readonly reports: string[] = [];
-  /** The paths that were taken, in order, the present one last. */
+  /** The paths that it was in, in order, the current one last. */
   readonly history: string[] = [];
   readonly #effects = new HeldEffects(() => this.clock.now());
   readonly #ref: ActorRefFrom<typeof connectionMachine>;
@@ -189,22 +189,22 @@ export class ConnectionDriver {
     return this.#effects.ended;
   }
 
-  /** What the watches of its sessions were sent, in order. */
+  /** The events that the watchers of its sessions received, in order. */
   get watched(): readonly WatchSessionEvent[] {
     return this.#effects.watched;
   }
 
-  /** Slots of the effects that run now, sorted. */
+  /** Slots of the running effects, sorted. */
   running(): string[] {
     return this.#effects.running(NAME);
   }
 
-  /** The input of the latest effect in that slot. */
+  /** The input of the latest effect in a slot. */
   inputOf(slot: HeldEffect['slot']): HeldEffect['input'] | undefined {
     return this.started.findLast((effect) => effect.slot === slot)?.input;
   }
 
-  /** Lets an effect succeed; `output` replaces any part of the usual one. A server is reached as its entry says. */
+  /** Lets an effect succeed; `output` replaces any part of the usual output. The transport is that of the entry. */
   async settle<S extends Slot>(slot: S, output: Partial<OutputOf<S>> = {}, whose?: Whose): Promise<void> {
     const { next, transport } = this.context;
     const reached = slot === 'openTransport' ? { transport: next?.transport ?? transport } : {};
@@ -223,7 +223,7 @@ export class ConnectionDriver {
     await turn();
   }
 
-  /** Sends a command; returns the verdict on it. */
+  /** Sends a command; returns its verdict. */
   async command(command: ConnectionCommand | ConnectionCommand['type']): Promise<TransitionVerdict> {
     const event = typeof command === 'string' ? this.#usualCommand(command) : command;
     const answer = verdict(this.snapshot, event);
@@ -232,17 +232,17 @@ export class ConnectionDriver {
     return answer;
   }
 
-  /** Sends a fact, through the session's watcher if it is about the session; returns the verdict on it. */
+  /** Sends a fact, through the session's watcher if it is about the session; returns its verdict. */
   async fact(fact: ConnectionFact): Promise<TransitionVerdict> {
     const answer = verdict(this.snapshot, fact);
     const isWatched = 'generation' in fact && this.running().includes('watchSession');
-    if (isWatched) this.#effects.tell(NAME, fact);
+    if (isWatched) this.#effects.report(NAME, fact);
     else if (answer !== 'stopped') this.#ref.send(fact);
     await turn();
     return answer;
   }
 
-  /** The session is lost, with a failure of that verdict. */
+  /** The session is lost, with a failure that has the given verdict. */
   async lose(how: Verdict, details: Partial<Failure> = {}): Promise<TransitionVerdict> {
     return this.fact({
       type: 'session.lost',
@@ -251,7 +251,7 @@ export class ConnectionDriver {
     });
   }
 
-  /** Exchanges in a row did not reach the server. */
+  /** Consecutive exchanges did not reach the server. */
   async unreachable(count: number, how: Verdict = 'retry'): Promise<TransitionVerdict> {
     return this.fact({
       type: 'session.unreachable',
@@ -261,7 +261,7 @@ export class ConnectionDriver {
     });
   }
 
-  /** A list of tools has changed on the server. */
+  /** The list of tools has changed at the server. */
   async listChanged(): Promise<TransitionVerdict> {
     return this.fact({
       type: 'catalog.listChanged',
@@ -270,7 +270,7 @@ export class ConnectionDriver {
     });
   }
 
-  /** A list beside the tools has changed on the server. */
+  /** Another list than that of the tools has changed at the server. */
   async extrasChanged(list: ExtraList): Promise<TransitionVerdict> {
     return this.fact({
       type: 'catalog.extrasChanged',
@@ -292,7 +292,7 @@ export class ConnectionDriver {
     return sampleFailure(how, phase, this.clock.now(), details);
   }
 
-  /** Settles every effect up to a quiet `ready`, or up to `until`, which keeps running. */
+  /** Settles every effect until the connection is `ready` and idle, or up to the effect `until`, which keeps running. */
   async bringUp(until?: Slot): Promise<void> {
     for (const slot of FIRST_LIFE) {
       if (this.path === 'launching.waitingForSlot') await this.fact({ type: 'slot.granted' });

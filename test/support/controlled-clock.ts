@@ -1,2 +1,2 @@
-/** The clock of the testing kit, where the tests look for it. */
+/** The controlled clock of `mcp-troupe/testing`. */
 export { createControlledClock, type ControlledClock } from '../../src/testing/controlled-clock.js';

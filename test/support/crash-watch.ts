@@ -1,4 +1,4 @@
-/** Fails a test after which the host's process would have been brought down: an uncaught error or a rejection nobody handled. */
+/** Fails a test that would have crashed the process of a host: an uncaught error or an unhandled rejection. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 

@@ -2,7 +2,7 @@ import { and, assign, createMachine, fromPromise, not, or, raise, stateIn } from
 
 const check = fromPromise(() => Promise.resolve());
 
-/** One of everything that a chart can show. Nothing of it is ever run. */
+/** A machine with one of each construct that a chart can show. It never runs. */
 export const elevatorMachine = createMachine({
   id: 'elevator',
   initial: 'idle',

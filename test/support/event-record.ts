@@ -1,4 +1,4 @@
-/** The lifecycle events of a troupe as a list to look at, and to wait for. */
+/** Records the lifecycle events of a troupe in a list, and waits for events. */
 import type { Observable } from 'rxjs';
 import type { LifecycleEvent, LifecycleEventType } from '../../src/lifecycle/event.js';
 
@@ -7,11 +7,11 @@ export type EventOf<T extends LifecycleEventType> = Extract<LifecycleEvent, { ty
 export interface EventRecord {
   readonly all: readonly LifecycleEvent[];
   of<T extends LifecycleEventType>(type: T): EventOf<T>[];
-  /** The states a connection was told to be in, in order, substates left out. */
+  /** The states that the events report for a connection, in order, without substates. */
   states(connection: string): string[];
-  /** Resolves with the first event, past or to come, that fits. */
+  /** Resolves with the first matching event, past or future. */
   when<T extends LifecycleEventType>(type: T, fits?: (event: EventOf<T>) => boolean): Promise<EventOf<T>>;
-  /** Resolves with the next event that fits. */
+  /** Resolves with the next matching event. */
   next<T extends LifecycleEventType>(type: T, fits?: (event: EventOf<T>) => boolean): Promise<EventOf<T>>;
 }
 

@@ -1,15 +1,15 @@
-/** A process that hears signals, and keeps what it is told to do. */
+/** A process that can receive signals and records the signals it sends and its exits. */
 import { EventEmitter } from 'node:events';
 
 export class FakeProcess extends EventEmitter {
   readonly pid = 7;
-  readonly told: string[] = [];
+  readonly actions: string[] = [];
 
   kill(pid: number, signal: string): void {
-    this.told.push(`${signal} to ${pid}, heard by ${this.listenerCount(signal)}`);
+    this.actions.push(`${signal} to ${pid}, heard by ${this.listenerCount(signal)}`);
   }
 
   exit(): void {
-    this.told.push('exit');
+    this.actions.push('exit');
   }
 }

@@ -1,20 +1,20 @@
-/** The `server` of an in-process entry whose transports a test makes: what `makeTroupe` makes can reach it. */
+/** The `server` of an in-process entry whose transports a test creates. Troupes from `makeTroupe` can reach it. */
 import type { ServerConfig, ServerSettings } from '../../src/config/entry/server-config.js';
 import { FakeTransport, type FakeTransportOptions } from './fake-transport.js';
 import { ScriptedServer, type Script } from './scripted-server.js';
 
 type Make = (session: number) => FakeTransportOptions;
 
-/** Every fake server by the command it stands for. */
+/** Every fake server, by its command. */
 const byCommand = new Map<string, FakeServer>();
 
 export class FakeServer {
-  /** As a stdio entry would name it. */
+  /** The command that names it in a stdio entry. */
   readonly command = `fake-server-${byCommand.size + 1}`;
   readonly transports: FakeTransport[] = [];
-  /** What answers behind the transports. */
+  /** The server that answers behind the transports. */
   readonly peer: ScriptedServer;
-  /** Runs before a transport is made, as the import of its module would. */
+  /** Runs before a transport is created, when a real one would be imported. */
   beforeCreate: () => Promise<void> = async () => {};
   readonly #make: Make;
 
@@ -24,15 +24,15 @@ export class FakeServer {
     byCommand.set(this.command, this);
   }
 
-  /** The present transport. */
+  /** The current transport. */
   get transport(): FakeTransport {
     const transport = this.transports.at(-1);
-    if (transport === undefined) throw new Error('No transport was made yet.');
+    if (transport === undefined) throw new Error('No transport has been created yet.');
     return transport;
   }
 
   connect(): Promise<void> {
-    return Promise.reject(new Error('A fake server is reached by what `makeTroupe` makes.'));
+    return Promise.reject(new Error('Only troupes from `makeTroupe` can reach a fake server.'));
   }
 
   async createTransport(): Promise<FakeTransport> {
@@ -53,27 +53,27 @@ export function fake(server: FakeServer, settings: ServerSettings = {}): ServerC
   return { type: 'in-process', server, ...settings };
 }
 
-/** The entry of a fake server that seems to be a program, and so needs a start slot. */
+/** The entry of a fake server that looks like a program and therefore needs a start slot. */
 export function fakeProgram({ command }: FakeServer, settings: ServerSettings = {}): ServerConfig {
   return { command, ...settings };
 }
 
-/** The entry of a fake server that seems to be reached over the network. */
+/** The entry of a fake server that looks like a remote server. */
 export function fakeRemote({ command }: FakeServer, settings: ServerSettings = {}): ServerConfig {
   return { type: 'http', url: `http://fake.example/${command}`, ...settings };
 }
 
-/** The fake server that an entry names. */
+/** The fake server of an entry. */
 export function fakeServerOf(config: ServerConfig): FakeServer | undefined {
   const server = serverOf(config);
   return server instanceof FakeServer ? server : undefined;
 }
 
-/** Stands in for the module that makes transports, where only fake servers are reached. */
+/** Replaces the module that creates transports in tests that use only fake servers. */
 export const fakeTransports = {
   async createTransport(config: ServerConfig): Promise<FakeTransport> {
     const server = fakeServerOf(config);
     if (server !== undefined) return server.createTransport();
-    throw new Error('Only fake servers can be reached in this test.');
+    throw new Error('This test can reach only fake servers.');
   },
 };

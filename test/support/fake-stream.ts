@@ -1,4 +1,4 @@
-/** A stream that keeps what is written to it, and is a terminal where a size is given. */
+/** A stream that keeps what is written to it. It is a terminal if a size is given. */
 import { Writable } from 'node:stream';
 
 export interface Size {
@@ -18,7 +18,7 @@ export class FakeStream extends Writable {
     Object.assign(this, size);
   }
 
-  /** As a terminal does when its window changes. */
+  /** Changes the size and reports it, as a terminal does. */
   resize({ columns, rows }: Size): void {
     this.columns = columns;
     this.rows = rows;

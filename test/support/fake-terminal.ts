@@ -1,4 +1,4 @@
-/** A `Terminal` on streams that keep what is written. */
+/** A `Terminal` whose streams keep what is written to them. */
 import { Terminal } from '../../src/cli/output/terminal.js';
 import { FakeStream, type Size } from './fake-stream.js';
 
@@ -10,7 +10,7 @@ export interface FakeTerminal {
   hangUp(): void;
 }
 
-/** A terminal on both streams where a size is given, two pipes otherwise. Without colors. */
+/** Both streams are terminals if a size is given, otherwise pipes. Without colors. */
 export function makeTerminal(size?: Size): FakeTerminal {
   const stdout = new FakeStream(size);
   const stderr = new FakeStream(size);

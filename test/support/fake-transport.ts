@@ -1,2 +1,2 @@
-/** The transport of the testing kit, where the tests look for it. */
+/** The fake transport of `mcp-troupe/testing`. */
 export { FakeTransport, type FakeTransportOptions, type Wait } from '../../src/testing/fake-transport.js';

@@ -16,5 +16,5 @@ export function createGate<T = void>(): Gate<T> {
   return { promise, open, fail };
 }
 
-/** For what never settles. */
+/** A promise that never settles. */
 export const never = (): Promise<never> => new Promise(() => {});

@@ -1,4 +1,4 @@
-/** A client of the HTTP service that sends exactly what a test says, and reads streams event by event. */
+/** A client of the HTTP service that sends exactly what a test specifies and reads streams event by event. */
 import { request, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 
 export interface Asked {
@@ -22,7 +22,7 @@ export class Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly #response: IncomingMessage;
-  /** What came that is no event. */
+  /** Received text that is not an event. */
   comments = 0;
   #unread = '';
   readonly #chunks: AsyncIterator<Buffer>;
@@ -44,7 +44,7 @@ export class Reply {
     return JSON.parse(await this.text()) as Readonly<Record<string, unknown>>;
   }
 
-  /** The next event; undefined where the stream has ended. Comments are passed over. */
+  /** The next event; undefined if the stream has ended. Skips comments. */
   async event(): Promise<StreamEvent | undefined> {
     for (;;) {
       const end = this.#unread.indexOf('\n\n');
@@ -61,19 +61,19 @@ export class Reply {
     }
   }
 
-  /** Every event until the stream ends. */
+  /** All events until the stream ends. */
   async events(): Promise<readonly StreamEvent[]> {
     const events: StreamEvent[] = [];
     for (let event = await this.event(); event !== undefined; event = await this.event()) events.push(event);
     return events;
   }
 
-  /** The messages until the stream ends. */
+  /** All messages until the stream ends. */
   async messages(): Promise<readonly Readonly<Record<string, unknown>>[]> {
     return (await this.events()).flatMap(({ message }) => (message === undefined ? [] : [message]));
   }
 
-  /** The client goes away. */
+  /** The client disconnects. */
   leave(): void {
     this.#response.destroy();
   }
@@ -92,7 +92,7 @@ function toEvent(block: string): StreamEvent {
   };
 }
 
-/** Sends one request of HTTP on a connection of its own. */
+/** Sends one HTTP request on its own connection. */
 export function ask(port: number, asked: Asked): Promise<Reply> {
   const { method = 'POST', path = '/mcp', headers = {}, body, signal } = asked;
   const payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
@@ -148,7 +148,7 @@ export const call = (id: string | number, method = 'echo', params: object = {}):
   params,
 });
 
-/** What each request of a session brings. */
+/** The headers of the requests of a session. */
 export function ofSession(id: string, more: OutgoingHttpHeaders = {}): OutgoingHttpHeaders {
   return { 'mcp-session-id': id, 'mcp-protocol-version': LATEST, ...more };
 }

@@ -1,4 +1,4 @@
-/** Gateways for tests, with clients of the SDK before them. All are closed after each test. */
+/** Gateways for tests, and SDK clients of them. All are closed after each test. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import {
@@ -19,7 +19,7 @@ import type { GatewayOptions } from '../../src/gateway/gateway-options.js';
 import { createControlledClock, type ControlledClock } from './controlled-clock.js';
 import { passTime } from './test-troupe.js';
 
-/** Everything that servers ask. */
+/** The capabilities for every kind of request that a server can send. */
 export const ANSWERS_ALL: ClientCapabilities = {
   roots: { listChanged: true },
   sampling: {},
@@ -29,7 +29,7 @@ export const ANSWERS_ALL: ClientCapabilities = {
 export interface TestGateway {
   readonly gateway: Gateway;
   readonly clock: ControlledClock;
-  /** A client of that name, which answers each question with its name. */
+  /** A client that answers each request of a server with its name. */
   client(name: string, options?: ClientOptions): Promise<TestClient>;
 }
 
@@ -42,22 +42,22 @@ export interface TestClient {
   readonly name: string;
   readonly client: Client;
   readonly session: GatewaySession;
-  /** Nothing can be sent to it any more, as its transport says. */
+  /** Its transport reports that nothing can be sent to it any more. */
   goAway(since: number): void;
-  /** What it was asked, as texts. */
+  /** The requests it received, as text. */
   readonly questions: string[];
-  readonly told: { method: string; params: Record<string, unknown> }[];
-  /** Waits with its answers until then. */
+  readonly notifications: { method: string; params: Record<string, unknown> }[];
+  /** Delays its answers until the promise settles. */
   holdAnswers(until: Promise<void>): void;
-  /** Calls a tool; gives the text of the result. */
+  /** Calls a tool; returns the text of the result. */
   call(tool: string, args?: Record<string, unknown>, signal?: AbortSignal): Promise<string>;
-  /** Resolves with what was told by that method, once there is so much of it. */
-  whenTold(method: string, count?: number): Promise<Record<string, unknown>[]>;
-  /** What was told by that method so far. */
+  /** Resolves with the parameters of the notifications of a method once `count` of them have arrived. */
+  whenNotified(method: string, count?: number): Promise<Record<string, unknown>[]>;
+  /** The parameters of the notifications of a method that have arrived. */
   of(method: string): Record<string, unknown>[];
 }
 
-/** `make` builds a gateway that is not started. */
+/** `make` creates a gateway and does not start it. */
 export function useGateways(): { make(options: GatewayOptions): TestGateway } {
   const made: TestGateway[] = [];
   const clients: Client[] = [];
@@ -100,7 +100,7 @@ export async function connectClient(
 ): Promise<TestClient> {
   const client = new Client({ name, version: '1' }, { capabilities });
   const questions: string[] = [];
-  const told: TestClient['told'] = [];
+  const notifications: TestClient['notifications'] = [];
   const waiting = new Set<() => void>();
   let held = Promise.resolve();
   if (capabilities.elicitation !== undefined) {
@@ -126,7 +126,7 @@ export async function connectClient(
     });
   }
   client.fallbackNotificationHandler = async ({ method, params }) => {
-    told.push({ method, params: params ?? {} });
+    notifications.push({ method, params: params ?? {} });
     for (const wake of waiting) wake();
     waiting.clear();
   };
@@ -134,14 +134,14 @@ export async function connectClient(
   const session = await gateway.connect(far, about);
   await client.connect(near);
   const of = (method: string): Record<string, unknown>[] =>
-    told.filter((each) => each.method === method).map(({ params }) => params);
+    notifications.filter((each) => each.method === method).map(({ params }) => params);
   return {
     name,
     client,
     session,
     goAway: (awaySince) => void Object.assign(far, { awaySince }),
     questions,
-    told,
+    notifications,
     of,
     holdAnswers: (until) => {
       held = until;
@@ -154,7 +154,7 @@ export async function connectClient(
       );
       return textOf(result as CallToolResult);
     },
-    whenTold: async (method, count = 1) => {
+    whenNotified: async (method, count = 1) => {
       while (of(method).length < count) await new Promise<void>((resolve) => waiting.add(resolve));
       return of(method);
     },

@@ -1,4 +1,4 @@
-/** Processes for a guard to end, or to leave alone. Whatever the guard leaves is killed after each test. */
+/** Processes for a guard to end or to leave alone. Any that are left are killed after each test. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -7,20 +7,20 @@ import { readProcesses, statOf } from '../../src/transports/stdio/process-table.
 
 export interface Planted {
   readonly child: ChildProcess;
-  /** Of the leader, which leads a group. */
+  /** Process id of the leader of the group. */
   readonly pid: number;
-  /** The numbers that it printed. */
+  /** The process ids that it printed. */
   readonly printed: readonly number[];
 }
 
-/** A shell script that prints a number for each process it has started, in a process group of its own. */
+/** Runs a shell script in its own process group; the script prints the id of each process it starts. */
 export type Plant = (
   source: string,
   count?: number,
   env?: Readonly<Record<string, string>>,
 ) => Promise<Planted>;
 
-/** A leader that is deaf to SIGTERM, and a deaf helper in its group. */
+/** A leader that ignores SIGTERM, and a child in its group that does too. */
 export const DEAF_PAIR = `trap '' TERM; sleep 60 & echo $!; wait; sleep 60`;
 
 export const isLiving = (pid: number): boolean => statOf(pid)?.isLiving ?? false;
@@ -29,7 +29,7 @@ export async function expectGone(pids: readonly number[], timeout = 2_000): Prom
   await expect.poll(() => pids.filter(isLiving), { timeout, interval: 20 }).toEqual([]);
 }
 
-/** Guards that this process has started and that still run. */
+/** The running guards that this process has started. */
 export function ownGuards(): number[] {
   return (readProcesses() ?? [])
     .filter(({ pid, parent }) => parent === process.pid && commandOf(pid).includes('troupe-guard'))

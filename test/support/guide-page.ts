@@ -1,9 +1,9 @@
 /**
- * What a page of the guide has a reader do, in its order: files to write (a fence with a `title`) and commands to type
- * (a fence of `console`), with the output that is shown for each.
+ * The steps of a page of the guide, in order: files to write (a fence with a `title`) and commands to type (a fence of
+ * `console`), with the output that the page shows for each.
  *
- * In shown output an ellipsis stands for anything: alone on its line for any lines, else for the rest of a word or
- * line. Durations and times of day are as they happen to be.
+ * In that output, an ellipsis alone on a line matches any lines, and elsewhere the rest of a word or line. Durations and
+ * times of day match any other.
  */
 
 export type Step =
@@ -28,14 +28,15 @@ export function stepsOf(page: string): readonly Step[] {
 
 function commandsIn(text: string): readonly ShownCommand[] {
   const [before = '', ...shown] = `\n${text}`.split(`\n${PROMPT}`);
-  if (before.trim() !== '') throw new Error(`A block of console begins without a command: ${before.trim()}`);
+  if (before.trim() !== '')
+    throw new Error(`A console block does not start with a command: ${before.trim()}`);
   return shown.map((one) => {
     const [line = '', ...output] = one.split('\n');
     return { line, output: output.join('\n').trim() };
   });
 }
 
-/** What the output has to match that is shown as `shown`. */
+/** The pattern for output that the page shows as `shown`. */
 export function asPattern(shown: string): RegExp {
   const source = shown
     .split('\n')

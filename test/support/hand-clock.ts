@@ -6,7 +6,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** A clock that a test moves. */
+/** A clock that a test advances. */
 export class HandClock implements Clock {
   readonly #timers = new Set<Timer>();
   #now = 0;
@@ -29,7 +29,7 @@ export class HandClock implements Clock {
     this.#timers.delete(handle as Timer);
   }
 
-  /** Fires what is due, in order, and lets everything that follows from each firing happen before the next. */
+  /** Runs the timers that are due, in order. What follows from one timer happens before the next one runs. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await turn();

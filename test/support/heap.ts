@@ -1,11 +1,11 @@
-/** What the heap of this process holds after everything that can go has gone. */
+/** Measures the heap of this process after garbage collection. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Buffers and strings outside the heap of JavaScript included. */
+/** In KiB, including buffers and strings outside the JavaScript heap. */
 export function heapKiB(): number {
   collectGarbage();
   collectGarbage();

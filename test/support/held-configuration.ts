@@ -1,6 +1,6 @@
 /**
- * The configuration chart with both of its effects in the hands of a test: a reading goes on until the test settles it,
- * and the test sends the events of the watch.
+ * The configuration chart with both effects under the control of a test: a reading continues until the test settles it,
+ * and the test sends the events of the file watch.
  */
 import { fromCallback, fromPromise } from 'xstate';
 import {
@@ -22,11 +22,11 @@ export class HeldConfiguration {
   readonly machine = configurationMachine.provide({
     actors: {
       watchFiles: fromCallback<FilesReread>(({ sendBack, receive }) => {
-        const say = (event: ConfigurationEvent): void => sendBack(event);
-        this.#say = say;
+        const emit = (event: ConfigurationEvent): void => sendBack(event);
+        this.#emit = emit;
         receive(() => (this.rereads += 1));
         return () => {
-          if (this.#say === say) this.#say = undefined;
+          if (this.#emit === emit) this.#emit = undefined;
         };
       }),
       applyConfiguration: fromPromise<ApplyConfigurationOutput, ApplyConfigurationInput>(
@@ -43,11 +43,11 @@ export class HeldConfiguration {
       ),
     },
   });
-  /** Readings that have begun. */
+  /** Number of readings that have started. */
   readings = 0;
-  /** How often the watch was sent that the sources were read. */
+  /** How often the watch was informed that the sources were read. */
   rereads = 0;
-  #say: ((event: ConfigurationEvent) => void) | undefined;
+  #emit: ((event: ConfigurationEvent) => void) | undefined;
   #reading: Reading | undefined;
 
   /** The input of the current reading; undefined without one. */
@@ -56,12 +56,12 @@ export class HeldConfiguration {
   }
 
   get isWatching(): boolean {
-    return this.#say !== undefined;
+    return this.#emit !== undefined;
   }
 
   /** Sends an event of the watch; does nothing without a watch. */
-  tell(event: ConfigurationEvent): void {
-    this.#say?.(event);
+  send(event: ConfigurationEvent): void {
+    this.#emit?.(event);
   }
 
   /** Ends the current reading; does nothing without one. */

@@ -1,6 +1,6 @@
 /**
- * Every effect of the connection chart in the hands of a test: it runs until the test settles it, or its state is
- * left. Serves one connection or a whole troupe of them.
+ * Puts every effect of the connection chart under the control of a test: it runs until the test settles it or the chart
+ * leaves its state. Works for one connection or for many.
  */
 import { fromCallback, fromPromise } from 'xstate';
 import type {
@@ -39,7 +39,7 @@ interface Outputs {
   killSession: Settled;
 }
 
-/** The actor slots that settle. */
+/** The slots whose actors settle. */
 export type Slot = keyof Outputs;
 
 type Untimed<T> = T extends Settled ? Omit<T, keyof Settled> : never;
@@ -93,20 +93,20 @@ interface Running extends HeldEffect {
   readonly startedAt: number;
   readonly succeed: (output: object) => void;
   readonly fail: (failure: unknown) => void;
-  readonly tell: (fact: ConnectionEvent) => void;
+  readonly report: (fact: ConnectionEvent) => void;
 }
 
 export class HeldEffects {
-  /** Everything that was ever started, in order. */
+  /** All effects that were started, in order. */
   readonly started: HeldEffect[] = [];
-  /** Those that have ended, in order. */
+  /** All effects that have ended, in order. */
   readonly ended: EndedEffect[] = [];
-  /** What the watches of sessions were sent, in order. */
+  /** The events that the watchers of sessions received, in order. */
   readonly watched: WatchSessionEvent[] = [];
   readonly machine: typeof connectionMachine;
   readonly #running = new Set<Running>();
 
-  /** `began` is called with every effect that is started. */
+  /** `began` is called with every effect that starts. */
   constructor(
     private readonly now: () => number,
     private readonly began: (effect: HeldEffect) => void = () => {},
@@ -131,7 +131,7 @@ export class HeldEffects {
     });
   }
 
-  /** Slots of the effects of one connection that run now, sorted. */
+  /** Slots of the running effects of one connection, sorted. */
   running(name: string): string[] {
     return this.#of(name)
       .map(({ slot }) => slot)
@@ -143,28 +143,30 @@ export class HeldEffects {
     effect.succeed({ ...USUAL[slot], ...output, startedAt: effect.startedAt, at: this.now() });
   }
 
-  /** The failure may be anything, as in an effect with a bug. */
+  /** The failure may be any error, as in an effect with a bug. */
   fail(name: string, slot: Slot, failure: Failure | Error, whose?: Whose): void {
     this.#end(name, slot, 'failed', whose).fail(failure);
   }
 
-  /** Speaks as the watcher of the present session. */
-  tell(name: string, fact: ConnectionEvent): void {
-    this.#find(name, 'watchSession').tell(fact);
+  /** Reports a fact as the watcher of the current session. */
+  report(name: string, fact: ConnectionEvent): void {
+    this.#find(name, 'watchSession').report(fact);
   }
 
   #of(name: string): Running[] {
     return [...this.#running].filter(({ input }) => input.name === name);
   }
 
-  /** Of two in the same slot, the effect of the successor has the higher generation. */
+  /** If two effects run in the slot, the one of the successor has the higher generation. */
   #find(name: string, slot: HeldEffect['slot'], whose: Whose = 'current'): Running {
     const found = this.#of(name)
       .filter((effect) => effect.slot === slot)
       .toSorted((a, b) => generationOf(a) - generationOf(b))
       .at(whose === 'current' ? 0 : -1);
     if (found !== undefined) return found;
-    throw new Error(`'${slot}' of '${name}' is not running; what runs is: ${this.running(name).join(', ')}`);
+    throw new Error(
+      `'${slot}' of '${name}' is not running; running effects: ${this.running(name).join(', ')}`,
+    );
   }
 
   #end(name: string, slot: Slot, how: EndedEffect['how'], whose?: Whose): Running {
@@ -188,7 +190,7 @@ export class HeldEffects {
       ({ input, signal }) =>
         new Promise<TOutput>((resolve, reject) => {
           const succeed = (output: object): void => resolve(output as TOutput);
-          const end = this.#begin({ slot, input, succeed, fail: reject, tell: () => {} });
+          const end = this.#begin({ slot, input, succeed, fail: reject, report: () => {} });
           signal.addEventListener('abort', end, { once: true });
         }),
     );
@@ -197,7 +199,13 @@ export class HeldEffects {
   #watch() {
     return fromCallback<WatchSessionEvent, WatchSessionInput>(({ input, sendBack, receive }) => {
       receive((event) => this.watched.push(event));
-      return this.#begin({ slot: 'watchSession', input, succeed: () => {}, fail: () => {}, tell: sendBack });
+      return this.#begin({
+        slot: 'watchSession',
+        input,
+        succeed: () => {},
+        fail: () => {},
+        report: sendBack,
+      });
     });
   }
 }

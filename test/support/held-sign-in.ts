@@ -1,4 +1,4 @@
-/** The sign-in chart with its effects in the hands of a test: each goes on until the test settles one of them. */
+/** The sign-in chart with its effects under the control of a test: each runs until the test settles it. */
 import { fromCallback, fromPromise } from 'xstate';
 import type { Failure } from '../../machines/policy/failure.js';
 import { signInMachine } from '../../machines/sign-in/sign-in.machine.js';

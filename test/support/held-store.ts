@@ -1,6 +1,6 @@
 /**
- * A review store whose answers come when a test says so, and fail when it says so. What it remembers outlives whoever
- * asks it, as a disk would.
+ * A review store that answers or fails only when a test says so. What it remembers outlives the host that uses it, as
+ * on a disk.
  */
 import type { ReviewedTool } from '../../machines/policy/review.js';
 import type { ReviewStore } from '../../src/review/review-store.js';
@@ -12,9 +12,9 @@ interface Waiting {
 }
 
 export class HeldStore implements ReviewStore {
-  /** What is remembered of the one server, by tool; undefined before its first list was. */
+  /** The accepted versions of the one server, by tool; undefined before its first list. */
   remembered: Map<string, ReviewedTool> | undefined;
-  /** Hears of the tools of a first list, when they are remembered. */
+  /** Called with the tools of a first list when they are stored. */
   onfirst: (tools: readonly ReviewedTool[]) => void = () => {};
   readonly #waiting: Waiting[] = [];
   readonly #watching = new Set<(hash: string) => void>();
@@ -42,7 +42,7 @@ export class HeldStore implements ReviewStore {
     return () => this.#watching.delete(onChange);
   }
 
-  /** Somebody else accepts tools of that server. */
+  /** Another host accepts tools of the server. */
   acceptElsewhere(hash: string, tools: readonly ReviewedTool[]): void {
     this.remember(tools);
     for (const onChange of this.#watching) onChange(hash);
@@ -53,7 +53,7 @@ export class HeldStore implements ReviewStore {
     for (const tool of tools) this.remembered.set(tool.name, tool);
   }
 
-  /** Answers whoever has waited longest. */
+  /** Answers the oldest pending request. */
   answer(): void {
     this.#waiting.shift()?.answer();
   }
@@ -62,7 +62,7 @@ export class HeldStore implements ReviewStore {
     this.#waiting.shift()?.fail();
   }
 
-  /** Whoever waits was killed: what was asked does not happen any more. */
+  /** The waiting host was killed: drops the pending requests. */
   forsake(): void {
     this.#waiting.length = 0;
   }

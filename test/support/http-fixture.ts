@@ -1,4 +1,4 @@
-/** A server and a transport on it, for one test; both are closed after it. */
+/** A server and a transport connected to it; both are closed after the test. */
 import { afterEach } from 'vitest';
 import type { HttpTransportOptions } from '../../src/transports/http/http-session.js';
 import type { SessionTransport } from '../../src/transports/session-transport.js';

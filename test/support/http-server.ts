@@ -1,4 +1,4 @@
-/** A small HTTP server of a test: says what arrived, and lets the test answer. */
+/** A small HTTP server for tests: records the requests and lets the test answer them. */
 import * as http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { createWatch } from './watch.js';
@@ -8,13 +8,13 @@ export interface Seen {
   readonly path: string;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
-  /** The JSON-RPC message in the body; empty where there is none. */
+  /** The JSON-RPC message in the body; empty if there is none. */
   readonly rpc: {
     readonly id?: number | string;
     readonly method?: string;
     readonly params?: Record<string, unknown>;
   };
-  /** Resolves when the client has given this exchange up or it is complete. */
+  /** Resolves when the exchange is complete or the client has aborted it. */
   readonly over: Promise<void>;
 }
 
@@ -24,14 +24,14 @@ export interface TestServer {
   readonly origin: string;
   readonly url: string;
   readonly seen: Seen[];
-  /** Sockets that are open now. */
+  /** Number of open sockets. */
   readonly sockets: ReadonlySet<Socket>;
   handle: Handler;
-  /** The first `count` requests that match, as soon as they have arrived. */
+  /** The first `count` matching requests, once they have arrived. */
   arrived(match: (seen: Seen) => boolean, count?: number): Promise<Seen[]>;
   /** Resolves when the last socket has closed. */
   idle(): Promise<void>;
-  /** Stops listening and cuts every connection. */
+  /** Stops listening and closes every connection. */
   close(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ function parse(body: string): Seen['rpc'] {
   }
 }
 
-/** Which part of a correct server a test replaces. */
+/** The parts of a correct server that a test replaces. */
 export interface McpParts {
   readonly sessionId?: string | undefined;
   /** GET; default 405. */

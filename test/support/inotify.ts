@@ -1,6 +1,6 @@
 /**
- * The first watch of a file opens a descriptor that the process keeps for all later ones. A suite that watches files
- * opens it before it looks for leaks: to be called before `useLeakCheck`.
+ * The first watch of a file opens a descriptor that the process keeps for all later watches. A suite that watches files
+ * calls this before `useLeakCheck`, so that the descriptor does not count as a leak.
  */
 import { watch } from 'node:fs';
 import { tmpdir } from 'node:os';

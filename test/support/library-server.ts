@@ -1,12 +1,12 @@
-/** What a scripted server with resources and prompts answers. */
+/** The script of a server with resources and prompts. */
 import type { Handler, Script } from './scripted-server.js';
 
 export interface Library {
-  /** URIs; each resource is called by the end of its URI. */
+  /** URIs; the name of each resource is the last part of its URI. */
   readonly resources?: readonly string[];
   readonly templates?: readonly string[];
   readonly prompts?: readonly string[];
-  /** Added to what a library declares, or instead of it. */
+  /** Capabilities that are added to those of a library or replace them. */
   readonly capabilities?: Readonly<Record<string, unknown>>;
   readonly on?: Readonly<Record<string, Handler>>;
 }

@@ -1,4 +1,4 @@
-/** Programs of the project that a test runs beside itself: real MCP servers, and the faulty ones of the kit. */
+/** Starts real MCP servers and the faulty servers of the kit as separate processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 export interface LocalProgram {
-  /** The line that said it was ready. */
+  /** The line that reported it ready. */
   readonly line: string;
   stop(): Promise<void>;
 }
@@ -17,13 +17,13 @@ export interface ProgramStart {
   readonly file: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** A line like this on stdout or stderr says that it is ready. */
+  /** A matching line on stdout or stderr means that it is ready. */
   readonly ready: RegExp;
 }
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** Runs a script with Node. Rejects when it ends before it was ready. */
+/** Runs a script with Node. Rejects if the script ends before it is ready. */
 export async function startProgram({
   file,
   args = [],
@@ -38,7 +38,7 @@ export async function startProgram({
   const line = await Promise.race([
     firstLine(child.stdout, ready),
     firstLine(child.stderr, ready),
-    exited.then(() => Promise.reject(new Error(`${file} ended before it was ready`))),
+    exited.then(() => Promise.reject(new Error(`${file} ended before it was ready.`))),
   ]);
   return {
     line,
@@ -49,7 +49,7 @@ export async function startProgram({
   };
 }
 
-/** A port that nobody listens on at this moment. */
+/** A port that is free at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -59,7 +59,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Reads on after that line, so that the program is never held up by a full pipe. */
+/** Keeps reading after that line, so that a full pipe does not block the program. */
 function firstLine(stream: Readable, pattern: RegExp): Promise<string> {
   return new Promise((resolve) => {
     createInterface(stream).on('line', (line) => {

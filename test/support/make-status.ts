@@ -1,4 +1,4 @@
-/** A row of the status, and a failure, as a test needs them. */
+/** Status rows and failures for tests. */
 import type { AnyStateMachine, StateValue } from 'xstate';
 import { connectionMachine } from '../../machines/connection/connection.machine.js';
 import type { Failure } from '../../machines/policy/failure.js';
@@ -10,7 +10,7 @@ type Columns = Partial<Omit<ServerStatus, keyof PublicState>>;
 
 const CHART: AnyStateMachine = connectionMachine;
 
-/** In a state of the chart. The path may stop at any level; the initial states below it are entered. */
+/** The status in a state of the chart. The path may stop at any level; the initial states below it are entered. */
 export function makeStatus(columns: Columns = {}, state: StateValue = 'ready'): ServerStatus {
   return {
     server: 'files',

@@ -1,5 +1,5 @@
 /**
- * The real manager chart over real connection charts, with all effects and the time in the hands of a test.
+ * The real manager chart over real connection charts; the test controls all effects and the time.
  *
  * 1. Nothing happens by itself: effects settle and time passes on command only.
  * 2. When a method resolves, everything that follows from it has happened.
@@ -48,7 +48,7 @@ type Child = ActorRefFrom<typeof connectionMachine>;
 
 export class ManagerDriver {
   readonly clock = createControlledClock();
-  /** What the manager emitted and, as `NAME: PATH`, every state that a child was in; in the order of happening. */
+  /** The events of the manager and, as `NAME: PATH`, the states of its children, in order. */
   readonly story: string[] = [];
   readonly emitted: ManagerEmitted[] = [];
   readonly #effects = new HeldEffects(() => this.clock.now());
@@ -86,7 +86,7 @@ export class ManagerDriver {
     return typeof phase === 'string' ? phase : Object.entries(phase).flat().join('.');
   }
 
-  /** Where the regions beside the phase stand. */
+  /** The states of the regions other than the phase. */
   get regions(): { readonly starts: string; readonly budget: string; readonly network: string } {
     const { starts, budget, network } = this.#manager.getSnapshot().value;
     return { starts, budget, network };
@@ -113,12 +113,12 @@ export class ManagerDriver {
     return this.#manager.getSnapshot().context;
   }
 
-  /** Names of the connections that wait for their start. */
+  /** Names of the connections that wait for a start slot. */
   get waiting(): string[] {
     return this.context.waiting.map(({ name }) => name);
   }
 
-  /** Names of the children that the manager still holds. */
+  /** Names of the children of the manager. */
   get children(): string[] {
     return Object.keys(this.#manager.getSnapshot().children);
   }
@@ -135,7 +135,7 @@ export class ManagerDriver {
     return this.#effects.running(name);
   }
 
-  /** Names of the connections that have begun to open a transport, in order. */
+  /** Names of the connections that have started to open a transport, in order. */
   get opened(): string[] {
     return this.#effects.started
       .filter(({ slot }) => slot === 'openTransport')
@@ -188,11 +188,11 @@ export class ManagerDriver {
   async lose(name: string, how: Verdict): Promise<void> {
     const { generation } = this.contextOf(name);
     const failure = sampleFailure(how, 'session', this.clock.now());
-    this.#effects.tell(name, { type: 'session.lost', generation, failure });
+    this.#effects.report(name, { type: 'session.lost', generation, failure });
     await turn();
   }
 
-  /** Settles what stands between the present state of a connection and `ready`, as far as it has its slot. */
+  /** Settles the effects of a connection until it is `ready`, as far as it has a start slot. */
   async bringUp(...names: string[]): Promise<void> {
     for (const name of names) {
       const { transport } = this.contextOf(name);
@@ -203,7 +203,7 @@ export class ManagerDriver {
     }
   }
 
-  /** Settles what stands between a connection that is shutting down and its end. */
+  /** Settles the effects of a connection that is shutting down until it has stopped. */
   async bringDown(...names: string[]): Promise<void> {
     for (const name of names) {
       await this.settle(name, 'drainCalls');
@@ -211,7 +211,7 @@ export class ManagerDriver {
     }
   }
 
-  /** Makes a connection's actor die of an error, as only a bug of ours could: by an event that is none. */
+  /** Makes the actor of a connection fail, as only a bug in Troupe could: with a value that is not an event. */
   async crash(name: string): Promise<void> {
     await this.command(name, null as unknown as ConnectionCommand);
   }

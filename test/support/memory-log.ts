@@ -1,10 +1,10 @@
-/** A sink that keeps what it is given, and can be slow, stuck or broken. */
+/** A sink that keeps what is written to it and can be slow, stuck or broken. */
 import type { LogEntry, LogHeader } from '../../src/event-log/format/entry.js';
 import type { LogSink } from '../../src/event-log/record/log-sink.js';
 import { LogParser, type LogPiece } from '../../src/event-log/format/read-log.js';
 
 export class MemoryLog implements LogSink {
-  /** The text of every part, the one under way last. */
+  /** The text of every part; the last one may be unfinished. */
   parts: string[] = [''];
   isClosed = false;
   /** While it is set, `write` waits for it. */
@@ -32,7 +32,7 @@ export class MemoryLog implements LogSink {
     return this.parts.join('');
   }
 
-  /** The last part, read. Throws where it is not a whole log. */
+  /** The last part, parsed. Throws if it is not a complete log. */
   read(part = this.parts.length - 1): { header: LogHeader; entries: LogEntry[] } {
     return readWhole(this.parts[part] ?? '');
   }

@@ -1,4 +1,4 @@
-/** A troupe whose only server is `a`, for tests that ask what becomes of one connection. */
+/** A troupe whose only server is `a`, for tests of a single connection. */
 import type { Connection } from '../../src/servers/connection.js';
 import type { ServerSettings } from '../../src/config/entry/server-config.js';
 import type { TroupeOptions } from '../../src/options.js';
@@ -19,7 +19,7 @@ export interface OneServerDefaults {
 
 type Begin<Given> = (given?: Given, settings?: ServerSettings, options?: TroupeOptions) => Promise<OneServer>;
 
-/** Gives the troupe once it has started. */
+/** Returns a function that resolves with the started troupe. */
 export function useOneServer(defaults: OneServerDefaults = {}): Begin<Script> {
   const { make } = useTroupes();
   return async (script = defaults.script, settings = defaults.settings, options = {}) => {
@@ -30,7 +30,7 @@ export function useOneServer(defaults: OneServerDefaults = {}): Begin<Script> {
   };
 }
 
-/** The server has resources and prompts; gives the troupe once those are listed, too. */
+/** The server has resources and prompts; the function resolves once they are listed, too. */
 export function useOneLibrary(defaults: Library = {}): Begin<Library> {
   const { make } = useTroupes();
   return async (shelf = defaults, settings, options = {}) => {
@@ -41,7 +41,7 @@ export function useOneLibrary(defaults: Library = {}): Begin<Library> {
   };
 }
 
-/** `make` starts nothing; `begin` gives the troupe once it has started. */
+/** `make` does not start the troupe; `begin` resolves once it has started. */
 export function useOneFake(options: TroupeOptions = {}): {
   make(server: FakeServer, settings?: ServerSettings): TestTroupe;
   begin(server: FakeServer, settings?: ServerSettings): Promise<TestTroupe>;

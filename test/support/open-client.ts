@@ -23,7 +23,7 @@ function makeEnds(script: Script, options: FakeTransportOptions): Ends {
   return { server, transport: new FakeTransport({ ...options, peer: server }) };
 }
 
-/** Begins to open the exchange and does not wait for it. */
+/** Starts to open the session without waiting for it. */
 export function startClient(
   script: Script = {},
   signal?: AbortSignal,

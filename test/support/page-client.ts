@@ -1,4 +1,4 @@
-/** A page of the inspection server, as a test plays it: raw requests, so that every header can be wrong. */
+/** A test client in place of the inspection page: it sends raw requests, so that any header can be wrong. */
 import { once } from 'node:events';
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { expect } from 'vitest';
@@ -17,7 +17,7 @@ export interface Asked {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Buffer;
-  /** Default: the right one; undefined leaves it out. */
+  /** Default: the correct token; undefined leaves it out. */
   readonly token?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export class PageClient {
     });
   }
 
-  /** Begins to watch. */
+  /** Opens a stream. */
   async watch(path: string = INSPECTION_PATHS.stream): Promise<WatchedStream> {
     const response = await this.#send(path, {});
     expect(response.statusCode).toBe(200);
@@ -78,7 +78,7 @@ export class PageClient {
   }
 }
 
-/** The messages of one stream, as they come. */
+/** The messages of one stream as they arrive. */
 export class WatchedStream {
   readonly messages: InspectionMessage[] = [];
   readonly #response: IncomingMessage;
@@ -92,7 +92,7 @@ export class WatchedStream {
     response.on('data', (text: string) => this.#take(text));
     response.once('close', () => {
       this.isOver = true;
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -109,8 +109,8 @@ export class WatchedStream {
     );
   }
 
-  /** Resolves when it is so; rejects when that takes too long. */
-  async until(isTrue: (stream: this) => boolean, what = 'that came'): Promise<void> {
+  /** Resolves when the condition holds; rejects after a time limit. */
+  async until(isTrue: (stream: this) => boolean, what = 'the condition held'): Promise<void> {
     const done = new Promise<void>((resolve) => {
       const check = (): void => {
         if (!isTrue(this)) return;
@@ -120,10 +120,10 @@ export class WatchedStream {
       this.#watchers.add(check);
       check();
     });
-    await inTime(done, LIMIT_MS, () => new Error(`${LIMIT_MS} ms were over before ${what}.`));
+    await inTime(done, LIMIT_MS, () => new Error(`${LIMIT_MS} ms passed before ${what}.`));
   }
 
-  /** The page reads nothing for a while. */
+  /** The page stops reading. */
   pause(): void {
     this.#response.pause();
   }
@@ -132,7 +132,7 @@ export class WatchedStream {
     this.#response.resume();
   }
 
-  /** The page is closed, or its tab crashes. */
+  /** The page is closed or its tab crashes. */
   async leave(): Promise<void> {
     this.#response.destroy();
     await this.until(({ isOver }) => isOver, 'the stream was closed');
@@ -142,10 +142,10 @@ export class WatchedStream {
     const lines = `${this.#rest}${text}`.split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) this.messages.push(JSON.parse(line) as InspectionMessage);
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const check of this.#watchers) check();
   }
 }

@@ -1,28 +1,28 @@
-/** What a person does in the browser, without one. */
+/** The actions of a person in a browser, as plain requests. */
 
-/** Goes to the address and agrees; gives the address that the browser is sent to. */
+/** Opens the address and consents; returns the address that the browser is redirected to. */
 export async function agree(url: string): Promise<string> {
   const response = await fetch(url, { redirect: 'manual', headers: { connection: 'close' } });
   await response.text();
   const location = response.headers.get('location');
-  if (location === null) throw new Error(`Nobody was sent anywhere: HTTP ${response.status}.`);
+  if (location === null) throw new Error(`No redirect: HTTP ${response.status}.`);
   return location;
 }
 
 export interface Page {
   readonly status: number;
   readonly text: string;
-  /** Where the browser is in the end. */
+  /** The address after all redirects. */
   readonly address: string;
 }
 
-/** Lets the browser go to an address, and on where it is sent on. */
+/** Opens an address and follows redirects. */
 export async function visit(url: string): Promise<Page> {
   const response = await fetch(url, { headers: { connection: 'close' } });
   return { status: response.status, text: await response.text(), address: response.url };
 }
 
-/** The whole way of somebody who agrees. */
+/** A complete sign-in with consent. */
 export async function signInAt(url: string): Promise<Page> {
   return visit(await agree(url));
 }

@@ -1,6 +1,6 @@
 /**
- * A manager with real connections, and the machines of a configuration and a sign-in beside it, driven by a list of
- * choices while they are recorded.
+ * Records a manager with real connections and the machines of a configuration and a sign-in, driven by a list of
+ * choices.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ import { sampleFailure, VERDICTS } from './sample-failures.js';
 import { MemoryLog } from './memory-log.js';
 
 const NAMES = ['files', 'a/b', 'web#1', 'docs', 'constructor'] as const;
-/** Those that are there from the start; the last one comes where a step adds it. */
+/** Names of the connections. All but the last exist from the start; a step adds the last. */
 const FIRST = NAMES.slice(0, 4);
 const TRANSPORTS = {
   files: 'stdio',
@@ -114,7 +114,7 @@ const SIGN_IN_STEPS = [
 
 const name = fc.constantFrom(...NAMES);
 
-/** What happens next. Effects come up often, so that most connections are ready for a while. */
+/** The next step. Effects are frequent, so that most connections are ready for some time. */
 export const step = fc.oneof(
   { weight: 12, arbitrary: fc.record({ do: fc.constant('settle' as const), name, pick: fc.nat(99) }) },
   {
@@ -178,13 +178,13 @@ export const step = fc.oneof(
 export type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 export interface RandomRunOptions {
-  /** After how many steps the recording begins. Default 0: at the start. */
+  /** Number of steps before the recording starts. Default 0. */
   readonly attachAfter?: number;
   /** Size of a part. Default: one part. */
   readonly partSize?: number;
 }
 
-/** Plays the steps, then stops everything; gives what was recorded. */
+/** Performs the steps, then stops everything; returns the recording. */
 export async function recordRandomRun(
   steps: readonly Step[],
   options: RandomRunOptions = {},
@@ -314,7 +314,7 @@ class RandomRun {
     return this.log;
   }
 
-  /** Every effect of the connection succeeds, up to the end of a start or a succession. */
+  /** Lets every effect of the connection succeed until a start or a succession has ended. */
   async #goWell(each: (typeof NAMES)[number]): Promise<void> {
     for (let step = 0; step < 7; step += 1) {
       this.#end(each, step, (slot) => this.#succeed(each, slot));
@@ -347,18 +347,18 @@ class RandomRun {
             : type === 'catalog.extrasChanged'
               ? { type, generation, at, list: at % 2 === 0 ? 'resources' : 'prompts' }
               : { type, generation };
-    this.#effects.tell(each, fact);
+    this.#effects.report(each, fact);
   }
 
-  /** Begins with its first step, and again after its end. */
+  /** Starts with its first step, and again after its end. */
   #configure(what: (typeof CONFIGURATION_STEPS)[number]): void {
     const id = 'configuration';
     const at = this.#clock.now();
     const ref =
       this.#roots.ref(id) ??
       this.#roots.start(id, this.#configuration.machine, { policy: CONFIGURATION_POLICY, readable: true });
-    if (what === 'change') this.#configuration.tell({ type: 'files.changed', at });
-    else if (what === 'failToWatch') this.#configuration.tell({ type: 'watch.failed', message: 'ENOSPC' });
+    if (what === 'change') this.#configuration.send({ type: 'files.changed', at });
+    else if (what === 'failToWatch') this.#configuration.send({ type: 'watch.failed', message: 'ENOSPC' });
     else if (what === 'ask') ref.send({ type: 'reload.asked' });
     else if (what === 'close') ref.send({ type: 'configuration.close' });
     else if (what === 'crash') ref.send(null as unknown as ConfigurationEvent);
@@ -366,7 +366,7 @@ class RandomRun {
     else this.#configuration.succeed({ readable: what === 'read', at });
   }
 
-  /** Begins with its first step, and again after its end. */
+  /** Starts with its first step, and again after its end. */
   #handleSignIn(what: (typeof SIGN_IN_STEPS)[number], pick: number): void {
     const id = 'signIn:1';
     const at = this.#clock.now();

@@ -11,7 +11,7 @@ import {
 const KIT = new URL('../../tools/faults/kit/faulty-stdio.mjs', import.meta.url).pathname;
 const WAIT_LIMIT_MS = 10_000;
 
-/** Said first by every script below: `send` writes a message, `each` hears the messages of the client. */
+/** The start of every script below: `send` writes a message, `each` receives the messages of the client. */
 const PRELUDE = `
   const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
   const each = (fn) => require('node:readline').createInterface({ input: process.stdin })
@@ -31,7 +31,7 @@ export const faulty = (mode: string): Launch => ({
   args: [KIT, `--mode=${mode}`],
 });
 
-/** A shell that runs a script and outlives it for a moment, as wrappers do. */
+/** A shell that runs a script and ends shortly after it, as wrappers do. */
 export const underShell = (source: string): Launch => ({
   command: 'sh',
   args: ['-c', '"$0" "$@"; true', process.execPath, '-e', PRELUDE + source],
@@ -39,7 +39,7 @@ export const underShell = (source: string): Launch => ({
 
 const open = new Set<SessionTransport>();
 
-/** A transport with everything it has told. */
+/** A transport and everything it has reported. */
 export class RecordedSession {
   readonly transport: SessionTransport;
   readonly messages: JSONRPCMessage[] = [];
@@ -61,7 +61,7 @@ export class RecordedSession {
     this.transport.onactivity = () => this.#note(() => (this.activity += 1));
   }
 
-  /** Waits until what has been told fulfils the condition, looked at after everything that is told. */
+  /** Waits until the condition holds. It is checked after each report of the transport. */
   until(what: string, condition: (session: this) => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const limit = setTimeout(() => reject(new Error(`This did not happen: ${what}`)), WAIT_LIMIT_MS);
@@ -116,14 +116,14 @@ export async function started(
   return recorded;
 }
 
-/** The `pid` that the server gave as a parameter of its first message. */
-export function pidTold({ messages }: RecordedSession): number {
+/** The `pid` in the parameters of the server's first message. */
+export function reportedPid({ messages }: RecordedSession): number {
   const [first] = messages as readonly { params?: { pid?: number } }[];
-  if (first?.params?.pid === undefined) throw new Error('The server told no process id.');
+  if (first?.params?.pid === undefined) throw new Error('The server reported no process id.');
   return first.params.pid;
 }
 
-/** Ends every session of a test, also of one that failed. */
+/** Ends every session of a test, even if the test failed. */
 export function endSessionsAfterEach(): void {
   afterEach(async () => {
     await Promise.all([...open].map((transport) => transport.kill()));

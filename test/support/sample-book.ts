@@ -1,4 +1,4 @@
-/** Books for tests, and logs of any length to fill them with. */
+/** Log books for tests, and logs of any length to fill them. */
 import { LogBook } from '../../visualizer/src/log/log-book.js';
 
 export const toBytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
@@ -10,7 +10,7 @@ export function bookOf(text: string): LogBook {
   return book;
 }
 
-/** A log of that many entries, made of the causes of a real one, over and over; it begins with its snapshot. */
+/** A log of `length` entries that starts with the snapshot of a real log and repeats its causes. */
 export function longLog(text: string, length: number): Uint8Array<ArrayBuffer> {
   const [header = '', ...lines] = text.trimEnd().split('\n');
   const bodies = lines.map((line) => line.replace(/^\{"seq":\d+,"at":\d+,/, ''));

@@ -1,4 +1,4 @@
-/** One failure for each verdict, as the effects of the runtime would reject with them. */
+/** One failure for each verdict, as the effects of the runtime reject with it. */
 import type { Failure, FailureCode, FailurePhase, Verdict } from '../../machines/policy/failure.js';
 
 const CODES: Readonly<Record<Verdict, FailureCode>> = {
@@ -10,7 +10,7 @@ const CODES: Readonly<Record<Verdict, FailureCode>> = {
 
 export const VERDICTS = Object.keys(CODES) as readonly Verdict[];
 
-/** A failure with that verdict; `details` replaces any part of it. */
+/** A failure with the verdict; `details` replaces any part of it. */
 export function sampleFailure(
   verdict: Verdict,
   phase: FailurePhase,

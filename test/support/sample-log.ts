@@ -1,4 +1,4 @@
-/** A log as the recorder writes it, small and made by hand. */
+/** A small, handwritten log in the format of the recorder. */
 import {
   LOG_FORMAT,
   POLICY_VERSION,
@@ -85,7 +85,7 @@ export const SAMPLE_LINES: readonly string[] = [SAMPLE_HEADER, ...SAMPLE_ENTRIES
   JSON.stringify(line),
 );
 
-/** As it is in a file: every line is ended. */
+/** As in a file: every line ends with a line feed. */
 export function toBytes(lines: readonly string[]): Buffer {
   return Buffer.from(lines.map((line) => `${line}\n`).join(''));
 }

@@ -1,6 +1,6 @@
 /**
- * What a person would see: plays what a program wrote to a terminal. Knows the few escape sequences that are used
- * here and throws at every other, so that nothing is overlooked.
+ * What a person sees after a program has written to a terminal. Knows the few escape sequences that Troupe uses and
+ * throws on every other, so that nothing is missed.
  */
 const ESCAPE = '\u001B';
 const TOKEN = new RegExp(`${ESCAPE}\\[(?<parameters>[?\\d;]*)(?<command>[A-Za-z])|[^]`, 'gu');
@@ -39,7 +39,7 @@ export function screenOf(written: string): string {
       case 'm':
         return;
       default:
-        throw new Error(`unknown escape sequence: ${command}`);
+        throw new Error(`Unknown escape sequence: ${command}`);
     }
   };
 

@@ -1,4 +1,4 @@
-/** Drives a transport without a protocol client, and writes down what it says. */
+/** Drives a transport without a protocol client and records what it reports. */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { TransportError, type RawFailure } from '../../src/failures/transport-error.js';
 import type { SessionTransport, TransportNotice } from '../../src/transports/session-transport.js';
@@ -11,19 +11,19 @@ export interface SessionRecord {
   readonly lost: { readonly id: RequestId; readonly failure: RawFailure }[];
   closes: number;
   activity: number;
-  /** How often it gave a reason to ask. */
+  /** How often it reported a reason to send a ping. */
   doubts: number;
   /** Resolves at the first `onclose`. */
   readonly closed: Promise<void>;
-  /** Resolves when this holds; looked at after everything the transport says. */
+  /** Resolves when the condition holds. It is checked after each report of the transport. */
   until(holds: () => boolean): Promise<void>;
-  /** The result or error with this id, as soon as it has come. */
+  /** The result or error with this id, once it has arrived. */
   answerTo(id: RequestId): Promise<JSONRPCMessage>;
 }
 
 export function record(transport: SessionTransport): SessionRecord {
   let onclosed = (): void => {};
-  const { changed: said, until } = createWatch();
+  const { changed, until } = createWatch();
   const messages: JSONRPCMessage[] = [];
   const find = (id: RequestId): JSONRPCMessage | undefined =>
     messages.find((message) => 'id' in message && message.id === id && !('method' in message));
@@ -45,32 +45,32 @@ export function record(transport: SessionTransport): SessionRecord {
   Object.assign(transport, {
     onmessage: (message: JSONRPCMessage) => {
       kept.messages.push(message);
-      said();
+      changed();
     },
     onnotice: (notice: TransportNotice) => {
       kept.notices.push(notice);
-      said();
+      changed();
     },
     onlost: (id: RequestId, failure: RawFailure) => {
       kept.lost.push({ id, failure });
-      said();
+      changed();
     },
     onunreachable: (count: number, failure: RawFailure) => {
       kept.unreachable.push({ count, failure });
-      said();
+      changed();
     },
     onactivity: () => {
       kept.activity += 1;
-      said();
+      changed();
     },
     onsuspect: () => {
       kept.doubts += 1;
-      said();
+      changed();
     },
     onclose: () => {
       kept.closes += 1;
       onclosed();
-      said();
+      changed();
     },
   });
   return kept;
@@ -105,5 +105,5 @@ export async function failureOf(promise: Promise<unknown>): Promise<TransportErr
     (reason: unknown) => reason,
   );
   if (error instanceof TransportError) return error;
-  throw new Error(`expected a TransportError, not ${String(error)}`);
+  throw new Error(`Expected a TransportError, not ${String(error)}`);
 }

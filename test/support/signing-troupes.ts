@@ -1,4 +1,4 @@
-/** Troupes that sign in, on the system clock, closed after each test; every wait has a time limit. */
+/** Troupes that sign in, on the system clock, closed after each test. Every wait has a time limit. */
 import { afterEach } from 'vitest';
 import type { AuthOption } from '../../src/auth/auth-options.js';
 import type { TroupeOptions } from '../../src/options.js';
@@ -9,7 +9,7 @@ import { inTime } from './time-limit.js';
 export interface SigningTroupe {
   readonly troupe: Troupe;
   readonly events: EventRecord;
-  /** The URL of the first sign-in request, past or to come. */
+  /** The URL of the first sign-in request, past or future. */
   asked(server?: string): Promise<string>;
   ready(server?: string): Promise<void>;
 }
@@ -24,7 +24,7 @@ export function useSigningTroupes() {
     await Promise.all(open.splice(0).map((troupe) => troupe.close()));
   });
   return {
-    /** Starts one connection for each name, all to the same address. */
+    /** Starts one connection for each name, all with the same address. */
     start(
       url: string,
       auth: AuthOption | undefined,
@@ -57,5 +57,5 @@ export function useSigningTroupes() {
 
 /** Rejects if the promise does not settle in time. */
 export function bounded<T>(promise: Promise<T>): Promise<T> {
-  return inTime(promise, LIMIT_MS, () => new Error(`Nothing came within ${LIMIT_MS} ms.`));
+  return inTime(promise, LIMIT_MS, () => new Error(`Nothing arrived within ${LIMIT_MS} ms.`));
 }

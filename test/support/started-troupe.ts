@@ -1,4 +1,4 @@
-/** A started troupe with one scripted server called `box`; closed after the test. On the clock of the system. */
+/** A started troupe with one scripted server, `box`, on the system clock; closed after the test. */
 import { onTestFinished } from 'vitest';
 import type { TroupeOptions } from '../../src/options.js';
 import { createTroupe, type Troupe } from '../../src/runtime/troupe.js';

@@ -1,4 +1,4 @@
-/** Fake servers on a controlled clock, for what the façade keeps private. */
+/** Fake servers on a controlled clock, for tests of internals that the façade hides. */
 import { afterEach } from 'vitest';
 import { TrustedEntries } from '../../src/trust/trusted-entries.js';
 import { ConfigReader } from '../../src/servers/config-reader.js';
@@ -36,11 +36,11 @@ export interface Supervised {
 export interface SupervisedOptions {
   readonly settings?: ServerSettings;
   readonly ports?: Partial<EffectPorts>;
-  /** An entry of this scope; an untrusted one has to be trusted. */
+  /** The scope of the entry. An entry of an untrusted scope needs approval. */
   readonly scope?: 'host' | 'project';
 }
 
-/** `make` starts one connection, `a`; everything is ended after the test. */
+/** `make` starts one connection, `a`; everything is stopped after the test. */
 export function useSupervised(): { make(server?: FakeServer, options?: SupervisedOptions): Supervised } {
   const made: Supervised[] = [];
   afterEach(async () => {

@@ -1,4 +1,4 @@
-/** Configurations of real and of misbehaving servers, in a folder of the suite. */
+/** Configurations of real and of faulty servers, in a folder of the suite. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const official = (name: string): string =>
   project(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 
 export const EVERYTHING = { command: process.execPath, args: [official('everything')] };
-/** Starts in no time. */
+/** Starts quickly. */
 export const QUICK = { command: process.execPath, args: [project('test/support/quick-server.mjs')] };
 export const MISSING = { command: 'no-such-command' };
 export const CRASHING = {
@@ -18,7 +18,7 @@ export const CRASHING = {
   args: ['-e', 'console.error("cannot open the \\u001B[31mdatabase\\u001B[0m"); process.exit(3)'],
 };
 
-/** The file system server, confined to a folder. */
+/** The file system server, limited to a folder. */
 export function filesIn(folder: string) {
   return { command: process.execPath, args: [official('filesystem'), folder] };
 }
@@ -33,7 +33,7 @@ export function faulty(mode: string, ...more: readonly string[]) {
 
 export interface Team {
   readonly folder: string;
-  /** Writes a configuration file and gives its path. */
+  /** Writes a configuration file and returns its path. */
   write(name: string, servers: Readonly<Record<string, unknown>>): string;
 }
 

@@ -1,4 +1,4 @@
-/** Troupes for tests: on a clock that stands still, with a record of their events, and closed after each test. */
+/** Troupes for tests: on a controlled clock, with a record of their events, closed after each test. */
 import { afterEach, beforeAll, expect } from 'vitest';
 import type { Observable } from 'rxjs';
 import type { ConnectionState } from '../../machines/connection/connection.states.js';
@@ -25,16 +25,16 @@ export function inProcess(server: ScriptedServer, settings: ServerSettings = {})
 const transports: CreateTransport = async (config, terms) =>
   fakeServerOf(config)?.createTransport() ?? createTransport(config, terms);
 
-/** As `createTroupe`, and reaches fake servers besides. */
+/** Like `createTroupe`; the troupe can also reach fake servers. */
 export function makeTroupe(options: TroupeOptions): Troupe {
   checkOptions(options);
   return new Troupe(options, { createTransport: transports });
 }
 
-/** `make` builds a troupe that is closed after the test; the test fails when that needs more time than it may. */
+/** `make` creates a troupe that is closed after the test. The test fails if closing exceeds the limit of `passTime`. */
 export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
   const made: TestTroupe[] = [];
-  // Loaded beforehand, so that no test waits for a file while its clock stands still.
+  // Loaded in advance, so that no test waits for a module while its clock stands still.
   beforeAll(() =>
     Promise.all([
       import('../../src/actors/configuration-effects.js'),
@@ -59,7 +59,7 @@ export function useTroupes(): { make(options?: TroupeOptions): TestTroupe } {
   };
 }
 
-/** Moves time on, a second at a time, until the promise settles; fails after `limitMs`. */
+/** Advances the clock by a second at a time until the promise settles; fails after `limitMs`. */
 export async function passTime<T>(clock: ControlledClock, promise: Promise<T>, limitMs = 60_000): Promise<T> {
   const wait = { isOver: false };
   const settle = (): void => {
@@ -72,7 +72,7 @@ export async function passTime<T>(clock: ControlledClock, promise: Promise<T>, l
   return promise;
 }
 
-/** Resolves when the observable gives that value. */
+/** Resolves with the first value that matches. */
 export function whenEmits<T>(source: Observable<T>, fits: (value: T) => boolean): Promise<T> {
   return new Promise((resolve, reject) => {
     const subscription = source.subscribe({
@@ -82,12 +82,12 @@ export function whenEmits<T>(source: Observable<T>, fits: (value: T) => boolean)
         queueMicrotask(() => subscription.unsubscribe());
       },
       error: reject,
-      complete: () => reject(new Error('It completed before.')),
+      complete: () => reject(new Error('The observable completed without a matching value.')),
     });
   });
 }
 
-/** Resolves when a connection is in that state, at once if it is. */
+/** Resolves when a connection is in the state, immediately if it already is. */
 export async function whenState({ troupe }: TestTroupe, name: string, state: ConnectionState): Promise<void> {
   const connection = troupe.connection(name);
   if (connection === undefined) throw new Error(`There is no connection '${name}'.`);

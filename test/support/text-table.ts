@@ -1,6 +1,6 @@
-/** Reads a table as it is written: a line for each row, cells apart by `|`, the first line naming the columns. */
+/** Reads a text table: one line for each row, cells separated by `|`, the names of the columns in the first line. */
 
-/** One row, by the names of the columns. Lines of dashes are for the eye. */
+/** One row, by the names of the columns. Lines of dashes are ignored. */
 export type Row = Readonly<Record<string, string>>;
 
 export function readTable(text: string): Row[] {

@@ -1,6 +1,6 @@
 /**
- * Settles as the promise does, or rejects with that error after `limitMs`. The rejection counts as handled, so that a
- * test that fails before it awaits the result does not make another file fail later.
+ * Settles as the promise does, or rejects with the error `late()` after `limitMs`. The rejection counts as handled: if a
+ * test fails before it awaits the result, no other file fails later.
  */
 export function inTime<T>(promise: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 /**
- * The built command as a process of its own, as a person or a script runs it. Every wait has a bound; past it the
- * process is killed and what it wrote is told.
+ * Runs the built command in its own process, as a person or a script does. Every wait has a time limit; when it is over,
+ * the process is killed and the error contains its output.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { withinLimit } from './within-limit.js';
 
 export const MAIN = fileURLToPath(new URL('../../dist/bundle/src/cli/main.js', import.meta.url));
 const LIMIT_MS = 15_000;
-/** Variables of whoever runs the tests that would change what the command does. */
+/** Variables of the environment of the tests that would change the behavior of the command. */
 const UNWANTED = ['NO_COLOR', 'FORCE_COLOR', 'TROUPE_TIMEOUT_MS'];
 
 export interface Finished {
@@ -26,9 +26,9 @@ export interface StartOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Whether more may come on stdin: `type`. Default: it ends after `stdin`. */
+  /** Whether stdin stays open after `stdin`, for `type`. Default: it ends. */
   readonly keepsStdin?: boolean;
-  /** Whether nobody reads stdout until `readStdout()`. Default: it is read at once. */
+  /** Whether stdout is not read before `readStdout()`. Default: it is read from the start. */
   readonly leavesStdout?: boolean;
 }
 
@@ -40,7 +40,7 @@ export class TroupeProcess {
   readonly #watchers = new Set<() => void>();
 
   private constructor(words: readonly string[], options: StartOptions) {
-    if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: \`npm run build\` makes it.`);
+    if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing. Run \`npm run build\`.`);
     this.#child = startNode(words, options);
     this.#collect('stderr');
     if (options.leavesStdout !== true) this.readStdout();
@@ -60,7 +60,7 @@ export class TroupeProcess {
     return new TroupeProcess([script, ...args], options);
   }
 
-  /** Resolves when stdout, or stderr, has text that matches. */
+  /** Resolves when stdout or stderr contains matching text. */
   async saw(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<void> {
     const seen = new Promise<void>((resolve) => {
       const check = (): void => {
@@ -69,9 +69,9 @@ export class TroupeProcess {
       this.#watchers.add(check);
       check();
     });
-    await this.#within(Promise.race([seen, this.#ended]), `it wrote ${pattern}`);
+    await this.#within(Promise.race([seen, this.#ended]), `the process wrote ${pattern}`);
     if (!pattern.test(this[stream]))
-      throw new Error(`It ended before it wrote ${pattern}.\n${this.#output()}`);
+      throw new Error(`The process ended before it wrote ${pattern}.\n${this.#output()}`);
   }
 
   /** Writes a line to stdin. */
@@ -87,7 +87,7 @@ export class TroupeProcess {
     this.#child.kill(signal);
   }
 
-  /** Presses once more, late enough not to be taken for the press before, which has been answered. */
+  /** Sends a signal again, late enough not to count as a repetition of the previous one. */
   async signalAgain(signal: NodeJS.Signals): Promise<void> {
     await pause(SAME_PRESS_MS + 100);
     this.signal(signal);
@@ -97,12 +97,12 @@ export class TroupeProcess {
     this.#collect('stdout');
   }
 
-  /** Nobody reads stdout any more. */
+  /** Closes the reading end of stdout. */
   hangUp(): void {
     this.#child.stdout?.destroy();
   }
 
-  /** Whether it ends by itself within this time. */
+  /** Whether the process ends by itself within this time. */
   async endsWithin(ms: number): Promise<boolean> {
     const stop = new AbortController();
     const isOver = await Promise.race([
@@ -114,7 +114,7 @@ export class TroupeProcess {
   }
 
   async finished(): Promise<Finished> {
-    return this.#within(this.#ended, 'it ended');
+    return this.#within(this.#ended, 'the process ended');
   }
 
   #collect(stream: 'stdout' | 'stderr'): void {
@@ -143,7 +143,7 @@ function startNode(
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // A program that has ended reads no more.
+  // Writing fails if the program has already ended.
   child.stdin.on('error', () => {});
   if (stdin !== undefined) child.stdin.write(stdin);
   if (!keepsStdin) child.stdin.end();

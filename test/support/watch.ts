@@ -1,8 +1,8 @@
-/** Waits for something that a test has recorded, without looking at a clock. */
+/** Waits until a condition on what a test has recorded holds, without polling. */
 export interface Watch {
-  /** To be called whenever something was recorded. */
+  /** Call this whenever something has been recorded. */
   changed(): void;
-  /** Resolves as soon as it holds. */
+  /** Resolves as soon as the condition holds. */
   until(holds: () => boolean): Promise<void>;
 }
 

@@ -4,11 +4,11 @@ import { inTime } from './time-limit.js';
 
 export interface Limit {
   readonly limitMs: number;
-  /** Killed if it is late. */
+  /** Killed if the time is over. */
   readonly child: ChildProcess;
-  /** The end of the sentence "15000 ms were over before ...". */
+  /** The end of the sentence "15000 ms passed before ...". */
   readonly what: string;
-  /** What the program has written, for the error. */
+  /** The output of the program, for the error. */
   readonly output: () => string;
 }
 
@@ -16,6 +16,6 @@ export interface Limit {
 export function withinLimit<T>(wait: Promise<T>, { limitMs, child, what, output }: Limit): Promise<T> {
   return inTime(wait, limitMs, () => {
     child.kill('SIGKILL');
-    return new Error(`${limitMs} ms were over before ${what}.\n${output()}`);
+    return new Error(`${limitMs} ms passed before ${what}.\n${output()}`);
   });
 }

@@ -1,14 +1,14 @@
 /**
- * The MCP server of the benchmarks: no dependency, the same for everyone who is measured. Ten tools.
+ * The MCP server of the benchmarks: without dependencies, the same for every contender. Ten tools.
  *
- * Owns: answers on stdio, over HTTP and within a process, and the ways to misbehave that the scenarios need.
+ * Owns: answers over stdio, over HTTP and in process, and the faults that the scenarios need.
  *
  *     node bench-server.mjs [--http] [--silent] [--late=MS] [--ignores-eof] [--stubborn] [--tools=N] [--run=MARK]
  *
- * `--silent` never answers, `--late` answers `initialize` late, `--ignores-eof` stays when its input ends, `--stubborn`
- * ignores SIGTERM as well. `--run` is only a mark by which a process can be found. `large` gives a text of so many
- * `bytes`, or only makes it (`isAhead`), `notify` sends `count` log messages before it answers. With `--http` the port is told on stdout, and
- * `POST /forget` forgets all sessions, as a restart does.
+ * `--silent` never answers, `--late` answers `initialize` late, `--ignores-eof` keeps running when its input ends,
+ * `--stubborn` also ignores SIGTERM. `--run` is only a mark to find the process. `large` returns a text of `bytes` bytes,
+ * or only prepares it (`isAhead`), `notify` sends `count` log messages before it answers. With `--http`, the port is
+ * printed on stdout, and `POST /forget` forgets all sessions, as a restart does.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ const makeTools = (count) => [
 
 const textResult = (text) => ({ content: [{ type: 'text', text }] });
 
-/** Answers as any transport carries them. @param {number} toolCount */
+/** Answers for any transport. @param {number} toolCount */
 export function makeAnswers(toolCount = 10) {
   const tools = makeTools(toolCount);
   const large = new Map();
@@ -64,7 +64,7 @@ export function makeAnswers(toolCount = 10) {
   };
 }
 
-/** A server of this process, as `{ type: 'in-process', server }` and the linked transports of SDKs want it. */
+/** An in-process server for `{ type: 'in-process', server }` and the linked transports of SDKs. */
 export function inProcessServer(answer = makeAnswers()) {
   return {
     async connect(transport) {
@@ -95,11 +95,12 @@ async function notify(count) {
 
 function serveStdio(answer, { isSilent, lateMs, staysAfterEnd }) {
   let rest = '';
-  const say = (messages) => process.stdout.write(messages.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const write = (messages) =>
+    process.stdout.write(messages.map((one) => `${JSON.stringify(one)}\n`).join(''));
   const take = async (requests) => {
     for (const request of requests) {
       await notify(countOf(request));
-      say([answer(request)]);
+      write([answer(request)]);
     }
   };
   process.stdin.setEncoding('utf8');
@@ -109,8 +110,8 @@ function serveStdio(answer, { isSilent, lateMs, staysAfterEnd }) {
     const requests = lines.map((line) => JSON.parse(line)).filter(({ id }) => id !== undefined);
     if (isSilent || requests.length === 0) return;
     if (requests.some((request) => countOf(request) > 0)) void take(requests);
-    else if (requests[0].method === 'initialize') setTimeout(() => say(requests.map(answer)), lateMs);
-    else say(requests.map(answer));
+    else if (requests[0].method === 'initialize') setTimeout(() => write(requests.map(answer)), lateMs);
+    else write(requests.map(answer));
   });
   if (staysAfterEnd) setInterval(() => {}, 1 << 30);
 }
@@ -123,7 +124,7 @@ function readBody(request) {
   });
 }
 
-/** Streamable HTTP with answers as JSON, one session each. */
+/** Streamable HTTP with JSON answers; one session per client. */
 export async function serveHttp(answer, port = 0) {
   const sessions = new Set();
   const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-/** docs/benchmarks.md, from results. */
+/** Builds docs/benchmarks.md from results. */
 import { MAX_OTHER_LOAD } from './noise.mjs';
 import { number } from './numbers.mjs';
 import { judge } from './targets.mjs';
@@ -23,7 +23,7 @@ on this machine. The servers are one small program without dependencies, the sam
 Every run also measures other work on the machine (processor time outside the run). If other work uses more than a quarter of a
 core, the run is repeated; a contender with too few quiet runs is marked with ~. Differences below 15 % are not significant.`;
 
-/** @returns the text of the page, not formatted yet */
+/** @returns the unformatted text of the page */
 export function benchmarkPage(results, scenarios, { reasons = REASONS, pictures = [] } = {}) {
   const measured = scenarios.filter(({ name }) => results.scenarios[name] !== undefined);
   const rows = judge(results);
@@ -47,7 +47,7 @@ export function benchmarkPage(results, scenarios, { reasons = REASONS, pictures 
   ].join('\n\n');
 }
 
-/** Ratios of a busy machine are guesses, and the page has to say so first. */
+/** Ratios from a busy machine are rough, so the page says so first. */
 function busyNote(results, measured) {
   const busy = measured.filter(({ name }) => results.scenarios[name].otherLoad.median > MAX_OTHER_LOAD);
   if (busy.length === 0) return [];
@@ -80,7 +80,7 @@ function unmet(rows, reasons) {
   return ['### Not met, and why', list(missed.map(line))];
 }
 
-/** Targets that are not met and of which nobody says why. */
+/** Targets that are not met and have no reason. */
 export const unexplained = (results, reasons = REASONS) =>
   judge(results)
     .filter(({ what, verdict }) => verdict === 'not met' && !reasons[what])

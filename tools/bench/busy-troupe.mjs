@@ -1,4 +1,4 @@
-// A manager with five connections of which always one does something: the real charts, with effects that end at once.
+// A manager with five connections, one of which is always active: the real charts, with effects that end immediately.
 import { createActor, fromCallback } from 'xstate';
 import { fromDist } from './from-dist.mjs';
 
@@ -27,7 +27,7 @@ const SERVER = {
   protocolVersion: '2025-11-25',
   instructions: null,
 };
-/** What each slot of the chart settles with; a slot that is not named settles with nothing. */
+/** The output of each slot of the chart; other slots have none. */
 const OUTPUTS = {
   resolveConfig: { kind: 'resolved' },
   openTransport: { transport: 'stdio', pid: 4_711, url: null },
@@ -44,7 +44,7 @@ export class BusyTroupe {
   #manager;
   #recorder;
 
-  /** Recorded into the sink where one is given. */
+  /** Recorded into the sink if there is one. */
   constructor(sink) {
     const clock = {
       now: () => this.now,
@@ -81,29 +81,29 @@ export class BusyTroupe {
     this.#manager.send({ type: 'manager.start', specs });
   }
 
-  /** So many events of a busy fleet: effects settle, timers fire, sessions are lost. */
+  /** Plays `count` events of a busy fleet: effects settle, timers fire, sessions are lost. */
   async run(steps) {
     await this.#each(steps, () => this.#step());
   }
 
-  /** So many events that change what a connection knows, and start nothing. */
+  /** Plays `count` events that change the context of a connection and start nothing. */
   async runPlain(steps) {
-    const sessions = [...this.#running.values()].filter(({ tell }) => tell !== undefined);
+    const sessions = [...this.#running.values()].filter(({ send }) => send !== undefined);
     await this.#each(steps, (step) => {
       this.now += 10;
-      const { tell, input } = sessions[step % sessions.length];
-      tell({ type: 'catalog.listChanged', generation: input.generation, at: this.now });
+      const { send, input } = sessions[step % sessions.length];
+      send({ type: 'catalog.listChanged', generation: input.generation, at: this.now });
     });
   }
 
   async #each(steps, work) {
     for (let step = 0; step < steps; step += 1) {
       work(step);
-      // Everything comes to rest between two events, as it does where effects take time.
+      // Everything settles between two events, as with effects that take time.
       await Promise.resolve();
     }
     for (const child of Object.values(this.#manager.getSnapshot().children))
-      if (child.getSnapshot().status !== 'active') throw new Error('a connection has died');
+      if (child.getSnapshot().status !== 'active') throw new Error('a connection has crashed');
   }
 
   inspect(observer) {
@@ -123,7 +123,7 @@ export class BusyTroupe {
   #step() {
     this.now += 1 + Math.floor(this.#random() * 20);
     for (const [key, effect] of this.#running) {
-      if (effect.tell !== undefined) continue;
+      if (effect.send !== undefined) continue;
       this.#running.delete(key);
       const output = { ...OUTPUTS[effect.slot], startedAt: this.now - 5, at: this.now };
       return effect.self.send({ type: 'settle', output });
@@ -131,16 +131,16 @@ export class BusyTroupe {
     const chance = this.#random();
     const sessions = [...this.#running.values()];
     if (chance < 0.2 || sessions.length === 0) return this.#fire();
-    const { tell, input } = sessions[Math.floor(this.#random() * sessions.length)];
+    const { send, input } = sessions[Math.floor(this.#random() * sessions.length)];
     const { generation } = input;
-    if (chance < 0.8) return tell({ type: 'session.quiet', generation });
-    if (chance < 0.9) return tell({ type: 'catalog.listChanged', generation, at: this.now });
-    if (chance < 0.95) return tell({ type: 'session.stable', generation });
+    if (chance < 0.8) return send({ type: 'session.quiet', generation });
+    if (chance < 0.9) return send({ type: 'catalog.listChanged', generation, at: this.now });
+    if (chance < 0.95) return send({ type: 'session.stable', generation });
     const failure = {
       ...{ code: 'connection-lost', phase: 'session', at: this.now },
       message: 'The connection was lost.',
     };
-    return tell({ type: 'session.lost', generation, failure });
+    return send({ type: 'session.lost', generation, failure });
   }
 
   #fire() {
@@ -171,7 +171,7 @@ export class BusyTroupe {
   #watch() {
     return fromCallback(({ input, sendBack }) => {
       const key = `${input.name} watchSession`;
-      this.#running.set(key, { slot: 'watchSession', tell: sendBack, input });
+      this.#running.set(key, { slot: 'watchSession', send: sendBack, input });
       return () => this.#running.delete(key);
     });
   }

@@ -1,11 +1,11 @@
-/** Whether ratios got worse than the committed ones. */
+/** Compares ratios with the committed ones. */
 import { TARGETS } from './targets.mjs';
 
-/** A loss of more than this fails; what is measured twice on one quiet machine differs by less. */
+/** A larger loss fails. Two measurements on one quiet machine differ by less. */
 export const MAX_LOSS = 1.15;
 
 /**
- * @returns {{ what: string, before: number, now: number, isLost: boolean }[]} one for each ratio that both results have
+ * @returns {{ what: string, before: number, now: number, isLost: boolean }[]} one for each ratio in both results
  */
 export function compare(now, committed, targets = TARGETS) {
   return targets

@@ -1,10 +1,10 @@
-/** Who is measured, and where the file is that uses it as the scenarios want. */
+/** The measured libraries, and the files that adapt them to the scenarios. */
 import { fileURLToPath } from 'node:url';
 
-/** Ours, the one everybody is compared with, and the limit. They run more often than the others. */
+/** Troupe, the reference and the lower limit. They run more often than the others. */
 export const KEY = ['troupe', 'sdk', 'floor'];
 export const PEERS = ['client-v2', 'ai-sdk', 'langchain', 'mastra', 'mcp-use', 'openai-agents'];
-/** Those that take a transport of the host's. */
+/** Contenders that accept a transport of the host. */
 export const MEMORY_PEERS = ['client-v2', 'ai-sdk'];
 
 export const LABELS = {
@@ -20,7 +20,7 @@ export const LABELS = {
   'openai-agents': '@openai/agents',
 };
 
-/** Packages whose versions are told. */
+/** Packages whose versions are reported. */
 export const PACKAGES = {
   own: ['@modelcontextprotocol/sdk', 'xstate', 'rxjs'],
   peers: [

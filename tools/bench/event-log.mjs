@@ -1,6 +1,5 @@
-// What recording costs, and how fast a log is played, opened and searched. Milliseconds are this machine's, and a machine
-// that has other things to do needs more of them for the same: so what the charts themselves cost in the same run is
-// printed beside, as the measure of both.
+// Measures the cost of recording, and the speed of replaying, opening and searching a log. Milliseconds depend on the
+// machine and its load, so the cost of the charts alone in the same run is printed for comparison.
 // Usage: node tools/bench/event-log.mjs [--entries N] (default 1,000,000 for opening and seeking)
 import { openSync, writeSync, closeSync, readFileSync, rmSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,29 +19,29 @@ const { bodyIn } = await fromDist('src/event-log/format/chain.js');
 const { values: options } = parseArgs({ options: { entries: { type: 'string', default: '1000000' } } });
 const MANY = Number(options.entries);
 const SOME = 30_000;
-/** A log of a million entries is read by code that is compiled: the rounds before that do not count. */
+/** Rounds before the code is compiled, which do not count. */
 const WARM_UP_ROUNDS = 3;
 const READ_ROUNDS = 9;
-/** Short ones, so that whatever else the machine does falls on all of them alike. */
+/** Short rounds, so that other work of the machine affects all of them equally. */
 const SHORT = 4_000;
 
 const line = (label, value) => console.log(`  ${label.padEnd(62)} ${value.padStart(12)}`);
 const count = (value) => Math.round(value).toLocaleString('en');
 
-/** Gives what an entry costs while nothing is recorded: the charts and the bench around them. */
-async function recording(toldEach) {
+/** Returns the cost of an entry without recording: the charts and the benchmark itself. */
+async function recording(eventsPerEntry) {
   const { off, on, cost } = await costOfRecording(SHORT);
   console.log(`Recording, microseconds of processor time an entry (median of ${ROUNDS} rounds, interleaved)`);
   line('off: the charts', off.toFixed(1));
   line('on', on.toFixed(1));
   line('recorder', cost.toFixed(1));
   line('recorder, an entry that starts nothing', (await costOfRecording(SHORT, plain)).cost.toFixed(1));
-  line('recorder, an event of any actor', (cost / toldEach).toFixed(1));
+  line('recorder, an event of any actor', (cost / eventsPerEntry).toFixed(1));
   line('recorder, as a share of the charts', (cost / off).toFixed(2));
   return off;
 }
 
-/** A log of about so many entries, in a file. */
+/** Writes a log of about `count` entries to a file. */
 async function write(entries, file) {
   const fd = openSync(file, 'wx', 0o600);
   await drive(entries, { write: (lines) => void writeSync(fd, lines), close: () => closeSync(fd) });
@@ -58,7 +57,7 @@ function read(bytes) {
   return { header, entries: rest };
 }
 
-/** Entries a second, of processor time and by the clock; gives both medians. */
+/** Entries per second of processor time and of real time; returns both medians. */
 function speed(label, entries, work) {
   const rounds = Array.from({ length: WARM_UP_ROUNDS + READ_ROUNDS }, () => {
     const before = process.cpuUsage();
@@ -77,7 +76,7 @@ function speed(label, entries, work) {
   return { processor: median(processor), clock: median(clock) };
 }
 
-function replaying(bytes, charts, toldEach) {
+function replaying(bytes, charts, eventsPerEntry) {
   const { header, entries } = read(bytes);
   const causes = entries.filter(({ entry }) => entry.kind !== 'note' && entry.kind !== 'snapshot');
   const deliveries = causes.reduce((sum, { entry }) => sum + 1 + (entry.derived?.length ?? 0), 0);
@@ -85,7 +84,7 @@ function replaying(bytes, charts, toldEach) {
     `Replaying, entries a second of processor time (median of ${READ_ROUNDS} rounds, ${count(entries.length)} entries`,
   );
   console.log(
-    `  with ${(deliveries / causes.length).toFixed(2)} events of machines each, ${toldEach.toFixed(2)} of any actor)`,
+    `  with ${(deliveries / causes.length).toFixed(2)} events of machines each, ${eventsPerEntry.toFixed(2)} of any actor)`,
   );
   speed('read and check the lines', entries, () => read(bytes));
   speed('fold', entries, () => {
@@ -100,8 +99,8 @@ function replaying(bytes, charts, toldEach) {
     }
     rerun.stop();
   });
-  line('re-run of the actors, events of any actor', count(rerunning.processor * toldEach));
-  line('re-run of the actors, events of any actor, by the clock', count(rerunning.clock * toldEach));
+  line('re-run of the actors, events of any actor', count(rerunning.processor * eventsPerEntry));
+  line('re-run of the actors, events of any actor, by the clock', count(rerunning.clock * eventsPerEntry));
   line('an entry of it, as a share of the charts', (1e6 / rerunning.processor / charts).toFixed(2));
   speed('both, compared with each other and the log', entries, () => {
     const replayer = new Replayer(header);
@@ -132,12 +131,12 @@ function looking(bytes) {
   line('any moment, ms (longest)', Math.max(...seeks).toFixed(1));
 }
 
-const toldEach = await eventsOfActors(SHORT);
-const charts = await recording(toldEach);
+const eventsPerEntry = await eventsOfActors(SHORT);
+const charts = await recording(eventsPerEntry);
 const folder = mkdtempSync(join(tmpdir(), 'troupe-bench-'));
 try {
   await write(SOME, join(folder, 'some.jsonl'));
-  replaying(readFileSync(join(folder, 'some.jsonl')), charts, toldEach);
+  replaying(readFileSync(join(folder, 'some.jsonl')), charts, eventsPerEntry);
   await write(MANY, join(folder, 'many.jsonl'));
   looking(readFileSync(join(folder, 'many.jsonl')));
 } finally {

@@ -1,6 +1,6 @@
 /**
- * Writes figures into a page that people write: what stands between `<!-- bench:NAME -->` and `<!-- /bench -->` is
- * replaced by the block of that name, so that no figure of the page is anybody's memory.
+ * Writes figures into a handwritten page: replaces the text between `<!-- bench:NAME -->` and `<!-- /bench -->` with the
+ * block of that name, so that no figure of the page is copied by hand.
  */
 export function fillMarkers(page, blocks) {
   const missing = new Set(Object.keys(blocks));
@@ -11,6 +11,6 @@ export function fillMarkers(page, blocks) {
       return blocks[name] === undefined ? whole : `${begin}\n${blocks[name]}\n\n${end}`;
     },
   );
-  if (missing.size > 0) throw new Error(`The page has no place for ${[...missing].join(', ')}.`);
+  if (missing.size > 0) throw new Error(`The page has no marker for ${[...missing].join(', ')}.`);
   return filled;
 }

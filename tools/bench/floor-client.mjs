@@ -1,15 +1,15 @@
 /**
- * The floor: an MCP client without any library, and without anything that is not needed to list and call tools. Nobody
- * who does more can be much faster.
+ * The floor: an MCP client without a library that can only list and call tools. A client that does more cannot be much
+ * faster.
  *
- * Owns: framing by a list of chunks, one write for what is sent in a turn, the end of a process group.
+ * Owns: framing with a list of chunks, one write for all messages of a turn, the end of a process group.
  * Does not: check an answer, time out, report, recover.
  */
 import { spawn } from 'node:child_process';
 
 const STEP_MS = 1_000;
 
-/** Matches answers with requests; `send` takes a message. */
+/** Matches answers to requests; `send` takes a message. */
 class Requests {
   #waiting = new Map();
   #next = 1;
@@ -60,7 +60,7 @@ class Requests {
   }
 }
 
-/** Calls `online` with every line, however it was cut into chunks. */
+/** Calls `online` with every line, for any chunks. */
 function framer(online) {
   let held = [];
   return (chunk) => {
@@ -109,7 +109,7 @@ async function endGroup(child, gone) {
     try {
       process.kill(-child.pid, signal);
     } catch {
-      // The group is gone.
+      // The group has already ended.
     }
   };
   child.stdin.end();

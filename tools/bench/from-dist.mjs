@@ -1,4 +1,4 @@
-/** Modules of the build that is measured: `dist`, or the one that the bench was given. */
+/** Modules of the measured build: `dist`, or the one in the options. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ export const DIST = process.env.TROUPE_BENCH_DIST ?? fileURLToPath(new URL('../.
 
 export const fromDist = (path) => import(pathToFileURL(join(DIST, path)));
 
-/** What is published of a build; one that was only compiled has but its modules. */
+/** The published files of a build; a build that was only compiled has only its modules. */
 export function published(path, dist = DIST) {
   const bundled = join(dist, 'bundle', path);
   return existsSync(bundled) ? bundled : join(dist, path);

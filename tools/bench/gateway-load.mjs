@@ -1,4 +1,4 @@
-// Many HTTP sessions over many servers behind one gateway: no error, and nothing left of them.
+// Runs many HTTP sessions over many servers behind one gateway, and checks that there are no errors and no leaks.
 // Usage: node --expose-gc tools/bench/gateway-load.mjs [--sessions 100] [--servers 10] [--seconds 60] [--asking 2]
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
@@ -40,7 +40,7 @@ function census() {
   };
 }
 
-/** What clients leave behind is let go of a moment later. */
+/** Time for the resources of clients to be released. */
 async function settled(before) {
   for (let waited = 0; waited < 20; waited += 1) {
     const now = census();
@@ -57,7 +57,7 @@ async function loadSessions(load) {
 }
 
 const before = census();
-// What is only loaded or grown once is no leak: it is there after the first round.
+// One-time growth is not a leak: it has happened after the first round.
 const load = { url: service.url, sessions, servers, asking };
 await loadSessions({ ...load, seconds: Math.min(5, seconds) });
 const warm = await settled(before);
@@ -80,6 +80,6 @@ const isSound =
   ['sessions', 'processes', 'listeners', 'sockets'].every((name) => after[name] <= before[name]) &&
   after.heapMiB <= warm.heapMiB * 1.25 + 10;
 if (!isSound) {
-  console.error('There were errors, or something is left.');
+  console.error('There were errors or leaks.');
   process.exitCode = 1;
 }

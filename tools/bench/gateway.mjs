@@ -1,5 +1,5 @@
-// What a gateway adds to a call over stdio: against the server itself, and against the server behind a process that
-// only hands bytes on. Ratios count; milliseconds are this machine's. Usage: node tools/bench/gateway.mjs [--calls 400]
+// Measures the cost of a gateway for a call over stdio, compared with the server itself and with the server behind a
+// process that only forwards bytes. Milliseconds depend on the machine. Usage: node tools/bench/gateway.mjs [--calls 400]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { published } from './from-dist.mjs';
 
-// Makes every Node process start some 60 ms later, whoever starts it.
+// Such a variable delays the start of every Node process by about 60 ms.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
 const { values } = parseArgs({ options: { calls: { type: 'string', default: '400' } } });
 const CALLS = Number(values.calls);
 const ROUNDS = 5;
-/** Until the code of the gateway is compiled: there is more of it than of a pipe. */
+/** Calls until the code of the gateway is compiled. */
 const WARM = 2_000;
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 const SERVER = [process.execPath, file('./small-server.mjs')];
@@ -24,7 +24,7 @@ const WAYS = {
   gateway: [process.execPath, MAIN, 'serve', '--bare', '--add', `small=${SERVER.join(' ')}`],
 };
 
-/** A client that does no more than it must, so that what is measured is the other side. */
+/** A minimal client, so that the other side dominates the measurement. */
 async function open([command, ...args]) {
   const env = { ...process.env, TROUPE_CACHE: 'off' };
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'], env });
@@ -46,7 +46,7 @@ async function open([command, ...args]) {
   const call = async (text) => {
     const { result } = await ask('tools/call', { name: 'tool_0', arguments: { text } });
     if (result?.content?.[0]?.text !== JSON.stringify({ text }))
-      throw new Error('The answer is another one.');
+      throw new Error('The answer belongs to another request.');
   };
   const close = async () => {
     child.stdin.end();

@@ -1,4 +1,4 @@
-// What a page that watches costs the runtime, and how long an event takes to it.
+// Measures the cost of a watching page for the runtime, and the latency of an event to the page.
 // Usage: npm run build && node tools/bench/inspection.mjs
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ const EVENTS = 500;
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 const line = (label, value) => console.log(`  ${label.padEnd(52)} ${value.padStart(10)}`);
 
-/** Microseconds of processor time of this process for each of so many things. */
+/** Microseconds of processor time of this process per item. */
 async function cost(count, work) {
   const before = process.cpuUsage();
   await work();
@@ -31,7 +31,7 @@ async function cost(count, work) {
   return (user + system) / count;
 }
 
-/** A page in a process of its own, which reads everything. */
+/** A page in its own process, which reads everything. */
 async function openPage(url) {
   const { port, hash } = new URL(url);
   const options = { port, path: '/api/stream', headers: { authorization: `Bearer ${hash.slice(1)}` } };
@@ -123,7 +123,7 @@ async function calls() {
     const closePage = await openPage(url);
     watched.push(await cost(CALLS, callAll));
     await closePage();
-    // The recorder stays a while for a page that is loaded again.
+    // The recorder continues for a while, in case the page is reloaded.
     await pause(10_500);
   }
   await troupe.close();
@@ -132,7 +132,7 @@ async function calls() {
   line('a page watches: wire, calls, all rows', median(watched).toFixed(0));
 }
 
-/** Milliseconds from a call's start to the line that tells it, in a page of this process. */
+/** Milliseconds from the start of a call to its line in a page of this process. */
 async function latency() {
   const troupe = await fleet();
   const { url } = await troupe.inspect();
@@ -145,14 +145,14 @@ async function latency() {
   });
   const [stream] = await once(asking, 'response');
   stream.setEncoding('utf8');
-  let told = () => {};
+  let onCallStarted = () => {};
   stream.on('data', (text) => {
-    if (text.includes('call.started')) told(performance.now());
+    if (text.includes('call.started')) onCallStarted(performance.now());
   });
   await pause(500);
   const waits = [];
   for (let event = 0; event < EVENTS; event += 1) {
-    const heard = new Promise((resolve) => (told = resolve));
+    const heard = new Promise((resolve) => (onCallStarted = resolve));
     const begun = performance.now();
     void troupe.callTool(`mcp__s${event % FLEET}__tool_1`, { text: 'x' });
     waits.push((await heard) - begun);

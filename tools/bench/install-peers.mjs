@@ -1,4 +1,4 @@
-/** Installs the peers apart from the project, exactly as their lockfile says, when somebody wants to measure them. */
+/** Installs the peers outside the project by their lockfile when they are measured. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,15 +8,15 @@ import { fileURLToPath } from 'node:url';
 const FOLDER = fileURLToPath(new URL('./peers', import.meta.url));
 const LIMIT_MS = 10 * 60_000;
 
-/** @returns {string | undefined} why they are not there */
-export function installPeers(tell) {
+/** @returns {string | undefined} why they cannot be installed */
+export function installPeers(report) {
   const lock = createHash('sha256')
     .update(readFileSync(join(FOLDER, 'package-lock.json')))
     .digest('hex');
   const stamp = join(FOLDER, 'node_modules', '.installed');
   if (read(stamp) === lock) return undefined;
-  tell('Installing the peers into tools/bench/peers/node_modules (about 600 MB, once) …');
-  // Nothing of a package is run, and what is optional is not needed by a client.
+  report('Installing the peers into tools/bench/peers/node_modules (about 600 MB, once) …');
+  // Without install scripts and optional dependencies, which a client does not need.
   const flags = ['ci', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status, stderr, error } = spawnSync('npm', flags, {
     cwd: FOLDER,

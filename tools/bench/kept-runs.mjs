@@ -1,4 +1,4 @@
-/** The runs of this bench, kept in a file that nobody commits, for `--continue`. */
+/** Keeps the runs of this bench in an uncommitted file, for `--continue`. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const FILE = fileURLToPath(new URL('../../node_modules/.cache/troupe-bench/runs.json', import.meta.url));
 
 /**
- * @param {boolean} goesOn Whether what is kept counts
- * @param {string} kind What was measured and how large; what is kept of another kind never counts
+ * @param {boolean} goesOn Whether kept runs count
+ * @param {string} kind The options of the measurement; kept runs of another kind never count
  */
 export function keptRuns(goesOn, kind, file = FILE) {
   const kept = goesOn ? read(file) : undefined;

@@ -1,9 +1,9 @@
-// Many clients of one gateway over HTTP: each calls, checks every answer, and some of them leave and come back.
-// As a program, `node load-sessions.mjs JSON`, it prints what came of it: clients and gateway then share no event loop.
+// Many clients of one gateway over HTTP: each calls tools and checks every answer, and some of them reconnect.
+// As a program, `node load-sessions.mjs JSON`, it prints the results; clients and gateway then share no event loop.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-/** Every so many calls, a session ends and another begins. */
+/** Number of calls after which a session ends and another starts. */
 const CALLS_OF_A_SESSION = 50;
 
 async function openSession(url, number, asks) {
@@ -20,11 +20,11 @@ async function openSession(url, number, asks) {
   return { client, close, errors };
 }
 
-function told(error) {
+function messageOf(error) {
   return error.cause === undefined ? String(error) : `${error} (${error.cause})`;
 }
 
-/** One client until `isOver()`; `note` hears of each call. */
+/** Runs one client until `isOver()`; `note` is called for each call. */
 async function actAs(number, { url, servers, isOver, note, asks }) {
   for (let round = 0; !isOver(); round += 1) {
     const session = await openSession(url, number, asks);
@@ -43,22 +43,22 @@ async function actAs(number, { url, servers, isOver, note, asks }) {
         });
       }
     } catch (error) {
-      note({ error: told(error) });
+      note({ error: messageOf(error) });
     }
     const { errors } = session;
     try {
       await session.close();
     } catch (error) {
-      note({ error: `at the end: ${told(error)}` });
+      note({ error: `at the end: ${messageOf(error)}` });
     }
-    // Its own stream is broken off by the client itself.
+    // The client itself aborts its own stream.
     for (const error of errors) if (!/abort/i.test(error)) note({ error });
   }
 }
 
 /**
  * @param {{ url: string, sessions: number, servers: number, seconds?: number, callsInAll?: number, asking?: number }} load
- *   `asking` of the sessions answer what servers ask, so they have connections of their own.
+ *   `asking` of the sessions answer requests of servers, so they have their own connections.
  * @returns {Promise<{ calls: number, errors: string[], ms: number[] }>}
  */
 export async function loadSessions({

@@ -1,4 +1,4 @@
-/** Where and with what was measured. */
+/** The machine and the versions of a measurement. */
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { PACKAGES } from './contenders.mjs';
@@ -16,7 +16,7 @@ export function describeMachine() {
   };
 }
 
-/** Versions of what is installed, by package. */
+/** Installed versions, by package. */
 export function installedVersions() {
   const { version } = JSON.parse(readFileSync(new URL('package.json', PROJECT), 'utf8'));
   return {

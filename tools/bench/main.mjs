@@ -1,7 +1,7 @@
 /**
  * The benchmarks: `npm run bench -- --help`.
  *
- * Owns: the order of things. What is measured is in `scenarios/`, what it has to come to in `targets.mjs`.
+ * Owns: the course of a run. `scenarios/` has the measurements, `targets.mjs` the targets.
  */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -17,14 +17,14 @@ import { DIST } from './from-dist.mjs';
 import { readOptions, USAGE } from './options.mjs';
 import { isNoisy, watchLoad } from './noise.mjs';
 import { expectedMs, makePlan, SCENARIOS } from './plan.mjs';
-import { makeTeller, showTables, showTargets } from './progress.mjs';
+import { makeProgress, showTables, showTargets } from './progress.mjs';
 import { makeResults, rounded } from './results.mjs';
 import { runPlan } from './run-plan.mjs';
 import { take } from './take.mjs';
 import { committedResults, writePages } from './write-pages.mjs';
 
 const LOOK_MS = 1_000;
-/** Runs that are taken again may take so much of the time of a plan, and a minute in any case. */
+/** Share of the time of a plan for repeated runs, but at least a minute. */
 const RETAKES_SHARE = 0.2;
 const MIN_RETAKES_MS = 60_000;
 
@@ -44,21 +44,21 @@ async function main() {
   showTargets(results);
   if (options.check) await check(results, plan, options, committed);
   else if (isWritten(options)) await write(results, options);
-  tell(`Took ${duration(performance.now() - begun)}.`);
+  report(`Took ${duration(performance.now() - begun)}.`);
 }
 
 async function write(results, { results: file }) {
   if (file !== undefined) await writeFile(file, JSON.stringify(results));
   const files = file === undefined ? await writePages(results, SCENARIOS) : [file];
-  tell(`Written: ${files.join(', ')}`);
+  report(`Written: ${files.join(', ')}`);
   const missing = file === undefined ? unexplained(results) : [];
-  for (const what of missing) tell(`Not met, and tools/bench/why-not-met.mjs has no reason: ${what}`);
+  for (const what of missing) report(`Not met, without a reason in tools/bench/why-not-met.mjs: ${what}`);
   if (missing.length > 0) process.exitCode = 1;
 }
 
-const tell = (text) => console.error(text);
+const report = (text) => console.error(text);
 
-/** What was not all is not written, unless it is asked for. */
+/** Incomplete results are written only on request. */
 const isWritten = ({ write, quick, only, clients, mostRuns }) =>
   write || (!quick && only === undefined && clients === undefined && mostRuns === Infinity);
 
@@ -75,12 +75,12 @@ function list(plan) {
     );
 }
 
-/** The plan without the peers, where they cannot be installed. */
+/** The plan, without the peers if they cannot be installed. */
 function withPeers(plan) {
   if (!plan.some(({ contenders }) => contenders.some(({ name }) => PEERS.includes(name)))) return plan;
-  const problem = installPeers(tell);
+  const problem = installPeers(report);
   if (problem === undefined) return plan;
-  tell(`The peers cannot be installed and are left out: ${problem}`);
+  report(`The peers cannot be installed and are left out: ${problem}`);
   return plan
     .map((kase) => ({ ...kase, contenders: kase.contenders.filter(({ name }) => !PEERS.includes(name)) }))
     .filter(({ contenders }) => contenders.length > 0);
@@ -91,21 +91,23 @@ async function warnOfLoad(noise) {
   await pause(LOOK_MS);
   const other = load();
   if (isNoisy(other, noise))
-    tell(`Other work takes ${other.toFixed(1)} cores: figures will be rough, and runs are taken twice.`);
+    report(`Other processes use ${other.toFixed(1)} cores: figures will be rough, and runs are repeated.`);
 }
 
 async function measureAll(plan, options, old) {
   const { continue: goesOn, dist, against, prof, noise, quick, minutes, results: file } = options;
   const expected = expectedMs(plan);
   const mostRetakeMs = quick ? 0 : Math.max(MIN_RETAKES_MS, RETAKES_SHARE * expected);
-  tell(`Takes about ${duration(expected)}, and up to ${duration(mostRetakeMs)} more where others disturb.`);
+  report(
+    `Takes about ${duration(expected)}, and up to ${duration(mostRetakeMs)} more if other processes disturb it.`,
+  );
   const end = performance.now() + minutes * 60_000;
   const runs = keptRuns(goesOn, JSON.stringify({ quick, dist, against }), file && `${file}.runs`);
   const isWhole = await runPlan(plan, {
     runs,
     mostRetakeMs,
     isOver: () => performance.now() > end,
-    tell: makeTeller(plan, tell),
+    tell: makeProgress(plan, report),
     take: (kase, name) =>
       take({
         ...{ scenario: kase.scenario.name, name, params: kase.params, limitMs: kase.limitMs },
@@ -120,19 +122,19 @@ async function measureAll(plan, options, old) {
   );
 }
 
-/** A loss has to be seen twice. */
+/** A loss counts only if two measurements show it. */
 async function check(results, plan, options, committed) {
   const rows = compare(results, committed);
   const isLost = ({ what }) => rows.some((row) => row.isLost && row.what === what);
   let lost = rows.filter((row) => row.isLost);
   if (lost.length > 0) {
-    tell(`${lost.length} ratios are lost; measuring once more.`);
+    report(`${lost.length} ratios are lost; measuring once more.`);
     const again = compare(await measureAll(plan, { ...options, continue: false }), committed);
     lost = again.filter((row) => row.isLost && isLost(row));
   }
   for (const { what, before, now } of rows) console.log(`${what}: ${times(now)}, committed ${times(before)}`);
   for (const { what, before, now } of lost)
-    tell(
+    report(
       `Lost: ${what}: ${times(now)}, committed ${times(before)} (${Math.round((now / before - 1) * 100)} % worse)`,
     );
   if (lost.length > 0) process.exitCode = 1;

@@ -1,6 +1,6 @@
 /**
- * One measurement in a process of its own: `node --expose-gc measure.mjs JOB`, where the job is JSON. The figures, or
- * the error, go to file descriptor 3 as JSON, since libraries may write to the others.
+ * One measurement in its own process: `node --expose-gc measure.mjs JOB`; the job is JSON. The figures or the error go
+ * to file descriptor 3 as JSON, because libraries may write to the others.
  */
 import { writeSync } from 'node:fs';
 import { untilChildless } from './processes.mjs';
@@ -8,14 +8,14 @@ import { untilChildless } from './processes.mjs';
 const CHILDREN_END_MS = 3_000;
 
 const job = JSON.parse(process.argv[2]);
-const tell = (answer) => writeSync(3, `${JSON.stringify(answer)}\n`);
+const send = (answer) => writeSync(3, `${JSON.stringify(answer)}\n`);
 
-/** Milliseconds since this process was asked for. */
+/** Milliseconds since the start of this process. */
 const sinceStart = () => performance.timeOrigin + performance.now() - job.begunAt;
 
-// An error of a peer that nobody awaits is the end of the measurement and not of the figures it has given already.
+// An unhandled error of a peer ends the measurement, but keeps figures that were already sent.
 process.on('uncaughtException', (error) => {
-  tell({ error: error.message });
+  send({ error: error.message });
   process.exit(1);
 });
 process.on('unhandledRejection', () => {});
@@ -25,9 +25,9 @@ try {
   const own = job.client === undefined ? undefined : await import(job.client);
   const client = own && { ...own, name: job.name, load: (kind) => own.load(kind, job.dist) };
   const { params, mark, dist } = job;
-  tell({ values: await measure({ client, params, mark, dist, sinceStart }) });
+  send({ values: await measure({ client, params, mark, dist, sinceStart }) });
 } catch (error) {
-  tell({ error: String(error?.message ?? error) });
+  send({ error: String(error?.message ?? error) });
 }
 await untilChildless(CHILDREN_END_MS);
 process.exit(0);

@@ -1,18 +1,18 @@
 /**
- * What else the machine was doing while something was measured.
+ * Measures the other work of the machine during a measurement.
  *
- * Owns: the processor time of everybody (`/proc/stat`) less that of the bench and of the processes of its run, in cores.
- * Elsewhere than on Linux nothing is known, and nothing is called noisy.
+ * Owns: the processor time of all processes (`/proc/stat`) minus that of the bench and of the processes of its run, in
+ * cores. Linux only; on other systems, no run counts as noisy.
  */
 import { processTable, textOf } from './process-table.mjs';
 import { RunProcesses } from './run-processes.mjs';
 
-/** More than so many cores of other work, and a run is taken again. */
+/** Cores of other work above which a run is repeated. */
 export const MAX_OTHER_LOAD = 0.25;
-/** What `/proc` counts in, a second. */
+/** Ticks of `/proc` per second. */
 const TICKS_A_SECOND = 100;
 
-/** Ticks of processor time that the machine has been busy. */
+/** Ticks of processor time of the whole machine. */
 export function machineTicks(stat) {
   const line = stat.slice(0, stat.indexOf('\n')).trim().split(/\s+/);
   const [user, nice, system, , , irq, softirq, steal] = line.slice(1).map(Number);
@@ -20,9 +20,9 @@ export function machineTicks(stat) {
 }
 
 /**
- * Begins to measure; the function gives the cores that others used meanwhile, null where that cannot be known.
+ * Starts to measure; the returned function gives the cores that other processes used meanwhile, null if unknown.
  *
- * @param {RunProcesses} [processes] whose time is not that of others; only this process and its children where left out
+ * @param {RunProcesses} [processes] the processes of the run; default: this process and its children
  */
 export function watchLoad(processes = new RunProcesses(process.pid, () => false)) {
   const begun = look(processes);

@@ -1,6 +1,6 @@
-/** How figures are written. */
+/** Formats figures. */
 
-/** Three digits that count; thousands with commas. */
+/** Three significant digits; thousands with commas. */
 export function number(value) {
   if (value === null || value === undefined) return '–';
   if (value === 0) return '0';
@@ -8,7 +8,7 @@ export function number(value) {
   return Number(value.toFixed(Math.min(digits, 3))).toLocaleString('en', { maximumFractionDigits: 3 });
 }
 
-/** `12.3 (11.9–14)`; the spread only where there is one. */
+/** `12.3 (11.9–14)`; without the spread if there is none. */
 export function spread(figure) {
   if (!figure) return '–';
   const { median, min, max, runs } = figure;

@@ -1,27 +1,27 @@
-/** What the command line of the bench says. */
+/** The command line of the bench. */
 import { parseArgs } from 'node:util';
 import { MAX_OTHER_LOAD } from './noise.mjs';
 
-/** Of a whole bench on a machine that does nothing else, with room to spare. */
+/** Enough for a complete bench on an idle machine. */
 const MAX_MINUTES = 45;
 
 export const USAGE = `Usage: npm run bench -- [options]
 
-  --quick          Troupe, the SDK client and the floor only, few runs: under two minutes. Writes nothing.
-  --only NAME      one scenario, or several: --only calls,import; with a case: --only "calls/stdio, 64"
-  --list           what there is
+  --quick          run only Troupe, the SDK client and the floor, with few runs: under two minutes; write nothing
+  --only NAME      run one or several scenarios: --only calls,import; or one case: --only "calls/stdio, 64"
+  --list           list the scenarios
   --runs N         N runs of Troupe, the SDK client and the floor, and at most N of the peers
-  --clients NAMES  only these: --clients troupe,sdk
-  --continue       goes on where the last run was interrupted
-  --write          writes results and pages even if it was not everything (scenarios that were run replace their old figures)
-  --pages          writes the pages again from the committed results, and measures nothing
-  --check          compares ratios with the committed ones, fails where more than 15 % were lost, writes nothing
-  --dist DIR       another build than dist
-  --against DIR    measures that build as well, beside the other
-  --prof DIR       leaves a processor profile of each measurement in DIR
-  --noise CORES    other work on the machine from which a run is taken again; default ${MAX_OTHER_LOAD}
-  --minutes N      ends after that, and --continue goes on; default ${MAX_MINUTES}
-  --results FILE   results that are compared with, or written, instead of the committed ones; no page is written
+  --clients NAMES  run only these clients: --clients troupe,sdk
+  --continue       continue an interrupted run
+  --write          write results and pages even if not everything was run (only the scenarios of this run change)
+  --pages          write the pages from the committed results, and measure nothing
+  --check          compare ratios with the committed ones, fail if a loss is above 15 %, write nothing
+  --dist DIR       measure another build than dist
+  --against DIR    measure this build, too, for comparison
+  --prof DIR       write a processor profile of each measurement to DIR
+  --noise CORES    other load of the machine above which a run is repeated; default ${MAX_OTHER_LOAD}
+  --minutes N      stop after this time, so that --continue can go on; default ${MAX_MINUTES}
+  --results FILE   compare with, or write, this file instead of the committed results; write no page
   --help`;
 
 const SPEC = {
@@ -43,14 +43,14 @@ const SPEC = {
   help: { type: 'boolean', default: false },
 };
 
-/** Throws an error with a message for the user where the line cannot be understood. */
+/** Throws an error with a message for the user if the arguments are invalid. */
 export function readOptions(args) {
   const { values } = parseArgs({ args, options: SPEC });
   const { runs, noise, minutes, only, clients, ...rest } = values;
   const mostRuns = runs === undefined ? Infinity : Number(runs);
-  if (!(mostRuns >= 1)) throw new Error(`--runs wants a number of at least 1, not '${runs}'`);
-  if (!(Number(noise) >= 0)) throw new Error(`--noise wants a number of cores, not '${noise}'`);
-  if (!(Number(minutes) > 0)) throw new Error(`--minutes wants a number of minutes, not '${minutes}'`);
+  if (!(mostRuns >= 1)) throw new Error(`--runs must be a number of at least 1, not '${runs}'`);
+  if (!(Number(noise) >= 0)) throw new Error(`--noise must be a number of cores, not '${noise}'`);
+  if (!(Number(minutes) > 0)) throw new Error(`--minutes must be a number of minutes, not '${minutes}'`);
   return {
     ...rest,
     mostRuns,

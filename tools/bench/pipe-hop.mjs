@@ -1,4 +1,4 @@
-// Stands between a client and a server and does nothing but hand bytes on: what one more process costs.
+// Forwards bytes between a client and a server, to measure the cost of one more process.
 // Usage: node pipe-hop.mjs COMMAND [ARGS...]
 import { spawn } from 'node:child_process';
 

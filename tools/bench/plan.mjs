@@ -1,4 +1,4 @@
-/** What is to be measured: cases of scenarios, by whom, and how often. */
+/** The plan of a run: cases of scenarios, their contenders, and the number of runs. */
 import { KEY } from './contenders.mjs';
 import { scenario as calls } from './scenarios/calls.mjs';
 import { scenario as close } from './scenarios/close.mjs';
@@ -21,9 +21,9 @@ export const SCENARIOS = [
   ...[memory, growth, observing, gateway, scripts, scale],
 ];
 
-/** Nothing in them is compared with the SDK client, the floor or itself. */
+/** Scenarios without a comparison with the SDK client, the floor or an earlier build. */
 const WITHOUT_RATIOS = ['scripts', 'scale'];
-/** Takes long, and changes seldom. */
+/** Scenarios that take long and rarely change. */
 const NOT_QUICK = ['growth'];
 
 const QUICK_RUNS = 1;
@@ -31,7 +31,7 @@ const CHECK_RUNS = 5;
 
 /**
  * @param {object} options of the command line
- * @returns cases in order, each with its contenders and how often each of them is measured
+ * @returns cases in order, each with its contenders and their number of runs
  */
 export function makePlan(
   { only, quick, check, mostRuns = Infinity, clients, against },
@@ -69,11 +69,11 @@ export function makePlan(
         return { scenario, name, params, limitMs, seconds, contenders };
       }),
   );
-  if (plan.length === 0) throw new Error(`No scenario of that name. There are: ${names(scenarios)}`);
+  if (plan.length === 0) throw new Error(`Unknown scenario. Available: ${names(scenarios)}`);
   return plan.filter(({ contenders }) => contenders.length > 0);
 }
 
-/** How long a plan takes on a machine that does nothing else, milliseconds; `seconds` of a case are those of one run. */
+/** The duration of a plan on an idle machine in milliseconds; `seconds` of a case is the duration of one run. */
 export function expectedMs(plan) {
   const runs = ({ contenders }) => contenders.reduce((sum, { runs: count }) => sum + count, 0);
   return plan.reduce((sum, kase) => sum + runs(kase) * kase.seconds * 1_000, 0);
@@ -81,7 +81,7 @@ export function expectedMs(plan) {
 
 export const names = (scenarios = SCENARIOS) => scenarios.map(({ name }) => name).join(', ');
 
-/** Whoever is first has a rested machine; in the next round it is the next one. */
+/** Rotates the order, because the first contender of a round has an advantage. */
 export function rotated(list, round) {
   const from = list.length === 0 ? 0 : round % list.length;
   return [...list.slice(from), ...list.slice(0, from)];

@@ -1,4 +1,4 @@
-/** Bars of one metric, as an SVG that needs no script and follows the reader's light or dark. */
+/** Bars of one metric, as an SVG without scripts that follows the light or dark mode of the reader. */
 import { LABELS } from './contenders.mjs';
 import { number } from './numbers.mjs';
 import { figureIn } from './results.mjs';
@@ -22,7 +22,7 @@ const escaped = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').
 
 /**
  * @param {object} scenario its `plot` names a metric and cases
- * @returns the text of the picture, or undefined where there is nothing to show
+ * @returns the text of the picture, or undefined if there is nothing to show
  */
 export function plot(scenario, results) {
   const { metric, cases, isLogarithmic } = scenario.plot;

@@ -1,4 +1,4 @@
-/** All processes of the machine, as `/proc` has them. Linux only; elsewhere the table is empty. */
+/** All processes of the machine, from `/proc`. Linux only; on other systems, the table is empty. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export function textOf(path) {
@@ -13,15 +13,15 @@ export function textOf(path) {
  * @typedef {object} Row
  * @property {number} pid
  * @property {number} parent
- * @property {number} startedAt with `pid` it tells two processes apart
+ * @property {number} startedAt identifies a process together with `pid`
  * @property {boolean} isZombie
- * @property {number} ticks of processor time, its own and that of the children that it has waited for
+ * @property {number} ticks processor time of the process and of the children that it has waited for
  */
 
 /** @returns {Row | undefined} */
 export function rowOf(stat) {
   if (stat === '') return undefined;
-  // The name of the program may hold spaces and brackets; the fields begin after the last one.
+  // The name of the program may contain spaces and parentheses; the fields start after the last one.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
     pid: Number.parseInt(stat, 10),

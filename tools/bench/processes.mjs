@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { argumentsOf, pids, textOf } from './process-table.mjs';
 
-/** Ids of the processes that have the mark in their arguments and are no zombies. */
+/** Ids of the processes that have the mark in their arguments and are not zombies. */
 export function processesWith(mark) {
   return pids()
     .filter((pid) => argumentsOf(pid).includes(mark))
@@ -15,12 +15,12 @@ export function endAll(marked) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }
 
-/** Waits until no process has the mark any more; gives how many still have it at the end. */
+/** Waits until no process has the mark; returns the number of those that still have it after the limit. */
 export async function untilGone(mark, limitMs) {
   const end = performance.now() + limitMs;
   while (processesWith(mark).length > 0 && performance.now() < end) await pause(20);
@@ -31,7 +31,7 @@ export function hasChildren() {
   return textOf(`/proc/self/task/${process.pid}/children`).trim() !== '';
 }
 
-/** So that the processor time of servers counts as this measurement's and not as somebody else's. */
+/** Waits for children, so that the processor time of servers counts for this measurement. */
 export async function untilChildless(limitMs) {
   const end = performance.now() + limitMs;
   while (hasChildren() && performance.now() < end) await pause(10);

@@ -1,10 +1,10 @@
-/** What the person at the terminal sees. */
+/** Progress output for the terminal. */
 import { duration, number } from './numbers.mjs';
 import { judge } from './targets.mjs';
 import { plainTable, tablesOf } from './text-tables.mjs';
 
-/** @param {(line: string) => void} tell */
-export function makeTeller(plan, tell) {
+/** @param {(line: string) => void} report */
+export function makeProgress(plan, report) {
   const total = plan.reduce(
     (sum, { contenders }) => sum + contenders.reduce((all, { runs }) => all + runs, 0),
     0,
@@ -15,13 +15,13 @@ export function makeTeller(plan, tell) {
     if (again === undefined) done += 1;
     const count = again ?? `${done}/${total}`;
     const passed = duration(performance.now() - begun);
-    tell(
+    report(
       `[${count}, ${passed}] ${kase.scenario.name}/${kase.name} ${name}: ${figureOf(kase, run)}${loadOf(run)}`,
     );
   };
 }
 
-/** The first figure of the scenario that was measured. */
+/** The first measured figure of the scenario. */
 function figureOf({ scenario }, { error, values }) {
   if (error !== undefined) return error;
   const names = [...Object.keys(scenario.metrics), ...Object.keys(values)];
@@ -36,7 +36,7 @@ function loadOf({ otherLoad, isNoisy, left }) {
   return left === undefined ? load : `${load}, ${left} processes left`;
 }
 
-/** Of the scenarios of this plan. */
+/** Tables of the scenarios of this plan. */
 export function showTables({ scenarios }, plan) {
   for (const scenario of new Set(plan.map((kase) => kase.scenario))) {
     if (scenarios[scenario.name] === undefined) continue;

@@ -1,10 +1,10 @@
 /**
- * What recording costs an entry of the log: processor time of the charts with a recorder that writes nowhere, less that
- * without.
+ * The cost of recording per log entry: the processor time of the charts with a recorder that discards its output, minus
+ * that without a recorder.
  *
- * An entry is something that reaches the charts of five connections from outside, with all that it causes. Rounds of both
- * kinds take turns, and the first ones are not counted, since code that is not compiled yet costs several times as much.
- * Nothing is collected by force: a collection throws compiled code away.
+ * An entry is an external event of the charts of five connections, with all its effects. Rounds of both kinds alternate,
+ * and the first ones do not count, because code that is not yet compiled is several times slower. There is no forced
+ * garbage collection, because it discards compiled code.
  */
 import { BusyTroupe } from './busy-troupe.mjs';
 import { median } from './statistics.mjs';
@@ -14,11 +14,11 @@ const WARM_UP = 5;
 const FIRST_ENTRIES = 500;
 const NOWHERE = { write() {}, close() {} };
 
-/** Has a troupe go through so many entries. */
+/** Plays `count` entries in a troupe. */
 const anything = (troupe, entries) => troupe.run(entries);
 export const plain = (troupe, entries) => troupe.runPlain(entries);
 
-/** Microseconds of processor time for each of so many entries. */
+/** Microseconds of processor time per entry. */
 export async function drive(entries, sink, run = anything) {
   const troupe = new BusyTroupe(sink);
   await troupe.run(FIRST_ENTRIES);
@@ -29,7 +29,7 @@ export async function drive(entries, sink, run = anything) {
   return (user + system) / entries;
 }
 
-/** @returns {Promise<{ off: number, on: number, cost: number }>} medians; `cost` is that of the differences of each pair */
+/** @returns {Promise<{ off: number, on: number, cost: number }>} medians; `cost` is the median of the differences of the pairs */
 export async function costOfRecording(entries, run = anything) {
   const pairs = [];
   for (let round = 0; round < WARM_UP + ROUNDS; round += 1)
@@ -39,15 +39,15 @@ export async function costOfRecording(entries, run = anything) {
   return { off: of(({ off }) => off), on: of(({ on }) => on), cost: of(({ off, on }) => on - off) };
 }
 
-/** How many events an entry holds: what XState calls one, of any actor, effects included. */
+/** The number of XState events per entry, of any actor including effects. */
 export async function eventsOfActors(entries) {
   const troupe = new BusyTroupe();
   await troupe.run(FIRST_ENTRIES);
-  let told = 0;
+  let events = 0;
   troupe.inspect(({ type }) => {
-    if (type === '@xstate.event') told += 1;
+    if (type === '@xstate.event') events += 1;
   });
   await troupe.run(entries);
   await troupe.close();
-  return told / entries;
+  return events / entries;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads what a script prints for people: a heading at the left, and below it lines of a label and a number. Each figure
- * is named `heading: label`.
+ * Parses the text output of a script: headings at the left margin, each followed by lines with a label and a number. The
+ * name of a figure is `heading: label`.
  */
 const FIGURE = /^\s+(.*?\S)\s{1,}(-?[\d,]*\.?\d+)\s*(?:[a-zµ/%×]*)$/u;
 
@@ -14,7 +14,7 @@ export function reportedFigures(text) {
       figures[heading === '' ? label : `${heading}: ${label}`] = Number(value.replaceAll(',', ''));
       isOpen = false;
     } else if (line.trim() !== '') {
-      // A heading may be broken into lines.
+      // A heading may have several lines.
       heading = isOpen && line.startsWith(' ') ? `${heading} ${line.trim()}` : line.trim();
       isOpen = true;
     }

@@ -1,7 +1,7 @@
-/** The memory of this process that is resident, now and at its peak, MiB. */
+/** The current and the peak resident memory of this process in MiB. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Where there is no `/proc`, the peak is that of the whole life of the process. */
+/** Without `/proc`, the peak is that of the whole process. */
 export function residentMiB() {
   try {
     const status = readFileSync('/proc/self/status', 'utf8');
@@ -16,6 +16,6 @@ export function resetPeak() {
   try {
     writeFileSync('/proc/self/clear_refs', '5');
   } catch {
-    // Then the peak of the start counts as well.
+    // In this case, the peak includes the start.
   }
 }

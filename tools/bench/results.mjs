@@ -1,14 +1,14 @@
-/** What a bench came to, as it is committed: figures by scenario, case and contender, and where they were taken. */
+/** The committed results of a bench: figures by scenario, case and contender, and the machine. */
 import { figuresOf, median } from './statistics.mjs';
 import { keyOf } from './run-plan.mjs';
 
 export const FORMAT = 1;
 
 /**
- * @param {object[]} plan what was to be measured
+ * @param {object[]} plan the plan of the run
  * @param {object} runs the runs of each
  * @param {object} facts `machine`, `versions`, `taken` (a date)
- * @param {object} [old] results of which the scenarios stay that were not in the plan
+ * @param {object} [old] results of scenarios that are not in the plan are kept
  */
 export function makeResults(plan, runs, { machine, versions, taken }, old) {
   const scenarios = { ...old?.scenarios };
@@ -33,7 +33,7 @@ export function makeResults(plan, runs, { machine, versions, taken }, old) {
   return { format: FORMAT, scenarios };
 }
 
-/** Four digits are more than a measurement is good for, and keep the committed file small. */
+/** Four digits are precise enough, and keep the committed file small. */
 export function rounded(results) {
   return JSON.parse(
     JSON.stringify(results, (_, value) =>

@@ -1,12 +1,12 @@
 /**
- * Runs a plan: round after round, contenders in turn, then once more what the machine disturbed.
+ * Runs a plan in rounds with alternating contenders, then repeats the runs that other work has disturbed.
  *
- * R1. Each case is finished before the next begins, so that what is compared was measured within minutes.
- * R2. A disturbed run is replaced by a quieter one; there are at most as many of these as there are runs, and none once
- *     they have taken as long as they may.
- * R3. A contender that fails twice in a case is not asked again.
- * R4. Every run is kept at once, so that an interrupted bench goes on where it was.
- * R5. Nothing is begun once the time is over.
+ * R1. Each case is finished before the next starts, so that compared figures were measured within minutes.
+ * R2. A disturbed run is replaced by a quieter one. The number of repetitions is at most the number of runs, and their
+ *     total time is limited.
+ * R3. A contender that fails twice in a case is not run again.
+ * R4. Every run is saved immediately, so that an interrupted bench can continue.
+ * R5. No run starts after the time limit.
  */
 import { rotated } from './plan.mjs';
 
@@ -14,9 +14,9 @@ const MAX_FAILURES = 2;
 
 /**
  * @param {object[]} plan
- * @param {object} ports `take` measures, `runs` keeps (`of(key)`, `keep(key, runs)`), `tell` shows what was measured,
- *   `mostRetakeMs` bounds R2 and `isOver` says R5 where they are given
- * @returns {Promise<boolean>} whether it came to the end
+ * @param {object} ports `take` measures, `runs` saves (`of(key)`, `keep(key, runs)`), `tell` shows a run,
+ *   `mostRetakeMs` limits the time of R2 and `isOver` decides R5, both optional
+ * @returns {Promise<boolean>} whether the plan was completed
  */
 export async function runPlan(plan, { mostRetakeMs = Infinity, ...ports }) {
   const { isOver = () => false } = ports;

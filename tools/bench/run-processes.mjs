@@ -1,15 +1,15 @@
 /**
  * The processes of one run, and the processor time that they used.
  *
- * Owns: who belongs to a run, and its ticks, from samples of the table of processes.
+ * Owns: the membership of processes in a run, and their ticks, from samples of the process table.
  *
- * P1. To a run belongs who has its mark in the environment, and whoever a member has started. Once a member, always one:
- *     a process keeps belonging when its parent ends and it is given to another.
- * P2. Time of a process that its parent has waited for is in the parent's. Time of one that nobody of the run waited for
- *     (killed together with its parent, or left by it) is what was seen of it last.
- * P3. A process is told in whole ticks of user and of system time, half a tick less than it used of each on average. With
- *     a hundred servers that is a second, so it is given back to those that are not in the time of a parent.
- * P4. The root is the bench itself: its time counts, and it is never among those that are left.
+ * P1. A process belongs to a run if it has its mark in the environment or if a member has started it. It stays a member
+ *     even if its parent ends and it gets another one.
+ * P2. The time of a process that its parent has waited for is in the time of the parent. For a process that no member has
+ *     waited for (killed together with its parent, or left by it), the last sample counts.
+ * P3. The time of a process is rounded down to whole ticks of user and of system time, on average half a tick each. With a
+ *     hundred servers, this is a second, so it is added for processes that are not in the time of a parent.
+ * P4. The root is the bench itself: its time counts, and it never counts as left over.
  */
 const CUT_OFF = 1;
 
@@ -23,14 +23,14 @@ export class RunProcesses {
 
   /**
    * @param {number} root
-   * @param {(pid: number) => boolean} isMarked asked once for each process
+   * @param {(pid: number) => boolean} isMarked called once for each process
    */
   constructor(root, isMarked) {
     this.#root = root;
     this.#isMarked = isMarked;
   }
 
-  /** @param {import('./process-table.mjs').Row[]} table as it is now */
+  /** @param {import('./process-table.mjs').Row[]} the current table */
   take(table) {
     const members = this.#membersIn(table);
     const rootRow = table.find(({ pid }) => pid === this.#root) ?? this.#rootRow;
@@ -39,13 +39,13 @@ export class RunProcesses {
     this.#rootRow = rootRow;
   }
 
-  /** Of the root and of all that belonged to the run, as far as it was seen. */
+  /** Ticks of the root and of all members, as far as they were sampled. */
   get ticks() {
     const root = this.#rootRow?.ticks ?? 0;
     return [...this.#members.values()].reduce((sum, row) => sum + usedBy(row), root + this.#lost);
   }
 
-  /** Those that had not ended at the last sample. */
+  /** Members that were alive at the last sample. */
   get alive() {
     return [...this.#members.values()].filter(({ isZombie }) => !isZombie).map(({ pid }) => pid);
   }
@@ -68,11 +68,11 @@ export class RunProcesses {
     return found;
   }
 
-  /** Ticks of members that have ended since the last sample and are in nobody's time. */
+  /** Ticks of members that have ended since the last sample and are not in the time of another process. */
   #lostSince(members, rootRow) {
     const isThere = (row) => isSame(members.get(row.pid), row);
     const gone = [...this.#members.values()].filter((row) => !isThere(row));
-    /** Who has waited for the first of a line that ended: undefined is somebody else. */
+    /** The member that waited for the first process of an ended line; undefined if it was another process. */
     const heirOf = ({ parent }) => {
       if (parent === this.#root) return { before: this.#rootRow, now: rootRow };
       const before = this.#members.get(parent);
@@ -93,7 +93,7 @@ export class RunProcesses {
       else line.below += usedBy(row);
       lines.set(pid, line);
     }
-    // What ended below one that ended too was waited for or was not: what the heir has got says how much of it.
+    // Descendants of an ended process may have been waited for or not: the increase of the heir's time shows how much.
     for (const { inherited, direct, below } of lines.values())
       lost += Math.max(0, below - Math.max(0, inherited - direct));
     return lost;

@@ -1,4 +1,4 @@
-/** The tables of docs/explanation/scale.md, from the figures of the scenario `scale`. */
+/** Builds the tables of docs/explanation/scale.md from the figures of the scenario `scale`. */
 import { table } from './benchmark-page.mjs';
 import { number } from './numbers.mjs';
 import { figureIn } from './results.mjs';

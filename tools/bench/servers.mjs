@@ -1,4 +1,4 @@
-/** The servers that a scenario opens: many of the bench server, on each kind of transport. */
+/** The servers of a scenario: many bench servers, on each kind of transport. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { inProcessServer, makeAnswers } from './bench-server.mjs';
 
 const FILE = fileURLToPath(new URL('./bench-server.mjs', import.meta.url));
 
-/** `s0`, `s1` and so on; `flagsOf(index)` may give one of them flags. */
+/** `s0`, `s1` and so on; `flagsOf(index)` returns the flags of each. */
 export function stdioServers(count, mark, flagsOf = () => []) {
   return Array.from({ length: count }, (_, index) => ({
     name: `s${index}`,
@@ -16,13 +16,13 @@ export function stdioServers(count, mark, flagsOf = () => []) {
   }));
 }
 
-/** Behind a shell that stays, as `npx` and start scripts do. */
+/** Behind a shell that keeps running, as with `npx` and start scripts. */
 export function underShell({ command, args, ...server }) {
   const line = [command, ...args].map((word) => `'${word}'`).join(' ');
   return { ...server, command: '/bin/sh', args: ['-c', `${line}; exit $?`] };
 }
 
-/** They share their list of tools, so that a thousand of them weigh little. */
+/** They share their list of tools, so that a thousand of them need little memory. */
 export function memoryServers(count, toolCount) {
   const answer = makeAnswers(toolCount);
   return Array.from({ length: count }, (_, index) => ({
@@ -32,7 +32,7 @@ export function memoryServers(count, toolCount) {
   }));
 }
 
-/** One server in a process of its own, so that its work is not the client's. */
+/** One server in its own process, so that its work does not count for the client. */
 export async function httpServer(mark) {
   const args = [FILE, '--http', `--run=${mark}`];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });

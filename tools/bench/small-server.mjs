@@ -1,4 +1,4 @@
-// A small MCP server without dependencies: the same for everyone who is measured. `--silent` never answers.
+// A small MCP server without dependencies, the same for every contender. `--silent` never answers.
 import { createInterface } from 'node:readline';
 
 const tools = Array.from({ length: 10 }, (_, i) => ({
@@ -7,7 +7,7 @@ const tools = Array.from({ length: 10 }, (_, i) => ({
   inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
 }));
 
-/** The answer to one request, as any transport carries it. */
+/** The answer to one request, for any transport. */
 export function answer({ id, method, params }) {
   const results = {
     initialize: () => ({
@@ -24,7 +24,7 @@ export function answer({ id, method, params }) {
   return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) };
 }
 
-/** The same server inside this process, for `{ type: 'in-process', server }`. */
+/** The same server in process, for `{ type: 'in-process', server }`. */
 export function inProcessServer() {
   return {
     async connect(transport) {

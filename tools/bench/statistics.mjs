@@ -1,4 +1,4 @@
-/** Medians, spreads and ratios of what was measured. */
+/** Medians, spreads and ratios of measurements. */
 
 export function median(values) {
   if (values.length === 0) return null;
@@ -19,8 +19,8 @@ export function summary(values) {
 }
 
 /**
- * The runs that count: those without much other work on the machine, where at least half of them, and two, are so; else
- * all, and the figure is told as a rough one.
+ * The runs that count: the quiet ones if these are at least half of all runs and at least two; otherwise all runs, and the
+ * figure is marked as rough.
  */
 export function countedRuns(runs) {
   const good = runs.filter(({ values }) => values !== undefined);
@@ -47,7 +47,7 @@ export function figuresOf(runs) {
 
 const isMissing = (figure) => figure === null || figure === undefined;
 
-/** One median to another; null where either is missing or there is nothing to divide by. */
+/** The ratio of two medians; null if one is missing or the divisor is zero. */
 export function ratio(figure, base) {
   return isMissing(figure) || isMissing(base) || base.median === 0 ? null : figure.median / base.median;
 }

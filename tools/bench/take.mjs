@@ -1,5 +1,5 @@
 /**
- * Takes one measurement: a fresh process with a clean environment, bounded, and nothing of it left afterwards.
+ * Takes one measurement: a new process with a clean environment and a time limit, which leaves nothing behind.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,15 +15,15 @@ import { RunProcesses } from './run-processes.mjs';
 
 const FILE = fileURLToPath(new URL('./measure.mjs', import.meta.url));
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
-const TOLD_OF_ERRORS = 500;
+const ERROR_LENGTH = 500;
 const PIPE_END_MS = 1_000;
-/** Often enough to have seen every server before it ends, seldom enough to take no time from the run. */
+/** Frequent enough to sample every server before it ends, rare enough not to disturb the run. */
 const LOOK_EVERY_MS = 500;
 
 /**
- * A variable such as `NODE_EXTRA_CA_CERTS` makes every Node process start some 60 ms later, so only these are handed on.
- * The home is an empty folder: nobody's files are read or changed, and no peer tells its maker what it was used for. It
- * is also the mark by which a process of the run is known, since every client hands it on to its servers.
+ * A variable such as `NODE_EXTRA_CA_CERTS` delays the start of every Node process by about 60 ms, so only these are passed
+ * on. The home is an empty folder, so that no files of the user are read or changed and no peer sends telemetry. It also
+ * marks the processes of the run, because every client passes it on to its servers.
  */
 function cleanEnvironment(home, dist) {
   return {
@@ -43,9 +43,9 @@ function cleanEnvironment(home, dist) {
 
 /**
  * @param {object} job `scenario`, `name` of the contender, `params`, `dist`, `limitMs`, `profile` (a folder,
- *   or undefined), `noise` (cores from which a run is noisy)
- * @returns the run: `values` or `error`, `tookMs`, `otherLoad`, `isNoisy`, `left` (how many
- *   processes had to be killed)
+ *   or undefined), `noise` (cores above which a run is noisy)
+ * @returns the run: `values` or `error`, `tookMs`, `otherLoad`, `isNoisy`, `left` (the number of
+ *   processes that had to be killed)
  */
 export async function take({ scenario, name, params, dist, limitMs = 60_000, profile, noise }) {
   const home = mkdtempSync(join(tmpdir(), 'troupe-bench-'));
@@ -83,10 +83,10 @@ export async function take({ scenario, name, params, dist, limitMs = 60_000, pro
   }
 }
 
-/** What happened, without where on this machine. */
+/** The error without paths of this machine. */
 function inShort(error) {
   const line = error.split('\n').find((text) => text.trim() !== '') ?? error;
-  return line.replaceAll(PROJECT, '').replaceAll(tmpdir(), 'TMP').slice(0, TOLD_OF_ERRORS);
+  return line.replaceAll(PROJECT, '').replaceAll(tmpdir(), 'TMP').slice(0, ERROR_LENGTH);
 }
 
 function run(job, { home, limitMs, profile }) {
@@ -104,12 +104,12 @@ function run(job, { home, limitMs, profile }) {
     env: cleanEnvironment(home, job.dist),
     detached: true,
   });
-  let told = '';
+  let answered = '';
   let complaints = '';
-  child.stdio[3].setEncoding('utf8').on('data', (text) => (told += text));
+  child.stdio[3].setEncoding('utf8').on('data', (text) => (answered += text));
   child.stderr
     .setEncoding('utf8')
-    .on('data', (text) => (complaints = (complaints + text).slice(-TOLD_OF_ERRORS)));
+    .on('data', (text) => (complaints = (complaints + text).slice(-ERROR_LENGTH)));
   return new Promise((resolve) => {
     let isLate = false;
     const timer = setTimeout(() => {
@@ -120,10 +120,10 @@ function run(job, { home, limitMs, profile }) {
     child.once('exit', (code, signal) => {
       clearTimeout(timer);
       const finish = () => {
-        if (isLate && told === '') resolve({ error: `not done within ${limitMs / 1_000} s` });
-        else resolve(answerIn(told) ?? { error: `ended (${signal ?? code}): ${complaints.trim()}` });
+        if (isLate && answered === '') resolve({ error: `not done within ${limitMs / 1_000} s` });
+        else resolve(answerIn(answered) ?? { error: `ended (${signal ?? code}): ${complaints.trim()}` });
       };
-      // A server that outlives its client may hold the pipe open.
+      // A server that outlives its client may keep the pipe open.
       if (child.stdio[3].readableEnded) return finish();
       const waiting = setTimeout(finish, PIPE_END_MS);
       child.stdio[3].once('end', () => {
@@ -134,10 +134,10 @@ function run(job, { home, limitMs, profile }) {
   });
 }
 
-/** The first line that was told counts. */
-function answerIn(told) {
+/** Only the first line of the answer counts. */
+function answerIn(answered) {
   try {
-    return JSON.parse(told.slice(0, told.indexOf('\n')));
+    return JSON.parse(answered.slice(0, answered.indexOf('\n')));
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 /**
- * What the figures have to come to. A row reads its value from the results; `null` is not measured.
+ * The targets of the figures. A row reads its value from the results; `null` means not measured.
  *
- * `most` is the largest value that meets it. `isRatio` rows are compared by `--check`, since they mean the same on every
+ * `most` is the largest value that meets the target. `--check` compares `isRatio` rows, because these do not depend on the
  * machine.
  */
 import { number, times } from './numbers.mjs';
@@ -36,7 +36,7 @@ const toFloor = (what, bound, ...where) => ({
   value: overFloor(...where),
 });
 
-/** Troupe against itself in a case where nothing is wrong. */
+/** Troupe compared with itself in a case without faults. */
 const toHealthy = (servers, faulty, kind) => ({
   what: `${faulty} of ${servers} ${kind}: the others usable`,
   most: 1.1,
@@ -164,15 +164,15 @@ const seconds = (ms) => (ms === null ? null : ms / 1_000);
 export function judge(results, targets = TARGETS) {
   return targets.map((target) => {
     const value = target.value(results);
-    const say = (amount) => (target.isRatio ? times(amount) : `${number(amount)} ${target.unit}`.trim());
+    const show = (amount) => (target.isRatio ? times(amount) : `${number(amount)} ${target.unit}`.trim());
     const bound = target.least ?? target.most;
     const sign = target.least === undefined ? '≤' : '≥';
     const against = target.against === undefined ? '' : ` ${target.against}`;
     const isMet = value !== null && (target.least === undefined ? value <= bound : value >= bound);
     return {
       what: target.what,
-      target: `${sign} ${say(bound)}${against}`,
-      measured: value === null ? '–' : say(value),
+      target: `${sign} ${show(bound)}${against}`,
+      measured: value === null ? '–' : show(value),
       verdict: value === null ? 'not measured' : isMet ? 'met' : 'not met',
       factor: value === null || bound === 0 ? null : value / bound,
     };

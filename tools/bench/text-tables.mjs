@@ -1,11 +1,11 @@
-/** The figures of a scenario as tables: header and rows of text, for a terminal and for a page. */
+/** The figures of a scenario as tables with header and rows of text, for a terminal and for a page. */
 import { LABELS } from './contenders.mjs';
 import { number, spread, times } from './numbers.mjs';
 import { ratio } from './statistics.mjs';
 
 const isMarked = ({ isRough }) => (isRough ? ' ~' : '');
 
-/** @returns {{ title: string, header: string[], rows: string[][] }[]} one table for each case that was measured */
+/** @returns {{ title: string, header: string[], rows: string[][] }[]} one table for each measured case */
 export function tablesOf(scenario, measured) {
   return Object.entries(measured.cases).map(([name, contenders]) => ({
     title: name,
@@ -13,7 +13,7 @@ export function tablesOf(scenario, measured) {
   }));
 }
 
-/** Where some of the runs have no such figure, as those in which nothing came back. */
+/** Marks figures that are missing in some runs, for example if there was no recovery. */
 function partly({ metrics, counted }, key) {
   const runs = metrics[key]?.runs ?? counted;
   return runs < counted ? ` in ${runs} of ${counted}` : '';
@@ -45,7 +45,7 @@ function tableOf(scenario, contenders) {
   return { header: ['', 'runs', ...columns.map(({ head }) => head)], rows, errors: errorsOf(contenders) };
 }
 
-/** Figures that a script names itself. */
+/** Figures with names from a script. */
 function reported({ troupe }) {
   const rows = Object.entries(troupe.metrics).map(([label, { median }]) => [label, number(median)]);
   return { header: ['', ''], rows, errors: errorsOf({ troupe }) };
@@ -57,7 +57,7 @@ function errorsOf(contenders) {
     .map(([name, { error }]) => `${LABELS[name] ?? name}: ${error}`);
 }
 
-/** For a terminal: columns one under the other. */
+/** Aligned columns for a terminal. */
 export function plainTable({ header, rows }) {
   const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => row[column].length)));
   return [header, ...rows]

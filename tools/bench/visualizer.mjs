@@ -1,4 +1,4 @@
-// How fast the page opens a log of a million entries and goes through it, and how long an event takes to the screen.
+// Measures how fast the page opens and scrubs a log of a million entries, and the latency of an event to the screen.
 // Usage: npm run build && node tools/bench/visualizer.mjs [ENTRIES] (default 1,000,000)
 import {
   closeSync,
@@ -52,7 +52,7 @@ async function write(file) {
   await troupe.close();
 }
 
-/** Seconds of processor time that the browser and all that it has begun have used; NaN where no /proc tells. */
+/** Seconds of processor time of the browser and its descendants; NaN without /proc. */
 function processorTime(pid) {
   if (!existsSync('/proc/self/stat')) return NaN;
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -63,7 +63,7 @@ function processorTime(pid) {
   return children.reduce((sum, child) => sum + processorTime(child), (user + system) / 100);
 }
 
-/** Resolves to the time at which the log is there to the last entry and drawn. */
+/** Resolves with the time at which the complete log is loaded and drawn. */
 const OPENED = `new Promise((resolve) => {
   const look = () => {
     const isThere = document.querySelector('.fleet-row') !== null && document.querySelector('.when.recorded')?.innerText.startsWith('Recorded');
@@ -81,7 +81,7 @@ async function windowAt(browser, url) {
   return page;
 }
 
-/** As when somebody has typed the address. */
+/** Opens the address as a user would. */
 async function openServed(browser, url) {
   const begun = Date.now();
   const page = await windowAt(browser, url);
@@ -90,7 +90,7 @@ async function openServed(browser, url) {
   return took;
 }
 
-/** From the moment in which the file is let go over the page. */
+/** Starts when the file is dropped on the page. */
 async function openDropped(browser, url, file) {
   const page = await windowAt(browser, new URL('/', url).href);
   const input = await page.waitForSelector('input[type=file]');
@@ -102,7 +102,7 @@ async function openDropped(browser, url, file) {
   return { page, took: end - (await page.evaluate('globalThis.begun')) };
 }
 
-/** Drags the handle over the whole log and back: pictures a second, and how many of them show another moment. */
+/** Drags the handle over the whole log and back: frames per second, and how many of them show another moment. */
 const SCRUB = `new Promise((resolve) => {
   const slider = document.querySelector('.scrubber input');
   const time = document.querySelector('.scrubber-time .mono');
@@ -142,8 +142,8 @@ async function scrub(page) {
 }
 
 /**
- * Milliseconds from an event until the frame in which the page shows it. An event is a command that the chart refuses; of which
- * one a row tells is known by its connection, whose turn comes again after half a second.
+ * Milliseconds from an event to the frame in which the page shows it. An event is a command that the chart rejects. Its row
+ * is found by the connection, which gets the next command after half a second.
  */
 async function eventToPixel(browser) {
   const servers = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Why a target is not met and what was tried, by the text of the target. Shown only if it is not met. */
+/** Reasons for targets that are not met and attempts to meet them, by target. Shown only if a target is not met. */
 const EACH_SERVER =
   'Both cores are busy from the first spawn to the last list, so the processor time of the host itself decides: about 10 ' +
   'ms for each supervised connection (its chart, the checks and the review of its list, events), compared with 4 ms for ' +

@@ -1,4 +1,4 @@
-/** Writes what is committed: results, the page, the pictures and the figures of the scale plan. */
+/** Writes the committed files: results, the page, the pictures and the figures of the scale page. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = 'tools/bench/results.json';
 const SCALE = 'docs/explanation/scale.md';
 
-/** The results of a file, the committed ones where none is given; undefined where there are none yet. */
+/** The results of a file, by default the committed ones; undefined if there are none. */
 export async function committedResults(file = join(ROOT, RESULTS)) {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
@@ -22,7 +22,7 @@ export async function committedResults(file = join(ROOT, RESULTS)) {
   }
 }
 
-/** @returns the texts by path, as they are committed */
+/** @returns the committed texts, by path */
 export async function pagesOf(results, scenarios) {
   const pictures = scenarios
     .filter((scenario) => scenario.plot !== undefined)
@@ -48,7 +48,7 @@ export async function pagesOf(results, scenarios) {
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** @returns the paths that were written */
+/** @returns the written paths */
 export async function writePages(results, scenarios) {
   const files = await pagesOf(results, scenarios);
   for (const [path, text] of Object.entries(files)) {
@@ -58,7 +58,7 @@ export async function writePages(results, scenarios) {
   return Object.keys(files);
 }
 
-/** As the formatter of the project wants pages and data; pictures stay as they are. */
+/** Formats pages and data with the formatter of the project; pictures stay unchanged. */
 async function formatted(path, text) {
   if (path.endsWith('.svg')) return text;
   return format(text, { ...(await resolveConfig(path)), filepath: path });

@@ -1,6 +1,6 @@
 /**
- * How each step of a plan is done, with Troupe as any host would and with the levers of the servers. What lasts is
- * undone by the step itself. `world.pause` ends at once when the chaos is over.
+ * Implements the steps of a plan: uses Troupe as any host would, and controls the servers. A step that lasts undoes its
+ * effect itself. `world.pause` ends immediately when the chaos is over.
  */
 import { WELL } from './servers/serve.mjs';
 import { signal } from './fleet.mjs';
@@ -39,8 +39,8 @@ export const ACTIONS = {
     await fleet.listen(to, true);
   },
 
-  async tellListChanged({ fleet }, { to }) {
-    fleet.tellListChanged(to);
+  async sendListChanged({ fleet }, { to }) {
+    fleet.sendListChanged(to);
   },
 
   async restart({ troupe }, { to }) {
@@ -69,7 +69,7 @@ export const ACTIONS = {
     await troupe.add(to, fleet.entry(to));
   },
 
-  /** The servers that the last reload left out come back. */
+  /** The servers that the previous reload left out return. */
   async reload({ troupe, fleet }, { edited, leftOut }) {
     for (const name of edited) fleet.edit(name);
     fleet.leaveOut(leftOut);

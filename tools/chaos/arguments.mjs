@@ -1,18 +1,18 @@
-/** What the command was asked for. */
+/** The arguments of the command. */
 import { parseArgs } from 'node:util';
 
 export const USAGE = `Usage: npm run chaos -- [options]
 
-Servers of every kind are killed, hung, slowed, cut and restarted at random while callers call and the
-configuration reloads. Afterwards every connection has to be ready or explained, every call settled exactly once, no
-side effect executed twice, and nothing may be left behind.
+Kills, blocks, slows, disconnects and restarts servers of every kind at random while callers call tools and the
+configuration reloads. Afterwards, every connection must be ready or have a reason, every call must have settled
+exactly once, no side effect may have been executed twice, and nothing may be left behind.
 
-  --connections N   how many servers, 3 to 1000 (default 30)
-  --minutes M       how long the chaos lasts, more than 0 to 1440 (default 2)
-  --seed N          what happens to whom and when, a whole number from 0 to 4294967295 (default: another each time)
-  --log FILE        writes the event log there and keeps it; by default it is kept only after a failure
-  --json            the figures as JSON on stdout
-  --help            this text
+  --connections N   number of servers, 3 to 1000 (default 30)
+  --minutes M       duration of the chaos, more than 0, at most 1440 (default 2)
+  --seed N          seed of the random plan, a whole number from 0 to 4294967295 (default: a new one for each run)
+  --log FILE        write the event log to this file and keep it; by default, it is kept only after a failure
+  --json            print the figures as JSON on stdout
+  --help            print this text
 
 Exit codes: 0 passed, 1 failed, 2 wrong arguments, 130 interrupted.
 `;
@@ -28,7 +28,7 @@ const OPTIONS = {
   help: { type: 'boolean', default: false },
 };
 
-/** Throws a `UsageError` that says what is wrong. `freshSeed` is used where none is given. */
+/** Throws a `UsageError` for invalid arguments. `freshSeed` is used if no seed is given. */
 export function parseArguments(args, freshSeed) {
   const { help, json, log, ...numbers } = parse(args);
   const minutes = number('minutes', numbers.minutes);

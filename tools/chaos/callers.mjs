@@ -1,6 +1,6 @@
 /**
- * Callers that call whatever is there, each with choices of its own, some impatient, some giving up; and the check
- * that a call leaves no listener on its caller's signal.
+ * Callers that call random tools, some with short timeouts, some with an abort. Checks that a call leaves no listener on
+ * the signal of its caller.
  */
 import { getEventListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,9 +17,9 @@ const SLOW_MS = [50, 600];
 const PAUSE_MS = [0, 250];
 const GIVES_UP = 0.1;
 const GIVE_UP_MS = [0, 300];
-/** By the name for the model rather than by the connection. */
+/** Share of the calls by exposed tool name instead of through the connection. */
 const BY_TOOL_NAME = 0.5;
-/** What a busy machine adds. */
+/** Additional time for a busy machine. */
 const SPARE_MS = 10_000;
 
 /** Calls until `signal` aborts; resolves when its last call has settled. */
@@ -32,7 +32,7 @@ export async function callUntil(signal, { troupe, ledger, names, seed, name }) {
   }
 }
 
-/** Every choice is drawn, needed or not, so that what happens to one call changes no later choice. */
+/** Makes every random choice, needed or not, so that the outcome of a call does not change later choices. */
 function choose(random, names) {
   const { tool } = random.pickWeighted(TOOLS);
   return {
@@ -46,17 +46,17 @@ function choose(random, names) {
   };
 }
 
-/** Calls, and enters the outcome in the ledger. Never rejects. */
+/** Makes a call and records its outcome in the ledger. Never rejects. */
 export async function makeCall(troupe, ledger, call) {
   const { id, tool, server, timeoutMs, ms, byToolName, givesUp, giveUpMs } = call;
   const connection = troupe.connection(server);
   if (connection === undefined) return;
-  const patience = new AbortController();
-  const { signal } = patience;
-  const timer = givesUp ? setTimeout(() => patience.abort(), giveUpMs) : undefined;
+  const caller = new AbortController();
+  const { signal } = caller;
+  const timer = givesUp ? setTimeout(() => caller.abort(), giveUpMs) : undefined;
   const args = tool === 'slow' ? { id, ms } : { id };
   const options = { timeoutMs, signal };
-  // It may wait that long to be sent, that long for its answer, and as long again where it is repeated.
+  // Waiting to be sent and waiting for the answer have the timeout each, and a repetition doubles both.
   const limitMs = 4 * timeoutMs + SPARE_MS;
   const startedAt = performance.now();
   ledger.begin(id, tool);

@@ -1,4 +1,4 @@
-/** The system's clock, with a count of the timers that were neither cleared nor have fired: no other look finds them all. */
+/** The system clock with a count of the pending timers, because nothing else reports all of them. */
 export function countingClock() {
   const running = new Set();
   return {

@@ -1,4 +1,4 @@
-/** Notes what would have brought the host's process down: uncaught errors and rejections that nobody handled. */
+/** Records what would have crashed the process of a host: uncaught errors and unhandled rejections. */
 import { setImmediate as turn } from 'node:timers/promises';
 
 export function watchCrashes() {
@@ -8,7 +8,7 @@ export function watchCrashes() {
   process.on('uncaughtException', onError);
   process.on('unhandledRejection', onRejection);
   return {
-    /** Waits for the last ones to be told, and gives them all. */
+    /** Waits for the last ones to be reported, and returns all. */
     async end() {
       for (let turns = 0; turns < 3; turns += 1) await turn();
       process.off('uncaughtException', onError);

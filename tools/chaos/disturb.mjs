@@ -1,4 +1,4 @@
-/** The disturbance itself: callers call and the plan is played until the time is over. */
+/** The chaos itself: callers call tools and the steps of the plan run until the time is over. */
 import { once, setMaxListeners } from 'node:events';
 import { callUntil } from './callers.mjs';
 import { makePlan } from './plan.mjs';
@@ -10,7 +10,7 @@ const CONNECTIONS_PER_CALLER = 8;
 const FEWEST_CALLERS = 4;
 const MAX_CALLERS = 24;
 
-/** Resolves when every call has settled and every step is done, with what went wrong as sentences. */
+/** Resolves when every call has settled and every step is done, with the faults as sentences. */
 export async function disturb(
   { troupe, fleet, ledger, log },
   { connections, durationMs, seed, signal: interrupted },
@@ -18,7 +18,7 @@ export async function disturb(
   const time = new AbortController();
   const timer = setTimeout(() => time.abort(), durationMs);
   const signal = AbortSignal.any([time.signal, interrupted]);
-  // Every step that lasts listens to it.
+  // Every lasting step listens to the signal.
   setMaxListeners(0, signal);
   const wanted = Math.round(connections / CONNECTIONS_PER_CALLER);
   const callers = Math.min(MAX_CALLERS, Math.max(FEWEST_CALLERS, wanted));

@@ -1,19 +1,19 @@
 /**
- * Writes every lifecycle event to a file as a line of JSON, between them what the chaos did, and checks what must hold
- * for any sequence of them. Keeps counts and open calls, never the events.
+ * Writes every lifecycle event and every step of the chaos to a file as a line of JSON, and checks the invariants of the
+ * sequence of events. Keeps counts and open calls, never the events.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 
 const MAX_FAULTS = 20;
-/** The tools of the servers that may be called again although they may have been at work. */
+/** The tools that may be called again even if the first call may have acted. */
 const SAFE_TO_REPEAT = new Set(['read', 'put']);
 
 export class EventLog {
   counts = {};
-  /** Outcome → how many sendings ended so that were not repeated, as the events tell. */
+  /** Outcome → number of sent calls with this outcome that were not repeated, by the events. */
   outcomes = {};
-  /** Code → how many connections failed with it. */
+  /** Code → number of connections that failed with it. */
   failures = {};
   faults = [];
   #stream;
@@ -21,7 +21,7 @@ export class EventLog {
   #lastSeq = 0;
   #generations = new Map();
   #openCalls = new Map();
-  /** Number → what the sendings that might be repeated leave open. */
+  /** Number of a call that may be repeated → its outcome so far. */
   #repeatable = new Map();
 
   constructor(file, header) {
@@ -36,16 +36,16 @@ export class EventLog {
     });
   }
 
-  /** A line of the run's own. */
+  /** Writes a line about the run itself. */
   note(type, details) {
     this.#stream.write(`${JSON.stringify({ type: `chaos.${type}`, at: Date.now(), ...details })}\n`);
   }
 
-  /** After the troupe was closed: no more events, and no call is open. */
+  /** Call this after the troupe has closed: there are no more events, and no call may be open. */
   async end() {
     this.#subscription.unsubscribe();
     for (const [call, { tool }] of this.#openCalls)
-      this.#fault(`call ${call} (${tool}) was never told finished`);
+      this.#fault(`call ${call} (${tool}) has no call.finished event`);
     for (const fault of this.faults) this.note('fault', { fault });
     this.#stream.end();
     await once(this.#stream, 'close');
@@ -61,7 +61,7 @@ export class EventLog {
     CHECKS[type]?.(event, this);
   }
 
-  /** That of the session in use never goes back within one life of a connection; some events are about another session. */
+  /** The generation of the current session never decreases while a connection exists. Some events name other sessions. */
   #checkGeneration({ type, seq, server, generation }) {
     if (server === undefined || generation === undefined) return;
     const former = type === 'connection.added' ? 0 : (this.#generations.get(server) ?? 0);
@@ -73,7 +73,7 @@ export class EventLog {
   }
 
   callStarted({ call, tool, repeats }) {
-    if (this.#openCalls.has(call)) this.#fault(`call ${call} (${tool}) was told started twice`);
+    if (this.#openCalls.has(call)) this.#fault(`call ${call} (${tool}) has two call.started events`);
     const lost = this.#repeatable.get(repeats);
     this.#openCalls.set(call, { tool, lost });
     if (repeats === undefined) return;
@@ -82,10 +82,10 @@ export class EventLog {
     if (!isSafe) this.#fault(`call ${call} (${tool}) repeats ${repeats}, which was ${lost}`);
   }
 
-  /** A repetition that was not sent leaves open what became of the first sending. */
+  /** If a repetition was not sent, the outcome of the first call stays open. */
   callFinished({ call, tool, outcome }) {
     const open = this.#openCalls.get(call);
-    if (open === undefined) this.#fault(`call ${call} (${tool}) was told finished without a start`);
+    if (open === undefined) this.#fault(`call ${call} (${tool}) has a call.finished event without a start`);
     this.#openCalls.delete(call);
     const last = outcome === 'not-sent' ? (open?.lost ?? outcome) : outcome;
     this.outcomes[last] = (this.outcomes[last] ?? 0) + 1;
@@ -94,11 +94,11 @@ export class EventLog {
 
   connectionFailed({ failure }) {
     this.failures[failure.code] = (this.failures[failure.code] ?? 0) + 1;
-    if (failure.code === 'internal') this.#fault(`an error of the runtime: ${failure.message}`);
+    if (failure.code === 'internal') this.#fault(`an internal error: ${failure.message}`);
   }
 
   managerFailed({ message }) {
-    this.#fault(`the manager broke: ${message}`);
+    this.#fault(`the manager failed: ${message}`);
   }
 
   #fault(text) {

@@ -1,8 +1,8 @@
 /**
- * The servers of a run: which there are, how Troupe is told about them, and the levers that make them misbehave.
+ * The servers of a run: their names, their entries, and the methods that make them misbehave.
  *
- * T1. Every lever may be pulled at any time and in any order; `heal` undoes them all.
- * T2. After `close` nothing of the servers is left that Troupe did not start.
+ * T1. Every method may be called at any time and in any order; `heal` undoes all effects.
+ * T2. After `close`, nothing of the servers is left that Troupe did not start.
  */
 import { existsSync, rmSync, writeFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,10 +13,10 @@ import { InProcessServer } from './servers/in-process-server.mjs';
 import { WELL } from './servers/serve.mjs';
 
 const STDIO_SERVER = fileURLToPath(new URL('servers/stdio-server.mjs', import.meta.url));
-/** One stdio server in so many has a child of its own, which its end must take along. */
+/** One in this number of stdio servers has a child process, which must end with it. */
 const WITH_CHILD = 5;
 
-/** The names of `count` servers by kind: 30 % stdio, 35 % HTTP, the rest in-process, but one of each at least. */
+/** The names of `count` servers by kind: 30 % stdio, 35 % HTTP, the rest in-process, at least one of each. */
 export function namesOf(count) {
   const names = (kind, size) => Array.from({ length: size }, (_, index) => `${kind}-${index}`);
   const stdio = Math.max(1, Math.round(count * 0.3));
@@ -34,7 +34,7 @@ export class Fleet {
   #folder;
   #host;
   #memory;
-  /** Name → how often its entry was changed. */
+  /** Name → number of changes of its entry. */
   #edits = new Map();
   #removed = new Set();
   #leftOut = new Set();
@@ -58,7 +58,7 @@ export class Fleet {
     return Object.values(this.names).flat();
   }
 
-  /** The servers that are wanted, as `createTroupe` and `reload` take them. */
+  /** The current entries, for `createTroupe` and `reload`. */
   get entries() {
     const wanted = this.allNames.filter((name) => !this.#removed.has(name) && !this.#leftOut.has(name));
     return Object.fromEntries(wanted.map((name) => [name, this.entry(name)]));
@@ -76,18 +76,18 @@ export class Fleet {
     return { command: process.execPath, args, env: { CHAOS_EDIT: edit } };
   }
 
-  /** The entry is another one from here on. */
+  /** Changes the entry. */
   edit(name) {
     this.#edits.set(name, (this.#edits.get(name) ?? 0) + 1);
   }
 
-  /** Whether the server is wanted at all. */
+  /** Adds or removes the server. */
   want(name, isWanted) {
     if (isWanted) this.#removed.delete(name);
     else this.#removed.add(name);
   }
 
-  /** The entries are without these until others are left out. */
+  /** Leaves these servers out of the entries until the next call. */
   leaveOut(names) {
     this.#leftOut = new Set(names);
   }
@@ -99,7 +99,7 @@ export class Fleet {
     else this.#writeMood(name, mood);
   }
 
-  /** Ends every session or connection of a server that has no process of its own. */
+  /** Ends every session or connection of a server without its own process. */
   async cut(name) {
     const server = this.#memory.get(name);
     if (server === undefined) await this.#host.order(name, 'cut');
@@ -110,13 +110,13 @@ export class Fleet {
     await this.#host.order(name, 'forget');
   }
 
-  /** Whether somebody listens at the address of an HTTP server. */
+  /** Starts or stops listening at the address of an HTTP server. */
   async listen(name, isListening) {
     await this.#host.order(name, isListening ? 'accept' : 'refuse');
   }
 
-  tellListChanged(name) {
-    this.#memory.get(name).tellListChanged();
+  sendListChanged(name) {
+    this.#memory.get(name).sendListChanged();
   }
 
   killHost() {
@@ -131,7 +131,7 @@ export class Fleet {
     return this.#host.pid;
   }
 
-  /** Stops a process in its tracks until it is thawed. */
+  /** Suspends a process until `thaw`. */
   freeze(pid) {
     if (signal(pid, 'SIGSTOP')) this.#frozen.add(pid);
   }
@@ -140,7 +140,7 @@ export class Fleet {
     if (this.#frozen.delete(pid)) signal(pid, 'SIGCONT');
   }
 
-  /** Every server is well, reachable and wanted again. */
+  /** Makes every server work, reachable and present again. */
   async heal() {
     for (const pid of this.#frozen) this.thaw(pid);
     this.#removed.clear();
@@ -150,7 +150,7 @@ export class Fleet {
     await Promise.all(this.names.http.map((name) => this.listen(name, true)));
   }
 
-  /** What went wrong with the servers by themselves, as sentences. */
+  /** Faults of the servers themselves, as sentences. */
   get faults() {
     const { deaths } = this.#host;
     const open = [...this.#memory.values()].reduce((sum, { sessions }) => sum + sessions, 0);
@@ -166,7 +166,7 @@ export class Fleet {
     await this.#host.kill();
   }
 
-  /** In one step, so that no server reads half of it. */
+  /** Writes atomically, so that no server reads a partial file. */
   #writeMood(name, mood) {
     const file = join(this.#folder, `${name}.mood`);
     if (mood.name === WELL.name) {
@@ -178,7 +178,7 @@ export class Fleet {
   }
 }
 
-/** Whether it was sent; a process that has ended in between is no failure. */
+/** Returns whether the signal was sent; it is not an error if the process has ended. */
 export function signal(pid, name) {
   if (pid === null || !isAlive(pid)) return false;
   try {

@@ -1,6 +1,6 @@
 /**
- * How much of the heap is in use once everything that can go has gone. Compiled code counts apart: a program that runs
- * goes on being optimized, for minutes, and by a tenth of a small heap.
+ * Measures the heap in use after garbage collection. Compiled code is counted separately, because the optimization of a
+ * running program continues for minutes and changes a small heap by a tenth.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { getHeapCodeStatistics, setFlagsFromString } from 'node:v8';
@@ -9,7 +9,7 @@ import { runInNewContext } from 'node:vm';
 const ROUNDS = 5;
 const BETWEEN_MS = 100;
 
-/** The smallest of several looks, bytes: `data` is what the program holds, `code` what its functions were compiled to. */
+/** The smallest of several measurements in bytes: `data` is the data of the program, `code` the compiled code. */
 export async function heapLevel() {
   const gc = globalThis.gc ?? exposedGc();
   let level = { data: Infinity, code: 0 };

@@ -1,4 +1,4 @@
-/** The process that runs the HTTP servers, seen from outside: started, given orders, killed, started again. */
+/** Controls the process of the HTTP servers: starts and kills it and sends it orders. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ const HOST = fileURLToPath(new URL('servers/http-host.mjs', import.meta.url));
 const START_LIMIT_MS = 15_000;
 
 export class HttpHost {
-  /** How often it has ended although nobody asked it to. */
+  /** Number of unexpected ends. */
   deaths = 0;
   #journal;
   #names;
@@ -16,7 +16,7 @@ export class HttpHost {
   #starting;
   #isListening = false;
   #lastOrder = 0;
-  /** Order → what to call when it was obeyed, or cannot be any more. */
+  /** Order → callback for when it is done or impossible. */
   #pending = new Map();
 
   constructor(journal, names) {
@@ -28,30 +28,30 @@ export class HttpHost {
     return this.#child?.pid ?? null;
   }
 
-  /** Where a server is reached; undefined for one that is not here. */
+  /** The address of a server; undefined for other servers. */
   url(name) {
     const index = this.#names.indexOf(name);
     return index === -1 ? undefined : `http://127.0.0.1:${this.#ports[index]}/mcp`;
   }
 
-  /** Every server is well and knows no session; the ports are those of the first time. */
+  /** Starts the servers in a working state without sessions, on the same ports as before. */
   start() {
     this.#starting ??= this.#start();
     return this.#starting;
   }
 
-  /** Resolves when the server has obeyed. Nothing comes of it while there is no process, or one that is just starting. */
+  /** Resolves when the order is done. It has no effect if the process is missing or still starting. */
   async order(name, order, details = {}) {
     const child = this.#child;
     if (!this.#isListening || !child.connected) return;
     const number = (this.#lastOrder += 1);
     await new Promise((resolve) => {
       this.#pending.set(number, resolve);
-      child.send({ number, order, name, ...details }, (error) => error && this.#obeyed(number));
+      child.send({ number, order, name, ...details }, (error) => error && this.#done(number));
     });
   }
 
-  /** One that is just starting is let do so first. */
+  /** Waits for a starting process first. */
   async kill() {
     await this.#starting;
     const child = this.#child;
@@ -71,12 +71,12 @@ export class HttpHost {
     child.send({ journal: this.#journal, names: this.#names, ports: this.#ports });
     const [{ ports }] = await once(child, 'message', { signal: AbortSignal.timeout(START_LIMIT_MS) });
     this.#ports = ports;
-    child.on('message', ({ number }) => this.#obeyed(number));
+    child.on('message', ({ number }) => this.#done(number));
     this.#isListening = true;
   }
 
   #ended(child) {
-    for (const number of this.#pending.keys()) this.#obeyed(number);
+    for (const number of this.#pending.keys()) this.#done(number);
     if (this.#child !== child) return;
     this.deaths += 1;
     this.#child = undefined;
@@ -84,7 +84,7 @@ export class HttpHost {
     this.#isListening = false;
   }
 
-  #obeyed(number) {
+  #done(number) {
     this.#pending.get(number)?.();
     this.#pending.delete(number);
   }

@@ -1,9 +1,9 @@
 /**
- * Every call of a run with its one outcome, and what is wrong with them once the journal of the servers and the
- * events of the troupe are held beside it.
+ * The calls of a run with their outcomes. Compares them with the journal of the servers and the events of the troupe,
+ * and reports faults.
  */
 
-/** The outcome that each error of a call means. */
+/** The outcome of a call, by the code of its error. */
 const OUTCOMES = {
   CALL_TIMEOUT: 'timed-out',
   CALL_ABORTED: 'aborted',
@@ -12,11 +12,11 @@ const OUTCOMES = {
   JSON_RPC_ERROR: 'server-error',
   UNKNOWN_TOOL: 'no-such-tool',
 };
-/** These come about in no other way than an event tells. */
-const ALWAYS_TOLD = ['answered', 'tool-error', 'server-error', 'timed-out'];
+/** Outcomes that always have an event. */
+const ALWAYS_REPORTED = ['answered', 'tool-error', 'server-error', 'timed-out'];
 /** Side effects that must not happen twice. */
 const ONCE = new Set(['act', 'slow']);
-/** What could be noted once for each call is noted this often at most. */
+/** Maximum number of examples of each kind of fault. */
 const MAX_EXAMPLES = 10;
 
 export class Ledger {
@@ -28,7 +28,7 @@ export class Ledger {
     this.#calls.set(id, { tool, outcome: undefined });
   }
 
-  /** `limitMs` is what the call may have taken. */
+  /** `limitMs` is the longest allowed duration of the call. */
   answered(id, result, tookMs, limitMs) {
     if (result.content?.[0]?.text !== id) this.#fault(`${id} was given the answer of another call`);
     this.#settle(id, result.isError === true ? 'tool-error' : 'answered', tookMs, limitMs);
@@ -40,12 +40,12 @@ export class Ledger {
     this.#settle(id, outcome ?? 'unexpected', tookMs, limitMs);
   }
 
-  /** How many listeners the settled call left on its caller's signal. */
+  /** Records the number of listeners that a settled call left on the signal of its caller. */
   listeners(id, count) {
     if (count > 0) this.#fault(`${id} left ${count} listeners on its caller's signal`);
   }
 
-  /** Outcome → how many calls ended so. */
+  /** Outcome → number of calls. */
   get counts() {
     return this.#counts;
   }
@@ -58,8 +58,8 @@ export class Ledger {
     return this.#calls.get(id)?.outcome;
   }
 
-  /** What is wrong with the calls, as sentences. `journal` is what the servers noted, `told` outcome → events. */
-  judge(journal, told) {
+  /** The faults as sentences. `journal` is the journal of the servers, `reported` the number of events by outcome. */
+  judge(journal, reported) {
     const executed = new Map();
     for (const { ev, id } of journal) if (ev !== 'second') executed.set(id, (executed.get(id) ?? 0) + 1);
     return [
@@ -75,14 +75,15 @@ export class Ledger {
           .filter(({ ev }) => ev === 'second')
           .map(({ name, pid, former }) => `${name}: process ${pid} was started while ${former} was alive`),
       ),
-      ...this.#comparedWith(told),
+      ...this.#comparedWith(reported),
     ];
   }
 
   #settle(id, outcome, tookMs, limitMs) {
     const call = this.#calls.get(id);
     if (call.outcome !== undefined) this.#fault(`${id} settled twice: ${call.outcome}, then ${outcome}`);
-    if (tookMs > limitMs) this.#fault(`${id} took ${Math.round(tookMs)} ms and may take ${limitMs}`);
+    if (tookMs > limitMs)
+      this.#fault(`${id} took ${Math.round(tookMs)} ms, but at most ${limitMs} is allowed`);
     call.outcome = outcome;
     this.#counts[outcome] = (this.#counts[outcome] ?? 0) + 1;
   }
@@ -91,18 +92,18 @@ export class Ledger {
     this.#faults.push(text);
   }
 
-  /** What the events say of the last sending of each call; a call that was given up may have ended so before or after. */
-  #comparedWith(told) {
+  /** Compares the outcomes with the events of the last sending of each call, which may differ for an aborted call. */
+  #comparedWith(reported) {
     const count = (counts, outcome) => counts[outcome] ?? 0;
-    const untold = count(this.#counts, 'aborted') - count(told, 'aborted');
+    const unreported = count(this.#counts, 'aborted') - count(reported, 'aborted');
     const mayDiffer = {
-      ...Object.fromEntries(ALWAYS_TOLD.map((outcome) => [outcome, [0, 0]])),
-      'outcome-unknown': [0, untold],
-      'not-sent': [-Infinity, untold],
+      ...Object.fromEntries(ALWAYS_REPORTED.map((outcome) => [outcome, [0, 0]])),
+      'outcome-unknown': [0, unreported],
+      'not-sent': [-Infinity, unreported],
       aborted: [-Infinity, 0],
     };
     return Object.entries(mayDiffer).flatMap(([outcome, [low, high]]) => {
-      const [calls, events] = [count(this.#counts, outcome), count(told, outcome)];
+      const [calls, events] = [count(this.#counts, outcome), count(reported, outcome)];
       const isFine = events - calls >= low && events - calls <= high;
       return isFine ? [] : [`${calls} calls were ${outcome}, but ${events} events say so`];
     });

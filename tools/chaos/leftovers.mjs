@@ -1,6 +1,6 @@
 /**
- * What a run could leave behind: processes (by a mark in their environment, which Troupe hands on), descriptors, active
- * resources, listeners on `process`, and timers.
+ * The resources that a run could leave behind: processes (found by a mark in their environment, which Troupe passes on),
+ * descriptors, active resources, listeners on `process`, and timers.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,22 +9,22 @@ import { isAlive, killAll } from '../faults/processes.mjs';
 const MARK_NAME = 'LC_TROUPE_CHAOS_MARK';
 const SETTLE_MS = 3_000;
 const POLL_MS = 50;
-/** Turns of the event loop and the reading of a directory. */
+/** Short-lived resources of the event loop and of reading a directory. */
 const PASSING_RESOURCES = new Set(['Immediate', 'FSReqCallback', 'FSReqPromise']);
-/** The event loop opens it with the first stream and keeps it. */
+/** The event loop opens this with the first stream and keeps it open. */
 const OF_THE_EVENT_LOOP = '/dev/null';
 
-/** Every process started from here on can be told by it. */
+/** Marks every process that is started from now on. */
 export function markProcesses() {
   process.env[MARK_NAME] = `${process.pid}-${Date.now()}`;
 }
 
-/** Everything that could be left behind, as words; the same words twice are two things. */
-export function whatThereIs() {
+/** All current resources as texts; equal texts stand for different resources. */
+export function currentResources() {
   return [...processes(), ...resources(), ...descriptors(), ...listeners()];
 }
 
-/** What there is now and was not there `before`. What only needs a moment to end gets one. */
+/** The resources that are new since `before`. Waits for a moment so that short-lived ones can end. */
 export async function leftSince(before) {
   const deadline = Date.now() + SETTLE_MS;
   let left = newSince(before);
@@ -37,14 +37,14 @@ export async function leftSince(before) {
 
 function newSince(before) {
   const known = [...before];
-  return whatThereIs().filter((thing) => {
+  return currentResources().filter((thing) => {
     const at = known.indexOf(thing);
     if (at !== -1) known.splice(at, 1);
     return at === -1;
   });
 }
 
-/** So that a run that found some does not leave them to the next. */
+/** Ends the marked processes, so that they do not affect the next run. */
 export function endMarkedProcesses() {
   killAll(markedProcesses());
 }
@@ -76,7 +76,7 @@ function descriptors() {
       const target = readlinkSync(`/proc/self/fd/${descriptor}`);
       return target === OF_THE_EVENT_LOOP ? [] : [`descriptor: ${target}`];
     } catch {
-      // The one that listed the directory is closed again.
+      // The descriptor of the directory itself is already closed.
       return [];
     }
   });
@@ -98,7 +98,7 @@ function list(folder) {
   }
 }
 
-/** Empty for a process that has ended or belongs to somebody else. */
+/** Empty for a process that has ended or belongs to another user. */
 function read(file) {
   try {
     return readFileSync(file, 'utf8');

@@ -1,4 +1,4 @@
-/** The chaos run against the built package: `main.mjs --help` tells what it does. */
+/** The chaos run against the built package: see `main.mjs --help`. */
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { run } from './run.mjs';
 
 const INTERRUPTED = 130;
 
-/** The first one ends the run in an orderly way, the second at once. */
+/** The first signal ends the run in an orderly way, the second immediately. */
 function untilInterrupted() {
   const controller = new AbortController();
   const interrupt = () => {
     if (controller.signal.aborted) process.exit(INTERRUPTED);
-    process.stderr.write('interrupted: closing everything; once more to leave at once\n');
+    process.stderr.write('interrupted: closing everything; interrupt again to exit immediately\n');
     controller.abort();
   };
   process.on('SIGINT', interrupt);
@@ -29,20 +29,20 @@ async function main() {
   }
   const { connections, durationMs, seed } = settings;
   const logFile = log ?? join(tmpdir(), `troupe-chaos-${seed}-${process.pid}.jsonl`);
-  const tell = (text) => process.stderr.write(`${text}\n`);
-  const outcome = await run({ ...settings, logFile, tell, signal: untilInterrupted() });
+  const report = (text) => process.stderr.write(`${text}\n`);
+  const outcome = await run({ ...settings, logFile, report, signal: untilInterrupted() });
   const { passed, interrupted, figures, faults } = outcome;
   if (log === undefined && (passed || interrupted)) rmSync(logFile, { force: true });
   const minutes = durationMs / 60_000;
   const again = `npm run chaos -- --connections ${connections} --minutes ${minutes} --seed ${seed}`;
   if (json) {
-    const told = { passed, interrupted, seed, connections, minutes, figures, faults };
-    console.log(JSON.stringify(passed ? told : { ...told, log: logFile }, undefined, 2));
+    const result = { passed, interrupted, seed, connections, minutes, figures, faults };
+    console.log(JSON.stringify(passed ? result : { ...result, log: logFile }, undefined, 2));
   } else {
     console.log(`${table({ run: { seed, connections, minutes }, ...figures })}\n`);
   }
   const text = verdict(outcome, { again, logFile });
-  if (json) tell(text);
+  if (json) report(text);
   else console.log(text);
   if (interrupted) return INTERRUPTED;
   return passed ? 0 : 1;

@@ -1,6 +1,6 @@
 /**
- * One chaos, complete in itself: servers and a troupe are made, disturbed, brought back, closed and judged. Nothing of
- * it is held afterwards but its figures and faults.
+ * One complete phase of chaos: creates servers and a troupe, disturbs them, lets them recover, closes and judges them.
+ * Afterwards, only its figures and faults are kept.
  */
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const CLOSE_LIMIT_MS = 20_000;
 const HEAL_LIMIT_MS = 60_000;
 const NANOSECONDS_PER_MS = 1e6;
 
-/** What a host would have in minutes happens here in seconds. */
+/** Seconds instead of the minutes of a real host. */
 const POLICY = {
   launchTimeoutMs: 10_000,
   handshakeTimeoutMs: 4_000,
@@ -35,7 +35,7 @@ const POLICY = {
   stop: { drainMs: 300, deleteMs: 500, stdinEndMs: 500, termMs: 500 },
 };
 
-export async function playPhase({ name, connections, durationMs, seed, logFile, tell, signal, folder }) {
+export async function playPhase({ name, connections, durationMs, seed, logFile, report, signal, folder }) {
   const fleet = await Fleet.open(connections, mkdtempSync(join(folder, `${name}-`)));
   const clock = countingClock();
   const servers = fleet.entries;
@@ -50,7 +50,7 @@ export async function playPhase({ name, connections, durationMs, seed, logFile, 
   const log = new EventLog(logFile, { phase: name, seed, connections, durationMs, node: process.version });
   const ledger = new Ledger();
   log.follow(troupe);
-  const stopProgress = startProgress(tell, { name, troupe, ledger, log });
+  const stopProgress = startProgress(report, { name, troupe, ledger, log });
   const delay = monitorEventLoopDelay();
   const figures = {};
   const faults = [];
@@ -81,13 +81,13 @@ export async function playPhase({ name, connections, durationMs, seed, logFile, 
     'failed because of': log.failures,
     'event loop delay': {
       'p99 (ms)': Math.round(delay.percentile(99) / NANOSECONDS_PER_MS),
-      'most (ms)': Math.round(delay.max / NANOSECONDS_PER_MS),
+      'max (ms)': Math.round(delay.max / NANOSECONDS_PER_MS),
     },
   });
   return { figures, faults };
 }
 
-/** Closes everything. Gives how long the troupe took, and what was not as it has to be. */
+/** Closes everything. Returns the duration of closing the troupe, and the faults. */
 async function end({ troupe, fleet, log, clock }) {
   const faults = [];
   const startedAt = performance.now();
@@ -104,7 +104,7 @@ async function end({ troupe, fleet, log, clock }) {
   return { faults, ms };
 }
 
-/** What the servers noted: side effects in the order they happened. */
+/** The journal of the servers: side effects in order. */
 function readJournal(file) {
   if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8')

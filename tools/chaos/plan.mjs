@@ -1,12 +1,12 @@
 /**
- * What happens to whom and when, as data: the same seed and numbers give the same plan. Knows no troupe and no clock.
+ * The steps of a run as data: the same seed and numbers give the same plan. Independent of troupe and clock.
  *
- * A step is `{ at, does, to, forMs, … }`: milliseconds from the beginning, a name of `ACTIONS`, the server it happens
- * to where it happens to one, and how long it lasts.
+ * A step is `{ at, does, to, forMs, … }`: milliseconds from the start, a name of `ACTIONS`, its server (if it affects a
+ * single one), and its duration.
  */
 import { SeededRandom } from './seeded-random.mjs';
 
-/** Steps per second for each connection, and the bounds of their sum: what two cores can follow. */
+/** Steps per second for each connection, and the limits of their sum, which two cores can handle. */
 const STEPS_PER_CONNECTION = 1 / 25;
 const FEWEST_STEPS = 4;
 const MAX_STEPS = 8;
@@ -14,7 +14,7 @@ const MAX_STEPS = 8;
 const SHORT_MS = [100, 800];
 const LONG_MS = [500, 4_000];
 
-/** `to`: the kinds of server it happens to; none where it happens to all. `lasts`: a range of milliseconds. */
+/** `to`: the kinds of server; missing if a step affects all servers. `lasts`: a range of milliseconds. */
 const DECK = [
   ...moods(
     ['stdio', 'http', 'memory'],
@@ -42,7 +42,7 @@ const DECK = [
   { does: 'cut', to: ['http', 'memory'], weight: 12 },
   { does: 'forgetSessions', to: ['http'], weight: 6 },
   { does: 'refuseConnections', to: ['http'], lasts: LONG_MS, weight: 5 },
-  { does: 'tellListChanged', to: ['memory'], weight: 4 },
+  { does: 'sendListChanged', to: ['memory'], weight: 4 },
   { does: 'restart', to: ['stdio', 'http', 'memory'], weight: 6 },
   { does: 'stop', to: ['stdio', 'http', 'memory'], lasts: SHORT_MS, weight: 5 },
   { does: 'retry', to: ['stdio', 'http', 'memory'], weight: 5 },
@@ -54,7 +54,7 @@ const DECK = [
   { does: 'freezeHost', lasts: LONG_MS, weight: 0.3 },
 ];
 
-/** The most servers one reload changes, and leaves out until the next. */
+/** Maximum number of servers that a reload changes, and that it leaves out until the next. */
 const EDITED = 3;
 const LEFT_OUT = 2;
 
@@ -62,7 +62,7 @@ function moods(to, list) {
   return list.map((mood) => ({ does: 'mood', with: { mood }, to, lasts: LONG_MS, weight: 2 }));
 }
 
-/** Steps in the order of their time. Where there is time enough, each of the deck comes before the first comes again. */
+/** Steps in order of time. If there is enough time, each step of the deck occurs before the first one repeats. */
 export function makePlan({ seed, names, durationMs }) {
   const random = new SeededRandom(seed);
   const count = Object.values(names).flat().length;

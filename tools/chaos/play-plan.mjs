@@ -1,27 +1,27 @@
-/** Does the steps of a plan, each at its time whether the ones before are done or not. */
+/** Runs the steps of a plan, each at its time, even if earlier ones are not done. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ACTIONS } from './actions.mjs';
 import { within } from './within.mjs';
 
-/** The longest a step may take once the chaos is over: a stop ladder, a start with all its attempts, and a busy machine. */
+/** The longest time of a step after the chaos: a complete stop, a start with all attempts, and a busy machine. */
 const STEP_LIMIT_MS = 120_000;
 
 /**
- * Resolves when every step is done; those that are at it when `signal` aborts come to their end at once. Gives what
- * went wrong as sentences: that Troupe refuses a command is no fault.
+ * Resolves when every step is done. Steps that are running when `signal` aborts end immediately. Returns the faults as
+ * sentences; a command that Troupe rejects is not a fault.
  */
 export async function playPlan(plan, { troupe, fleet, log, signal }) {
   const startedAt = performance.now();
   const world = { troupe, fleet, pause: (ms) => pauseUntil(signal, ms) };
   const faults = [];
-  const atWork = new Set();
+  const running = new Set();
   for (const step of plan) {
     await pauseUntil(signal, step.at - (performance.now() - startedAt));
     if (signal.aborted) break;
-    const work = play(step, world, log, faults).finally(() => atWork.delete(work));
-    atWork.add(work);
+    const work = play(step, world, log, faults).finally(() => running.delete(work));
+    running.add(work);
   }
-  await Promise.all(atWork);
+  await Promise.all(running);
   return faults;
 }
 
@@ -33,12 +33,12 @@ async function play(step, world, log, faults) {
     log.note('done', { does: step.does, to: step.to });
   } catch (error) {
     log.note('refused', { does: step.does, to: step.to, code: error.code, message: error.message });
-    if (!isTold(error)) faults.push(`${about} failed: ${error.stack}`);
+    if (!isTroupeError(error)) faults.push(`${about} failed: ${error.stack}`);
   }
 }
 
-/** An error of Troupe: it names its kind, and the server. */
-function isTold(error) {
+/** Whether it is an error of Troupe, which has a code and a server. */
+function isTroupeError(error) {
   return /^[A-Z_]+$/.test(error.code ?? '') && 'server' in error;
 }
 

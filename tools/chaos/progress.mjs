@@ -1,8 +1,8 @@
-/** A line every ten seconds: how the connections are, and what has happened so far. */
+/** Reports the states of the connections and the counts so far every ten seconds. */
 const EVERY_MS = 10_000;
 
-/** Gives the function that ends it. */
-export function startProgress(tell, { name, troupe, ledger, log }) {
+/** Returns the function that stops the reports. */
+export function startProgress(report, { name, troupe, ledger, log }) {
   const startedAt = performance.now();
   const timer = setInterval(() => {
     const states = {};
@@ -10,7 +10,7 @@ export function startProgress(tell, { name, troupe, ledger, log }) {
     const shown = Object.entries(states).map(([state, count]) => `${count} ${state}`);
     const seconds = Math.round((performance.now() - startedAt) / 1_000);
     const { 'connection.lost': lost = 0, 'connection.failed': failed = 0 } = log.counts;
-    tell(
+    report(
       `${name}, ${seconds} s: ${shown.join(', ')}; ${ledger.size} calls, ${lost} lost, ${failed} given up`,
     );
   }, EVERY_MS);

@@ -1,6 +1,6 @@
 /**
- * After the chaos every server is well again: brings every connection back, and tells which of them came to what.
- * Whoever gave up has to say why, and is asked once more.
+ * After the chaos, when every server works again: lets every connection recover, and reports the results. A connection
+ * that gave up must have a reason, and is started once more.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { makeCall } from './callers.mjs';
@@ -11,7 +11,7 @@ const PROOF_LIMIT_MS = 20_000;
 
 const isSettled = ({ tags }) => tags.includes('settled');
 
-/** `counts`: how each connection was found, and `ready` at the end. `faults`: what must not be, as sentences. */
+/** `counts`: the states of the connections after the chaos and at the end. `faults`: sentences. */
 export async function recover({ troupe, fleet, ledger }, signal) {
   await troupe.reload(fleet.entries);
   await untilSettled(troupe, signal);
@@ -37,7 +37,7 @@ export async function recover({ troupe, fleet, ledger }, signal) {
         .filter((row) => !isExplained(row))
         .map((row) => `${row.server} gave up without an explanation`),
       ...fleet.allNames.filter((name) => !rows.has(name)).map((name) => `${name} is missing`),
-      ...end.filter((row) => row.state !== 'ready' && !isExplained(row)).map(toldState),
+      ...end.filter((row) => row.state !== 'ready' && !isExplained(row)).map(describeState),
       ...silent.map((name) => `${name} is ready, but did not answer`),
     ],
   };
@@ -48,16 +48,16 @@ const rowsOf = ({ status }) => status;
 const isExplained = ({ state, error }) =>
   state === 'failed' && error !== null && error.code !== 'internal' && error.message.length > 0;
 
-const toldState = ({ server, state, substate, error }) =>
+const describeState = ({ server, state, substate, error }) =>
   `${server} is ${state}${substate === '' ? '' : ` (${substate})`} at the end: ${error?.message ?? 'no reason given'}`;
 
-/** Gives up after its limit: whoever is on the way then shows in the rows. */
+/** Returns after a limit, even if connections are not settled; their rows then show it. */
 async function untilSettled(troupe, signal) {
   const deadline = Date.now() + RECOVERY_LIMIT_MS;
   while (!rowsOf(troupe).every(isSettled) && Date.now() < deadline && !signal.aborted) await pause(POLL_MS);
 }
 
-/** The ready ones that do not answer a call that changes nothing. A session that was forgotten shows by the first one. */
+/** Ready connections that do not answer a call without side effects. The first call detects a forgotten session. */
 async function silentOnes(parts, rows) {
   const ready = [...rows.values()].filter(({ state }) => state === 'ready').map(({ server }) => server);
   const answers = await Promise.all(ready.map((name) => doesAnswer(parts, name)));

@@ -1,6 +1,6 @@
-/** The outcome of a run, for people. */
+/** The outcome of a run as text. */
 
-/** One line for each figure, under the name of its group. */
+/** One line for each figure, by group. */
 export function table(figures) {
   const rows = Object.entries(figures).flatMap(([group, values]) =>
     Object.entries(values).map(([name, value]) => [group, name, value.toLocaleString('en')]),
@@ -14,7 +14,7 @@ export function table(figures) {
     .join('\n');
 }
 
-/** `again` is the command line that repeats the run. */
+/** `again` is the command that repeats the run. */
 export function verdict({ passed, interrupted, faults }, { again, logFile }) {
   if (interrupted) return 'interrupted: no verdict';
   if (passed) return 'passed';

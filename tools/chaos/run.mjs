@@ -1,36 +1,37 @@
 /**
- * A whole chaos run: what there is before, a short phase to warm up, the phase that counts, and what there is after.
+ * A complete chaos run: records the resources before, runs a short warm-up and the actual phase, and compares the
+ * resources afterwards.
  *
- * The first chaos compiles and loads what every later one finds there; only from then on has the heap a level.
+ * The warm-up loads and compiles everything, so that the heap has a stable level after it.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchCrashes } from './crash-watch.mjs';
 import { heapLevel } from './heap.mjs';
-import { endMarkedProcesses, leftSince, markProcesses, whatThereIs } from './leftovers.mjs';
+import { endMarkedProcesses, leftSince, markProcesses, currentResources } from './leftovers.mjs';
 import { playPhase } from './phase.mjs';
 
-/** Which part of the time it takes to warm up, and its bounds. */
+/** The warm-up as a share of the duration, and its limits. */
 const WARM_UP_PART = 1 / 8;
 const MIN_WARM_UP_MS = 4_000;
 const MAX_WARM_UP_MS = 30_000;
-/** How far the heap may be above its level. */
+/** Allowed growth of the heap. */
 const HEAP_TOLERANCE = 0.1;
 const KIB = 1024;
 
 /**
- * `tell` hears how far it is; `signal` ends it early, without a verdict. Gives `{ passed, interrupted, faults,
+ * `report` receives the progress; `signal` ends the run early, without a verdict. Returns `{ passed, interrupted, faults,
  * figures }`: faults as sentences, figures as a record of records of numbers.
  */
-export async function run({ connections, durationMs, seed, logFile, tell, signal }) {
-  // Before anything is looked at: what is told first makes the stream that tells it.
-  tell(`seed ${seed}: ${connections} connections, warming up`);
+export async function run({ connections, durationMs, seed, logFile, report, signal }) {
+  // Before the resources are recorded, because the first report opens its stream.
+  report(`seed ${seed}: ${connections} connections, warming up`);
   markProcesses();
   const folder = mkdtempSync(join(tmpdir(), 'troupe-chaos-'));
   const crashes = watchCrashes();
-  const before = whatThereIs();
-  const phase = (settings) => playPhase({ connections, logFile, tell, signal, folder, ...settings });
+  const before = currentResources();
+  const phase = (settings) => playPhase({ connections, logFile, report, signal, folder, ...settings });
   try {
     const warmUpMs = Math.min(MAX_WARM_UP_MS, Math.max(MIN_WARM_UP_MS, durationMs * WARM_UP_PART));
     const warmUp = await phase({ name: 'warm-up', durationMs: warmUpMs, seed: seed ^ 1 });

@@ -1,4 +1,4 @@
-/** Random choices that the same seed repeats (mulberry32). */
+/** Random choices that a seed repeats (mulberry32). */
 export class SeededRandom {
   #state;
 
@@ -6,7 +6,7 @@ export class SeededRandom {
     this.#state = seed >>> 0;
   }
 
-  /** At least 0, less than 1. */
+  /** A number from 0, less than 1. */
   number() {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,7 +15,7 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** A whole number from a range, including both ends. */
   between(low, high) {
     return low + Math.floor(this.number() * (high - low + 1));
   }
@@ -28,7 +28,7 @@ export class SeededRandom {
     return list[this.between(0, list.length - 1)];
   }
 
-  /** One of the list; an entry of weight 2 comes twice as often as one of weight 1. */
+  /** An entry of the list; an entry of weight 2 is chosen twice as often as one of weight 1. */
   pickWeighted(list) {
     let place = this.number() * list.reduce((sum, { weight }) => sum + weight, 0);
     return (
@@ -39,7 +39,7 @@ export class SeededRandom {
     );
   }
 
-  /** The same things in another order. */
+  /** The list in random order. */
   shuffled(list) {
     const rest = [...list];
     return list.map(() => rest.splice(this.between(0, rest.length - 1), 1)[0]);

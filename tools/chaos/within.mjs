@@ -1,4 +1,4 @@
-/** Settles as the promise does; rejects where that takes longer than `ms`. Leaves no timer. */
+/** Settles as the promise does, or rejects after `ms`. Leaves no timer. */
 export async function within(ms, what, promise) {
   let timer;
   const limit = new Promise((_, reject) => {

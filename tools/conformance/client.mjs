@@ -1,8 +1,8 @@
 /**
- * The client under test, as a conformance runner starts it: with the address of its server as the last argument.
+ * The client under test. A conformance runner starts it with the address of its server as the last argument.
  *
- * The line on stdout is the outcome, since the runner overlooks how a client of a whole suite has ended. What happened
- * is on stderr.
+ * The line on stdout is the outcome, because the runner ignores the exit codes of the clients of a whole suite. The events
+ * are on stderr.
  */
 import { enter } from './turnstile.mjs';
 

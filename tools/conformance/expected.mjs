@@ -1,9 +1,9 @@
 /**
- * What has to pass: the scenarios of each part, and the fewest checks that must have passed in each, since some pass for
- * a client that does nothing. Scenarios that the suite has beside these, or no longer has, are told as well.
+ * The expected results: the scenarios of each part, and the minimum number of passed checks in each, because some
+ * scenarios pass for a client that does nothing. Scenarios that are new in the suite or missing are reported, too.
  *
- * `ends` is how the client ends where it is right to give up. `lacks` names what Troupe does not offer: such a scenario is
- * run, and has to fail.
+ * `ends` is the expected outcome of the client if it is right to give up. `lacks` names a feature that Troupe does not
+ * have: such a scenario is run and must fail.
  */
 const CONFORMANCE = { folder: '@modelcontextprotocol/conformance', version: '0.1.16' };
 const CONFORMANCE_NEXT = { folder: 'conformance-next', version: '0.2.0-alpha.12' };

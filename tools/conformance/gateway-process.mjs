@@ -12,7 +12,7 @@ const START_LIMIT_MS = 30_000;
 const END_LIMIT_MS = 15_000;
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/mcp/;
 
-/** Resolves when it listens. `close` resolves with its exit code, null where it had to be killed. */
+/** Resolves when it listens. `close` resolves with its exit code, null if it had to be killed. */
 export async function startGateway() {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-conformance-'));
   const config = join(folder, 'mcp.json');

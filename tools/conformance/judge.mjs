@@ -1,6 +1,6 @@
-/** What is wrong with what a run of a part found. Pure. */
+/** Finds the problems in the results of a part. Pure. */
 
-/** `chosen` are the scenarios that were to run. Texts, each with the scenario it is about. */
+/** `chosen` are the scenarios of the run. Returns texts, each with its scenario. */
 export function judge({ leg, scenarios: expected }, chosen, { code, scenarios, output }, { isWhole }) {
   const found = new Map(scenarios.map((scenario) => [scenario.name, scenario]));
   const missing = chosen.filter((name) => !found.has(name)).map((name) => `${name}: was not run`);
@@ -17,7 +17,7 @@ export function judge({ leg, scenarios: expected }, chosen, { code, scenarios, o
 
 function faultsOf(leg, { checks = 0, ends = 'done', lacks }, { passed, complaints, ended }) {
   if (lacks !== undefined) {
-    return complaints.length === 0 ? ['passes by now; expected.mjs says that it cannot'] : [];
+    return complaints.length === 0 ? ['passes now; expected.mjs expects that it fails'] : [];
   }
   return [
     ...complaints,

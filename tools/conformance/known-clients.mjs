@@ -1,6 +1,6 @@
 /**
- * The clients that are registered before a scenario begins. `given` is what the scenario says of them; what it leaves out,
- * an operator would have in the configuration.
+ * The clients that are registered before a scenario starts. `given` is the data of the scenario; the rest is what an
+ * operator would have in the configuration.
  */
 
 export const withSecret = async (url, { client_id: clientId, client_secret: clientSecret }) => ({
@@ -42,7 +42,7 @@ async function issuerOf(url) {
   return servers[0];
 }
 
-/** Has the identity provider vouch for the person to an authorization server (RFC 8693, SEP-990). */
+/** Gets an assertion about the user for an authorization server from the identity provider (RFC 8693, SEP-990). */
 async function vouchFor(given, { issuer, resource }) {
   const body = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',

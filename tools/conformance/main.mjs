@@ -20,12 +20,12 @@ docs/reference/conformance.md.
   --only NAME   only this scenario, in every part that has it; may be given more than once
   --help        this text
 
-Exits with 0 where everything passed, with 1 where something failed, with 2 where there is nothing to run.`;
+Exits with 0 if everything passed, with 1 if something failed, with 2 if there is nothing to run.`;
 
 const LIMIT_MS = 10 * 60_000;
 const PAGE = fileURLToPath(new URL('../../docs/reference/conformance.md', import.meta.url));
-/** Of what a client wrote, the end is told. */
-const LINES_TOLD = 25;
+/** Number of lines that are printed from the end of the output of a client. */
+const PRINTED_LINES = 25;
 
 class UsageError extends Error {}
 
@@ -60,7 +60,7 @@ function choose({ client, server, only = [] }) {
   const legs = client === server ? ['client', 'server'] : [client ? 'client' : 'server'];
   const parts = PARTS.filter(({ leg }) => legs.includes(leg));
   const unknown = only.filter((name) => !parts.some(({ scenarios }) => name in scenarios));
-  if (unknown.length > 0) throw new UsageError(`There is no scenario ${unknown.join(', ')}.`);
+  if (unknown.length > 0) throw new UsageError(`Unknown scenario: ${unknown.join(', ')}.`);
   return only.length === 0 ? parts : parts.filter(({ scenarios }) => only.some((name) => name in scenarios));
 }
 
@@ -80,7 +80,7 @@ async function playAll(parts, only) {
         onScenario: (name) => console.log(`  … ${name}`),
         signal,
       });
-      tell(part, played);
+      print(part, played);
       problems.push(...played.problems.map((problem) => `${part.id}: ${problem}`));
     }
   } finally {
@@ -91,13 +91,13 @@ async function playAll(parts, only) {
   return problems;
 }
 
-function tell(part, { found, problems }) {
+function print(part, { found, problems }) {
   const isBad = ({ name, log }) => log !== '' && problems.some((problem) => problem.startsWith(`${name}: `));
   const checks = found.reduce((sum, { passed }) => sum + passed, 0);
   console.log(`  ${found.length} scenarios, ${checks} checks passed, ${problems.length} problems`);
   for (const problem of problems) console.log(`  ✗ ${problem}`);
   for (const { name, log } of found.filter(isBad)) {
-    console.log(`\n  what the client of ${name} wrote:\n${log.split('\n').slice(-LINES_TOLD).join('\n')}`);
+    console.log(`\n  output of the client of ${name}:\n${log.split('\n').slice(-PRINTED_LINES).join('\n')}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The page of the reference that tells what passes. Pure: a complete run that has passed writes it. */
+/** Builds the reference page with the passing scenarios. Pure: a complete passed run writes the page. */
 import { format } from 'prettier';
 
 const REASONS = {

@@ -1,11 +1,11 @@
-/** Runs one part, whole or only some of its scenarios, and judges it. */
+/** Runs one part or some of its scenarios, and judges the results. */
 import { judge } from './judge.mjs';
 import { runSuite } from './run-suite.mjs';
 
 /**
- * `only` are the scenarios to run, all of them where it is left out. `url` is where the gateway is, `env` is for clients.
+ * `only` are the scenarios to run; default: all. `url` is the address of the gateway, `env` the environment of clients.
  *
- * @returns what was found of each scenario, and what is wrong.
+ * @returns the results of each scenario, and the problems.
  */
 export async function playPart(part, { only, url, env, onScenario, signal }) {
   const { leg, suite, scenarios } = part;

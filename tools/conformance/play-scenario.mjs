@@ -1,4 +1,4 @@
-/** What Troupe does in a client scenario: a troupe with one entry, the address of the scenario's server. */
+/** Runs a client scenario with a troupe whose only entry is the address of the server of the scenario. */
 import { createMemoryTokenStore, createTroupe } from 'mcp-troupe';
 import { filter, firstValueFrom, timeout } from 'rxjs';
 import { employee, robotWithKey, robotWithSecret, withSecret, workload } from './known-clients.mjs';
@@ -9,7 +9,7 @@ const SERVER = 'subject';
 const REDIRECT = 'http://localhost:3000/callback';
 const DOCUMENT = 'https://conformance-test.local/client-metadata.json';
 
-/** What is special about a scenario; in the others `auth/` has somebody sign in, and the first tool is called. */
+/** Special scenarios. In the others, those with `auth/` include a sign-in, and the first tool is called. */
 const SCENARIOS = {
   initialize: { work: async () => {} },
   'elicitation-sep1034-client-defaults': {
@@ -28,7 +28,7 @@ const SCENARIOS = {
   'auth/wif-jwt-bearer': { client: workload },
 };
 
-/** How the answer of the person's browser reaches Troupe. */
+/** How the redirect of the browser reaches Troupe. */
 const PERSONS = {
   'at the listener': { onAuthorizationUrl: ({ url: asked }) => void visit(asked) },
   answers: { redirectUrl: REDIRECT, onAuthorizationUrl: ({ url: asked }) => agree(asked) },
@@ -69,7 +69,7 @@ function finishLater(troupe) {
   });
 }
 
-/** Also where somebody has to sign in first. */
+/** Resolves when the connection is ready, even if a sign-in is needed first. */
 async function ready(connection, events$) {
   const isSettled = ({ type }) => ['connection.ready', 'connection.failed'].includes(type);
   if (!['ready', 'failed'].includes(connection.state)) {
@@ -84,7 +84,7 @@ async function callFirst({ tools, events$ }, connection) {
     try {
       return await connection.callTool(tools[0].tool, { a: 2, b: 3 }, { timeoutMs: LIMIT_MS });
     } catch (error) {
-      // More scopes: the call was not sent, and works once somebody has agreed to them.
+      // More scopes are needed: the call was not sent, and works after the user has consented.
       if (tries >= MAX_TRIES || error.code !== 'NOT_READY') throw error;
       await ready(connection, events$);
     }
@@ -96,7 +96,7 @@ async function returnSchema({ tools }, connection) {
   await connection.callTool('json_schema_echo', { schema: inputSchema }, { timeoutMs: LIMIT_MS });
 }
 
-/** Rejects where the scenario cannot be played to its end. `given` is what it says of the client. */
+/** Rejects if the scenario cannot be completed. `given` is its data about the client. */
 export async function play(scenario, url, given) {
   const asked = { person: 'finishes later', work: callFirst, ...SCENARIOS[scenario] };
   const troupe = createTroupe({

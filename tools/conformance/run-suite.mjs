@@ -1,4 +1,4 @@
-/** Runs the command of a conformance package, and reads what it found from the files that it leaves. */
+/** Runs the command of a conformance package, and reads its results from the files that it writes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -11,13 +11,14 @@ const PRELOAD = new URL('preload.mjs', import.meta.url).href;
 const CLIENT = fileURLToPath(new URL('client.mjs', import.meta.url));
 const STAMP = /-\d{4}-\d{2}-\d{2}T[\d-]+Z$/;
 
-/** Most time one scenario may take; most of it is waiting for its turn. */
+/** Time limit of one scenario, most of which is waiting for its turn. */
 const SCENARIO_LIMIT_MS = 240_000;
 
 /**
- * `args` choose the scenarios, `env` is for the clients. `onScenario` hears the name of each that is over.
+ * `args` choose the scenarios, `env` is the environment of the clients. `onScenario` is called with the name of each
+ * completed scenario.
  *
- * @returns how the command ended, what it said, and each scenario's checks.
+ * @returns the exit code and the output of the command, and the checks of each scenario.
  */
 export async function runSuite({ leg, suite, url, args, env = {}, onScenario = () => {}, signal }) {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-conformance-'));
@@ -37,7 +38,7 @@ export async function runSuite({ leg, suite, url, args, env = {}, onScenario = (
   }
 }
 
-/** The runner cuts the command at its blanks and hands the pieces, joined by blanks, to a shell. */
+/** The runner splits the command at spaces and passes the parts, joined by spaces, to a shell. */
 function quoted(...words) {
   return words.map((word) => `"${word}"`).join(' ');
 }
@@ -61,7 +62,7 @@ async function execute(words, { env, signal, onText }) {
   return { code, output };
 }
 
-/** Hears the folder of each scenario that is over, in the lines of the command. */
+/** Finds the folder of each completed scenario in the output of the command. */
 function savedIn(onSaved) {
   let rest = '';
   return (text) => {
@@ -74,7 +75,7 @@ function savedIn(onSaved) {
   };
 }
 
-/** Of the scenario whose results are in that folder. */
+/** The name of the scenario whose results are in a folder. */
 function nameOf(place, leg) {
   const name = place.split(sep).join('/').replace(STAMP, '');
   return leg === 'server' ? name.replace(/^server-/, '') : name;

@@ -1,8 +1,8 @@
 /**
- * Lets in only so many clients at a time: a conformance runner starts those of a whole suite at once, and on a busy
- * machine they would wait for the processor until they are late. Who measures time is alone inside.
+ * Limits the number of clients that run at a time: a conformance runner starts all clients of a suite at once, and on a
+ * busy machine they would exceed their time limits. A client that measures time runs alone.
  *
- * A client holds a connection while it is inside, so that one that dies has left.
+ * A client keeps a connection open while it runs, so that its place becomes free if it dies.
  */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -11,7 +11,7 @@ const PORT = 'TROUPE_CONFORMANCE_TURNSTILE';
 const PLACES = 2;
 const ALONE = ['sse-retry'];
 
-/** `env` tells the clients where it is. */
+/** `env` has its address, for the clients. */
 export async function openTurnstile() {
   const waiting = [];
   let taken = 0;
@@ -40,7 +40,7 @@ export async function openTurnstile() {
   return { env: { [PORT]: String(server.address().port) }, close: () => server.close() };
 }
 
-/** Resolves when it is the client's turn, with what it calls when it has left; at once where there is no turnstile. */
+/** Resolves when it is the client's turn, with a function to call at its end; immediately if there is no turnstile. */
 export async function enter(scenario) {
   const port = process.env[PORT];
   if (port === undefined) return () => {};

@@ -1,4 +1,4 @@
-/** A machine with a deliberate mistake, to check that the exploration finds it. */
+/** Puts a deliberate mistake into a machine, to check that the exploration finds it. */
 import type { AnyStateMachine } from 'xstate';
 import { connectionMachine, managerMachine } from './world.js';
 

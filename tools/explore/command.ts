@@ -1,4 +1,4 @@
-/** `explore` from a shell: options in, a table out. */
+/** The command: parses the options, explores, prints a table. */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import type { AnyStateMachine } from 'xstate';
@@ -10,14 +10,14 @@ import { WAYS_IN } from './world.js';
 const USAGE = `Usage: node tools/explore/main.mjs [options]
 
 Visits the states of a manager and its connections breadth first, in every order of all events, by the transition
-functions of the charts. Checks in each of them what must hold, and whether a fair run leads to a settled one.
+functions of the charts. Checks the invariants in each of them, and whether a fair run leads to a settled state.
 
-  --states N       distinct states after which it stops (default 1000000)
-  --seconds N      time after which it stops (default: none)
+  --states N       stop after this number of distinct states (default 1000000)
+  --seconds N      stop after this time (default: no limit)
   --fleet KINDS    stdio, http or both, separated by a comma (default stdio,http)
-  --break GUARD    negates a guard first; GUARD=true and GUARD=false replace it
-  --json           the figures as JSON on stdout
-  --help           this text
+  --break GUARD    negate a guard first; GUARD=true and GUARD=false replace it
+  --json           print the figures as JSON on stdout
+  --help           print this text
 
 Exit codes: 0 no problem found, 1 a problem found, 2 wrong arguments.
 `;
@@ -92,13 +92,13 @@ function positive(name: string, text: string): number {
 function table(found: Exploration, seconds: number): string {
   const rows: readonly (readonly [string, string])[] = [
     ['distinct states', count(found.states) + (found.isWhole ? ' (all)' : '')],
-    ['of them expanded', count(found.expanded)],
-    ['of them settled', count(found.settled)],
+    ['expanded states', count(found.expanded)],
+    ['settled states', count(found.settled)],
     ['transitions', count(found.transitions)],
     ['depth', count(found.depth)],
     ['states of a connection', count(found.connectionStates)],
     ['states of the manager', count(found.managerStates)],
-    ['steps of a machine', count(found.machineSteps)],
+    ['machine steps', count(found.machineSteps)],
     ['seconds', seconds.toFixed(1)],
   ];
   const lines = rows.map(([name, value]) => `${name.padEnd(24)}${value.padStart(12)}`);

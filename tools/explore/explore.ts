@@ -1,11 +1,11 @@
 /**
- * Visits the states of a fleet breadth first, and checks in each of them what must hold.
+ * Visits the states of a fleet breadth first, and checks the invariants in each of them.
  *
  * E1. A forbidden state or step is reported with a shortest path to it.
  * E2. From every state a fair run must lead to a settled one: a path of steps that happen by themselves. Paths may lead
  *     beyond the counted states.
  * E3. No cycle of such steps keeps a connection from settling, whatever the outcomes of the effects, if the end of a
- *     session does not time out again and again.
+ *     session does not time out forever.
  *
  * Over 300 lines because the search and both checks of its paths share one packed graph.
  */
@@ -25,9 +25,9 @@ export interface ExploreOptions extends FleetOptions {
 
 export interface Finding {
   readonly problem: string;
-  /** What happened, from the first event on. */
+  /** The events from the start. */
   readonly path: readonly string[];
-  /** The state at the end. */
+  /** The final state. */
   readonly state: string;
 }
 
@@ -48,7 +48,7 @@ export interface Exploration {
 const MAX_CONNECTION_STATES = 2 ** 18;
 const MAX_MANAGER_STATES = 2 ** 16;
 
-/** One number for all three. */
+/** One number for the three parts of a state. */
 function keyOf({ first, second, manager }: Fleet): number {
   return (first * MAX_CONNECTION_STATES + second + 1) * MAX_MANAGER_STATES + manager;
 }
@@ -91,7 +91,7 @@ class States {
     }
   }
 
-  /** `place` is what `find` gave. */
+  /** `place` is the result of `find`. */
   add(place: number, first: number, second: number, manager: number, cameFrom: number): number {
     const state = this.size;
     this.size += 1;
@@ -115,7 +115,7 @@ interface Origin {
   readonly way: readonly string[];
 }
 
-function told({ index, words }: Label, names: readonly string[]): string {
+function textOf({ index, words }: Label, names: readonly string[]): string {
   return index < 0 ? words : `${names[index]!}: ${words}`;
 }
 
@@ -221,7 +221,7 @@ class Explorer {
   #play(from: Fleet, names: readonly string[], words: string): Played | undefined {
     const found: Played[] = [];
     this.#model.expand(from, (first, second, manager, _, __, label, isSwapped) => {
-      if (told(label, names) !== words) return;
+      if (textOf(label, names) !== words) return;
       found.push({ fleet: { first, second, manager }, names: isSwapped ? names.toReversed() : names });
     });
     return found[0];
@@ -311,7 +311,7 @@ class Explorer {
 
   #circle(unit: number, path: readonly string[]): Finding {
     const state = describeUnit(this.#model.units.value(unit));
-    return { problem: 'a connection may go round in a circle and never settle', path, state };
+    return { problem: 'a connection may cycle forever and never settle', path, state };
   }
 
   #finding(problem: string, state: number, last?: Label): Finding {
@@ -322,11 +322,11 @@ class Explorer {
     let { names } = origin;
     const steps = trail.slice(1).map((to, step) => {
       const { label, isSwapped } = this.#step(trail[step]!, to);
-      const words = told(label, names);
+      const words = textOf(label, names);
       if (isSwapped) names = names.toReversed();
       return words;
     });
-    if (last !== undefined) steps.push(told(last, names));
+    if (last !== undefined) steps.push(textOf(last, names));
     return { problem, path: [...origin.way, ...steps], state: this.#describe(this.#states.get(state)) };
   }
 

@@ -38,16 +38,16 @@ import {
 
 type Manager = Place<ManagerContext>;
 
-/** The outcome of one event for one connection. */
-interface Heard {
+/** The reaction of one connection to one event. */
+interface Reaction {
   readonly to: number;
   /** Events to the manager, in order. */
-  readonly told: readonly number[];
+  readonly sent: readonly number[];
   readonly problem: string | null;
 }
 
-interface UnitMove extends Heard {
-  /** For either place. */
+interface UnitMove extends Reaction {
+  /** The labels for each of the two connections. */
   readonly labels: readonly [Label, Label];
   readonly isProgress: boolean;
   readonly isBadLuck: boolean;
@@ -56,8 +56,8 @@ interface UnitMove extends Heard {
 interface ManagerMove {
   readonly to: number;
   /** The receiving connection, and the event. */
-  readonly told: readonly (readonly [index: number, event: number])[];
-  readonly born: readonly (readonly [index: number, unit: number, told: readonly number[]])[];
+  readonly sent: readonly (readonly [index: number, event: number])[];
+  readonly spawned: readonly (readonly [index: number, unit: number, sent: readonly number[]])[];
   readonly problem: string | null;
 }
 
@@ -75,11 +75,11 @@ export type Visit = (
   isProgress: boolean,
   problem: string | null,
   label: Label,
-  /** The two have changed places. */
+  /** Whether the two connections have changed places. */
   isSwapped: boolean,
 ) => void;
 
-/** What happened, and to which of the two; -1 for the manager. */
+/** An event, and the index of the connection; -1 for the manager. */
 export interface Label {
   readonly index: number;
   readonly words: string;
@@ -105,13 +105,13 @@ export class FleetModel {
   readonly #codes: number[] = [];
   readonly #moves: (readonly UnitMove[])[] = [];
   readonly #progress: (readonly UnitMove[])[] = [];
-  readonly #received = new Map<number, Heard>();
+  readonly #received = new Map<number, Reaction>();
   readonly #managerMoves = new Map<string, ManagerMove>();
   readonly #happenings: (readonly Happening[])[] = [];
   readonly #swapped: number[] = [];
   readonly #named: [number[], number[]] = [[], []];
   readonly #problems = new Map<string, string | null>();
-  /** Steps of a machine that were computed. */
+  /** Number of computed steps of a machine. */
   steps = 0;
 
   constructor({ kinds, connection = connectionMachine, manager = managerMachine }: FleetOptions) {
@@ -153,7 +153,7 @@ export class FleetModel {
     return isSettled && !hasCall;
   }
 
-  /** Why the state is forbidden. */
+  /** The reason why a state is forbidden. */
   problem({ first, second, manager }: Fleet): string | null {
     const key = `${manager} ${this.#code(first)} ${second < 0 ? '' : this.#code(second)}`;
     let found = this.#problems.get(key);
@@ -166,7 +166,7 @@ export class FleetModel {
     return found;
   }
 
-  /** Every step from that state. */
+  /** Every step from a state. */
   expand(from: Fleet, visit: Visit): void {
     const { first, second } = from;
     this.#expandUnit(from, 0, this.#movesOf(first), visit);
@@ -190,7 +190,7 @@ export class FleetModel {
     });
   }
 
-  /** Steps of a connection that may happen by themselves again and again, whatever the others do. */
+  /** Steps of a connection that may repeat by themselves forever, whatever the others do. */
   progressAlone(unit: number): readonly { readonly to: number; readonly words: string }[] {
     const alone = this.#progressOf(unit)
       .filter(({ isBadLuck }) => !isBadLuck)
@@ -208,29 +208,29 @@ export class FleetModel {
     ));
     for (const { label, isProgress, event } of happenings) {
       const words = { index: -1, words: label };
-      this.#run(from, (run) => run.tellManager(this.#events.number(event!)), words, isProgress, visit);
+      this.#run(from, (run) => run.sendToManager(this.#events.number(event!)), words, isProgress, visit);
     }
   }
 
   #expandUnit(from: Fleet, index: 0 | 1, moves: readonly UnitMove[], visit: Visit): void {
     const { first, second, manager } = from;
     for (const move of moves) {
-      const { to, told, isProgress, problem } = move;
+      const { to, sent, isProgress, problem } = move;
       const label = move.labels[index];
-      if (told.length > 0) this.#run(from, (run) => run.apply(index, move), label, isProgress, visit);
+      if (sent.length > 0) this.#run(from, (run) => run.apply(index, move), label, isProgress, visit);
       else if (index === 0) this.#visit(to, second, manager, isProgress, problem, label, visit);
       else this.#visit(first, to, manager, isProgress, problem, label, visit);
     }
   }
 
-  /** The next incarnation of one that has ended. */
+  /** Creates the next incarnation of a connection that has ended. */
   #revive(from: Fleet, index: 0 | 1, unit: number, visit: Visit): void {
     const { fate } = this.units.value(unit);
     if (fate !== 'ended') return;
     const event = revival(this.managers.value(from.manager), NAMES[index], this.units.value(unit));
     if (event === undefined) return;
     const label = { index, words: 'begins anew' };
-    this.#run(from, (run) => run.tellManager(this.#events.number(event)), label, false, visit);
+    this.#run(from, (run) => run.sendToManager(this.#events.number(event)), label, false, visit);
   }
 
   #run(from: Fleet, begin: (run: Run) => void, label: Label, isProgress: boolean, visit: Visit): void {
@@ -276,11 +276,11 @@ export class FleetModel {
     return swapped;
   }
 
-  /** Everything that may happen to a connection and changes something. */
+  /** All events of a connection that change something. */
   #movesOf(unit: number): readonly UnitMove[] {
     return (this.#moves[unit] ??= happeningsTo(this.units.value(unit))
       .map((happening) => this.#moveOf(unit, happening))
-      .filter(({ to, told, problem }) => to !== unit || told.length > 0 || problem !== null));
+      .filter(({ to, sent, problem }) => to !== unit || sent.length > 0 || problem !== null));
   }
 
   #progressOf(unit: number): readonly UnitMove[] {
@@ -298,32 +298,32 @@ export class FleetModel {
     ] as const;
     if (event === undefined) {
       const after = canonicalUnit(before);
-      const told = report === undefined ? [] : [this.#events.number(report)];
+      const sent = report === undefined ? [] : [this.#events.number(report)];
       return {
         labels,
         isProgress,
         isBadLuck,
         to: this.units.number(after),
-        told,
+        sent,
         problem: unitProblem(after),
       };
     }
     return { labels, isProgress, isBadLuck, ...this.#step(before, event) };
   }
 
-  receive(unit: number, event: number): Heard {
+  receive(unit: number, event: number): Reaction {
     const key = unit * 4096 + event;
     let move = this.#received.get(key);
     if (move === undefined) {
       const before = this.units.value(unit);
-      if (before.fate !== 'alive') throw new Error('Somebody speaks to a connection that is not alive.');
+      if (before.fate !== 'alive') throw new Error('An event was sent to a connection that is not alive.');
       move = this.#step(before, this.#events.value(event));
       this.#received.set(key, move);
     }
     return move;
   }
 
-  #step(before: Unit, event: AnyEventObject): Heard {
+  #step(before: Unit, event: AnyEventObject): Reaction {
     this.steps += 1;
     const step = this.#unitActor.step(before, event);
     const sessions = sessionsAfter(before, step);
@@ -336,11 +336,13 @@ export class FleetModel {
       hasCall: before.hasCall,
       fate: step.status === 'active' ? 'alive' : 'ended',
     });
-    const told: AnyEventObject[] = step.deeds.flatMap((deed) => (deed.kind === 'tell' ? [deed.event] : []));
-    if (step.status === 'done') told.push({ type: 'xstate.done.actor.*', actorId: '*', output: {} });
+    const sent: AnyEventObject[] = step.actions.flatMap((action) =>
+      action.kind === 'send' ? [action.event] : [],
+    );
+    if (step.status === 'done') sent.push({ type: 'xstate.done.actor.*', actorId: '*', output: {} });
     return {
       to: this.units.number(to),
-      told: told.map((each) => this.#events.number(each)),
+      sent: sent.map((each) => this.#events.number(each)),
       problem: step.problem ?? sessions.problem ?? stepProblem(before, step, to),
     };
   }
@@ -381,18 +383,18 @@ export class FleetModel {
     const index = (name: string): number => NAMES.findIndex((each) => each === name);
     return {
       to: this.managers.number(canonicalManager(placeOf(step))),
-      told: step.deeds.flatMap((deed) =>
-        deed.kind === 'tell' && index(deed.to) >= 0
-          ? [[index(deed.to), this.#events.number(deed.event)] as const]
+      sent: step.actions.flatMap((action) =>
+        action.kind === 'send' && index(action.to) >= 0
+          ? [[index(action.to), this.#events.number(action.event)] as const]
           : [],
       ),
-      born: step.deeds.flatMap((deed) => {
-        if (deed.kind !== 'start') return [];
-        const first = this.#unitActor.initial({ ...(deed.input as object), name: '*' });
-        const told = first.deeds.flatMap((each) =>
-          each.kind === 'tell' ? [this.#events.number(each.event)] : [],
+      spawned: step.actions.flatMap((action) => {
+        if (action.kind !== 'start') return [];
+        const first = this.#unitActor.initial({ ...(action.input as object), name: '*' });
+        const sent = first.actions.flatMap((each) =>
+          each.kind === 'send' ? [this.#events.number(each.event)] : [],
         );
-        return [[index(deed.id), this.units.number(newUnit(first, 'alive')), told] as const];
+        return [[index(action.id), this.units.number(newUnit(first, 'alive')), sent] as const];
       }),
       problem: step.problem ?? (step.status === 'error' ? 'the manager dies' : managerProblem(before, step)),
     };
@@ -411,7 +413,7 @@ function placeOf<Context>({ value, context, timers }: Place<Context> | Step<Cont
   return { value, context, timers };
 }
 
-/** One event, and everything that follows from it at once. */
+/** One event and everything that immediately follows from it. */
 class Run {
   first: number;
   second: number;
@@ -428,13 +430,13 @@ class Run {
     this.manager = manager;
   }
 
-  tellManager(event: number): void {
+  sendToManager(event: number): void {
     this.#deliver(2, event);
   }
 
-  apply(index: number, { to, told, problem }: Heard): void {
+  apply(index: number, { to, sent, problem }: Reaction): void {
     this.#busy[index] = true;
-    this.#take(index, to, told, problem);
+    this.#take(index, to, sent, problem);
     this.#busy[index] = false;
     this.#empty(index);
   }
@@ -458,27 +460,27 @@ class Run {
     const unit = index === 0 ? this.first : this.second;
     // XState drops events to an actor that has ended.
     if (!this.#model.view(unit).isAlive) return;
-    const { to, told, problem } = this.#model.receive(unit, event);
-    this.#take(index, to, told, problem);
+    const { to, sent, problem } = this.#model.receive(unit, event);
+    this.#take(index, to, sent, problem);
   }
 
-  #take(index: number, to: number, told: readonly number[], problem: string | null): void {
+  #take(index: number, to: number, sent: readonly number[], problem: string | null): void {
     this.problem ??= problem;
     if (index === 0) this.first = to;
     else this.second = to;
-    for (const event of told) this.#deliver(2, this.#model.named(event, index));
+    for (const event of sent) this.#deliver(2, this.#model.named(event, index));
   }
 
   #manage(event: number): void {
     const move = this.#model.toManager(this.manager, event, [this.first, this.second]);
     this.problem ??= move.problem;
     this.manager = move.to;
-    for (const [index, unit, told] of move.born) {
-      // Calls wait for the next incarnation, and the sessions of one that died still exist.
+    for (const [index, unit, sent] of move.spawned) {
+      // Calls wait for the next incarnation, and the sessions of a crashed one still exist.
       const { hasCall, live } = this.#model.units.value(index === 0 ? this.first : this.second);
-      const born = this.#model.units.number({ ...this.#model.units.value(unit), hasCall, live });
-      this.#take(index, born, told, null);
+      const spawned = this.#model.units.number({ ...this.#model.units.value(unit), hasCall, live });
+      this.#take(index, spawned, sent, null);
     }
-    for (const [index, told] of move.told) this.#deliver(index, told);
+    for (const [index, sent] of move.sent) this.#deliver(index, sent);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One machine as a pure function: from a place and an event to the next place and what XState would execute on the way.
- * Nothing runs, nothing is sent, no clock is read. The step itself is XState's own.
+ * One machine as a pure function from a place and an event to the next place and the actions that XState would execute.
+ * Nothing runs, nothing is sent, no clock is read. XState itself computes the step.
  */
 import {
   createActor,
@@ -12,7 +12,7 @@ import {
   type StateValue,
 } from 'xstate';
 
-/** Where a machine stands, as plain data. */
+/** The state of a machine, as plain data. */
 export interface Place<Context> {
   readonly value: StateValue;
   readonly context: Context;
@@ -20,21 +20,21 @@ export interface Place<Context> {
   readonly timers: readonly string[];
 }
 
-/** What XState would execute. */
-export type Deed =
+/** An action that XState would execute. */
+export type Action =
   | { readonly kind: 'start'; readonly id: string; readonly slot: string; readonly input: unknown }
   | { readonly kind: 'stop'; readonly id: string }
-  | { readonly kind: 'tell'; readonly to: string; readonly event: AnyEventObject };
+  | { readonly kind: 'send'; readonly to: string; readonly event: AnyEventObject };
 
 export interface Step<Context> extends Place<Context> {
   readonly status: 'active' | 'done' | 'error' | 'stopped';
-  readonly deeds: readonly Deed[];
+  readonly actions: readonly Action[];
   readonly tags: ReadonlySet<string>;
   /** Why the step is forbidden in any chart. */
   readonly problem: string | null;
 }
 
-/** What a machine may read of its children. */
+/** The part of its children that a machine may read. */
 export type ChildView = Pick<AnyActorRef, 'id' | 'getSnapshot'>;
 
 /** The parts of XState's types that are used here. */
@@ -113,7 +113,7 @@ export class PureActor<Context> {
     return this.#read(next, left, Object.fromEntries(spawned.map((child) => [child.id, child])));
   }
 
-  /** Several events in a row are tried at the same place. */
+  /** Caches the last place, because several events are tried in a row at the same place. */
   #resolve(from: Place<Context>): Snapshot {
     if (this.#last?.value === from.value && this.#last.context === from.context) return this.#last.snapshot;
     const { value, context } = from;
@@ -124,7 +124,7 @@ export class PureActor<Context> {
 
   #read(next: Snapshot, armed: readonly string[], before: Record<string, ChildView>): Step<Context> {
     const timers = new Set(armed);
-    const deeds: Deed[] = [];
+    const actions: Action[] = [];
     let problem: string | null = null;
     for (const { type, params } of this.#executed) {
       if (type === 'xstate.raise') {
@@ -136,16 +136,17 @@ export class PureActor<Context> {
       } else if (type === 'xstate.cancel') timers.delete((params as { sendId: string }).sendId);
       else if (type === 'xstate.spawnChild') {
         const { id, actorRef } = params as { id: string; actorRef: Spawned };
-        deeds.push({
+        actions.push({
           kind: 'start',
           id,
           slot: actorRef.src,
           input: actorRef.options.input,
         });
-      } else if (type === 'xstate.stopChild') deeds.push({ kind: 'stop', id: (params as { id: string }).id });
+      } else if (type === 'xstate.stopChild')
+        actions.push({ kind: 'stop', id: (params as { id: string }).id });
       else if (type === 'xstate.sendTo') {
         const { to, event } = params as { to: { id: string }; event: AnyEventObject };
-        deeds.push({ kind: 'tell', to: to.id, event });
+        actions.push({ kind: 'send', to: to.id, event });
       }
     }
     // A child spawned in an assign is started without an action.
@@ -153,18 +154,18 @@ export class PureActor<Context> {
       if (
         child === undefined ||
         child === before[id] ||
-        deeds.some((deed) => deed.kind === 'start' && deed.id === id)
+        actions.some((action) => action.kind === 'start' && action.id === id)
       )
         continue;
       const { src, options } = child as unknown as Spawned;
-      if (options !== undefined) deeds.push({ kind: 'start', id, slot: src, input: options.input });
+      if (options !== undefined) actions.push({ kind: 'start', id, slot: src, input: options.input });
     }
     return {
       value: next.value,
       context: next.context as Context,
       timers: next.status === 'active' ? [...timers].sort() : [],
       status: next.status,
-      deeds,
+      actions,
       tags: new Set(next._nodes.flatMap(({ tags }) => tags)),
       problem: problem ?? this.#effectProblem(next, before),
     };

@@ -1,13 +1,13 @@
 /**
- * What the exploration knows of the charts: which events may occur in a state, how an effect can end, what counts as the
- * same state, and what must hold. Everything that names a state, an effect or a field of a context is here; the file has
- * over 300 lines because of that.
+ * The knowledge of the exploration about the charts: the possible events in a state, the possible ends of an effect, which
+ * states count as equal, and the invariants. Everything that names a state, an effect or a field of a context is here;
+ * therefore the file has over 300 lines.
  *
- * A1. Times are reduced to what guards test: "lately" or "long ago", chosen anew with every event that carries a time.
- * A2. Counters stay below small limits (`POLICY`); generations are kept relative to the one in use.
+ * A1. Times are reduced to what guards test: "lately" or "long ago", chosen again with every event that has a time.
+ * A2. Counters stay below small limits (`POLICY`); generations are kept relative to the current one.
  * A3. A field that no guard, delay or input reads is a constant; so is a field that will be written before it is read.
- * A4. Sessions are modelled beside the chart, by what the effects do to them. An effect that reports the end of a session
- *     has ended it; an effect that reports a failure to end it may have ended it nevertheless.
+ * A4. Sessions are modelled separately from the chart, by the results of the effects. An effect that reports the end of a
+ *     session has ended it; an effect that reports a failure to end it may have ended it anyway.
  */
 import type { AnyEventObject, StateValue } from 'xstate';
 import { remainsOf } from '../../machines/connection/connection.crash.js';
@@ -56,7 +56,7 @@ export const MANAGER_INPUT: ManagerInput = {
   retryEveryMs: 1_000,
 };
 
-/** The generations of the session in use, of a successor, and of everything older. */
+/** The generations of the current session, of a successor, and of all older ones. */
 const IN_USE = 10;
 const SUCCESSOR = 11;
 const FORMER = 9;
@@ -79,7 +79,7 @@ function failure(code: Failure['code']): Failure {
 interface Live {
   readonly generation: number;
   readonly isStdio: boolean;
-  /** The wait for its end timed out. */
+  /** Whether the wait for its end timed out. */
   readonly isGivenUp: boolean;
 }
 
@@ -89,21 +89,21 @@ export interface Unit extends Place<ConnectionContext> {
   readonly live: readonly Live[];
   /** Generation that the entry was resolved for, until its session is opened. */
   readonly planned: number | null;
-  /** Calls wait for a session. */
+  /** Whether calls wait for a session. */
   readonly hasCall: boolean;
 }
 
-/** What can happen to a connection from outside: an event for its actor, or something that happens to what it left. */
+/** An external event of a connection: an event for its actor, or a change of what it has left behind. */
 export interface Happening {
   readonly label: string;
-  /** Happens by itself sooner or later, if nothing interferes. */
+  /** Whether it happens by itself sooner or later if nothing interferes. */
   readonly isProgress: boolean;
-  /** It cannot happen again and again in a fair run. */
+  /** Whether it cannot repeat forever in a fair run. */
   readonly isBadLuck?: boolean;
   readonly event?: AnyEventObject;
   /** Applied before the actor receives the event. */
   readonly change?: Partial<Pick<Unit, 'live' | 'hasCall' | 'fate' | 'planned'>>;
-  /** What the manager receives. */
+  /** The event that the manager receives. */
   readonly report?: AnyEventObject;
 }
 
@@ -130,7 +130,7 @@ function isAt(value: StateValue, path: string): boolean {
   return true;
 }
 
-// What counts as the same.
+// Equality of states.
 
 export function canonicalUnit(unit: Unit): Unit {
   const { value, context, timers, live, planned, hasCall, fate } = unit;
@@ -154,7 +154,7 @@ export function canonicalUnit(unit: Unit): Unit {
   };
 }
 
-/** The numbers of a policy are the same everywhere. */
+/** The policy is the same everywhere. */
 export function keyOfUnit({ context, ...unit }: Unit): unknown {
   return { ...unit, context: { ...context, policy: null, next: context.next?.transport } };
 }
@@ -217,7 +217,7 @@ export function canonicalManager({ value, context, timers }: Place<ManagerContex
   };
 }
 
-// How effects can end.
+// Ends of effects.
 
 interface Outcome {
   readonly label: string;
@@ -245,7 +245,7 @@ const losses = (['retry', 'renew', 'authorize', 'permanent'] as const).flatMap((
   AGES.map(([age, at]) => ({ label: `${kind}${age}`, failure: { ...FAILURES[kind], at } })),
 );
 
-/** As an HTTP server does that allows one session per client. */
+/** As with an HTTP server that allows one session per client. */
 const refusedBeside: Outcome = {
   label: 'fails (refused beside the other)',
   failure: { ...failure('http-status'), phase: 'handshake', http: { status: 409 } },
@@ -254,7 +254,7 @@ const refusedBeside: Outcome = {
 /** Not in time; the operating system or the server will have ended it by the next attempt. */
 const couldNotEnd = failsAs('release', 'unreleased').map((one) => ({ ...one, isBadLuck: true }));
 
-/** Success first: the shortest way to a settled state. */
+/** Success first, which is the shortest path to a settled state. */
 const OUTCOMES: Readonly<Record<string, (unit: Unit, id: string) => readonly Outcome[]>> = {
   resolveConfig: ({ context, value }) => {
     const isSuccessor = isAt(value, 'ready');
@@ -319,7 +319,7 @@ const OUTCOMES: Readonly<Record<string, (unit: Unit, id: string) => readonly Out
   watchSession: () => [],
 };
 
-// What can happen.
+// Possible events.
 
 const COMMANDS: readonly Happening[] = [
   happens('connection.start'),
@@ -383,12 +383,12 @@ export function happeningsTo(unit: Unit): readonly Happening[] {
 function endsOf(unit: Unit, id: string, slot: string): readonly Happening[] {
   return (OUTCOMES[slot]?.(unit, id) ?? []).map(
     ({ label, output, failure: error, at = NOW, change = {}, isBadLuck = false }) => {
-      const told = { label: `${id} ${label}`, isProgress: true, isBadLuck, change };
+      const effectEnd = { label: `${id} ${label}`, isProgress: true, isBadLuck, change };
       if (error !== undefined)
-        return { ...told, event: { type: `xstate.error.actor.${id}`, actorId: id, error } };
-      if (output === undefined) return told;
+        return { ...effectEnd, event: { type: `xstate.error.actor.${id}`, actorId: id, error } };
+      if (output === undefined) return effectEnd;
       const settled = { startedAt: at, at, ...output };
-      return { ...told, event: { type: `xstate.done.actor.${id}`, actorId: id, output: settled } };
+      return { ...effectEnd, event: { type: `xstate.done.actor.${id}`, actorId: id, output: settled } };
     },
   );
 }
@@ -408,8 +408,8 @@ function dies({ context, value }: Unit, label: string, event: AnyEventObject): H
 function callHappenings({ fate, value, hasCall }: Unit): readonly Happening[] {
   const isAlive = fate === 'alive';
   const arrivals = AGES.map(([age, at]): Happening => {
-    const told = { label: `a call arrives${age}`, isProgress: false, change: { hasCall: true } };
-    return isAlive ? { ...told, event: { type: 'call.waiting', at } } : told;
+    const arrival = { label: `a call arrives${age}`, isProgress: false, change: { hasCall: true } };
+    return isAlive ? { ...arrival, event: { type: 'call.waiting', at } } : arrival;
   });
   if (!hasCall) return arrivals;
   const over = { isProgress: true, change: { hasCall: false } };
@@ -513,7 +513,7 @@ export const WAYS_IN: readonly (readonly string[])[] = [
   [...BOTH_READY, 'manager.stop'],
 ].map((way) => ['manager.open', 'manager.start', ...way]);
 
-// What has to hold.
+// Invariants.
 
 interface Sessions {
   readonly live: readonly Live[];
@@ -521,20 +521,20 @@ interface Sessions {
   readonly problem: string | null;
 }
 
-/** The sessions after a step, and why they are forbidden. */
+/** The sessions after a step, and the reason if they are forbidden. */
 export function sessionsAfter(before: Unit, step: Step<ConnectionContext>): Sessions {
   let { live, planned } = before;
   let problem: string | null = null;
-  for (const deed of step.deeds) {
-    if (deed.kind !== 'start') continue;
-    const { generation } = deed.input as SessionKey;
-    if (deed.slot === 'resolveConfig') {
+  for (const action of step.actions) {
+    if (action.kind !== 'start') continue;
+    const { generation } = action.input as SessionKey;
+    if (action.slot === 'resolveConfig') {
       planned = null;
       if (generation <= before.context.issued)
         problem ??= 'M4: an entry is resolved for a generation that was given out';
     }
-    if (deed.slot !== 'openTransport') continue;
-    const { beside } = deed.input as OpenTransportInput;
+    if (action.slot !== 'openTransport') continue;
+    const { beside } = action.input as OpenTransportInput;
     problem ??= openProblem({ ...before, live, planned }, generation, beside);
     planned = null;
     const isStdio = step.context.transport === 'stdio';
@@ -562,22 +562,22 @@ export function unitProblem({ fate, value, context, live }: Unit): string | null
   if (live.length > 1 && live.some(({ isStdio }) => isStdio))
     return 'two sessions, and one of them is a process';
   if (context.attempt > context.policy.maxAttempts) return 'more attempts than the policy allows';
-  if (context.attempt < 0) return 'fewer attempts than none';
+  if (context.attempt < 0) return 'a negative number of attempts';
   if (!isAt(value, 'ready')) return null;
   const isIn = (which: number): boolean => live.some(({ generation }) => generation === which);
   if (!isIn(IN_USE)) return 'ready without a session';
   const isForgotten = ({ generation, isGivenUp }: Live): boolean => generation === FORMER && !isGivenUp;
   return context.retiring === null && live.some(isForgotten)
-    ? 'a former session is left, and nobody ends it'
+    ? 'a former session is left and never ended'
     : null;
 }
 
 const LADDER = ['draining', 'closing', 'killing', 'closed'];
 
-/** What a single step must not do, and the states it must not lead to. */
+/** The problem of a single step or of the state after it. */
 export function stepProblem(before: Unit, step: Step<ConnectionContext>, after: Unit): string | null {
   const { value, context, status } = step;
-  if (status === 'error') return 'the actor dies of an event that nobody handles';
+  if (status === 'error') return 'the actor fails on an unhandled event';
   if (context.generation < before.context.generation) return 'M4: the generation goes back';
   if (context.issued < before.context.issued) return 'M4: the issued generation goes back';
   if (!isPlain(context)) return 'M1: the context is not plain JSON';
@@ -587,11 +587,12 @@ export function stepProblem(before: Unit, step: Step<ConnectionContext>, after: 
 function shutdownProblem(before: StateValue, after: StateValue | null): string | null {
   if (!isAt(before, 'shuttingDown')) return null;
   const isEnding = isAt(before, 'shuttingDown.purpose.ending');
-  if (after === null) return isEnding ? null : 'M5: it was to return, and has ended';
-  if (isEnding && !isAt(after, 'shuttingDown.purpose.ending')) return 'M5: it was to end, and returns';
+  if (after === null) return isEnding ? null : 'M5: the connection should have returned, but has ended';
+  if (isEnding && !isAt(after, 'shuttingDown.purpose.ending'))
+    return 'M5: the connection should have ended, but returns';
   const rung = (value: StateValue): number =>
     LADDER.findIndex((each) => isAt(value, `shuttingDown.procedure.${each}`));
-  return isAt(after, 'shuttingDown') && rung(after) < rung(before) ? 'M5: the shutdown begins anew' : null;
+  return isAt(after, 'shuttingDown') && rung(after) < rung(before) ? 'M5: the shutdown starts again' : null;
 }
 
 function isPlain(value: unknown): boolean {
@@ -659,19 +660,19 @@ export function fleetProblem(
   }
   for (const [name, { isInQueue }] of units) {
     if (isInQueue && !waiting.some((claim) => claim.name === name))
-      return 'a start waits, and nobody knows of it';
+      return 'a start waits without a place in the queue';
   }
   return null;
 }
 
-// In words.
+// Descriptions.
 
 export function describeUnit({ value, context, timers, live, planned, hasCall, fate }: Unit): string {
   const { policy: _, ...rest } = context;
-  const told = Object.entries(rest).filter(
+  const fields = Object.entries(rest).filter(
     ([, each]) => each !== null && each !== false && typeof each !== 'object',
   );
-  const facts = { fate, hasCall, planned, live, timers, ...Object.fromEntries(told) };
+  const facts = { fate, hasCall, planned, live, timers, ...Object.fromEntries(fields) };
   return `connection in ${JSON.stringify(value)}: ${JSON.stringify(facts)}`;
 }
 

@@ -10,7 +10,7 @@ export const CALL_CHECKS = {
   settlesWithinMs: (limit, { unsettled = false, ms }) => !unsettled && ms <= limit,
 };
 
-/** `expected` and `calls` are by the name a step gave the call. */
+/** The keys of `expected` and `calls` are the names that the steps give to their calls. */
 export function callDifferences(expected, calls) {
   return Object.entries(expected).flatMap(([as, wanted]) =>
     Object.hasOwn(calls, as) ? differencesOf(wanted, calls[as], as) : [`no step made the call ${as}`],
@@ -18,14 +18,14 @@ export function callDifferences(expected, calls) {
 }
 
 function differencesOf({ anyOf: sets, ...wanted }, call, as) {
-  const told = call.unsettled ? 'never settled' : (call.error ?? call.text);
+  const actual = call.unsettled ? 'never settled' : (call.error ?? call.text);
   const wrong = Object.entries(wanted)
     .filter(([name, expected]) => !CALL_CHECKS[name](expected, call))
     .map(([name, expected]) => `${name} ${JSON.stringify(expected)}`);
   return [
     ...(wrong.length === 0
       ? []
-      : [`call ${as}: ${short(told)} after ${call.ms} ms, wanted ${wrong.join(', ')}`]),
+      : [`call ${as}: ${short(actual)} after ${call.ms} ms, wanted ${wrong.join(', ')}`]),
     ...(call.unsettled && wrong.length === 0 ? [`call ${as}: never settled`] : []),
     ...(sets === undefined ? [] : anyOf(sets.map((one) => differencesOf(one, call, as)))),
   ];

@@ -1,4 +1,4 @@
-/** One call of a case, told in the words of the checks: a text or an error, and how long it took. */
+/** Makes one call of a case and returns its outcome for the checks: a text or an error, and its duration. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { callOptions } from './client-settings.mjs';
 import { patienceWith } from './time-limits.mjs';
@@ -19,14 +19,14 @@ export async function outcomeOf(host, step, signal) {
   return { ...settled, settledAt, ms: settledAt - startedAt };
 }
 
-/** A result that says it is an error counts as one, with its text as the message. */
+/** A result that is marked as an error counts as an error, with its text as the message. */
 function toResult({ content = [], isError = false }) {
   const texts = content.filter(({ type }) => type === 'text');
   const text = texts.map((part) => part.text).join('');
   return isError ? { text, error: text } : { text };
 }
 
-/** What the server itself answered may hold anything; the other errors are ours and must not give secrets away. */
+/** An answer of the server may contain anything. Other errors come from Troupe and must not contain secrets. */
 function toError(error, host) {
   if (error.code !== 'JSON_RPC_ERROR') host.watch.keepError(error);
   return { error: error.message };

@@ -1,6 +1,6 @@
 /**
- * Reads a file of cases. A file that is none is an error; what is wrong with one case is kept with that case, so that
- * the others still run.
+ * Reads a file of cases. An unusable file is an error; the problems of a single case are kept with it, so that the
+ * others still run.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -17,9 +17,9 @@ export class CaseFileError extends Error {
 }
 
 /**
- * The cases of a file, or of the `cases.json` of a folder, and the folder everything of them starts in. Each case has
- * `problems`: why it cannot be run, as sentences; and `server`: the HTTP server it wants, or undefined. Throws a
- * `CaseFileError`.
+ * The cases of a file, or of the `cases.json` of a folder, and the folder in which their programs start. Each case has
+ * `problems`, the reasons as sentences why it cannot run, and `server`, the HTTP server that it needs, or undefined.
+ * Throws a `CaseFileError`.
  */
 export function readCaseFile(path) {
   const file = isFolder(path) ? join(path, USUAL_NAME) : path;
@@ -46,11 +46,11 @@ function parse(file) {
   }
 }
 
-function readCase(kase, index, isDoubled, httpServer) {
+function readCase(kase, index, isDuplicate, httpServer) {
   const id = typeof kase?.id === 'string' ? kase.id : `case ${index + 1}`;
   const problems = [
     ...(typeof kase?.id === 'string' ? [] : ["the case lacks an 'id'"]),
-    ...(isDoubled ? [`another case has the id '${id}'`] : []),
+    ...(isDuplicate ? [`another case has the id '${id}'`] : []),
     ...Object.entries(CASE_PARTS).flatMap(([part, fits]) => partProblems(kase, part, fits)),
   ];
   if (problems.length > 0) return { ...kase, id, kind: kindOf(kase), problems };
@@ -72,12 +72,12 @@ function partProblems(kase, part, fits) {
   return OPTIONAL.includes(part) ? [] : [`the case lacks '${part}'`];
 }
 
-/** What only the whole of a case whose parts are sound can show. */
+/** Problems of a whole case whose parts are valid. */
 function wholeProblems(kase) {
   return [...orderProblems(kase), ...startProblems(kase), ...settingProblems(kase)];
 }
 
-/** What may stand after what. */
+/** Problems of the order of the steps. */
 function orderProblems({ steps }) {
   const names = steps.map((step) => step.do);
   const death = names.indexOf('kill-host');
@@ -85,24 +85,24 @@ function orderProblems({ steps }) {
   return late.map((name) => `nothing but 'wait' is possible after 'kill-host', not '${name}'`);
 }
 
-/** Some steps are about the one server of a case, others about a configuration. */
+/** Some steps need a single server, others a configuration. */
 function startProblems({ start, steps }) {
   const ofConfig = ['load', 'replace-config'];
   const ofServer = ['connect', 'connect-many'];
   const misplaced = start.via === 'config' ? ofServer : ofConfig;
   return steps
     .filter((step) => misplaced.includes(step.do))
-    .map((step) => `'${step.do}' is no step of a case that starts via '${start.via}'`);
+    .map((step) => `'${step.do}' is not a step of a case that starts via '${start.via}'`);
 }
 
-/** The server a case is about, or the one that an entry of its configuration wants. */
+/** The HTTP server of a case, or the one that an entry of its configuration needs. */
 function serverOf({ start, http }, httpServer) {
   if (start.via === 'http') return start;
   const wanted = start.http ?? http;
   return typeof wanted === 'string' ? httpServer(wanted) : wanted;
 }
 
-/** How the HTTP server of the kit is started in a mode: as the format names it, or as another case of the kit does it. */
+/** How to start the HTTP server of the kit in a mode: the default of the format, or as another case of the kit does. */
 function httpServerOf(cases, folder) {
   const hasMode = (arg) => typeof arg === 'string' && arg.startsWith('--mode=');
   const starts = cases.map((kase) => kase?.start).filter((start) => start?.via === 'http');

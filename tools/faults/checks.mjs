@@ -1,16 +1,17 @@
 /**
- * The checks of the format, each a pure function from what is expected and what was seen to the differences.
+ * The checks of the format, each a pure function from the expectation and the observations to the differences.
  *
- * `seen` is what the host told (see `host.mjs`; of all texts it was shown, those that hold a secret or an escape), and beside it: `printed` (its output), `journal` and `requests` (null
- * where the case keeps none), `ends` (how long processes outlived the end of the host or its stop) and `endedAt`.
+ * `seen` is the report of the host (see `host.mjs`; of the shown texts, it has those with a secret or an escape
+ * sequence) and: `printed` (its output), `journal` and `requests` (null if the case has none), `ends` (how long processes
+ * outlived the end of the host or its stop) and `endedAt`.
  */
 import { callDifferences } from './call-checks.mjs';
 import { anyOf, differs, outside, short } from './difference.mjs';
 import { countDifferences, gapDifferences, pingsOf } from './event-counts.mjs';
-import { ESCAPES } from './told.mjs';
+import { ESCAPES } from './shown-texts.mjs';
 
 const GONE = ['absent', 'stopped'];
-/** When everything has to be gone, where the case does not say. */
+/** Time limit for the end of all processes if the case does not set one. */
 export const ORPHANS_GONE_MS = 1_000;
 
 export function checkAll(checks, seen) {
@@ -41,7 +42,7 @@ export const CHECKS = {
   },
   selfHeals: (expected, { servers }) => {
     const most = Math.max(0, ...Object.values(servers).map(({ sessions }) => sessions));
-    return differs(most > 1 !== expected, `it was started ${most} time(s)`);
+    return differs(most > 1 !== expected, `it started ${most} time(s)`);
   },
 
   readyWithinMs: (limit, seen, checks) => timely(limit, seen, checks, ['ready']),
@@ -54,7 +55,7 @@ export const CHECKS = {
   toolsExclude: (expected, { list }) =>
     listed(list, (tools) => {
       const unwanted = [expected].flat().filter((name) => tools.includes(name));
-      return differs(unwanted.length > 0, `tools hold ${unwanted.join(', ')}`);
+      return differs(unwanted.length > 0, `tools include ${unwanted.join(', ')}`);
     }),
   registry: (expected, { registry }) => looked(registry, (names) => exactly(expected, names, 'registry')),
   registryInclude: (expected, { registry }) =>
@@ -71,7 +72,7 @@ export const CHECKS = {
       const doubled = exposed.flatMap((names) =>
         names.filter((name, index) => names.indexOf(name) !== index),
       );
-      return differs(expected && doubled.length > 0, `names given twice: ${doubled.join(', ')}`);
+      return differs(expected && doubled.length > 0, `duplicate names: ${doubled.join(', ')}`);
     }),
 
   calls: (expected, { calls }) => callDifferences(expected, calls),
@@ -79,26 +80,32 @@ export const CHECKS = {
     if (seen.pings === undefined) return ['pings: no step pinged'];
     const { doubts, probes } = seen.pings;
     const isPinged = probes > 0 && pingsOf(seen) !== 0;
-    const told = [...doubts, ...(isPinged ? [] : ['no ping reached the server'])];
-    return differs((told.length === 0) !== expected, `pings: ${told.join(', ') || 'all were well'}`);
+    const failures = [...doubts, ...(isPinged ? [] : ['no ping reached the server'])];
+    return differs(
+      (failures.length === 0) !== expected,
+      `pings: ${failures.join(', ') || 'all were answered'}`,
+    );
   },
 
   errorNames: (patterns, seen) => {
-    const told = errorsTold(seen);
-    const lacking = [patterns].flat().filter((pattern) => !new RegExp(pattern, 'i').test(told));
-    return differs(lacking.length > 0, `error lacks ${lacking.join(', ')} (says: ${short(told)})`);
+    const errors = errorTexts(seen);
+    const lacking = [patterns].flat().filter((pattern) => !new RegExp(pattern, 'i').test(errors));
+    return differs(
+      lacking.length > 0,
+      `error does not mention ${lacking.join(', ')} (error: ${short(errors)})`,
+    );
   },
   diagnosticsName: (patterns, { diagnostics }) => {
     const isNamed = (pattern) => diagnostics.some((text) => new RegExp(pattern).test(text));
     const lacking = [patterns].flat().filter((pattern) => !isNamed(pattern));
-    const told = short(diagnostics.join(' / '));
-    return differs(lacking.length > 0, `no diagnostic about ${lacking.join(', ')} (there are: ${told})`);
+    const all = short(diagnostics.join(' / '));
+    return differs(lacking.length > 0, `no diagnostic about ${lacking.join(', ')} (all: ${all})`);
   },
   diagnosticsMax: (most, { diagnostics }) => {
-    const told = short(diagnostics.join(' / '));
+    const all = short(diagnostics.join(' / '));
     return differs(
       diagnostics.length > most,
-      `${diagnostics.length} diagnostics, wanted at most ${most}: ${told}`,
+      `${diagnostics.length} diagnostics, wanted at most ${most}: ${all}`,
     );
   },
   noEscapes: (expected, { texts, printed }) => {
@@ -129,7 +136,7 @@ export const CHECKS = {
   },
   orphansGoneWithinMs: (limit, { ends }) => {
     const left = orphans(ends, limit);
-    return differs(left > 0, `${left} process(es) still there after ${limit} ms`);
+    return differs(left > 0, `${left} process(es) still running after ${limit} ms`);
   },
   samePid: (names, { servers }) =>
     [names].flat().flatMap((name) => {
@@ -138,11 +145,11 @@ export const CHECKS = {
     }),
   gone: (names, { servers }) =>
     [names].flat().flatMap((name) => {
-      const { state = 'never there', timeline = [], running = [] } = pick(servers, name)[name] ?? {};
+      const { state = 'never present', timeline = [], running = [] } = pick(servers, name)[name] ?? {};
       const wasThere = timeline.some((one) => !GONE.includes(one.state));
       const isGone = wasThere && GONE.includes(state) && running.length === 0;
       const still = running.length > 0 ? `, and its process still runs` : '';
-      return differs(!isGone, `${name} is ${wasThere ? state : 'never there'}${still}`);
+      return differs(!isGone, `${name} is ${wasThere ? state : 'never present'}${still}`);
     }),
   rssGrowthMaxMb: (most, { rssGrowthMb }) =>
     differs(rssGrowthMb > most, `memory grew by ${rssGrowthMb.toFixed(1)} MB, wanted at most ${most}`),
@@ -150,12 +157,12 @@ export const CHECKS = {
   anyOf: (sets, seen) => anyOf(sets.map((checks) => checkAll(checks, seen))),
 };
 
-/** Every text that a set of checks wants hidden. */
+/** Every text that a set of checks requires to be hidden. */
 export function secretsIn({ secretsHidden = [], anyOf: sets = [] }) {
   return [secretsHidden, sets.map(secretsIn)].flat(Infinity);
 }
 
-/** Of one server its last state, of several that of the first that is not ready; with the error told about it. */
+/** The last state of the server, or of the first server that is not ready, with its error. */
 function stateOf(servers) {
   const all = Object.values(servers);
   const { state = 'absent', error = null } = all.find((one) => one.state !== 'ready') ?? all[0] ?? {};
@@ -167,8 +174,8 @@ function pick(servers, name) {
 }
 
 /**
- * Whether every server that should come to one of the states did so in time: those the case names, else all of them; of
- * those that should be ready only as many as the case counts.
+ * Whether the servers reached one of the states in time: the servers that the case names, otherwise all of them. If the
+ * case counts ready servers, only as many.
  */
 function timely(limit, { servers }, { servers: expected = {}, readyCount }, states) {
   const [word] = states;
@@ -185,22 +192,22 @@ function timely(limit, { servers }, { servers: expected = {}, readyCount }, stat
   const isTimely = isCounted
     ? outside(wanted.length - late.length, readyCount) === undefined
     : wanted.length > 0 && late.length === 0;
-  return differs(!isTimely, `not ${word} within ${limit} ms (${late.join(', ') || 'there is no server'})`);
+  return differs(!isTimely, `not ${word} within ${limit} ms (${late.join(', ') || 'no servers'})`);
 }
 
 function listed(list, check) {
   return list?.tools === undefined
-    ? [`tools are none (${list?.error ?? 'nothing was listed'})`]
+    ? [`no list of tools (${list?.error ?? 'no step listed them'})`]
     : check(list.tools);
 }
 
 function looked(registry, check) {
-  return registry === undefined ? ['registry: no step looked at it'] : check(registry);
+  return registry === undefined ? ['registry: no step read it'] : check(registry);
 }
 
 function named(exposed, check) {
   const names = exposed.flat();
-  return names.length === 0 ? ['the host was given no names'] : check(names);
+  return names.length === 0 ? ['the host exposed no names'] : check(names);
 }
 
 function exactly(expected, actual, word) {
@@ -211,22 +218,19 @@ function exactly(expected, actual, word) {
 
 function includes(expected, actual, word) {
   const missing = [expected].flat().filter((name) => !actual.includes(name));
-  return differs(
-    missing.length > 0,
-    `${word} missing: ${missing.join(', ')} (there are: ${actual.join(', ')})`,
-  );
+  return differs(missing.length > 0, `${word} missing: ${missing.join(', ')} (all: ${actual.join(', ')})`);
 }
 
-/** How many were alive when they should have been gone. */
+/** The number of processes that were alive after the limit. */
 function orphans(ends, limitMs) {
   return ends.filter(({ aliveMs }) => aliveMs >= limitMs).length;
 }
 
 /**
- * A line for each server: its last error, and what is wrong with its entry; and a line for everything that is wrong
- * with the configuration as a whole.
+ * A line for each server with its last error and the problems of its entry, and a line for each problem of the whole
+ * configuration.
  */
-function errorsTold({ servers, configErrors }) {
+function errorTexts({ servers, configErrors }) {
   const names = new Set([...Object.keys(servers), ...Object.keys(configErrors)]);
   return [...names]
     .map((name) => {

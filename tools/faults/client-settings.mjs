@@ -1,13 +1,13 @@
-/** Turns the start and the client settings of a case into options of Troupe, or says what cannot be said with them. */
+/** Converts the start and the client settings of a case to options of Troupe, and reports settings without equivalent. */
 import { CALL_LIMIT_MS, callLimitOf, pingsOf } from './time-limits.mjs';
 
 const TRANSPORTS = { http: 'http', 'streamable-http': 'http', streamableHttp: 'http', sse: 'sse' };
-/** Longest wait that a timer of Node holds; for practical purposes: never. */
+/** The longest timer of Node, which in practice means never. */
 const NEVER_MS = 2 ** 31 - 1;
-/** Limits between which the answer to a ping is waited for, whatever their interval. */
+/** Limits of the ping timeout, whatever the interval is. */
 const PING_ANSWER_MS = { least: 2_000, most: 5_000 };
 
-/** Options that hold for every server of the case. `url` is that of its HTTP server, `tokens` what it starts with. */
+/** Options for every server of the case. `url` is the address of its HTTP server, `tokens` the initial tokens. */
 export function sharedOptions({ client = {}, steps }, url, tokens) {
   const { initTimeoutMs: limitMs, refreshTools } = client;
   return {
@@ -24,13 +24,13 @@ export function sharedOptions({ client = {}, steps }, url, tokens) {
   };
 }
 
-/** A secret is meant for the authorization server of the kit. */
+/** A client secret belongs to the authorization server of the kit. */
 function registered({ clientId, clientSecret }, url) {
   if (clientId === undefined) return {};
   return { client: { clientId, ...(clientSecret && { clientSecret, issuer: new URL(url).origin }) } };
 }
 
-/** A check of the health is asked for by the client, or by a step that pings. */
+/** Health checks are requested by the client settings or by a step that pings. */
 function pingPolicy(client, steps) {
   const step = steps.find((one) => one.do === 'ping');
   if (client.healthCheckMs === undefined && step === undefined) return {};
@@ -46,12 +46,12 @@ export function serverEntry({ start, client = {} }, url) {
     const type = transport === undefined ? {} : { type: TRANSPORTS[transport] };
     return { url, ...type, ...(headers && { headers }) };
   }
-  if (start.via !== 'stdio') throw new Error('the servers of a configuration come with load');
+  if (start.via !== 'stdio') throw new Error('the servers of a configuration start with the step load');
   const { command, args, env, cwd } = start;
   return { command, ...(args && { args }), ...(env && { env }), ...(cwd && { cwd }) };
 }
 
-/** Settings that a case cannot give to its servers, as sentences. */
+/** Settings that the servers of the case cannot have, as sentences. */
 export function settingProblems({ start, client = {} }) {
   const { headers, transport } = client;
   const fitting = start.via === 'http' ? Object.keys(TRANSPORTS) : [start.via];

@@ -4,8 +4,8 @@ import { basename, join, resolve } from 'node:path';
 import { fill } from './placeholders.mjs';
 
 /**
- * Opens the host with a copy of the file, since the kit's own stays as it is. With `trust` it is a file that came with
- * a project, of which everything or nothing is trusted.
+ * Opens the host with a copy of the file, so that the file of the kit stays unchanged. With `trust`, it counts as a
+ * project file, of which everything or nothing is trusted.
  */
 export async function openConfig({ trust }, host) {
   const { file } = host.kase.start;
@@ -19,16 +19,16 @@ export async function openConfig({ trust }, host) {
   });
 }
 
-/** Replaces it in one go, as editors do, and has it read again. */
+/** Replaces the file atomically, as editors do, and reloads it. */
 export async function replaceConfig({ file }, host) {
-  if (host.configFile === undefined) throw new Error('nothing is loaded');
+  if (host.configFile === undefined) throw new Error('no configuration is loaded');
   const next = `${host.configFile}.next`;
   await writeCopy(file, next, host);
   await rename(next, host.configFile);
   await host.troupe.reload();
 }
 
-/** Paths in a project's file start from its folder, and the servers are in the kit's. */
+/** Paths in a project file are relative to its folder, but the servers are in the folder of the kit. */
 async function linkKit(kit, folder, file) {
   const names = await readdir(kit);
   await Promise.all(

@@ -1,4 +1,4 @@
-/** How differences are worded: a check gives a list of sentences, empty where there is none. */
+/** Builds differences: a check returns a list of sentences, which is empty if there is no difference. */
 
 const MAX_SHOWN = 300;
 
@@ -6,13 +6,13 @@ export function differs(isDifferent, sentence) {
   return isDifferent ? [sentence] : [];
 }
 
-/** One attempt without differences is enough. */
+/** One alternative without differences is enough. */
 export function anyOf(attempts) {
   if (attempts.some((differences) => differences.length === 0)) return [];
-  return [attempts.map((differences) => differences.join('; ')).join(' -- nor: ')];
+  return [attempts.map((differences) => differences.join('; ')).join(' -- or: ')];
 }
 
-/** What a bound allows, in words, where the amount is outside of it. A number alone is exact. */
+/** The allowed range in words if the amount is outside the bound. A plain number is exact. */
 export function outside(amount, bound) {
   const { min = 0, max = Infinity } = typeof bound === 'number' ? { min: bound, max: bound } : bound;
   if (amount >= min && amount <= max) return undefined;

@@ -1,8 +1,8 @@
-/** The checks on how often, and at what intervals, something reached the servers of a case. */
+/** The checks of the number and the intervals of events at the servers of a case. */
 import { differs, outside } from './difference.mjs';
 import { eventsOf, requestMatcher } from './journal.mjs';
 
-/** `source` is `journal` or `requests`; a case that keeps none of it cannot pass. */
+/** `source` is `journal` or `requests`; a case without it cannot pass. */
 export function countDifferences(expected, seen, source) {
   return Object.entries(expected).flatMap(([key, bound]) => {
     const times = timesOf(key, seen, source);
@@ -12,20 +12,20 @@ export function countDifferences(expected, seen, source) {
   });
 }
 
-/** The later half of the pauses is longer on the whole. A pause that was not over at the end was at least so long. */
+/** Expects that the later half of the pauses is longer on average. An unfinished pause counts with its length so far. */
 export function gapDifferences(key, seen) {
   const noted = ['journal', 'requests'].map((source) => timesOf(key, seen, source) ?? []);
   const times = noted.find((found) => found.length > 0) ?? [];
   const gaps = times.slice(1).map((time, index) => time - times[index]);
   const open = seen.endedAt - (times.at(-1) ?? seen.endedAt);
   if (open > (gaps.at(-1) ?? 0)) gaps.push(open);
-  if (gaps.length < 2) return [`${times.length} event(s) of '${key}' make no growing pauses`];
+  if (gaps.length < 2) return [`${times.length} event(s) of '${key}' are too few for growing pauses`];
   const half = Math.floor(gaps.length / 2);
   const isGrowing = mean(gaps.slice(-half)) > mean(gaps.slice(0, half));
   return differs(!isGrowing, `pauses of '${key}' do not grow: ${gaps.join(', ')} ms`);
 }
 
-/** How often pings reached the servers; undefined where nobody noted it down. */
+/** The number of pings that reached the servers; undefined if it was not recorded. */
 export function pingsOf(seen) {
   const counted = ['journal', 'requests'].flatMap(
     (source) => timesOf(source === 'journal' ? 'recv:ping' : 'ping', seen, source)?.length ?? [],
@@ -33,7 +33,7 @@ export function pingsOf(seen) {
   return counted.length === 0 ? undefined : Math.max(...counted);
 }
 
-/** When the events of a key happened, in order; undefined where nobody noted them down. */
+/** The times of the events of a key, in order; undefined if they were not recorded. */
 function timesOf(key, { journal, requests }, source) {
   const matches = source === 'requests' ? requestMatcher(key) : undefined;
   const found =
@@ -43,8 +43,8 @@ function timesOf(key, { journal, requests }, source) {
 
 function whyUncounted(key, seen, source) {
   return (seen[source] ?? null) === null
-    ? `'${key}' cannot be counted: the case keeps no ${source}`
-    : `'${key}' cannot be counted: that is no kind of request`;
+    ? `'${key}' cannot be counted: the case has no ${source}`
+    : `'${key}' cannot be counted: unknown kind of request`;
 }
 
 function mean(numbers) {

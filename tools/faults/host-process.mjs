@@ -1,9 +1,9 @@
 /**
- * Runs the host of a case as a process, and ends it: when it is done, when the case wants it dead, when it hangs, or
- * when nobody wants to know any more.
+ * Runs the host of a case as a process, and ends it when it is done, when the case kills it, when it hangs, or when the
+ * run is aborted.
  *
- * P1. `told` and `over` always resolve: the first with what the host saw, the second when its process is gone.
- * P2. It leads a process group of its own, so that Ctrl-C reaches the runner only; when the runner dies, its channel
+ * P1. `outcome` and `over` always resolve: the first with the report of the host, the second when its process is gone.
+ * P2. It leads its own process group, so that Ctrl-C reaches only the runner. If the runner dies, its channel
  *     to the host closes and the host ends itself.
  */
 import { fork } from 'node:child_process';
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { longestOf } from './time-limits.mjs';
 
 const HOST = fileURLToPath(new URL('host.mjs', import.meta.url));
-/** Time for a host that is done, killed or let go to be gone. */
+/** Time for a host that is done, killed or released to exit. */
 const EXIT_MS = 10_000;
 const LAST_WORDS = 4_000;
 
@@ -21,10 +21,10 @@ export class HostProcess {
   /** Every process that Troupe has started in it. */
   pids = new Set();
   /**
-   * What the host saw (null where it never told), when it was killed (null where it was not) and why it did not finish
-   * where it did not.
+   * The report of the host (null if there is none), the time at which it was killed (null if it was not) and the reason
+   * if it did not finish.
    */
-  told;
+  outcome;
   over;
   #child;
   #place = 'starting';
@@ -44,16 +44,16 @@ export class HostProcess {
       stream.setEncoding('utf8').on('data', (chunk) => (this.printed += chunk));
     }
     this.over = this.#untilGone();
-    this.told = Promise.race([new Promise((resolve) => this.#listen(resolve)), this.over]).then(
+    this.outcome = Promise.race([new Promise((resolve) => this.#listen(resolve)), this.over]).then(
       () => this.#outcome,
     );
-    const letGo = () => this.#letGo('it was interrupted');
-    signal?.addEventListener('abort', letGo, { once: true });
-    void this.over.then(() => signal?.removeEventListener('abort', letGo));
+    const release = () => this.#release('the run was interrupted');
+    signal?.addEventListener('abort', release, { once: true });
+    void this.over.then(() => signal?.removeEventListener('abort', release));
     const limitMs = longestOf(job.kase);
     this.#within(limitMs, () => `the host did not finish ${this.#place} within ${limitMs} ms`);
     this.#child.send(job, () => {});
-    if (signal?.aborted) letGo();
+    if (signal?.aborted) release();
   }
 
   async #untilGone() {
@@ -63,7 +63,7 @@ export class HostProcess {
     this.#outcome.unfinished ??= `the host died in ${this.#place} (${how}): ${this.printed.slice(-LAST_WORDS)}`;
   }
 
-  /** The last message may be read after the exit was noticed, but never after the disconnect. */
+  /** The last message may arrive after the exit event, but never after the disconnect. */
   async #howItEnds() {
     try {
       const [[code, signal]] = await Promise.all([
@@ -82,13 +82,13 @@ export class HostProcess {
       if (type === 'process') this.pids.add(pid);
       if (type !== 'dying' && type !== 'done') return;
       this.#outcome.seen = seen;
-      this.#within(EXIT_MS, () => `the host was still there ${EXIT_MS} ms after its end`);
+      this.#within(EXIT_MS, () => `the host was still running ${EXIT_MS} ms after its end`);
       if (type === 'done') resolve();
       else this.#kill(signal);
     });
   }
 
-  /** Without a signal the host breaks by itself. */
+  /** Without a signal, the host fails by itself. */
   #kill(signal) {
     this.#outcome.diedAt = Date.now();
     if (signal !== null) this.#child.kill(signal);
@@ -103,15 +103,15 @@ export class HostProcess {
     }, ms);
   }
 
-  /** The host exits when it is disconnected, and takes its servers with it. */
-  #letGo(why) {
+  /** The host exits with its servers when it is disconnected. */
+  #release(why) {
     this.#outcome.unfinished ??= why;
     if (this.#child.connected) this.#child.disconnect();
     this.#within(EXIT_MS, () => why);
   }
 }
 
-/** Settings of whoever runs the kit are not the case's. */
+/** The environment without Troupe settings, which must not affect a case. */
 function ownEnvironment() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TROUPE_')));
 }

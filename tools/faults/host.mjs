@@ -1,10 +1,10 @@
 /**
- * The host of one case, a process of its own: gets the case over IPC, does its steps with Troupe as any host would,
- * and sends back what it saw. Whether that is right is not decided here.
+ * The host of one case in its own process: receives the case over IPC, performs its steps with Troupe as any host would,
+ * and sends its observations back. It does not judge them.
  *
- * H1. An uncaught error or an unhandled rejection is kept and told; it does not end the case.
- * H2. The troupe is closed before the last message, whatever happened.
- * H3. Every process of a server is told as soon as it is known, so that nothing is left of a host that breaks.
+ * H1. An uncaught error or an unhandled rejection is reported and does not end the case.
+ * H2. The troupe is closed before the last message in any case.
+ * H3. Every process of a server is reported as soon as it is known, so that a failing host leaves nothing behind.
  */
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,12 +16,12 @@ import { Watch } from './watch.mjs';
 
 const LATE_REJECTIONS_MS = 100;
 const MEGABYTE = 1024 * 1024;
-/** The same waits in every run. */
+/** Makes the random delays the same in every run. */
 const SEED = 6;
 
 class Host {
   watch;
-  /** The one that is open, or the last that was. */
+  /** The open troupe, or the last one. */
   troupe = undefined;
   isOpen = false;
   configFile = undefined;
@@ -41,7 +41,7 @@ class Host {
   }
 
   open(options) {
-    if (this.isOpen) throw new Error('it is open already');
+    if (this.isOpen) throw new Error('the host is already open');
     const shared = sharedOptions(this.kase, this.url, this.#tokens);
     this.#rssAtStart = rss();
     this.troupe = createTroupe({
@@ -59,7 +59,7 @@ class Host {
     );
   }
 
-  /** Until every server is ready, has failed or waits for a person. A wait whose limit is over is no error. */
+  /** Waits until every server is ready, has failed or waits for a person. A timeout is not an error. */
   async settled(signal) {
     try {
       await this.troupe.settled({ signal });
@@ -68,19 +68,19 @@ class Host {
     }
   }
 
-  /** The one that is named; else the one there is, or those of several that are ready, or all. */
+  /** The connection of the named server; otherwise all ready connections, or all if none is ready. */
   connectionsFor(server) {
-    if (this.troupe === undefined) throw new Error('nothing is open');
+    if (this.troupe === undefined) throw new Error('the host is not open');
     const names = server === undefined ? this.troupe.status.map((row) => row.server) : [server];
     const all = names.flatMap((name) => this.troupe.connection(name) ?? []);
-    if (all.length === 0) throw new Error(`there is no server${server === undefined ? '' : ` '${server}'`}`);
+    if (all.length === 0) throw new Error(`no server${server === undefined ? '' : ` '${server}'`}`);
     const ready = all.filter(({ state }) => state === 'ready');
     return ready.length > 0 ? ready : all;
   }
 
-  /** As the servers call their tools; of all servers where none is named, a name that several use once. */
+  /** The server's own names of its tools; if no server is named, those of all servers without duplicates. */
   rawNames(server) {
-    if (this.troupe === undefined) throw new Error('nothing is open');
+    if (this.troupe === undefined) throw new Error('the host is not open');
     const names = [];
     for (const row of this.troupe.status) {
       if (server !== undefined && server !== row.server) continue;
@@ -94,9 +94,9 @@ class Host {
     this.seen.exposed.push(this.troupe.tools.map(({ name }) => name));
   }
 
-  /** By the name the host was given; a tool that is not listed is still asked for, under the server's name for it. */
+  /** Calls a tool by its exposed name. A tool that is not listed is called by the server's own name. */
   async callTool({ server, tool, args = {} }, options) {
-    if (this.troupe === undefined) throw new Error('nothing is open');
+    if (this.troupe === undefined) throw new Error('the host is not open');
     const listed = this.troupe.tools.find(
       (one) => one.tool === tool && (server === undefined || one.server === server),
     );
@@ -118,14 +118,14 @@ class Host {
     this.watch.end();
   }
 
-  /** Asks to be killed by a signal and waits for it, or breaks without one. */
+  /** Requests to be killed by a signal and waits for it; without a signal, fails by itself. */
   async die(signal) {
     await this.#takeStock();
     await send({ type: 'dying', signal, seen: this.report() });
     if (signal === null) {
       process.removeAllListeners('uncaughtException');
       setImmediate(() => {
-        throw new Error('the host breaks, as the case wants');
+        throw new Error('the host fails, as the case requires');
       });
     }
     await new Promise(() => {});
@@ -159,7 +159,7 @@ class Host {
   }
 }
 
-/** What is in use, without what is only not yet collected. */
+/** Memory in use after garbage collection. */
 function rss() {
   globalThis.gc?.();
   return process.memoryUsage.rss();

@@ -1,15 +1,15 @@
-/** The HTTP server of a case: a process of the kit that tells its address in its first line. */
+/** The HTTP server of a case: a process of the kit whose first line of output is its address. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
 const START_LIMIT_MS = 15_000;
-/** A server that is stuck must not hold up its case. */
+/** A stuck server must not block its case. */
 const ANSWER_LIMIT_MS = 10_000;
 const LAST_WORDS = 2_000;
 
-/** Rejects where the command gives no address. The caller stops it. */
+/** Rejects if the command prints no address. The caller stops it. */
 export async function startHttpServer({ command, args = [], env, cwd = '.' }, folder, signal) {
   const child = spawn(command, args, {
     cwd: resolve(folder, cwd),
@@ -32,27 +32,27 @@ export async function startHttpServer({ command, args = [], env, cwd = '.' }, fo
   }
 }
 
-/** A command may be a wrapper of the server; all of them are one group. */
+/** A command may be a wrapper of the server; all of its processes form one group. */
 function endGroup(pid) {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended before.
+    // The group has already ended.
   }
 }
 
 function addressIn(line) {
-  const told = `its first line is no address: ${line.slice(0, 200)}`;
+  const problem = `its first line is not an address: ${line.slice(0, 200)}`;
   try {
     const { url, control } = JSON.parse(line);
     if (URL.canParse(url)) return { url, control };
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new Error(told);
+  throw new Error(problem);
 }
 
-/** Reads on after that line, so that the server is never held up by a full pipe. */
+/** Keeps reading after that line, so that a full pipe does not block the server. */
 async function firstLine(child, signal) {
   let lastWords = '';
   child.stderr.on('data', (chunk) => {
@@ -61,14 +61,14 @@ async function firstLine(child, signal) {
   let giveUp;
   let limit;
   try {
-    return await new Promise((tell, reject) => {
-      giveUp = () => reject(new Error('it was interrupted'));
+    return await new Promise((resolve, reject) => {
+      giveUp = () => reject(new Error('the run was interrupted'));
       signal?.addEventListener('abort', giveUp, { once: true });
       limit = setTimeout(
-        () => reject(new Error(`it told no address within ${START_LIMIT_MS} ms`)),
+        () => reject(new Error(`it printed no address within ${START_LIMIT_MS} ms`)),
         START_LIMIT_MS,
       );
-      createInterface(child.stdout).on('line', tell);
+      createInterface(child.stdout).on('line', resolve);
       child.on('error', reject);
       child.on('close', () => reject(new Error(`it ended: ${lastWords}`)));
     });
@@ -86,6 +86,6 @@ async function requestsSeen(control) {
     });
     return await response.json();
   } catch (error) {
-    throw new Error(`the HTTP server does not tell what it has seen: ${error.message}`, { cause: error });
+    throw new Error(`the HTTP server does not report its requests: ${error.message}`, { cause: error });
   }
 }

@@ -1,10 +1,10 @@
-/** What the servers of a case noted down themselves: their journal, and the requests an HTTP server has seen. */
+/** Records of the servers of a case: their journal, and the requests that an HTTP server has received. */
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What every entry has, whatever its event. */
+/** Fields of every entry, whatever its event. */
 const COMMON_FIELDS = new Set(['t', 'pid', 'ev']);
 
-/** One entry for each line; a last line that is cut short is left out. */
+/** One entry for each line; an incomplete last line is ignored. */
 export function readJournal(file) {
   if (!existsSync(file)) return [];
   return readFileSync(file, 'utf8')
@@ -18,11 +18,11 @@ function toEntry(line, index) {
   try {
     return JSON.parse(line);
   } catch {
-    throw new Error(`entry ${index + 1} of the journal is no JSON: ${line.slice(0, 80)}`);
+    throw new Error(`entry ${index + 1} of the journal is not JSON: ${line.slice(0, 80)}`);
   }
 }
 
-/** The processes that wrote a journal. */
+/** The processes that wrote to a journal. */
 export function pidsOf(entries) {
   return [...new Set(entries.map(({ pid }) => pid))].filter(Number.isInteger);
 }
@@ -47,7 +47,7 @@ function valueMatcher(value) {
     Object.entries(entry).some(([name, found]) => !COMMON_FIELDS.has(name) && String(found) === value);
 }
 
-/** Fields of a request that a key may ask for; every other name is that of a header. */
+/** Fields of a request that a key may name; every other name is a header. */
 const FIELDS = ['auth', 'session', 'lastEventId'];
 
 const REQUEST_KEYS = [
@@ -69,7 +69,7 @@ function fieldOf(seen, name) {
   return (FIELDS.includes(name) ? seen[name] : seen.headers?.[name.toLowerCase()]) ?? null;
 }
 
-/** Whether a request is one that the key asks for; undefined for a key that asks for nothing. */
+/** A function that tests whether a request matches a key; undefined for an invalid key. */
 export function requestMatcher(key) {
   for (const [shape, toMatcher] of REQUEST_KEYS) {
     const hit = shape.exec(key);

@@ -9,20 +9,20 @@ import { runAll } from './run-all.mjs';
 
 const HELP = `Usage: npm run test:faults -- [--cases FILE] [--only ID]... [--jobs N] [--json]
 
-Runs the cases of a fault kit against the built package and prints a table of what differed.
+Runs the cases of a fault kit against the built package and prints a table of the differences.
 
   --cases FILE  a file of cases, or a folder with a cases.json (default: the project's own kit)
-  --only ID     only this case; may be given more than once, and with several ids between commas
-  --jobs N      cases that run at the same time (default 4)
-  --json        the verdicts as JSON instead of the table
-  --help        this text
+  --only ID     only this case; repeatable, or several ids separated by commas
+  --jobs N      number of cases that run at the same time (default 4)
+  --json        print the verdicts as JSON instead of the table
+  --help        print this text
 
-Exits with 0 where every case passed, with 1 where one failed, with 2 where there is nothing to run.`;
+Exits with 0 if every case passed, with 1 if one failed, with 2 if there is nothing to run.`;
 
 const OWN_KIT = fileURLToPath(new URL('kit/cases.json', import.meta.url));
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
-/** What was asked for cannot be done. */
+/** The arguments are invalid. */
 class UsageError extends Error {}
 
 async function main(signal) {
@@ -41,7 +41,7 @@ async function main(signal) {
   }
   const jobs = Number(values.jobs);
   if (!Number.isInteger(jobs) || jobs < 1) throw new UsageError(`--jobs should be 1 or more: ${values.jobs}`);
-  const { cases, folder } = readCaseFile(whereAsked(values.cases));
+  const { cases, folder } = readCaseFile(resolvePath(values.cases));
   const chosen = choose(cases, values);
   const startedAt = Date.now();
   const verdicts = await runAll(chosen, folder, { jobs, signal });
@@ -54,8 +54,8 @@ async function main(signal) {
   return verdicts.every(({ passed }) => passed) ? 0 : 1;
 }
 
-/** npm runs a script in the package's folder, wherever it was called. */
-function whereAsked(path) {
+/** npm runs a script in the folder of the package, whatever the working folder is. */
+function resolvePath(path) {
   const called = resolve(process.env.INIT_CWD ?? '.', path);
   return existsSync(path) || !existsSync(called) ? path : called;
 }
@@ -72,7 +72,7 @@ const ending = new AbortController();
 for (const [name, code] of Object.entries(EXIT_CODES)) {
   process.once(name, () => {
     ending.abort();
-    console.error(`${name}: ending what is running`);
+    console.error(`${name}: ending the running cases`);
     process.exitCode = code;
   });
 }

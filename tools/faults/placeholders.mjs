@@ -1,4 +1,4 @@
-/** Puts values in the place of `{{name}}` in every text of a value; a name without value stays as it is. */
+/** Replaces `{{name}}` in every text of a value; a name without a value stays unchanged. */
 export function fill(value, values) {
   if (typeof value === 'string') {
     return value.replaceAll(/\{\{(\w+)\}\}/g, (all, name) => values[name] ?? all);

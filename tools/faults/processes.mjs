@@ -1,4 +1,4 @@
-/** Which of some processes are still alive. A process that has ended and was not yet collected is dead. */
+/** Finds out which processes are still alive. A zombie counts as dead. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -14,8 +14,8 @@ export function isAlive(pid) {
 }
 
 /**
- * Watches processes until all have ended or `limitMs` from `since` (milliseconds since the epoch) are over, and gives
- * for each how long after `since` it was last seen alive: `{ pid, aliveMs }`, negative for one that was not seen at all.
+ * Watches processes until all have ended or `limitMs` after `since` (milliseconds since the epoch), and returns for each
+ * how long after `since` it was last seen alive: `{ pid, aliveMs }`, negative for one that was never seen alive.
  */
 export async function watchEnds(pids, since, limitMs) {
   const aliveMs = new Map(pids.map((pid) => [pid, -1]));
@@ -35,7 +35,7 @@ export function killAll(pids) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended in between.
+      // The process has ended meanwhile.
     }
   }
 }

@@ -2,7 +2,7 @@
 
 const COLUMNS = ['id', 'kind', 'passed', 'what differed'];
 
-/** A line for each verdict, and one for every further difference. */
+/** A line for each verdict and for each further difference. */
 export function table(verdicts) {
   const rows = verdicts.flatMap(({ id, kind, passed, differences, ms }) => {
     const [first = `(${seconds(ms)})`, ...more] = differences;

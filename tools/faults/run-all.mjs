@@ -1,10 +1,10 @@
-/** Runs many cases side by side; the verdicts come back in the order of the cases. */
+/** Runs cases in parallel; the verdicts are in the order of the cases. */
 import { runCase } from './run-case.mjs';
 import { longestOf } from './time-limits.mjs';
 
 /**
- * A case that lasts long is begun early, so that none is left over at the end. The signal ends what is running and
- * begins nothing more; the verdicts are those there are by then.
+ * Long cases start first, so that none of them remains at the end. The signal ends the running cases and starts no more;
+ * the verdicts are those of the cases that have started.
  */
 export async function runAll(cases, folder, { jobs, signal }) {
   const verdicts = new Map();

@@ -1,8 +1,8 @@
 /**
- * One case from start to verdict: its HTTP server, its journal and its host, then the checks on what they saw.
+ * Runs one case from start to verdict: its HTTP server, its journal and its host, then the checks on their reports.
  *
- * R1. Nothing of a case is left when its promise settles, whatever was wrong with it.
- * R2. It passes only where every step could be done, the host survived and no check found a difference.
+ * R1. Nothing of a case is left when its promise settles, whatever failed.
+ * R2. It passes only if every step was possible, the host survived and no check found a difference.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ async function drive(kase, folder, signal) {
       ...{ folder, scratch, values, secrets: secretsIn(checks) },
     };
     host = new HostProcess(job, { folder, env: start.via === 'config' ? start.env : {}, signal });
-    const outcome = await host.told;
+    const outcome = await host.outcome;
     if (outcome.diedAt !== null) await pause(waitsAfterDeath(steps));
 
     const { seen, diedAt } = outcome;
@@ -63,7 +63,7 @@ async function drive(kase, folder, signal) {
 
     await host.over;
     const journal = readJournal(files.journal);
-    // Those that came when everything should have been over.
+    // Processes that started after the end of the case.
     const late = notThe(server, pidsOf(journal)).filter((pid) => !pids.has(pid));
     for (const pid of late) pids.add(pid);
     const unfinished = outcome.unfinished === null ? [] : [outcome.unfinished];
@@ -85,24 +85,24 @@ async function drive(kase, folder, signal) {
   }
 }
 
-/** What serves the case is no process of the client's. */
+/** Without the HTTP server of the case, which the client did not start. */
 function notThe(server, pids) {
   return [...new Set(pids)].filter((pid) => pid !== server?.pid);
 }
 
-/** The longest time that any check gives to processes to end. */
+/** The longest time that a check allows processes to end. */
 function longestEndMs({ noOrphans, orphansGoneWithinMs, anyOf = [] }) {
   const own = orphansGoneWithinMs ?? (noOrphans ? ORPHANS_GONE_MS : 0);
   return Math.max(own, ...anyOf.map(longestEndMs));
 }
 
-/** Nothing but waits can follow. */
+/** The sum of the waits after the death of the host; no other steps can follow it. */
 function waitsAfterDeath(steps) {
   const death = steps.findIndex((step) => step.do === 'kill-host');
   return steps.slice(death + 1).reduce((sum, { ms }) => sum + ms, 0);
 }
 
-/** Whether a server of the case is told where its journal is. */
+/** Whether a server of the case gets the path of its journal. */
 function isJournaled({ start, server, client, steps }) {
   return JSON.stringify([start, server, client, steps]).includes('{{journal}}');
 }

@@ -1,14 +1,14 @@
 /**
- * How the parts of a JSON file are checked: a shape takes a value and its place and gives what is wrong, as sentences.
+ * Checks the parts of a JSON file: a shape takes a value and its place and returns the problems as sentences.
  */
 
 const isRecord = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isAmount = (value) => Number.isFinite(value) && value >= 0;
 
-/** A single value, told by what it should be. */
+/** A single value; `what` describes it in the problem. */
 export const shape = (what, holds) => (value, place) => (holds(value) ? [] : [`${place} should be ${what}`]);
 
-export const text = shape('a text', (value) => typeof value === 'string');
+export const text = shape('a string', (value) => typeof value === 'string');
 export const flag = shape('true or false', (value) => typeof value === 'boolean');
 export const amount = shape('a number that is not negative', isAmount);
 export const anything = () => [];
@@ -21,7 +21,7 @@ export function oneOf(...words) {
       : [`${place} is unknown: ${JSON.stringify(value)}; known are ${words.join(', ')}`];
 }
 
-/** Fits where one of the shapes fits. */
+/** Fits if one of the shapes fits. */
 export function either(...shapes) {
   return (value, place) => {
     const found = shapes.map((fits) => fits(value, place));
@@ -36,13 +36,13 @@ export function listOf(inner) {
       : [`${place} should be a list`];
 }
 
-/** One, or a list of them. */
+/** One value or a list of values. */
 export function some(inner) {
   const list = listOf(inner);
   return (value, place) => (Array.isArray(value) ? list : inner)(value, place);
 }
 
-/** Any names, each with a value of that shape. */
+/** An object with any names and values of one shape. */
 export function mapOf(inner) {
   return (value, place) =>
     isRecord(value)
@@ -50,7 +50,7 @@ export function mapOf(inner) {
       : [`${place} should be an object`];
 }
 
-/** Only these names; those of `required` have to be there. `noun` is what one of them is called. */
+/** An object with only these names, including those of `required`. `noun` is the word for a name in a problem. */
 export function record(fields, { required = [], noun = 'field' } = {}) {
   return (value, place) => {
     if (!isRecord(value)) return [`${place} should be an object`];

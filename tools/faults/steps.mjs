@@ -1,6 +1,6 @@
 /**
- * What each step of a case does to the public interface of Troupe. Judges nothing: what came of it is written into
- * `host.seen`, for the checks. A step that throws could not be done at all.
+ * The steps of a case, implemented with the public interface of Troupe. They write their results into `host.seen` for
+ * the checks and judge nothing. A step that throws was not possible.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { outcomeOf } from './call-outcome.mjs';
@@ -32,7 +32,7 @@ export const STEPS = {
     host.watch.notePids(host.troupe);
   },
 
-  /** Some servers may never settle; that is for the checks to tell. */
+  /** Some servers may never settle; the checks decide whether that is right. */
   async load(step, host) {
     await openConfig(step, host);
     await host.settled(signalOf(step));
@@ -43,12 +43,12 @@ export const STEPS = {
     await replaceConfig(step, host);
   },
 
-  /** A list that came with a session in the step before is not asked for again. */
+  /** A list that arrived with a session in the previous step is not requested again. */
   async list(step, host) {
     const signal = signalOf(step);
-    const asked = host.connectionsFor(step.server);
+    const connections = host.connectionsFor(step.server);
     const results = await Promise.allSettled(
-      asked.map(async (connection) => {
+      connections.map(async (connection) => {
         await connection.ready({ signal });
         if (!host.justListed.has(connection.name)) await connection.refresh({ signal });
       }),
@@ -82,7 +82,7 @@ export const STEPS = {
     host.seen.calls[step.as ?? step.tool] = { ...rest, settledAt, ms: settledAt - cancelledAt };
   },
 
-  /** Troupe pings by itself; the step gives it the time, and looks whether it takes the server for healthy. */
+  /** Troupe pings by itself; the step waits and observes whether Troupe regards the server as healthy. */
   async ping(step, host) {
     const [{ name }] = host.connectionsFor(step.server);
     const { count, everyMs } = pingsOf(step, host.kase.client);
@@ -111,7 +111,7 @@ export const STEPS = {
       signal: AbortSignal.timeout(POKE_LIMIT_MS),
     });
     await response.text();
-    if (!response.ok) throw new Error(`the server knows no action '${step.action}'`);
+    if (!response.ok) throw new Error(`the server has no action '${step.action}'`);
   },
 
   async 'kill-host'({ signal = 'SIGTERM' }, host) {

@@ -1,12 +1,12 @@
-/** How long a step of a case may take before it is given up, and all of them together. All values are milliseconds. */
+/** Time limits of a step of a case and of all steps together, in milliseconds. */
 
-/** For steps that do not say. */
+/** Limit of a step without its own limit. */
 const STEP_LIMIT_MS = 30_000;
-/** A configuration may hold servers that never settle. */
+/** Limit for a configuration, which may have servers that never settle. */
 const LOAD_LIMIT_MS = 10_000;
-/** What Troupe gives a call, which progress extends. */
+/** Troupe's limit of a call, which progress extends. */
 export const CALL_LIMIT_MS = 60_000;
-/** A call that outlives its limit by this much has no outcome. */
+/** A call that exceeds its limit by this much has no outcome. */
 const PATIENCE_MS = 30_000;
 const SPARE_MS = 60_000;
 const PINGS = 3;
@@ -16,22 +16,22 @@ export function limitOf({ do: name, timeoutMs = name === 'load' ? LOAD_LIMIT_MS 
   return timeoutMs;
 }
 
-/** The limit of a call: its own, else that of the client; undefined where neither says. */
+/** The limit of a call: its own or that of the client; undefined if there is none. */
 export function callLimitOf(step, client = {}) {
   return step.timeoutMs ?? client.callTimeoutMs;
 }
 
-/** How long the outcome of a call is waited for. Progress may extend the limit of the call itself. */
+/** How long to wait for the outcome of a call. Progress may extend the limit of the call itself. */
 export function patienceWith(step, client) {
   return (callLimitOf(step, client) ?? CALL_LIMIT_MS) + PATIENCE_MS;
 }
 
-/** How often a step pings, and at what intervals. */
+/** The number and the interval of the pings of a step. */
 export function pingsOf({ count = PINGS, everyMs }, client = {}) {
   return { count, everyMs: everyMs ?? client.healthCheckMs ?? PING_MS };
 }
 
-/** What the host of a case may take in all. */
+/** The total time limit of the host of a case. */
 export function longestOf({ steps, client }) {
   return steps.reduce((sum, step) => sum + longestStep(step, client), SPARE_MS);
 }

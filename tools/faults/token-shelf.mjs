@@ -1,16 +1,16 @@
-/** The store of sign-ins that a case starts with tokens in, shared by all its connections. */
+/** The token store of a case with its initial tokens, shared by all connections. */
 
 export class TokenShelf {
   #given;
   #signIns = new Map();
 
-  /** The same tokens for every server that asks. */
+  /** Returns the same tokens for every server. */
   constructor(tokens = {}) {
     const { expires_in: seconds } = tokens;
     this.#given = { tokens, ...(seconds !== undefined && { expiresAt: Date.now() + seconds * 1_000 }) };
   }
 
-  /** Whether any of the tokens it started with is still kept; undefined where nobody ever asked for them. */
+  /** Whether any of the initial tokens is still kept; undefined if they were never read. */
   get areTokensKept() {
     if (this.#signIns.size === 0) return undefined;
     const { access_token: access, refresh_token: refresh } = this.#given.tokens;

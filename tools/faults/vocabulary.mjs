@@ -1,6 +1,6 @@
 /**
- * The format of a kit: every word a case may use, and the values it takes. What a word does is in the steps and in
- * the checks. A word that is not here fails its case.
+ * The format of a kit: every name that a case may use, and its values. The steps and checks implement the names. An
+ * unknown name fails its case.
  */
 import { constants } from 'node:os';
 import {
@@ -18,22 +18,22 @@ import {
   text,
 } from './shape.mjs';
 
-/** How a kit calls the state of a server. */
+/** The states of a server in a kit. */
 export const STATES = ['ready', 'failed', 'auth-required', 'pending-approval', 'disabled'];
 
-/** A host that dies by no signal dies of an error that nobody catches, however a kit words that. */
+/** A host that does not die of a signal dies of an uncaught error, for which kits have various names. */
 export const isUncaughtError = (word) => /uncaught|unhandled|exception|error/i.test(word);
 
 const states = some(oneOf(...STATES));
 const texts = some(text);
 const patterns = some(pattern);
-/** A number alone is exact. */
+/** A plain number is exact. */
 const bound = either(amount, record({ min: amount, max: amount }));
 const bounds = mapOf(bound);
 const asked = { timeoutMs: amount, server: text };
 const common = { do: text, note: anything, ...asked };
 const program = { command: text, args: listOf(text), env: mapOf(text), cwd: text };
-/** A mode of the HTTP server of the kit, or a server of its own. */
+/** A mode of the HTTP server of the kit, or a separate server. */
 const httpServer = either(text, record(program, { required: ['command'] }));
 
 const STARTS = {
@@ -127,7 +127,7 @@ export const STEP_NAMES = Object.keys(STEPS);
 export const CHECK_NAMES = Object.keys(CHECKS);
 export const CALL_CHECK_NAMES = Object.keys(callOutcome);
 
-/** Whatever else a case holds is for people. `http` and `client` may be left out. */
+/** The parts of a case; other fields are for readers. `http` and `client` are optional. */
 export const CASE_PARTS = {
   start: chosenBy('via', STARTS),
   http: httpServer,
@@ -140,7 +140,7 @@ function isEnd(value) {
   return typeof value === 'string' && (value in constants.signals || isUncaughtError(value));
 }
 
-/** The shape is named by a field of the value. */
+/** A field of the value selects the shape. */
 function chosenBy(field, shapes) {
   const known = oneOf(...Object.keys(shapes));
   return (value, place) => {

@@ -1,20 +1,20 @@
 /**
- * Follows a troupe through its public observers and keeps what the checks ask about: when each server was in which
- * state, its processes, the last error told, the diagnostics, and every text that was shown.
+ * Follows a troupe through its public observers and records the input of the checks: the states of each server with
+ * their times, its processes, its last error, the diagnostics, and the relevant texts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAlive } from './processes.mjs';
-import { ESCAPES, textsOf, textsOfError, toldFailure } from './told.mjs';
+import { ESCAPES, textsOf, textsOfError, failureText } from './shown-texts.mjs';
 
-/** How long a state is waited for that lasts, and how long one has to last where it did not before. */
+/** How long to wait for a lasting state, and how long a state has to last if an earlier one did not. */
 const LASTING_LIMIT_MS = 5_000;
 const LASTING_MS = 1_000;
 const POLL_MS = 20;
 
-/** `sessions` counts those that were tried, too. */
-const NOTHING_SEEN = { state: 'absent', error: null, pid: null, firstPid: null, sessions: 0 };
+/** `sessions` also counts attempts. */
+const NOTHING_OBSERVED = { state: 'absent', error: null, pid: null, firstPid: null, sessions: 0 };
 
-/** The state of a row in the words of the kit; `starting`, `stopping` and `stopped` are ours. */
+/** The state of a row in the terms of the kit; `starting`, `stopping` and `stopped` are additions. */
 export function kitState({ state, tags, error, reason }) {
   if (tags.includes('awaitingTrust')) return 'pending-approval';
   if (tags.includes('authorizing')) return 'auth-required';
@@ -25,12 +25,12 @@ export function kitState({ state, tags, error, reason }) {
 }
 
 export class Watch {
-  /** name → what was seen of that server. */
+  /** Name → what was observed of that server. */
   servers = new Map();
   diagnostics = [];
-  /** What is wrong with the configuration, as sentences: of one server by its name, else by ''. */
+  /** Problems of the configuration as sentences, by server; those of the whole configuration under ''. */
   configErrors = new Map();
-  /** Of everything that was shown, what holds a secret or an escape; to keep all of it would be a leak. */
+  /** The shown texts with a secret or an escape sequence. To keep all texts would be a memory leak. */
   texts = new Set();
   #startedAt = 0;
   #subscriptions = [];
@@ -38,7 +38,7 @@ export class Watch {
   #secrets;
   #onProcess;
 
-  /** `secrets` are looked for in every text; `onProcess` hears of every process that a server runs in. */
+  /** `secrets` are searched in every text; `onProcess` is called with every process of a server. */
   constructor({ secrets = [], onProcess = () => {} } = {}) {
     this.#secrets = secrets;
     this.#onProcess = onProcess;
@@ -57,9 +57,8 @@ export class Watch {
   }
 
   /**
-   * Notes the state each server has now as its last one. A server in the middle of a new try has none before that is
-   * over, and one that was lost before is ready only when it stays so: a start that lives for a moment is no state to
-   * tell.
+   * Records the current state of each server as its last one. Waits while a server retries, and until a server that was
+   * lost before has been ready for some time: a short-lived start does not count as a state.
    */
   async takeStock(troupe) {
     const deadline = Date.now() + LASTING_LIMIT_MS;
@@ -74,12 +73,12 @@ export class Watch {
     }
   }
 
-  /** Which process each server has before anything is done to it. */
+  /** Records the first process of each server. */
   notePids(troupe) {
     for (const row of troupe.status) this.#server(row.server).firstPid ??= row.pid;
   }
 
-  /** Servers whose list has come since this was asked last: one comes with every session. */
+  /** Servers whose list has arrived since the last call; every session brings one. */
   takeListed() {
     const listed = this.#listed;
     this.#listed = new Set();
@@ -136,14 +135,14 @@ export class Watch {
       server.pids.push(row.pid);
       this.#onProcess(row.pid);
     }
-    if (row.error !== null) server.error = toldFailure(row.error);
+    if (row.error !== null) server.error = failureText(row.error);
     server.sessions = Math.max(server.sessions, row.generation);
   }
 
   #server(name) {
     const known = this.servers.get(name);
     if (known !== undefined) return known;
-    const server = { ...NOTHING_SEEN, timeline: [], pids: [], running: [] };
+    const server = { ...NOTHING_OBSERVED, timeline: [], pids: [], running: [] };
     this.servers.set(name, server);
     return server;
   }

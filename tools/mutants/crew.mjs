@@ -1,15 +1,15 @@
-/** Two warm processes that run mutants; one that hangs is ended, which counts as a catch, and replaced. */
+/** Warm processes that run mutants. A process that hangs is killed, which counts as a catch, and replaced. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const RUNNER = fileURLToPath(new URL('runner.mjs', import.meta.url));
 const START_LIMIT_MS = 120_000;
-/** No test of the machines waits for anything real: a mutant that needs longer than this turns in circles. */
+/** The tests of the machines never wait for real time, so a mutant that needs longer than this is in an endless loop. */
 const MUTANT_LIMIT_MS = 300_000;
 
-/** Gives every job to whoever is free, and tells each result. */
-export async function runAll(jobs, tell, size) {
+/** Gives every job to a free process, and reports each result. */
+export async function runAll(jobs, report, size) {
   const left = [...jobs];
   const work = async () => {
     let runner;
@@ -20,7 +20,7 @@ export async function runAll(jobs, tell, size) {
         runner.kill('SIGKILL');
         runner = undefined;
       }
-      tell(job, result ?? { id: job.id, caughtBy: 'the time limit', how: `${MUTANT_LIMIT_MS} ms` });
+      report(job, result ?? { id: job.id, caughtBy: 'the time limit', how: `${MUTANT_LIMIT_MS} ms` });
     }
     runner?.disconnect();
   };
@@ -33,7 +33,7 @@ async function start() {
   return runner;
 }
 
-/** Undefined where it hangs or died. */
+/** Undefined if the process hangs or has died. */
 async function ask(runner, job) {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(MUTANT_LIMIT_MS)]);

@@ -1,4 +1,4 @@
-/** `npm run mutants`: would the tests of the machines notice a small mistake in them? See `--help`. */
+/** `npm run mutants`: checks whether the tests of the machines detect small mistakes in them. See `--help`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,40 +10,40 @@ import { reportOf } from './report.mjs';
 
 const USAGE = `Usage: npm run mutants -- [options]
 
-Alters \`machines/\` in one place at a time and runs \`test/machines\` and \`test/model\`. Fails if fewer than 99 of 100
-mutants that are mistakes are caught. Which are none, and why, is in \`equivalent.json\`.
+Changes \`machines/\` in one place at a time and runs \`test/unit/machines\` and \`test/property/model\`. Fails if fewer than
+99 of 100 mutants are caught. \`equivalent.json\` lists mutants that are not mistakes, with the reason; they do not count.
 
-  --quick N        N mutants, spread evenly
-  --only TEXT      those whose name contains it
-  --survivors      also lists every mutant that was not caught
-  --without TEXT   leaves out the test files whose name contains it; may be repeated
-  --workers N      default 2
-  --fresh          trusts no earlier run
-  --help           this text
+  --quick N        run only N mutants, spread evenly
+  --only TEXT      run only the mutants whose name contains this text
+  --survivors      also list every mutant that was not caught
+  --without TEXT   leave out the test files whose name contains this text; repeatable
+  --workers N      number of processes (default 2)
+  --fresh          do not use results of earlier runs
+  --help           print this text
 
 Exit codes: 0 enough are caught, 1 too few, 2 wrong arguments.
 `;
 
 const WANTED_PERCENT = 99;
-/** Exports only, and types only. */
+/** Files with only exports or only types. */
 const WITHOUT_MISTAKES = ['machines/index.ts', 'machines/mcp.ts'];
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const options = read();
 
 const machines = textsIn('machines', '.ts');
-const ours = new Map([...textsIn('test/unit/machines', '.ts'), ...textsIn('test/property/model', '.ts')]);
-/** With what the tests read. */
+const ownTests = new Map([...textsIn('test/unit/machines', '.ts'), ...textsIn('test/property/model', '.ts')]);
+/** The tests and everything that they read. */
 const texts = new Map([
-  ...ours,
+  ...ownTests,
   ...textsIn('test/support', '.ts'),
   ...textsIn('tools/explore', '.ts'),
   ...textsIn('docs/explanation', '.md'),
 ]);
-const tests = [...ours.keys()].filter(
+const tests = [...ownTests.keys()].filter(
   (file) => file.endsWith('.test.ts') && !options.without.some((text) => file.includes(text)),
 );
-const excuses = JSON.parse(readFileSync(new URL('equivalent.json', import.meta.url), 'utf8'));
+const equivalents = JSON.parse(readFileSync(new URL('equivalent.json', import.meta.url), 'utf8'));
 
 const all = [...machines]
   .filter(([file]) => !WITHOUT_MISTAKES.includes(file))
@@ -65,20 +65,22 @@ const known = results.size;
 const jobs = chosen.filter(({ id }) => !results.has(id));
 console.log(`${all.length} mutants, ${chosen.length} chosen, ${known} known from an earlier run`);
 
-await runAll(jobs.map(jobOf), tell, Number(options.workers));
+await runAll(jobs.map(jobOf), report, Number(options.workers));
 
 const found = chosen.map((mutant) => ({ ...mutant, ...results.get(mutant.id) }));
-const { table, missing, score } = reportOf(found, excuses);
+const { table, missing, score } = reportOf(found, equivalents);
 console.log(`\n${table}\n`);
 for (const { id, line } of missing) console.log(`missed, line ${line}: ${id}`);
-const stale = Object.keys(excuses).filter((id) => !all.some((mutant) => mutant.id === id));
-for (const id of stale) console.log(`equivalent.json names what is no mutant any more: ${id}`);
-const caughtAfterAll = found.filter(({ id, caughtBy }) => caughtBy !== null && excuses[id] !== undefined);
-for (const { id, caughtBy } of caughtAfterAll)
-  console.log(`equivalent.json excuses what ${caughtBy} catches: ${id}`);
+const stale = Object.keys(equivalents).filter((id) => !all.some((mutant) => mutant.id === id));
+for (const id of stale) console.log(`equivalent.json names a mutant that no longer exists: ${id}`);
+const caughtEquivalents = found.filter(
+  ({ id, caughtBy }) => caughtBy !== null && equivalents[id] !== undefined,
+);
+for (const { id, caughtBy } of caughtEquivalents)
+  console.log(`equivalent.json names a mutant that ${caughtBy} catches: ${id}`);
 if (options.survivors)
   for (const { id, caughtBy } of found) if (caughtBy === null) console.log(`survived: ${id}`);
-const hasPassed = score >= WANTED_PERCENT && stale.length === 0 && caughtAfterAll.length === 0;
+const hasPassed = score >= WANTED_PERCENT && stale.length === 0 && caughtEquivalents.length === 0;
 const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
 console.log(`\n${hasPassed ? 'passed' : 'FAILED'}: ${score.toFixed(1)} % caught in ${seconds} s`);
 process.exitCode = hasPassed ? 0 : 1;
@@ -112,13 +114,13 @@ function requireCount(name, text) {
     throw new Error(`--${name} must be a whole number above 0.`);
 }
 
-/** A chart is written in one file, or in several whose names begin alike. */
+/** The texts of a chart, which is in one file or in several files with the same first part of the name. */
 function chartOf(file) {
   const chart = file.split('.')[0];
   return [...machines].filter(([name]) => name.split('.')[0] === chart).map(([, text]) => text);
 }
 
-/** What the tests import counts, too. */
+/** Whether the tests use a file. */
 function isUsed(file) {
   return !file.endsWith('.test.ts') || tests.includes(file);
 }
@@ -130,13 +132,13 @@ function textsIn(folder, ending) {
     .map((name) => [`${folder}/${name}`, readFileSync(join(project, folder, name), 'utf8')]);
 }
 
-/** So many of them, evenly spread over the list. */
+/** `count` entries, evenly spread over the list. */
 function spread(list, count) {
   if (count >= list.length) return list;
   return Array.from({ length: count }, (_, index) => list[Math.floor((index * list.length) / count)]);
 }
 
-/** What is not altered must pass, or every mutant would seem to be caught. Tells how long each file takes. */
+/** Runs the tests without a mutant, which must pass. Returns the duration of each file. */
 async function healthyDurations() {
   const durations = new Map();
   const unaltered = tests.map((file) => ({ id: file, path: null, text: '', files: [file] }));
@@ -153,7 +155,7 @@ async function healthyDurations() {
   return durations;
 }
 
-/** The tests of the same name first, then the quick ones. */
+/** The tests of the same name first, then the fast ones. */
 function jobOf({ id, file, text }) {
   const name = file.replace(/^machines\//, '').replace(/(\.\w+)?\.ts$/, '');
   const rank = (test) =>
@@ -161,7 +163,7 @@ function jobOf({ id, file, text }) {
   return { id, path: file, text, files: tests.toSorted((a, b) => rank(a) - rank(b)) };
 }
 
-function tell({ id }, result) {
+function report({ id }, result) {
   results.set(id, result);
   memory.keep(result);
   const done = results.size;

@@ -1,8 +1,8 @@
 /**
- * What earlier runs found out, so that a run that was broken off goes on and an unchanged mutant is not run again.
+ * The results of earlier runs, so that an interrupted run can continue and an unchanged mutant is not run again.
  *
- * A catch holds as long as the machines and the test that caught it are what they were; a survival as long as the
- * machines and all tests are.
+ * A catch is valid as long as the machines and the test that caught it are unchanged; a survival as long as the machines
+ * and all tests are.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ export class Memory {
   #known = new Map();
   #hashes;
 
-  /** `machines` and `tests` hold texts by file. */
+  /** `machines` and `tests` are texts by file. */
   constructor(project, machines, tests) {
     this.#path = join(project, 'node_modules/.cache/troupe-mutants.jsonl');
     const each = [...tests].map(([file, text]) => [file, hash(text)]);
@@ -47,7 +47,7 @@ function hash(value) {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 }
 
-/** A last line that was cut off is none. */
+/** An incomplete last line is ignored. */
 function read(line) {
   try {
     return JSON.parse(line);

@@ -1,16 +1,16 @@
 /**
- * Every small mistake that could be made in one source file of `machines/`, one at a time.
+ * Generates small mistakes in one source file of `machines/`, one at a time.
  *
- * Owns what counts as a mistake. What an element of an object or a list is replaced by when it is taken away
- * (`...{}`, `...[]`) keeps the text valid wherever it stands.
+ * Owns the kinds of mistakes. A removed element of an object or a list is replaced by `...{}` or `...[]`, which keeps the
+ * text valid in every position.
  *
  * Longer than most files because it is a list of mistakes.
  */
 import { parseSync } from 'oxc-parser';
 
-/** Of what a person reads and no machine decides by. */
+/** Properties for people, which no machine reads. */
 const WORDS = new Set(['description', 'message', 'hint']);
-/** Properties of a chart whose strings are handled by name, or are names that must exist for the chart to load at all. */
+/** Properties of a chart whose strings are handled separately, or must be valid names for the chart to load. */
 const NAMES = new Set([
   'target',
   'guard',
@@ -50,14 +50,14 @@ const OTHER_CALL = {
   'Math.ceil': 'Math.floor',
   'Math.round': 'Math.floor',
 };
-/** Calls whose receiver is as good a result as any. */
+/** Calls that a mutant replaces by their receiver. */
 const WITHOUT = new Set(['filter', 'slice', 'toSorted', 'map']);
 const EMPTIED = { assign: '() => ({})', enqueueActions: '() => {}' };
 
 /**
- * The mutants of a file: `place` is where in words, `what` is the change, `text` the whole file with it. Place and change
- * name a mutant for as long as its surroundings keep their names, whatever happens on the lines above. `chart` holds the
- * text of every file that the chart is written in.
+ * The mutants of a file: `place` describes the position, `what` the change, `text` is the whole changed file. Place and
+ * change identify a mutant as long as its surroundings keep their names, even if lines move. `chart` has the texts of all
+ * files of the chart.
  */
 export function mutantsOf(file, source, chart = [source]) {
   const { program, errors } = parseSync(file, source);
@@ -95,7 +95,7 @@ function shortened(text) {
   return line.length <= 60 ? line : `${line.slice(0, 57)}…`;
 }
 
-/** Depth first, without what only the compiler reads. */
+/** Depth first, without types. */
 function visit(node, parents, place, see) {
   if (isOnlyType(node)) return;
   const here = nameOf(node, parents) === undefined ? place : [...place, nameOf(node, parents)];
@@ -166,14 +166,14 @@ function* noLastBranch({ elements }) {
   for (const branch of elements) if (!propertyOf(branch, 'guard')) yield [branch, '...[]'];
 }
 
-/** One action, tag or invoked actor less. */
+/** Removes one action, tag or invoked actor. */
 function* oneLess(property) {
   const { value } = property;
   if (value.type === 'ArrayExpression') for (const element of value.elements) yield [element, '...[]'];
   else yield [property, '...{}'];
 }
 
-/** A declaration of `setup` has functions where a chart has names, lists and records. */
+/** Whether the node is in a declaration of `setup`, which has functions in place of names, lists and records. */
 function isInChart(value) {
   if (value.type === 'ObjectExpression') {
     return value.properties.length === 0 || value.properties.some(({ key }) => CHART_KEYS.has(key?.name));
@@ -187,7 +187,7 @@ function isInChart(value) {
   );
 }
 
-/** A list of branches has no name of its own if several states share it. */
+/** The name of a list of branches that several states share. */
 function hasBranches(list, parents) {
   const property = parents.at(-1);
   return (
@@ -195,7 +195,7 @@ function hasBranches(list, parents) {
   );
 }
 
-/** Transitions that several states share stand in an object of their own, under the events they answer. */
+/** Whether an object has transitions that several states share, by event. */
 function isTransition({ type, key }, parents) {
   if (type !== 'Property') return false;
   const name = key.name ?? key.value;
@@ -206,7 +206,7 @@ const TRANSITIONS = new Set(['onDone', 'onError', 'always']);
 
 const CHART_KEYS = new Set(['type', 'target', 'guard', 'actions', 'src', 'reenter']);
 
-/** Name of the property that holds the object which holds this one. */
+/** Name of the property of the parent object of this one. */
 function heldBy(parents) {
   const owner = parents.at(-2);
   return owner?.type === 'Property' ? owner.key.name : undefined;
@@ -220,7 +220,7 @@ function siblingStates(object) {
   return propertyOf(object, 'states')?.value.properties.map(({ key }) => key.name ?? key.value) ?? [];
 }
 
-/** Another state of the chart than the one that is meant, by its whole id. */
+/** The full id of another state of the chart than the intended one. */
 function otherState(target, states) {
   const last = target.split('.').at(-1);
   const at = states.findIndex((id) => id === target || id.endsWith(`.${last}`));
@@ -229,7 +229,7 @@ function otherState(target, states) {
   return others.find((id) => !`${id}.`.startsWith(`${meant}.`) && !`${meant}.`.startsWith(`${id}.`));
 }
 
-/** `#machine.state.state` of every state, in document order. A state may have a name, and stand in another file. */
+/** `#machine.state.state` of every state, in document order. A state may have a name and be in another file. */
 function stateIdsIn(programs) {
   const ids = [];
   const named = new Map();
@@ -286,7 +286,7 @@ function* expressionMistakes(node, parents, textOf) {
   }
 }
 
-/** What a chart needs to load, or is a mistake of the chart already, is left. */
+/** Whether an expression must not change, because the chart needs it to load or another mistake covers it. */
 function* oneFieldLess({ properties }, parents) {
   const isReference = NAMES.has(nearestName(parents));
   for (const each of properties) {
@@ -323,7 +323,7 @@ function* literalMistakes(node, parents) {
   if (isString(node) && isDecidedBy(parents)) yield [node, quoted('mutant')];
 }
 
-/** A string that is compared or sent, not a name in a chart and not words for a person. */
+/** Whether a string is compared or sent, and is neither a name in a chart nor a text for people. */
 function isDecidedBy(parents) {
   const name = nearestName(parents);
   if (parents.at(-1).type === 'NewExpression') return false;

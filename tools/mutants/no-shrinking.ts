@@ -1,4 +1,4 @@
-/** A mutant is caught by the first story that fails; which is the shortest does not matter. */
+/** Switches off shrinking: the first failing sequence catches a mutant, and the shortest one is not needed. */
 import * as fc from 'fast-check';
 
 fc.configureGlobal({ endOnFailure: true });

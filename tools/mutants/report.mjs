@@ -1,23 +1,23 @@
-/** What a run of the mutants found, as a person reads it. */
+/** The results of a run as text. */
 
-/** `results` are all that were run or known; `excuses` say by id why a mutant is no mistake. */
-export function reportOf(results, excuses) {
+/** `results` are those of this and of earlier runs; `equivalents` has the reason, by id, why a mutant is not a mistake. */
+export function reportOf(results, equivalents) {
   const files = [...new Set(results.map(({ file }) => file))];
   const rows = files.map((file) =>
     rowOf(
       file,
       results.filter((result) => result.file === file),
-      excuses,
+      equivalents,
     ),
   );
-  const total = rowOf('all', results, excuses);
-  const missing = results.filter(({ id, caughtBy }) => caughtBy === null && excuses[id] === undefined);
+  const total = rowOf('all', results, equivalents);
+  const missing = results.filter(({ id, caughtBy }) => caughtBy === null && equivalents[id] === undefined);
   return { table: tableOf([...rows, total]), missing, score: total.score };
 }
 
-function rowOf(name, results, excuses) {
+function rowOf(name, results, equivalents) {
   const survived = results.filter(({ caughtBy }) => caughtBy === null);
-  const equivalent = survived.filter(({ id }) => excuses[id] !== undefined).length;
+  const equivalent = survived.filter(({ id }) => equivalents[id] !== undefined).length;
   const caught = results.length - survived.length;
   const score = results.length === equivalent ? 100 : (100 * caught) / (results.length - equivalent);
   return { name, mutants: results.length, caught, equivalent, missed: survived.length - equivalent, score };

@@ -1,18 +1,18 @@
 /**
- * Runs the tests of the machines against one mutant after another, in a process that stays warm.
+ * Runs the tests of the machines with one mutant after another, in a warm process.
  *
- * Told over IPC: `{ id, path, text, files }`. Answers `{ id, caughtBy, how }`; `caughtBy` is null where every test passed.
- * A mutant that never comes back is for whoever started this process to end.
+ * Receives `{ id, path, text, files }` over IPC and answers `{ id, caughtBy, how }`; `caughtBy` is null if every test
+ * passed. The parent process kills this one if a mutant hangs.
  */
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createVitest } from 'vitest/node';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-/** Far more than any of them needs on a busy machine: one that is merely slow would seem to catch a mutant. */
+/** Far more than a test needs on a busy machine, because a slow test would count as a catch. */
 const TEST_LIMIT_MS = 120_000;
 
-/** What is loaded instead of a source file; undefined: everything as it is written. */
+/** The replaced source file; undefined if there is none. */
 let mutant;
 let order = [];
 
@@ -22,8 +22,8 @@ const swap = {
   load: (id) => (id === mutant?.path ? mutant.text : undefined),
 };
 
-/** The quickest to catch it come first. */
-class AsTold {
+/** Runs the files in the requested order. */
+class InGivenOrder {
   shard(specs) {
     return specs;
   }
@@ -46,7 +46,7 @@ const vitest = await createVitest(
     bail: 1,
     testTimeout: TEST_LIMIT_MS,
     setupFiles: [join(project, 'tools/mutants/no-shrinking.ts')],
-    sequence: { sequencer: AsTold },
+    sequence: { sequencer: InGivenOrder },
     coverage: { enabled: false },
   },
   { plugins: [swap], logLevel: 'silent' },

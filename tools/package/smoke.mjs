@@ -1,7 +1,7 @@
 /**
- * Installs the packed package into an empty folder and uses it there as a stranger would: under plain Node, with
- * the production build of xstate, and with the strictest compiler settings. `smoke.mjs [TARBALL]`; packs one itself
- * where none is given.
+ * Installs the packed package into an empty folder and uses it there as a user would: with plain Node, with the
+ * production build of XState, and with the strictest compiler settings. `smoke.mjs [TARBALL]`; packs one itself if none
+ * is given.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -92,7 +92,7 @@ function tsc(config) {
   );
 }
 
-/** Makes a package of the project one that the stranger has installed. */
+/** Installs a package of the project for the user. */
 function link(name) {
   const place = join(folder, 'node_modules', name);
   mkdirSync(dirname(place), { recursive: true });

@@ -1,10 +1,10 @@
 /**
- * Writes docs/images/*.png: every view of the page, light and dark, as the browser tests see them.
+ * Writes docs/images/*.png: every view of the page in light and dark, as in the browser tests.
  *
  *     node tools/screenshots/main.mjs
  *
- * Needs the built page (`npm run build`). The sources are read as they are, so nothing else has to be built. Who drives the
- * page, and how a picture is taken, is in `test/browser`; a test there compares the picture of the guide.
+ * Needs the built page (`npm run build`). The sources are loaded without a build. `test/browser` has the code that drives
+ * the page and takes pictures; a test there compares the picture of the guide.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

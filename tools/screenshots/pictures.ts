@@ -1,4 +1,4 @@
-/** The pictures of the page in `docs/images`: what is done before each, and how it is taken. */
+/** The pictures of the page in `docs/images`: the actions before each, and how to take them. */
 import { expectText, type Look, type Visualizer } from '../../test/browser/visualizer-page.js';
 
 interface Picture {
@@ -9,7 +9,7 @@ interface Picture {
 
 const SIZE = { width: 1280, height: 720 };
 const PHONE = { width: 390, height: 844 };
-/** Pictures in a row that are the same as the one before. */
+/** Number of consecutive equal pictures that are required. */
 const STILL = 3;
 const MAX_TAKEN = 60;
 const THEMES = ['light', 'dark'] as const;
@@ -43,7 +43,7 @@ const VIEWS: Readonly<Record<string, Picture['prepare']>> = {
   },
 };
 
-/** Of the scene that the tests play (`visualizer-scene.ts`), as a recording. */
+/** A recording of the scene of the tests (`visualizer-scene.ts`). */
 export const PICTURES: readonly Picture[] = THEMES.flatMap((theme) => [
   ...Object.entries(VIEWS).map(([view, prepare]) => ({
     name: `${view}-${theme}`,
@@ -53,10 +53,10 @@ export const PICTURES: readonly Picture[] = THEMES.flatMap((theme) => [
   { name: `phone-${theme}`, look: { ...PHONE, theme }, prepare: VIEWS['timeline'] ?? (async () => {}) },
 ]);
 
-/** The one that the guide shows. */
+/** The picture in the guide. */
 export const GUIDE_PICTURE = 'docs/images/timeline-dark.png';
 
-/** The bytes of a PNG. The page has been opened with the picture's look. */
+/** Takes a picture as PNG. The page must be open in the look of the picture. */
 export async function takePicture(page: Visualizer, { prepare }: Picture): Promise<Uint8Array> {
   await page.page.locator('.fleet-row ::-p-text(search)').click();
   await page.page.waitForSelector('.phases, .panel');
@@ -64,12 +64,12 @@ export async function takePicture(page: Visualizer, { prepare }: Picture): Promi
   return whenStill(page);
 }
 
-/** What is asked of the log's worker is there some frames later, so one is taken until nothing changes any more. */
+/** Answers of the worker arrive some frames later, so this takes pictures until nothing changes. */
 async function whenStill(page: Visualizer): Promise<Uint8Array> {
   await page.rest();
   let last = await page.page.screenshot({ type: 'png' });
   for (let same = 0, taken = 0; same < STILL; taken += 1) {
-    if (taken === MAX_TAKEN) throw new Error('The page does not come to rest.');
+    if (taken === MAX_TAKEN) throw new Error('The page keeps changing.');
     const next = await page.page.screenshot({ type: 'png' });
     same = Buffer.compare(next, last) === 0 ? same + 1 : 0;
     last = next;

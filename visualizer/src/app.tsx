@@ -105,39 +105,39 @@ function Banners({ page }: { page: Page }) {
       {link.kind === 'lost' && source.kind === 'live' && (
         <p class="banner warn" role="alert">
           <strong>{link.mayReturn ? 'Disconnected.' : 'The troupe has ended.'}</strong> {link.why}{' '}
-          {link.mayReturn ? 'Reconnecting; you see the last known state.' : 'You can still look around.'}
+          {link.mayReturn ? 'Reconnecting; you see the last known state.' : 'You can still view its past.'}
         </p>
       )}
       {link.kind === 'silent' && (
         <p class="banner warn" role="alert">
-          <strong>Nothing was heard since {times.second(link.since)}.</strong> The troupe stands still, or the
-          way to it is broken. What you see is the last that came; it goes on by itself.
+          <strong>No data since {times.second(link.since)}.</strong> The process of the troupe is blocked, or
+          the connection to it is broken. You see the last known state; the page continues by itself.
         </p>
       )}
       {link.kind === 'refused' && book !== undefined && (
         <p class="banner warn" role="alert">
-          <strong>Another run answers here.</strong> {link.why} Open the address that it has printed; what you
-          see is the last that came of the one before.
+          <strong>Another run answers here.</strong> {link.why} Open the address that it has printed. You see
+          the last known state of the previous run.
         </p>
       )}
       {book !== undefined && book.problem !== null && <ProblemBanner book={book} problem={book.problem} />}
       {book?.hasOtherCharts === true && (
         <p class="banner warn">
-          <strong>Recorded with other charts.</strong> {book.writtenBy} had other machines than this page:
-          states are as they were recorded, contexts between snapshots may differ.
+          <strong>Recorded with other charts.</strong> The machines of {book.writtenBy} differ from those of
+          this page: states are shown as recorded, but contexts between snapshots may differ.
         </p>
       )}
       {book !== undefined && book.leftOut > 0 && (
         <p class="banner warn">
-          <strong>Older entries are left out.</strong> This page keeps the last {count(book.length)};{' '}
-          {count(book.leftOut)} before them are gone. A recording keeps everything.
+          <strong>Older entries are left out.</strong> This page keeps the last {count(book.length)} entries
+          and has dropped {count(book.leftOut)} older ones. A recording keeps everything.
         </p>
       )}
       {book !== undefined && book.missed > 0 && (
         <p class="banner warn">
           {count(book.missed)} entries are missing
-          {source.kind === 'live' ? ': this page was too slow for them' : ' in this log'}. What came after is
-          whole.
+          {source.kind === 'live' ? ': this page was too slow for them' : ' in this log'}. The entries after
+          them are complete.
         </p>
       )}
     </div>
@@ -216,7 +216,7 @@ function Tabs() {
 /** Inputs that take no text. */
 const WORDLESS: ReadonlySet<string> = new Set(['checkbox', 'range']);
 
-/** Keys that work everywhere except while somebody types. */
+/** Keys that work everywhere except while the user types. */
 function useKeys(): void {
   const { state } = useTheater();
   useEffect(() => {
@@ -241,7 +241,7 @@ function useKeys(): void {
   }, [state]);
 }
 
-/** A log can be dropped anywhere. */
+/** Opens a log that is dropped anywhere on the page. */
 function useDrop(): void {
   const { open } = useTheater();
   useEffect(() => {
@@ -271,7 +271,7 @@ function Guarded({ what, children }: { what: string; children: ComponentChildren
   if (error === undefined) return <>{children}</>;
   return (
     <Nothing title="This cannot be shown">
-      There is something in it that this page does not expect. Everything else can be looked at.
+      It contains data that this page does not expect. The other views still work.
     </Nothing>
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Another process of the same user: connects to a server with the sign-ins of a folder, when a line on stdin says so.
- * Its arguments: address, folder, client, number of connections. Prints `loaded`, and what became of the connections.
+ * Another process of the same user: after a line on stdin, connects to a server with the sign-ins in a folder. Its
+ * arguments are address, folder, client and number of connections. Prints `loaded`, then the states of the connections.
  */
 import { once } from 'node:events';
 import process from 'node:process';

@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 interface OtherProcess {
-  /** Resolves with the next line it prints; rejects when it ends before. */
+  /** Resolves with the next line of output; rejects if the process ends first. */
   line(): Promise<string>;
   go(): void;
   ended: Promise<unknown>;
@@ -64,9 +64,9 @@ function startOther(url: string): OtherProcess {
   };
 }
 
-describe('two processes that find the same token refused', () => {
+describe('processes whose shared token is rejected', () => {
   it(
-    'send one refresh in all, and everybody is ready with what it gave.',
+    'send a single refresh, and all their connections become ready with the new token.',
     async () => {
       const gate = createGate();
       const port = await servers.start({ hold: gate.promise });
@@ -82,7 +82,7 @@ describe('two processes that find the same token refused', () => {
         ({ path, headers }) => path === '/mcp' && headers.authorization === `Bearer ${tokens.access_token}`,
         2 * 2 + NAMES.length,
       );
-      // All of them have been refused before the first refresh is answered.
+      // All connections have been rejected before the refresh is answered.
       await bounded(refused);
       gate.open();
       for (const other of others) expect(JSON.parse(await other.line())).toEqual(['ready', 'ready']);

@@ -1,4 +1,4 @@
-// A server on stdin and stdout whose tools say how it dies: each ends the process, with or without an answer before.
+// A stdio server whose tools end its process, with or without an answer first.
 import { createInterface } from 'node:readline';
 
 const TOOLS = ['exit', 'answer-and-exit', 'answer-without-newline-and-exit', 'stop-reading-and-exit'];
@@ -34,7 +34,7 @@ input.on('line', (line) => {
   }
 });
 
-// Once the list is known nothing more is read, and the pipe fills up.
+// Stops reading after the list of tools, so that the pipe fills up.
 if (process.argv.includes('--deaf')) {
   input.on('line', (line) => {
     if (JSON.parse(line).method !== 'tools/list') return;

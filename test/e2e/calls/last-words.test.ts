@@ -1,4 +1,4 @@
-/** What a server said before it ended counts, and what it did not say is not waited for. */
+/** An answer that a server sent before it ended counts; a missing one is not waited for. */
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
@@ -19,12 +19,12 @@ import {
 
 const DYING_SERVER = fileURLToPath(new URL('dying-server.mjs', import.meta.url));
 
-describe('a process that ends in a call', () => {
+describe('a process that ends during a call', () => {
   useLeakCheck();
   useCrashWatch();
 
   it.each(['answer-and-exit', 'answer-without-newline-and-exit'])(
-    'is heard to its last word (%s)',
+    'delivers the answer that it wrote before it ended (%s)',
     async (tool) => {
       await using troupe = createTroupe({
         servers: { a: { command: process.execPath, args: [DYING_SERVER] } },
@@ -38,7 +38,7 @@ describe('a process that ends in a call', () => {
     },
   );
 
-  it('may have read what the pipe took, but not what still waited', async () => {
+  it('may have received a call that the pipe accepted, but not one that was still waiting to be written', async () => {
     await using troupe = createTroupe({
       servers: { a: { command: process.execPath, args: [DYING_SERVER, '--deaf'], retryCalls: 'never' } },
     });
@@ -54,12 +54,12 @@ describe('a process that ends in a call', () => {
   });
 });
 
-describe('a server of this process that closes in a call', () => {
+describe('an in-process server that closes during a call', () => {
   useLeakCheck();
   useCrashWatch();
   const { make } = useTroupes();
 
-  it('is heard to its last word', async () => {
+  it('delivers the answer that it sent before it closed', async () => {
     const server: ScriptedServer = new ScriptedServer({
       on: {
         'tools/call': (_, { id }) => {
@@ -126,7 +126,7 @@ describe('the stream of an HTTP answer', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
-  it('that ends without it is asked for once more where that cannot act twice', async () => {
+  it('that ends without the answer leads to a second request if the tool is read-only', async () => {
     let asked = 0;
     const troupe = await connect(
       (seen, res) => {
@@ -143,7 +143,7 @@ describe('the stream of an HTTP answer', () => {
     expect(events.of('connection.lost')).toEqual([]);
   });
 
-  it('that ends after an event with an id is taken up again, and the answer arrives', async () => {
+  it('that ends after an event with an id is resumed, and the answer arrives', async () => {
     let asked: number | string | undefined;
     const troupe = await connect(
       ({ rpc }, res) => {

@@ -1,4 +1,4 @@
-/** Whoever waits for a call hears of its end before anybody hears that the connection was lost, over every transport. */
+/** A call in flight settles before the loss of its connection is reported, over every transport. */
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TroupeError } from '../../../src/errors.js';
@@ -17,12 +17,12 @@ const DYING_SERVER = fileURLToPath(new URL('dying-server.mjs', import.meta.url))
 interface Mortal {
   readonly config: ServerConfig;
   readonly tool: string;
-  /** What its caller is told. */
+  /** The code of the error that its caller gets. */
   readonly code: string;
   die(troupe: Troupe): Promise<void> | void;
 }
 
-describe('a call in flight is settled before its loss is told', () => {
+describe('a call in flight is settled before the loss of its connection is reported', () => {
   useLeakCheck();
   useCrashWatch();
   const closing: (() => Promise<void>)[] = [];
@@ -116,9 +116,11 @@ describe('a call in flight is settled before its loss is told', () => {
     await events.when('call.started');
     await mortal.die(troupe);
     await Promise.all([call, events.when('connection.lost')]);
-    const told = order.filter((word) => ['call.finished', mortal.code, 'connection.lost'].includes(word));
-    expect(told.slice(0, 3).toSorted()).toEqual(['call.finished', 'connection.lost', mortal.code].toSorted());
-    expect(told[2]).toBe('connection.lost');
+    const relevant = order.filter((word) => ['call.finished', mortal.code, 'connection.lost'].includes(word));
+    expect(relevant.slice(0, 3).toSorted()).toEqual(
+      ['call.finished', 'connection.lost', mortal.code].toSorted(),
+    );
+    expect(relevant[2]).toBe('connection.lost');
     const leaving = events.all.findIndex(({ type }) => type === 'connection.lost');
     const finished = events.all.findIndex(({ type }) => type === 'call.finished');
     expect(finished).toBeLessThan(leaving);
@@ -126,16 +128,16 @@ describe('a call in flight is settled before its loss is told', () => {
 
   const mortals: [string, () => Promise<Mortal>][] = [
     ['a process that exits', stdio],
-    ['a server of this process that closes', inMemory],
+    ['an in-process server that closes', inMemory],
     ['an HTTP session that has expired', expired],
     ['an HTTP session that expires for another request', expiredMeanwhile],
   ];
 
-  it.each(mortals)('by %s', async (_, make) => {
+  it.each(mortals)('if the cause is %s', async (_, make) => {
     await expectOrder(await make(), false);
   });
 
-  it.each(mortals)('by %s, where the call had to wait for its session', async (_, make) => {
+  it.each(mortals)('if the cause is %s and the call had to wait for its session', async (_, make) => {
     await expectOrder(await make(), true);
   });
 });

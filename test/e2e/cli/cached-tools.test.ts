@@ -12,7 +12,7 @@ import { FakeStream } from '../../support/fake-stream.js';
 
 const SMALL_SERVER = fileURLToPath(new URL('../../../tools/bench/small-server.mjs', import.meta.url));
 
-/** Leaves a mark when it is started; has one tool more once there is a file of that name. */
+/** Creates the file `started` when it starts; has one more tool if the file `more` exists. */
 const SERVER = `
 import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -70,21 +70,21 @@ describe('a lazy server whose tools are cached', () => {
     expect(wasStarted()).toBe(false);
   });
 
-  it('is started by a call, and by a call of a tool that it did not have then.', async () => {
+  it('is started by a call, and by a call of a tool that is not in the cache.', async () => {
     expect(await troupe('call', 'lazy/tool_1', 'text=hello')).toMatchObject({ code: 0 });
     expect(wasStarted()).toBe(true);
     writeFileSync(path('more'), '');
     expect(await troupe('call', 'mcp__lazy__more', 'text=hello')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('is named as the one without such a tool once it was asked.', async () => {
+  it('is started by a call of a tool that it does not have, and then named in the error.', async () => {
     const { code, stderr } = await troupe('call', 'lazy/other');
     expect(code).toBe(2);
     expect(stderr).toContain("no tool of lazy is called 'lazy/other'");
     expect(wasStarted()).toBe(true);
   });
 
-  it('that does not start any more fails the call and says why.', async () => {
+  it('that no longer starts fails a call with the cause.', async () => {
     writeFileSync(path('server.mjs'), 'process.exit(3)');
     const { code, stderr } = await troupe('call', 'lazy/tool_1', 'text=hello');
     expect(code).toBe(1);
@@ -92,7 +92,7 @@ describe('a lazy server whose tools are cached', () => {
     expect(await troupe('check')).toMatchObject({ code: 1 });
   });
 
-  it('that does not start any more shows no tool where it has to, neither to a person nor to a program.', async () => {
+  it('that no longer starts lists no tools if its entry became eager, in text and in JSON.', async () => {
     const config = JSON.parse(readFileSync(path('servers.json'), 'utf8')) as {
       mcpServers: { lazy: { start: string } };
     };

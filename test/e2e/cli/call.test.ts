@@ -20,12 +20,12 @@ describe('troupe call', () => {
     expect([code, stdout, stderr]).toEqual([0, 'The sum of 1 and 2 is 3.\n', '']);
   });
 
-  it('sends text as text where the tool wants text.', async () => {
+  it('sends a number as a string if the tool expects a string.', async () => {
     const { stdout } = await runTroupe(['call', 'everything/echo', 'message=12', '--config', everything()]);
     expect(stdout).toBe('Echo: 12\n');
   });
 
-  it('gives the untouched result as JSON.', async () => {
+  it('prints the unchanged result as JSON.', async () => {
     const args = ['call', 'everything/echo', 'message=hello', '--json', '--config', everything()];
     const { code, stdout, stderr } = await runTroupe(args);
     expect([code, stderr]).toEqual([0, '']);
@@ -44,7 +44,7 @@ describe('troupe call', () => {
     expect(() => readFileSync(journal)).toThrow('ENOENT');
   });
 
-  it('fails with what the tool says where it answers with an error.', async () => {
+  it('fails with the text of the tool if the tool returns an error.', async () => {
     const config = team().write('files.json', { files: filesIn(team().folder) });
     const args = ['call', 'files/read_text_file', 'path=/no/such/file', '--config', config];
     const { code, stdout, stderr } = await runTroupe(args);
@@ -55,14 +55,14 @@ describe('troupe call', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ isError: true });
   });
 
-  it('fails with the cause where the server does not start.', async () => {
+  it('fails with the cause if the server does not start.', async () => {
     const config = team().write('crashing.json', { crashing: CRASHING });
     const { code, stdout, stderr } = await runTroupe(['call', 'crashing/read', '--config', config]);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^✗ crashing {2}process-exited: The server exited with code 3\.\n {4}hint: /);
   });
 
-  it('suggests the tool that was meant.', async () => {
+  it('suggests a similar tool for an unknown name.', async () => {
     const { code, stdout, stderr } = await runTroupe(['call', 'everything/ehco', '--config', everything()]);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toBe(
@@ -70,7 +70,7 @@ describe('troupe call', () => {
     );
   });
 
-  it('is given up where there is no answer within the limit.', async () => {
+  it('times out if there is no answer within the limit.', async () => {
     const config = team().write('slow.json', { everything: EVERYTHING });
     const words = ['everything/trigger-long-running-operation', 'duration=30', 'steps=1'];
     const { code, stderr } = await runTroupe(['call', ...words, '--timeout', '3000', '--config', config]);
@@ -78,7 +78,7 @@ describe('troupe call', () => {
     expect(stderr).toMatch(/^troupe: .* timed out: no answer or progress for 3000 ms/);
   });
 
-  it('is cancelled by Ctrl-C, and the server hears of it.', async () => {
+  it('is cancelled by Ctrl-C, also at the server.', async () => {
     const journal = join(team().folder, 'cancelled');
     const config = team().write('cancel.json', {
       slow: faulty('stops-when-cancelled', `--journal=${journal}`),

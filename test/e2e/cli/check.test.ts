@@ -11,7 +11,7 @@ useLeakCheck();
 const team = useTeam();
 
 describe('troupe check', () => {
-  it('is fine where every server is ready, lazy ones too, and leaves none running.', async () => {
+  it('succeeds if every server is ready, including lazy ones, and leaves none running.', async () => {
     const config = team().write('good.json', {
       everything: EVERYTHING,
       files: { ...filesIn(team().folder), start: 'lazy' },
@@ -27,7 +27,7 @@ describe('troupe check', () => {
     expect(stdout).toMatch(/\n2 of 2 ready\n$/);
   });
 
-  it('explains each failure, and does not let one hide another.', async () => {
+  it('explains every failure, even if there are several.', async () => {
     const config = team().write('bad.json', {
       crashing: CRASHING,
       missing: MISSING,
@@ -53,7 +53,7 @@ describe('troupe check', () => {
     expect(stdout).toMatch(/\n1 of 4 ready\n$/);
   });
 
-  it('tells what an HTTP server answered.', async () => {
+  it('prints the answer of an HTTP server that refuses.', async () => {
     const server = createServer((_, response) => {
       response.writeHead(401, { 'www-authenticate': 'Bearer realm="team"' }).end('sign in first');
     }).listen(0, '127.0.0.1');
@@ -70,7 +70,7 @@ describe('troupe check', () => {
     expect(stdout).toContain('    sign in: troupe login remote\n');
   });
 
-  it('gives the status of every server as JSON, from before they were stopped.', async () => {
+  it('prints the status of every server as JSON, as it was before they were stopped.', async () => {
     const config = team().write('json.json', { everything: EVERYTHING, missing: MISSING });
     const { code, stdout, stderr } = await runTroupe(['check', '--json', '--config', config]);
     expect([code, stderr]).toEqual([1, '']);
@@ -88,7 +88,7 @@ describe('troupe check', () => {
     ]);
   });
 
-  it('tries as often as it is told to.', async () => {
+  it('makes as many attempts as --attempts says.', async () => {
     const config = team().write('attempts.json', {
       crashing: { ...CRASHING, policy: { backoff: { kind: 'fixed', delaysMs: [10] } } },
     });
@@ -96,7 +96,7 @@ describe('troupe check', () => {
     expect(stdout).toContain('    attempt: 3 of 3\n');
   });
 
-  it('gives up at the limit it is given.', async () => {
+  it('gives up after the time limit of --timeout.', async () => {
     const config = team().write('slow.json', {
       silent: { ...faulty('never-answers-initialize'), timeout: 60_000 },
     });
@@ -105,7 +105,7 @@ describe('troupe check', () => {
     expect(stdout).toContain('✗ silent  handshake-timeout: ');
   });
 
-  it('tells what it does with --verbose, on stderr.', async () => {
+  it('prints the state changes on stderr with --verbose.', async () => {
     const config = team().write('verbose.json', { everything: EVERYTHING });
     const { code, stdout, stderr } = await runTroupe(['check', '--json', '--verbose', '--config', config]);
     expect(code).toBe(0);
@@ -113,7 +113,7 @@ describe('troupe check', () => {
     expect(stderr).toMatch(/ everything launching \(opening\)\n/);
   });
 
-  it('warns of what is perhaps not as meant.', async () => {
+  it('warns of an unknown field of an entry and suggests a similar one.', async () => {
     const config = team().write('warning.json', { missing: { ...MISSING, argz: [] } });
     const { stderr } = await runTroupe(['check', '--config', config]);
     expect(stderr).toBe(
@@ -121,7 +121,7 @@ describe('troupe check', () => {
     );
   });
 
-  it('is colored only where somebody wants that.', async () => {
+  it('prints colors only if they are requested.', async () => {
     const args = ['check', '--add', 'missing=no-such-command'];
     expect((await runTroupe(args)).stdout).not.toContain('\u001B');
     expect((await runTroupe(args, { env: { FORCE_COLOR: '1' } })).stdout).toContain('\u001B[31m✗');

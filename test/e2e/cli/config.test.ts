@@ -17,7 +17,7 @@ function put(name: string, content: object | string): void {
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
 }
 
-/** Runs the command in a folder of a user of whom nothing is known but what the suite wrote. */
+/** Runs the command in a folder of a user whose home has only the files of the suite. */
 function run(place: string, ...args: readonly string[]) {
   const cwd = join(team().folder, place);
   const home = join(team().folder, place.split('/')[0] ?? '');
@@ -44,7 +44,7 @@ beforeAll(() => {
 });
 
 describe('troupe config', () => {
-  it('shows every server, where it is from, what it hides, and no secret.', async () => {
+  it('shows every server, its source and the entries that it shadows, but no secret.', async () => {
     const { code, stdout, stderr } = await run('ada/project/src', 'config');
     expect(code).toBe(1);
     expect(stdout).toContain(
@@ -63,7 +63,7 @@ describe('troupe config', () => {
     expect(stdout + stderr).not.toContain('secret');
   });
 
-  it('gives the same as JSON.', async () => {
+  it('prints the same as JSON.', async () => {
     const { stdout } = await run('ada/project', 'config', '--json');
     const { servers } = JSON.parse(stdout) as { servers: Record<string, unknown> };
     expect(servers).toMatchObject({
@@ -75,7 +75,7 @@ describe('troupe config', () => {
     expect(stdout).not.toContain('secret');
   });
 
-  it('shows given files and added servers alone where there are some.', async () => {
+  it('shows only the given files and added servers if there are any.', async () => {
     const { code, stdout } = await run('ada/project', 'config', '--json', '--add', 'a=b c');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
@@ -99,7 +99,7 @@ describe('troupe config', () => {
 });
 
 describe('a command without --config and --add', () => {
-  it('takes what it finds, and starts nothing of a project that nobody trusted.', async () => {
+  it('uses the configuration that it finds, and starts no server of an untrusted project.', async () => {
     const { code, stdout, stderr } = await run('ada/project', 'tools', '--server', 'own');
     expect([code, stderr]).toEqual([0, UNTRUSTED]);
     expect(stdout).toContain('mcp__own__echo');
@@ -109,7 +109,7 @@ describe('a command without --config and --add', () => {
   });
 
   it.each(['check', 'up', 'tools', 'config', 'import'])(
-    'says so where it finds nothing: %s.',
+    'fails with a hint if it finds no configuration: %s.',
     async (command) => {
       const { code, stdout, stderr } = await run('bob/empty', command);
       expect([code, stdout]).toEqual([2, '']);
@@ -117,7 +117,7 @@ describe('a command without --config and --add', () => {
     },
   );
 
-  it('tells what it cannot read.', async () => {
+  it('reports a file that it cannot read.', async () => {
     const alone = await run('eve/project', 'check');
     expect(alone.code).toBe(2);
     expect(alone.stderr).toMatch(/^troupe: ~\/\.gemini\/settings\.json:1:\d+: the file ends too early/);
@@ -132,7 +132,7 @@ describe('a command without --config and --add', () => {
 describe('troupe import', () => {
   const written = (name: string): unknown => JSON.parse(readFileSync(join(team().folder, name), 'utf8'));
 
-  it('writes what all sources come to, with no variable replaced, and tells what may be secret.', async () => {
+  it('writes the merged configuration without expanding variables, and warns of possible secrets.', async () => {
     const { code, stdout, stderr } = await run('ada/project', 'import', '--output', 'all.json');
     expect([code, stdout]).toEqual([1, '4 servers written to all.json\n']);
     expect(written('ada/project/all.json')).toMatchObject({
@@ -158,7 +158,7 @@ describe('troupe import', () => {
     expect(stdout + stderr).not.toContain('secret-');
   });
 
-  it('replaces no file unless it is forced to.', async () => {
+  it('replaces a file only with --force.', async () => {
     const before = readFileSync(join(team().folder, 'ada/project/.mcp.json'), 'utf8');
     const { code, stdout, stderr } = await run('ada/project', 'import');
     expect([code, stdout]).toEqual([2, '']);
@@ -170,7 +170,7 @@ describe('troupe import', () => {
     expect(existsSync(join(team().folder, 'bob/empty/.mcp.json'))).toBe(true);
   });
 
-  it('says why a file cannot be written.', async () => {
+  it('reports why a file cannot be written.', async () => {
     const { code, stderr } = await run(
       'bob/empty',
       'import',

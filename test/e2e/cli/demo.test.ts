@@ -11,7 +11,7 @@ const team = useTeam();
 const DEMO = fileURLToPath(new URL('../../../docs/examples/demo.mjs', import.meta.url));
 
 describe('the demo', () => {
-  it('has six servers ready and tells why the seventh is not, and leaves nothing behind.', async () => {
+  it('has six ready servers, reports why the seventh failed, and leaves nothing behind.', async () => {
     const { folder } = team();
     const demo = TroupeProcess.startScript(DEMO, ['--json'], { cwd: folder, env: { TMPDIR: folder } });
     const names = [

@@ -1,4 +1,4 @@
-/** `up --inspect` and `inspect` as processes of their own, one of them killed. */
+/** `up --inspect` and `inspect` in separate processes, one of which is killed. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ async function startUp(): Promise<{ up: TroupeProcess; url: string }> {
 }
 
 describe('an inspection of another process', () => {
-  it('is found, watched, commanded, and gone with it.', async () => {
+  it('is found, shows events, accepts commands, and ends with the process.', async () => {
     const { up, url } = await startUp();
     const found = await runTroupe(['inspect', '--json'], { env });
     expect([found.code, JSON.parse(found.stdout)]).toEqual([0, { url }]);
@@ -55,7 +55,7 @@ describe('an inspection of another process', () => {
     expect(readdirSync(join(runtime, 'troupe'))).toEqual([]);
   });
 
-  it('of several has to be chosen, and one that was killed is no choice.', async () => {
+  it('needs a choice if several processes run, and a killed one is not offered.', async () => {
     const [first, second] = await Promise.all([startUp(), startUp()]);
     const several = await runTroupe(['inspect'], { env });
     expect(several.code).toBe(2);

@@ -27,7 +27,7 @@ const INITIALIZE = JSON.stringify({
 const INITIALIZED = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
 const call = (id: number, name: string, args: object = {}): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } });
-/** Characters of an answer that no pipe holds. */
+/** Characters of an answer that does not fit into a pipe. */
 const LONG = 4_000_000;
 const LOG_LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (debug|info|warn|error) \S+ \S/;
 
@@ -40,7 +40,7 @@ interface Message {
   readonly error?: Readonly<Record<string, unknown>>;
 }
 
-/** Every line of stdout is a message, and every line of stderr one of the log. */
+/** The messages on stdout. Expects that every line of stderr is a line of the log. */
 function messagesOf({ stdout, stderr }: Pick<Finished, 'stdout' | 'stderr'>): readonly Message[] {
   for (const line of stderr.split('\n').slice(0, -1)) expect(line).toMatch(LOG_LINE);
   const lines = stdout.split('\n');
@@ -49,7 +49,7 @@ function messagesOf({ stdout, stderr }: Pick<Finished, 'stdout' | 'stderr'>): re
 }
 
 describe('troupe serve on stdin and stdout', () => {
-  it('answers everything that is piped in, each once, and tells what happens on stderr alone.', async () => {
+  it('answers every piped request once, and logs only to stderr.', async () => {
     const lines = [
       INITIALIZE,
       INITIALIZED,
@@ -73,7 +73,7 @@ describe('troupe serve on stdin and stdout', () => {
     expect(finished.stderr).toMatch(/ debug /);
   });
 
-  it('does not start itself again and again where its own entry is among its servers.', async () => {
+  it('does not start itself recursively if its own entry is among its servers.', async () => {
     const config = join(team().folder, 'self.json');
     const self = {
       command: process.execPath,
@@ -92,7 +92,7 @@ describe('troupe serve on stdin and stdout', () => {
     expect(messagesOf(await serve.finished()).find(({ id }) => id === 2)).toHaveProperty('result');
   });
 
-  it('lets a call in flight finish after a signal, and ends with 0.', async () => {
+  it('lets a call in flight finish after a signal, and exits with 0.', async () => {
     const serve = TroupeProcess.start(['serve', '--config', quick()], { keepsStdin: true });
     serve.type([INITIALIZE, INITIALIZED, call(2, 'mcp__quick__wait', { ms: 1_500 })].join('\n'));
     await serve.saw(/ info quick ready/, 'stderr');
@@ -105,7 +105,7 @@ describe('troupe serve on stdin and stdout', () => {
     });
   });
 
-  it('gives calls up at the second signal, and leaves no server behind.', async () => {
+  it('aborts calls at the second signal, and leaves no server behind.', async () => {
     const config = team().write('deaf.json', { deaf: faulty('deaf-to-shutdown'), quick: QUICK });
     const serve = TroupeProcess.start(['serve', '--grace-period', '60000', '--config', config], {
       keepsStdin: true,
@@ -129,7 +129,7 @@ describe('troupe serve on stdin and stdout', () => {
     return TroupeProcess.start(['serve', '--config', quick()], { stdin, leavesStdout: true });
   };
 
-  it('is not kept by a client that reads nothing: what it was not told is dropped.', async () => {
+  it('ends even if its client does not read, and drops the unread answers.', async () => {
     const serve = withLongAnswer();
     await serve.saw(/ warn gateway The client does not read: /, 'stderr');
     serve.readStdout();
@@ -147,7 +147,7 @@ describe('troupe serve on stdin and stdout', () => {
     expect(stdout.length).toBeGreaterThan(LONG);
   });
 
-  it('offers nothing where nothing is configured, then what is configured later, and ends when nobody reads its answers.', async () => {
+  it('offers no tools if no server is configured, then those of a server that is added, and ends when the client stops reading.', async () => {
     const home = join(team().folder, 'new');
     mkdirSync(join(home, '.cursor'), { recursive: true });
     const unset = { XDG_CONFIG_HOME: '', CODEX_HOME: '', CLAUDE_CONFIG_DIR: '', APPDATA: '' };
@@ -175,7 +175,7 @@ describe('troupe serve on stdin and stdout', () => {
 describe('troupe serve --http', () => {
   const TOKEN = 'very-secret-token';
 
-  it('prints its address, takes the token of the environment and those of an issuer, and ends with 0.', async () => {
+  it('prints its address, accepts the token of the environment and those of an issuer, and exits with 0.', async () => {
     const { issuer, tokenFor } = await startIssuer();
     const words = ['serve', '--http', '--json', '--verbose', '--oauth-issuer', issuer, '--config', quick()];
     const serve = TroupeProcess.start(words, { env: { TROUPE_SERVE_TOKEN: TOKEN } });
@@ -215,7 +215,7 @@ describe('troupe serve --http', () => {
   });
 });
 
-/** An authorization server that publishes its keys, and its tokens. */
+/** An authorization server that publishes its keys, and a function that issues tokens. */
 async function startIssuer() {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }];

@@ -9,7 +9,7 @@ useLeakCheck();
 const team = useTeam();
 
 describe('troupe tools', () => {
-  it('lists what the ready servers offer, and why others are missing.', async () => {
+  it('lists the tools of the ready servers, and reports why others are missing.', async () => {
     const config = team().write('some.json', { everything: EVERYTHING, missing: MISSING });
     const { code, stdout, stderr } = await runTroupe(['tools', '--config', config]);
     expect(code).toBe(1);
@@ -19,7 +19,7 @@ describe('troupe tools', () => {
     expect(stderr).toContain("✗ missing  command-not-found: The command 'no-such-command' was not found.\n");
   });
 
-  it('gives JSON in which every field is there.', async () => {
+  it('prints JSON with every field of every tool.', async () => {
     const config = team().write('json.json', { everything: EVERYTHING });
     const { code, stdout, stderr } = await runTroupe(['tools', '--json', '--config', config]);
     expect([code, stderr]).toEqual([0, '']);
@@ -36,7 +36,7 @@ describe('troupe tools', () => {
     });
   });
 
-  it('starts only the server that is asked, whatever the others are like.', async () => {
+  it('starts only the server of --server, even if other entries are wrong.', async () => {
     const journal = join(team().folder, 'journal');
     const config = team().write('one.json', {
       plain: faulty('plain'),

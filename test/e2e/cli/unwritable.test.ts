@@ -1,4 +1,4 @@
-/** What the command prints has to get out, or it has failed. */
+/** A command fails if its output cannot be written. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -12,7 +12,7 @@ const MAIN = fileURLToPath(new URL('../../../dist/bundle/src/cli/main.js', impor
 describe('troupe', () => {
   useLeakCheck();
 
-  it('fails with a reason where its output cannot be written.', async () => {
+  it('fails with a reason if its output cannot be written.', async () => {
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [MAIN, 'machine', 'connection'], {
       stdio: ['ignore', full, 'pipe'],

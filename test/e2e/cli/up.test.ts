@@ -18,7 +18,7 @@ function eventsOf(stdout: string): LifecycleEvent[] {
 
 describe('troupe up', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'keeps the servers alive until %s, and then ends as it should.',
+    'keeps the servers alive until %s, and then exits with 0.',
     async (signal) => {
       const up = TroupeProcess.start(['up', '--config', mixed()]);
       await up.saw(/ everything ready, \d+ tools\n/);
@@ -33,7 +33,7 @@ describe('troupe up', () => {
     },
   );
 
-  it('stays even where every server failed, since somebody may repair what is missing.', async () => {
+  it('keeps running even if every server failed, because the user may repair the cause.', async () => {
     const up = TroupeProcess.start(['up', '--json', '--add', 'missing=no-such-command']);
     await up.saw(/"to":"failed","substate":"permanent\.waiting"/);
     expect(await up.endsWithin(500)).toBe(false);
@@ -41,7 +41,7 @@ describe('troupe up', () => {
     expect(await up.finished()).toMatchObject({ code: 0 });
   });
 
-  it('tells every event as a line of JSON, to the last one.', async () => {
+  it('prints every event as a line of JSON, including the last one.', async () => {
     const up = TroupeProcess.start(['up', '--json', '--config', mixed()]);
     await up.saw(/"type":"connection.ready"/);
     await up.saw(/"type":"connection.failed"/);
@@ -53,7 +53,7 @@ describe('troupe up', () => {
     expect(events.at(-1)).toMatchObject({ type: 'manager.stopped' });
   });
 
-  it('hurries at the second Ctrl-C.', async () => {
+  it('stops faster after the second Ctrl-C.', async () => {
     const config = team().write('deaf.json', {
       deaf: { ...faulty('deaf-to-shutdown'), policy: { stop: { stdinEndMs: 12_000 } } },
     });
@@ -67,7 +67,7 @@ describe('troupe up', () => {
     expect(timeOf('deaf stopped', stdout) - timeOf('deaf ready', stdout)).toBeLessThan(10_000);
   });
 
-  it('ends quietly when nobody reads its output any more.', async () => {
+  it('exits quietly when the reader of its output is gone.', async () => {
     const up = TroupeProcess.start(['up', '--json', '--config', mixed()]);
     await up.saw(/"type":"connection.added"/);
     up.hangUp();

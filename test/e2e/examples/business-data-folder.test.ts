@@ -1,4 +1,4 @@
-/** Whatever a category id says, the example server reads nothing outside its data folder, and no link in it. */
+/** Whatever the category id is, the example server reads no file outside its data folder and follows no link in it. */
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ useLeakCheck();
 
 const SECRET = 'out-of-bounds';
 
-/** A data folder between two others, and a server on it. */
+/** A data folder with secrets around it, and a server that uses it. */
 function guarded(): { folder: string; data: string; server: RawServer } {
   const folder = folderWith({
     'secret.json': category(SECRET),
@@ -31,7 +31,7 @@ function isRefused({ error }: Answer): boolean {
 }
 
 describe('a category id', () => {
-  it('that is no category is refused, however it is written.', async () => {
+  it('of no category is rejected, in whatever form it is written.', async () => {
     const { folder, data, server } = guarded();
     symlinkSync(join(folder, 'secret.json'), join(data, 'link.json'));
     symlinkSync(folder, join(data, 'up.json'));
@@ -97,7 +97,7 @@ describe('a category id', () => {
     });
   });
 
-  it('made of any pieces gives the category of that name or nothing.', async () => {
+  it('made of random parts returns the category of exactly that name or an error.', async () => {
     const { folder, server } = guarded();
     await server.ask(initialize());
     const pieces = [
@@ -136,7 +136,7 @@ describe('a category id', () => {
     );
   });
 
-  it('whose file is no regular one, or becomes a link, gives nothing and blocks nothing.', async () => {
+  it('whose file is not a regular file or becomes a link never exposes other files and never blocks the server.', async () => {
     const { folder, data, server } = guarded();
     execFileSync('mkfifo', [join(data, 'pipe.json')]);
     expect(isRefused(await server.ask(toolCall('pipe', 'analyze', { categoryId: 'pipe' })))).toBe(true);

@@ -1,4 +1,4 @@
-/** The example server behind the real API: names, answers, errors, many calls at once, a data folder that changes. */
+/** The example server in a troupe: names, answers, errors, concurrent calls, a data folder that changes. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -20,7 +20,7 @@ function troupeOn(data?: string) {
 }
 
 describe('the example server in a troupe', () => {
-  it('has its three tools, and answers them.', async () => {
+  it('offers its three tools and answers a call.', async () => {
     await using troupe = troupeOn();
     expect(await troupe.start()).toMatchObject({ ready: ['business'], failed: [] });
     expect(troupe.tools.map(({ tool }) => tool).toSorted()).toEqual([
@@ -29,7 +29,7 @@ describe('the example server in a troupe', () => {
       SEARCH,
     ]);
     const name = troupe.tools.find(({ tool }) => tool === SEARCH)?.name ?? '';
-    // Providers of models take no dot in a name.
+    // Model providers do not accept a dot in a name.
     expect(name).toMatch(/^mcp__business__relevant-data_searchRecords_[0-9a-f]{8}$/);
     const filters = [{ field: 'city', operator: 'equals', value: 'Vienna' }];
     const result = await troupe.callTool(name, {
@@ -39,7 +39,7 @@ describe('the example server in a troupe', () => {
     expect(result.structuredContent).toMatchObject({ total: 1, records: [{ name: 'Jonas Brandtner' }] });
   });
 
-  it('tells a caller what is wrong: arguments before they are sent, a category, broken data.', async () => {
+  it('returns errors for wrong arguments, an unknown category and broken data, and uses repaired data.', async () => {
     const data = folderWith({ 'broken.json': '{', 'marks.json': category('x') });
     await using troupe = troupeOn(data);
     await troupe.start();
@@ -59,7 +59,7 @@ describe('the example server in a troupe', () => {
     expect((await call({ categoryId: 'broken' }))?.structuredContent).toMatchObject({ total: 1 });
   });
 
-  it('answers hundreds of calls at once, each with its own answer.', async () => {
+  it('answers each of hundreds of concurrent calls with its own result.', async () => {
     const ids = Array.from({ length: 12 }, (_, index) => `m${index}`);
     const data = folderWith(Object.fromEntries(ids.map((id) => [`${id}.json`, category(`of ${id}`)])));
     await using troupe = troupeOn(data);

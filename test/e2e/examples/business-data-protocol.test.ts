@@ -1,4 +1,4 @@
-/** The example server as it speaks: raw lines into a real process, every error code, batches, ends. */
+/** The protocol of the example server: raw lines to a real process, every error code, batches and shutdown. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,21 +12,21 @@ const SEARCH = { categoryId: 'people' };
 const TOOLS = ['describeCategory', 'searchRecords', 'analyze'].map((name) => `relevant-data.${name}`);
 
 const MISTAKES: readonly (readonly [name: string, line: string, code: number, id: number | null])[] = [
-  ['a line that is no JSON', '{"jsonrpc": "2.0", "id": 1', -32700, null],
+  ['a line that is not JSON', '{"jsonrpc": "2.0", "id": 1', -32700, null],
   ['a number', '7', -32600, null],
   ['another version of JSON-RPC', '{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600, 1],
   ['an id that is null', '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, null],
   ['an id that is a fraction', '{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, null],
-  ['a method that is no string', '{"jsonrpc":"2.0","id":1,"method":1}', -32600, 1],
-  ['params that are a text', '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}', -32600, 1],
+  ['a method that is not a string', '{"jsonrpc":"2.0","id":1,"method":1}', -32600, 1],
+  ['params that are a string', '{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}', -32600, 1],
   ['params that are an array', '{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32602, 1],
-  ['a method that there is not', request(1, 'resources/list'), -32601, 1],
-  ['a method named as a property', request(1, 'constructor'), -32601, 1],
+  ['an unknown method', request(1, 'resources/list'), -32601, 1],
+  ['a method with the name of an object property', request(1, 'constructor'), -32601, 1],
   ['an initialize without a version', request(1, 'initialize', {}), -32602, 1],
-  ['a tool that there is not', request(1, 'tools/call', { name: 'toString' }), -32602, 1],
+  ['an unknown tool', request(1, 'tools/call', { name: 'toString' }), -32602, 1],
   ['a call without arguments', request(1, 'tools/call', { name: TOOLS[0] }), -32602, 1],
 ];
-/** Data that cannot be used, and a part of why. */
+/** Unusable data, and a part of the reason. */
 const BROKEN: Readonly<Record<string, readonly [text: string, reason: RegExp]>> = {
   'no-json': ['{ "title": "Marks", ', /not an object in JSON/],
   'no-records': ['{"title":"T","description":"D","fields":{}}', /records/],
@@ -41,11 +41,11 @@ function start(...words: readonly string[]): RawServer {
   return new RawServer(businessData(...words));
 }
 
-describe('an initialize line that is piped in', () => {
+describe('an initialize request on stdin', () => {
   it.each([
     ['with a newline', '\n'],
-    ['without one', ''],
-  ])('is answered, and the process ends with 0: %s.', async (_, end) => {
+    ['without a newline', ''],
+  ])('is answered, and the process exits with 0: %s.', async (_, end) => {
     const server = start('--stdio');
     const finished = await server.end(initialize() + end);
 
@@ -59,25 +59,28 @@ describe('an initialize line that is piped in', () => {
     ]);
   });
 
-  it.each(['2025-03-26', '2024-11-05'])('is answered with its own protocol version, %s.', async (version) => {
-    const { result } = await start().ask(initialize(version));
-    expect(result).toMatchObject({ protocolVersion: version });
-  });
+  it.each(['2025-03-26', '2024-11-05'])(
+    'is answered with the requested protocol version %s.',
+    async (version) => {
+      const { result } = await start().ask(initialize(version));
+      expect(result).toMatchObject({ protocolVersion: version });
+    },
+  );
 
-  it('that wants an unknown version is answered with the newest.', async () => {
+  it('for an unknown version is answered with the newest version.', async () => {
     expect((await start().ask(initialize('1999-01-01'))).result).toMatchObject({
       protocolVersion: '2025-11-25',
     });
   });
 });
 
-describe('an error of the protocol', () => {
-  it('has its code, says what would be right, and the server lives on.', async () => {
+describe('a protocol error', () => {
+  it('has the right code and says what is expected, and the server continues.', async () => {
     const server = start();
     for (const [name, line, code, id] of MISTAKES) {
       const before = server.answers.length;
       server.send(line);
-      const answer = await server.until(() => server.answers.flat()[before], `it answered ${name}`);
+      const answer = await server.until(() => server.answers.flat()[before], `${name} was answered`);
       expect(answer, name).toMatchObject({ id, error: { code } });
       const { expected, available, supported, problems } = answer.error?.data ?? {};
       expect(expected ?? available ?? supported ?? problems, name).toBeTruthy();
@@ -85,7 +88,7 @@ describe('an error of the protocol', () => {
     expect(await server.ask(request('after', 'ping'))).toMatchObject({ result: {} });
   });
 
-  it('names the methods and the tools there are.', async () => {
+  it('lists the available methods and tools.', async () => {
     const server = start();
     expect((await server.ask(request(1, 'tools/lists'))).error?.data).toEqual({
       method: 'tools/lists',
@@ -96,7 +99,7 @@ describe('an error of the protocol', () => {
     });
   });
 
-  it('is told about bytes that are no UTF-8, and about a line that is too long.', async () => {
+  it('is returned for bytes that are not UTF-8 and for a line that is too long.', async () => {
     const server = start();
     server.stdin.write(Buffer.from([0x22, 0xff, 0x22, 0x0a]));
     expect((await server.answer(null)).error).toMatchObject({ code: -32700 });
@@ -109,7 +112,7 @@ describe('an error of the protocol', () => {
     });
   });
 
-  it('is internal where the tools cannot be listed, without a path.', async () => {
+  it('is an internal error without a path if the tools cannot be listed.', async () => {
     const folder = folderWith({ 'a/marks.json': category('x') });
     const server = start('--data', join(folder, 'a'));
     await server.ask(initialize());
@@ -124,15 +127,15 @@ describe('an error of the protocol', () => {
     expect(await server.ask(request(2, 'ping'))).toMatchObject({ result: {} });
   });
 
-  it('refuses a second initialize.', async () => {
+  it('is returned for a second initialize.', async () => {
     const server = start();
     await server.ask(initialize());
     expect((await server.ask(initialize('2025-11-25', 2))).error).toMatchObject({ code: -32600 });
   });
 });
 
-describe('a tool that cannot do its work', () => {
-  it('says why, without a path or a stack, and the server lives on.', async () => {
+describe('a tool that fails', () => {
+  it('returns the reason without a path or a stack, and the server continues.', async () => {
     const files = Object.entries(BROKEN).map(([id, [text]]) => [`${id}.json`, text] as const);
     const server = start('--data', folderWith({ ...Object.fromEntries(files), 'w.json': category('whole') }));
     for (const [id, [, reason]] of Object.entries(BROKEN)) {
@@ -148,7 +151,7 @@ describe('a tool that cannot do its work', () => {
     expect(whole.result).toMatchObject({ structuredContent: { records: [{ mark: 'whole' }] } });
   });
 
-  it('says so of a folder that is gone, and works again when it is back.', async () => {
+  it('returns an error while its folder is missing, and works again when the folder is back.', async () => {
     const folder = folderWith({ 'a/marks.json': category('x') });
     const data = join(folder, 'a');
     const server = start('--data', data);
@@ -169,7 +172,7 @@ describe('a tool that cannot do its work', () => {
 describe('a batch', () => {
   const batch = `[${request(1, 'ping')},{"jsonrpc":"2.0","method":"notifications/x"},${request(2, 'nope')},7]`;
 
-  it('is answered in one line by the version that has batches.', async () => {
+  it('is answered in one line in the protocol version with batches.', async () => {
     const server = start();
     await server.ask(initialize('2025-03-26'));
     server.send(batch);
@@ -181,7 +184,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('of notifications alone is not answered; an empty one, and a second initialize in one, are refused.', async () => {
+  it('of notifications is not answered; an empty batch and an initialize in a batch are rejected.', async () => {
     const server = start();
     await server.ask(initialize('2025-03-26'));
     server.send('[{"jsonrpc":"2.0","method":"notifications/initialized"}]', '[]', `[${initialize('x', 5)}]`);
@@ -192,7 +195,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it.each(['2025-11-25', '2024-11-05'])('is refused as a whole in %s.', async (version) => {
+  it.each(['2025-11-25', '2024-11-05'])('is rejected as a whole in %s.', async (version) => {
     const server = start();
     await server.ask(initialize(version));
     server.send(batch, request('after', 'ping'));
@@ -203,8 +206,8 @@ describe('a batch', () => {
   });
 });
 
-describe('what needs no answer', () => {
-  it('gets none: notifications, known or not, and answers.', async () => {
+describe('no answer', () => {
+  it('is sent to notifications, known or unknown, and to responses.', async () => {
     const server = start();
     server.send(
       '{"jsonrpc":"2.0","method":"notifications/initialized"}',
@@ -220,7 +223,7 @@ describe('what needs no answer', () => {
     expect(server.answers).toHaveLength(1);
   });
 
-  it('is a call that was cancelled.', async () => {
+  it('is sent to a call that was cancelled.', async () => {
     const server = start();
     server.send(
       toolCall('gone', 'searchRecords', SEARCH),
@@ -233,19 +236,19 @@ describe('what needs no answer', () => {
   });
 });
 
-describe('the end', () => {
+describe('the process', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'on %s comes with 0, after the answers of all calls that were read.',
+    'exits with 0 on %s, after it has answered all calls that it has read.',
     async (signal) => {
       const server = start();
       await server.ask(initialize());
       const ids = Array.from({ length: 300 }, (_, index) => index);
-      // Nobody reads the answers, so that calls are certainly still in flight when the signal comes.
+      // The answers are not read, so that calls are still in flight when the signal arrives.
       server.stdout.pause();
       server.send(...ids.map((id) => toolCall(id, 'searchRecords', { ...SEARCH, limit: 100 })));
-      await server.until(() => /searchRecords of people/.exec(server.stderr) ?? undefined, 'a call began');
+      await server.until(() => /searchRecords of people/.exec(server.stderr) ?? undefined, 'a call started');
       server.signal(signal);
-      await server.until(() => new RegExp(signal).exec(server.stderr) ?? undefined, 'it told of the signal');
+      await server.until(() => new RegExp(signal).exec(server.stderr) ?? undefined, 'the signal was logged');
       server.stdout.resume();
 
       expect(await server.finished()).toMatchObject({
@@ -261,22 +264,22 @@ describe('the end', () => {
     },
   );
 
-  it('on a second signal comes at once.', async () => {
+  it('exits immediately on a second signal.', async () => {
     const server = start();
     await server.ask(initialize());
     server.stdout.pause();
     server.send(
       ...Array.from({ length: 300 }, (_, id) => toolCall(id, 'searchRecords', { ...SEARCH, limit: 100 })),
     );
-    await server.until(() => /searchRecords of people/.exec(server.stderr) ?? undefined, 'a call began');
+    await server.until(() => /searchRecords of people/.exec(server.stderr) ?? undefined, 'a call started');
     server.signal('SIGTERM');
-    await server.until(() => /SIGTERM/.exec(server.stderr) ?? undefined, 'it told of the signal');
+    await server.until(() => /SIGTERM/.exec(server.stderr) ?? undefined, 'the signal was logged');
     server.signal('SIGTERM');
     server.stdout.resume();
     expect((await server.finished()).code).toBe(1);
   });
 
-  it('comes with 0 when nobody reads the answers any more.', async () => {
+  it('exits with 0 when the reader of its answers is gone.', async () => {
     const server = start();
     await server.ask(initialize());
     server.stdout.destroy();
@@ -286,7 +289,7 @@ describe('the end', () => {
 });
 
 describe('the command line', () => {
-  it('explains itself on --help.', async () => {
+  it('prints its usage with --help.', async () => {
     const finished = await start('--help').end();
     expect(finished).toMatchObject({
       code: 0,
@@ -296,10 +299,10 @@ describe('the command line', () => {
   });
 
   it.each([
-    ['an unknown word', ['--htpp'], 2, /--help/],
-    ['a folder that there is not', ['--data', 'no-such-folder'], 1, /--data DIR/],
+    ['an unknown argument', ['--htpp'], 2, /--help/],
+    ['a missing folder', ['--data', 'no-such-folder'], 1, /--data DIR/],
     ['a file as the folder', ['--data', 'package.json'], 1, /not a folder/],
-  ])('says what to do: %s.', async (_, words, code, message) => {
+  ])('reports a mistake with a hint: %s.', async (_, words, code, message) => {
     expect(await start(...words).end()).toMatchObject({
       code,
       stdout: '',
@@ -307,7 +310,7 @@ describe('the command line', () => {
     });
   });
 
-  it('logs only on stderr, each line with its time, its level and its part, whatever a client sends.', async () => {
+  it('logs only to stderr, each line with time, level and component, whatever a client sends.', async () => {
     const server = start('--data', folderWith({ 'marks.json': category('x') }));
     server.send(initialize(), request(1, 'evil\nINFO [server] forged'), '\u0007');
     const { stderr } = await server.end();
@@ -318,7 +321,7 @@ describe('the command line', () => {
     expect(server.answers).toHaveLength(3);
   });
 
-  it('serves a folder without categories, and says that there is none.', async () => {
+  it('serves a folder without categories, and reports an empty list of categories.', async () => {
     const { error } = await start('--data', temporaryFolder()).ask(toolCall(1, 'analyze', SEARCH));
     expect(error?.data).toMatchObject({ problems: [{ at: 'categoryId', allowed: [] }] });
   });

@@ -1,4 +1,4 @@
-/** What the three tools of the example server find, and what they answer to arguments that are wrong. */
+/** The results of the three tools of the example server, and their errors for wrong arguments. */
 import { describe, expect, it } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { category, folderWith } from './data-folder.js';
@@ -18,7 +18,7 @@ function found({ result, error }: Answer): unknown {
 }
 
 describe('the tools', () => {
-  it('are listed under their names, as reading only, and name the categories.', async () => {
+  it('are listed by name, as read-only, and their descriptions name the categories.', async () => {
     const { result } = await new RawServer(businessData()).ask(request(1, 'tools/list'));
     const listed = result?.['tools'] as readonly { name: string }[];
     expect(listed.map(({ name }) => name)).toEqual([
@@ -39,7 +39,7 @@ describe('the tools', () => {
       });
   });
 
-  it('describe a category with its fields and their operators.', async () => {
+  it('describe a category, its fields and their operators.', async () => {
     const call = tools();
     const described = found(await call('describeCategory', { categoryId: 'policies' }));
     expect(described).toMatchObject({
@@ -57,13 +57,13 @@ describe('the tools', () => {
     });
   });
 
-  it('give the same as text for clients that know no structured content.', async () => {
+  it('return the structured content also as text, for clients that do not support it.', async () => {
     const { result } = await tools()('describeCategory', { categoryId: 'people' });
     const text = JSON.stringify(result?.['structuredContent']);
     expect(result).toMatchObject({ content: [{ type: 'text', text }] });
   });
 
-  it('search by conditions of every kind.', async () => {
+  it('search with conditions of every kind.', async () => {
     const call = tools();
     const ids = async (categoryId: string, ...filters: readonly [string, string, unknown][]) => {
       const conditions = filters.map(([field, operator, value]) => ({ field, operator, value }));
@@ -81,7 +81,7 @@ describe('the tools', () => {
       'pol-05',
       'pol-11',
     ]);
-    // p-01 has no manager, pol-11 no date of review.
+    // p-01 has no manager, pol-11 no review date.
     expect(await ids('people', ['manager', 'notEquals', 'p-02'], ['city', 'equals', 'Gothenburg'])).toEqual([
       'p-01',
       'p-02',
@@ -92,7 +92,7 @@ describe('the tools', () => {
     );
   });
 
-  it('give a search in order and page by page, with the records that lack the field last.', async () => {
+  it('sort and page the results, with records that lack the field last.', async () => {
     const call = tools();
     const page = async (offset: number, order: string) =>
       found(
@@ -120,7 +120,7 @@ describe('the tools', () => {
     });
   });
 
-  it('analyze all fields, one, and groups.', async () => {
+  it('analyze all fields, a single field, and groups.', async () => {
     const call = tools();
     expect(found(await call('analyze', { categoryId: 'people' }))).toMatchObject({
       count: 14,
@@ -142,7 +142,7 @@ describe('the tools', () => {
     });
   });
 
-  it('see at once what is changed in a file, whatever its fields are called.', async () => {
+  it('read fields with unusual names, such as __proto__.', async () => {
     const odd = category('x').replaceAll('"mark"', '"__proto__"');
     const call = tools('--data', folderWith({ 'odd.json': odd.replace('"records":[', '"records":[{},') }));
     const filters = [{ field: '__proto__', operator: 'equals', value: 'x' }];
@@ -152,11 +152,11 @@ describe('the tools', () => {
   });
 });
 
-describe('arguments that are wrong', () => {
+describe('wrong arguments', () => {
   const filter = (field: string, operator: string, value: unknown) => ({
     filters: [{ field, operator, value }],
   });
-  it('are told with where they are and what is allowed.', async () => {
+  it('are reported with their path and the allowed values.', async () => {
     const call = tools();
     const problems = async (args: object, tool = 'searchRecords') => {
       const { error } = await call(tool, { categoryId: 'people', ...args });
@@ -209,7 +209,7 @@ describe('arguments that are wrong', () => {
     ]);
   });
 
-  it('are told where they are no object at all.', async () => {
+  it('are reported if they are not an object.', async () => {
     const call = new RawServer(businessData());
     const params = { name: 'relevant-data.analyze', arguments: [1] };
     expect((await call.ask(request(1, 'tools/call', params))).error).toMatchObject({

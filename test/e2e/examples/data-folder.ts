@@ -1,4 +1,4 @@
-/** Folders of data for the example server, removed after the test. */
+/** Data folders for the example server, removed after the test. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export function category(mark: string): string {
   return JSON.stringify({ title: 'Marks', description: 'Marks.', fields, records: [{ mark }] });
 }
 
-/** Writes files by their path below a new folder; gives the folder. */
+/** Writes files, by path, into a new folder; returns the folder. */
 export function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder();
   for (const [path, text] of Object.entries(files)) {

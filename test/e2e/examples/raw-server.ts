@@ -1,6 +1,6 @@
 /**
- * A program that speaks JSON lines, as a process of its own, with nothing between the test and the pipe. Every wait has a
- * bound; past it the process is killed and what it wrote is told.
+ * A program that speaks JSON lines, in its own process; the test uses its pipes directly. Every wait has a time limit:
+ * when it is over, the process is killed and the error contains its output.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import process from 'node:process';
@@ -79,7 +79,7 @@ export class RawServer {
       this.#child.once('error', reject);
       this.#child.once('close', (code, signal) => {
         resolve({ code, signal, stdout: this.#out, stderr: this.#err });
-        this.#tell();
+        this.#notify();
       });
     });
     this.#ended.catch(() => {});
@@ -101,7 +101,7 @@ export class RawServer {
     return this.#err;
   }
 
-  /** What came so far, in its order: an array for a batch. */
+  /** The answers so far, in order; the answer to a batch is an array. */
   get answers(): readonly (Answer | readonly Answer[])[] {
     const lines = this.#out.split('\n').slice(0, -1);
     return lines.map((line) => JSON.parse(line) as Answer);
@@ -114,17 +114,17 @@ export class RawServer {
     );
   }
 
-  /** Sends a request and gives its answer. */
+  /** Sends a request and returns its answer. */
   async ask(line: string): Promise<Answer> {
     this.send(line);
     return this.answer((JSON.parse(line) as { id: string | number }).id);
   }
 
   finished(): Promise<Finished> {
-    return this.#within(this.#ended, 'it ended');
+    return this.#within(this.#ended, 'the process ended');
   }
 
-  /** Ends the input, and waits for the end of the process. */
+  /** Ends the input and waits for the end of the process. */
   async end(text = ''): Promise<Finished> {
     this.stdin.end(text);
     return this.finished();
@@ -143,7 +143,7 @@ export class RawServer {
     });
     const over = this.#ended.then(() => {
       const found = look();
-      if (found === undefined) throw new Error(`It ended before ${what}.\n${this.#output()}`);
+      if (found === undefined) throw new Error(`The process ended before ${what}.\n${this.#output()}`);
       return found;
     });
     return this.#within(Promise.race([seen, over]), what);
@@ -151,10 +151,10 @@ export class RawServer {
 
   #add(add: () => void): void {
     add();
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const check of this.#watchers) check();
   }
 

@@ -1,4 +1,4 @@
-/** An editor as far as the extension knows one: it remembers what it is told, and changes its settings at a word. */
+/** A stub of the editor API that the extension uses: it records calls, and a test can change its settings. */
 import type * as vscode from 'vscode';
 import type { Editor } from '../../../docs/examples/vscode-extension/src/editor.js';
 
@@ -36,7 +36,7 @@ export class StandInEditor implements Editor {
   readonly providers = new Map<string, vscode.McpServerDefinitionProvider>();
   readonly warnings: string[] = [];
   readonly notes: string[] = [];
-  /** How often it was told that there are other servers. */
+  /** How often the provider reported a change of its servers. */
   changes = 0;
   folders: readonly string[] = [];
   readonly #commands = new Map<string, () => unknown>();

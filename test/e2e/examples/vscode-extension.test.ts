@@ -1,4 +1,4 @@
-/** The extension in an editor that is none, and its built form in a process of its own. */
+/** The extension in a stub of the editor, and the built extension in its own process. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ function begin(extensionPath = EXTENSION, isElectron = false) {
 
 const never = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose: () => {} }) };
 
-/** A workspace in which the package is installed, and nothing runs. */
+/** A workspace with the files of the installed package, which are empty. */
 function workspaceWithTroupe(): string {
   const folder = temporaryFolder();
   for (const file of ['dist/bundle/src/cli/main.js', 'docs/examples/business-data-server/server.mjs']) {
@@ -56,7 +56,7 @@ function workspaceWithTroupe(): string {
 }
 
 describe('the manifest of the extension', () => {
-  it('contributes what the code registers, for an editor that has the interface.', () => {
+  it('matches the code, and requires an editor version with the API.', () => {
     const { mcpServerDefinitionProviders, commands, configuration } = MANIFEST.contributes;
     expect(mcpServerDefinitionProviders.map(({ id }) => id)).toEqual([PROVIDER_ID]);
     expect(commands.map(({ command }) => command)).toEqual([COMMAND]);
@@ -69,7 +69,7 @@ describe('the manifest of the extension', () => {
 });
 
 describe('the extension', () => {
-  it('offers the server of the checkout it is part of, and the gateway that the workspace has installed.', () => {
+  it('offers the example server of its own checkout, and the gateway that the workspace has installed.', () => {
     const workspace = workspaceWithTroupe();
     const { editor, offered } = begin();
     editor.openFolders(workspace);
@@ -93,13 +93,13 @@ describe('the extension', () => {
     expect(editor.warnings).toEqual([]);
   });
 
-  it('has the program of the editor run as Node.js where that is Electron.', () => {
+  it('runs the executable of the editor as Node.js if the editor is an Electron app.', () => {
     const { editor, offered } = begin(EXTENSION, true);
     editor.openFolders(workspaceWithTroupe());
     for (const { env } of offered()) expect(env).toEqual({ ELECTRON_RUN_AS_NODE: '1' });
   });
 
-  it('offers what a workspace has installed, a gateway for each folder.', () => {
+  it('offers the installed servers of a workspace, with a gateway for each folder.', () => {
     const [one, other] = [workspaceWithTroupe(), workspaceWithTroupe()];
     const { editor, labels } = begin('/nowhere/a/b/c');
     editor.openFolders(one, other);
@@ -107,7 +107,7 @@ describe('the extension', () => {
     expect(labels()).toEqual(['Business data', `Troupe: ${nameOf(one)}`, `Troupe: ${nameOf(other)}`]);
   });
 
-  it('offers the one server that the setting names, and follows it when it changes.', () => {
+  it('offers only the server that the setting names, and follows changes of the setting.', () => {
     const { editor, labels } = begin('/nowhere/a/b/c');
     editor.openFolders(workspaceWithTroupe());
     const before = editor.changes;
@@ -120,7 +120,7 @@ describe('the extension', () => {
     expect(editor.changes).toBe(before + 2);
   });
 
-  it('offers nothing by itself where that is switched off, until the command is given.', () => {
+  it('offers no server until the command runs if automatic registration is off.', () => {
     const { editor, labels } = begin('/nowhere/a/b/c');
     editor.openFolders(workspaceWithTroupe());
     editor.set(SECTION, 'autoRegister', false);
@@ -132,7 +132,7 @@ describe('the extension', () => {
     expect(editor.notes).toEqual(['Registered: Business data, Troupe.']);
   });
 
-  it('says once what to do about a server that it does not find, and once more after a change.', () => {
+  it('warns once about a server that it does not find, and again after a change.', () => {
     const { editor, labels } = begin('/nowhere/a/b/c');
     expect([labels(), labels()]).toEqual([[], []]);
     expect(editor.warnings).toEqual([
@@ -144,7 +144,7 @@ describe('the extension', () => {
     expect(editor.warnings).toHaveLength(3);
   });
 
-  it.each([['toString'], ['Troupe'], [7]])('says which ids there are where the setting is %j.', (id) => {
+  it.each([['toString'], ['Troupe'], [7]])('warns with the valid ids if the setting is %j.', (id) => {
     const { editor, labels } = begin();
     editor.set(SECTION, 'registerServerId', id);
     expect(labels()).toEqual([]);
@@ -153,7 +153,7 @@ describe('the extension', () => {
     ]);
   });
 
-  it('leaves nothing registered when it is disposed.', () => {
+  it('unregisters everything when it is disposed.', () => {
     const { editor, disposables } = begin();
     expect(editor.listeners).toBe(3);
     for (const one of disposables) one.dispose();
@@ -163,7 +163,7 @@ describe('the extension', () => {
 });
 
 describe('the built extension', () => {
-  it('is loaded as the manifest says, and what it offers answers a client.', async () => {
+  it('loads from the file that the manifest names, and the server that it offers answers a client.', async () => {
     const { folder, main } = build();
     const script = `
       import { activate } from ${JSON.stringify(main)};
@@ -197,7 +197,7 @@ describe('the built extension', () => {
 });
 
 describe('the gateway that the extension offers', () => {
-  it('answers a client with what the folder of the workspace has, once that is trusted.', async () => {
+  it('offers a client the tools of the workspace folder once its entry is trusted.', async () => {
     const { editor, offered } = begin();
     const business = { command: process.execPath, args: [BUSINESS_DATA] };
     const workspace = folderWith({ '.mcp.json': JSON.stringify({ mcpServers: { business } }) });
@@ -232,7 +232,7 @@ describe('the gateway that the extension offers', () => {
   });
 });
 
-/** As `vscode:prepublish` does it, with a module `vscode` that has what `activate` uses. */
+/** Builds it as `vscode:prepublish` does, with a stub of the module `vscode`. */
 function build(): { folder: string; main: string } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-vscode-')));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-/** A host that comes to no end does not hold up the runner. */
+/** A host process that does not end does not block the runner. */
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { useLeakCheck } from '../../support/leak-check.js';
@@ -8,16 +8,16 @@ const LIMIT_MS = 60_000;
 const MOMENT_MS = 10_000;
 
 const kit = readCaseFile(fileURLToPath(new URL('../../../tools/faults/second-kit', import.meta.url)));
-const muttered = kit.cases.find(({ id }) => id === 'muttered') as FaultCase;
-const endless: FaultCase = { ...muttered, steps: [{ do: 'load' }, { do: 'wait', ms: 600_000 }] };
+const mutteredCase = kit.cases.find(({ id }) => id === 'muttered') as FaultCase;
+const endless: FaultCase = { ...mutteredCase, steps: [{ do: 'load' }, { do: 'wait', ms: 600_000 }] };
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
 useLeakCheck();
 
-describe('A host that comes to no end', { timeout: LIMIT_MS }, () => {
-  it('is killed when everything its case may take is over.', async () => {
+describe('A host process that does not end', { timeout: LIMIT_MS }, () => {
+  it('is killed after the longest time that its case can take.', async () => {
     const over = runCase(endless, kit.folder);
     await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { timeout: MOMENT_MS });
     vi.advanceTimersByTime(longestOf(endless) - MOMENT_MS);
@@ -28,7 +28,7 @@ describe('A host that comes to no end', { timeout: LIMIT_MS }, () => {
     expect(differences).toEqual([expect.stringMatching(/the host did not finish .* within \d+ ms/)]);
   });
 
-  it('has at least the time that its steps ask for.', () => {
+  it('has at least the time limits of its steps.', () => {
     const steps = [
       { do: 'connect', timeoutMs: 10_000 },
       { do: 'call', tool: 'a', timeoutMs: 20_000 },
@@ -40,7 +40,7 @@ describe('A host that comes to no end', { timeout: LIMIT_MS }, () => {
     expect(longestOf({ steps: [{ do: 'call', tool: 'a' }], client })).toBeGreaterThan(500_000);
   });
 
-  it('is let go when nobody wants to know any more.', async () => {
+  it('is killed when the run is aborted.', async () => {
     const ending = new AbortController();
     const over = runCase(endless, kit.folder, ending.signal);
     ending.abort();

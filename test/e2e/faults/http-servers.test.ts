@@ -1,4 +1,4 @@
-/** The faulty HTTP servers of the kit, as far as a transport alone can answer for them. */
+/** The faulty HTTP servers of the kit, tested with a transport alone. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpTransport } from '../../../src/transports/http/http-fallback.js';
@@ -57,9 +57,9 @@ async function faulty(mode: string, headers: Record<string, string> = {}): Promi
   };
 }
 
-const say = async (client: Client, text: string): Promise<unknown> =>
+const echo = async (client: Client, text: string): Promise<unknown> =>
   (await client.callTool({ name: 'echo', arguments: { text } })).content;
-const spoken = (text: string): unknown => [{ type: 'text', text }];
+const textContent = (text: string): unknown => [{ type: 'text', text }];
 
 async function failing(promise: Promise<unknown>): Promise<TransportError> {
   const error: unknown = await promise.catch((reason: unknown) => reason);
@@ -74,7 +74,7 @@ describe('A faulty HTTP server', () => {
       const { client, transport, seen } = await faulty(mode, { Authorization: 'Bearer harbour-key-1' });
       await client.connect(transport);
       expect((await client.listTools()).tools).toHaveLength(2);
-      expect(await say(client, 'hello 42')).toEqual(spoken('hello 42'));
+      expect(await echo(client, 'hello 42')).toEqual(textContent('hello 42'));
       await client.close();
       const arrived = await seen();
       const mcp = arrived.filter(({ path }) => path.startsWith('/m'));
@@ -85,18 +85,18 @@ describe('A faulty HTTP server', () => {
     },
   );
 
-  it('that forgets its session ends it with the first 404', async () => {
+  it('that forgets its session loses it with the first 404', async () => {
     const { client, transport, closed } = await faulty('session-404-after-3');
     await client.connect(transport);
     await client.listTools();
-    await say(client, 'a');
-    const error = await failing(say(client, 'b'));
+    await echo(client, 'a');
+    const error = await failing(echo(client, 'b'));
     expect(error).toMatchObject({ written: false, failure: { code: 'session-expired' } });
     await closed;
     expect(transport.ended).toMatchObject({ code: 'session-expired' });
   });
 
-  it('that is restarted is noticed without a call', async () => {
+  it('that restarts is detected without a call', async () => {
     const { client, transport, closed, poke } = await faulty('restart-with-other-tools');
     await client.connect(transport);
     await client.listTools();
@@ -105,14 +105,14 @@ describe('A faulty HTTP server', () => {
     expect(transport.ended).toMatchObject({ code: 'session-expired' });
   });
 
-  it('that drops the stream of a call answers it on the resumed one', async () => {
+  it('that drops the stream of a call answers the call on the resumed stream', async () => {
     const { client, transport, seen } = await faulty('result-after-drop');
     await client.connect(transport);
-    expect(await say(client, 'hello 42')).toEqual(spoken('hello 42'));
+    expect(await echo(client, 'hello 42')).toEqual(textContent('hello 42'));
     expect((await seen()).filter(({ lastEventId }) => lastEventId?.startsWith('ev-'))).toHaveLength(1);
   });
 
-  it('that refuses with 403 says why', async () => {
+  it('that responds with 403 leads to one request and an error with its reason', async () => {
     const { client, transport, seen } = await faulty('403-always');
     const { failure } = await failing(client.connect(transport));
     expect(failure).toMatchObject({ code: 'http-status', http: { status: 403 } });
@@ -120,14 +120,14 @@ describe('A faulty HTTP server', () => {
     expect(await seen()).toHaveLength(1);
   });
 
-  it('that asks for a sign-in midway is not asked again', async () => {
+  it('that demands a sign-in after some calls does not receive the call again', async () => {
     const { client, transport, seen } = await faulty('401-after-2-calls', {
       Authorization: 'Bearer harbour-key-1',
     });
     await client.connect(transport);
-    await say(client, 'a');
-    await say(client, 'b');
-    const { failure } = await failing(say(client, 'c'));
+    await echo(client, 'a');
+    await echo(client, 'b');
+    const { failure } = await failing(echo(client, 'c'));
     expect(failure).toMatchObject({
       code: 'auth-required',
       http: { wwwAuthenticate: 'Bearer error="invalid_token"' },
@@ -136,25 +136,25 @@ describe('A faulty HTTP server', () => {
     expect((await seen()).filter(({ status }) => status === 401)).toHaveLength(1);
   });
 
-  it('that hides behind a sign-in page is told at once', async () => {
+  it('behind a sign-in page is reported as not MCP', async () => {
     const { client, transport } = await faulty('login-page-200');
     const { failure } = await failing(client.connect(transport));
     expect(failure.code).toBe('http-not-mcp');
     expect(failure.message).toMatch(/127\.0\.0\.1.*text\/html/);
   });
 
-  it('that is busy says for how long', async () => {
+  it('that is busy leads to an error with its Retry-After', async () => {
     const { client, transport } = await faulty('429-then-fine');
     const { failure } = await failing(client.connect(transport));
     expect(failure).toMatchObject({ code: 'http-status', http: { status: 429, retryAfterMs: 1_000 } });
   });
 
-  it('that never sends a body holds up neither other calls nor the end', async () => {
+  it('that never sends a body delays neither other calls nor closing', async () => {
     const { client, transport } = await faulty('body-never-comes');
     await client.connect(transport);
     const stuck = client.callTool({ name: 'ferry_next' }, undefined, { timeout: 100 });
     await expect(stuck).rejects.toThrow(/timed out/);
-    expect(await say(client, 'hello 42')).toEqual(spoken('hello 42'));
+    expect(await echo(client, 'hello 42')).toEqual(textContent('hello 42'));
     await client.close();
     expect(transport.ended).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 /**
- * The cases of the fault kit, each with a host process of its own on the built package. Where the kit expects more in
- * words than its checks can see, the words decide: those cases have further checks here.
+ * The cases of the fault kit, each with its own host process on the built package. The descriptions of some cases expect
+ * more than their checks cover: those cases have further checks here.
  */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { longestOf, readCaseFile, runCase, type FaultCase } from '../../support/
 
 const LIMIT_MS = 180_000;
 
-const IN_WORDS: Readonly<Record<string, FaultCase['checks']>> = {
+const DESCRIBED: Readonly<Record<string, FaultCase['checks']>> = {
   'stdout-banner': { diagnosticsMax: 2 },
   'deaf-to-shutdown': { journal: { 'signal:SIGTERM': 1, 'signal:SIGINT': 0, 'signal:SIGHUP': 0 } },
   'cursor-loop': { diagnosticsName: ['^kit: .*(cursor|page)'] },
@@ -36,13 +36,13 @@ const kit = readCaseFile(fileURLToPath(new URL('../../../tools/faults/kit/cases.
 
 function theCase(id: string): FaultCase {
   const found = kit.cases.find((kase) => kase.id === id);
-  if (found === undefined) throw new Error(`the kit has no case ${id}`);
+  if (found === undefined) throw new Error(`The kit has no case ${id}.`);
   return found;
 }
 
-/** The checks of the words come beside those of the case; of a bound on the same thing, the kit's holds as well. */
-function inWords(kase: FaultCase): FaultCase {
-  const more = IN_WORDS[kase.id];
+/** Adds the checks of the description. If both limit the same value, both limits apply. */
+function withDescribed(kase: FaultCase): FaultCase {
+  const more = DESCRIBED[kase.id];
   return more === undefined ? kase : { ...kase, checks: { ...kase.checks, anyOf: [more] } };
 }
 
@@ -54,21 +54,21 @@ async function expectNoDifference(kase: FaultCase): Promise<void> {
 useLeakCheck();
 
 describe('The outcome is as expected when', { concurrent: true, timeout: LIMIT_MS }, () => {
-  it('words are about cases that there are.', () => {
-    for (const id of Object.keys(IN_WORDS)) expect(theCase(id).checks['anyOf']).toBeUndefined();
+  it('the further checks are for existing cases.', () => {
+    for (const id of Object.keys(DESCRIBED)) expect(theCase(id).checks['anyOf']).toBeUndefined();
   });
 
-  // Those that take long come first, so that none of them is left over at the end.
+  // The longest cases start first, so that none of them remains at the end.
   for (const kase of kit.cases.toSorted((a, b) => longestOf(b) - longestOf(a))) {
-    it(`${kase.id}: ${kase.fault}`, () => expectNoDifference(inWords(kase)));
+    it(`${kase.id}: ${kase.fault}`, () => expectNoDifference(withDescribed(kase)));
   }
 
-  it('old-sse: the entry has no type, too.', async () => {
+  it('old-sse: the entry has no type', async () => {
     const { client: _, ...untyped } = theCase('old-sse');
     await expectNoDifference(untyped);
   });
 
-  it.each(['uncaught-error', 'SIGKILL', 'SIGHUP'])('host-dies: by %s, too.', async (signal) => {
+  it.each(['uncaught-error', 'SIGKILL', 'SIGHUP'])('host-dies: the cause is %s', async (signal) => {
     const kase = theCase('host-dies');
     const steps = kase.steps.map((step) => (step['do'] === 'kill-host' ? { ...step, signal } : step));
     await expectNoDifference({ ...kase, steps });

@@ -1,4 +1,4 @@
-/** The command that runs a kit: any kit of the format, wherever it lies, and it does not pass what it cannot do. */
+/** The command that runs any kit of the format in any folder and does not pass a case that it cannot run. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -68,7 +68,7 @@ function call(flags: readonly string[], options: { cwd?: string; env?: NodeJS.Pr
   return { status, stdout, stderr };
 }
 
-/** Runs a case that would go on for long, in a folder for temporary files of its own. */
+/** Runs a case that takes long, with its own folder for temporary files. */
 async function runLong(kase: object) {
   const temporary = mkdtempSync(join(scratch, 'tmp-'));
   const journal = join(temporary, 'journal');
@@ -100,14 +100,14 @@ async function until(isTrue: () => boolean): Promise<void> {
 useLeakCheck({ settleMs: 15_000 });
 
 describe('The fault runner', { timeout: LIMIT_MS }, () => {
-  it('runs a kit of another folder, and exits with 0 when every case passed.', () => {
+  it('runs a kit in another folder, and exits with 0 if every case passed.', () => {
     const { status, stdout } = run([PLAIN]);
     expect(stdout).toMatch(/^id +kind +passed +what differed\nplain +control +yes/);
     expect(stdout).toMatch(/1 passed, 0 failed in \d+\.\d s\n$/);
     expect(status).toBe(0);
   });
 
-  it('exits with 1 when a case failed, and says what differed.', () => {
+  it('exits with 1 if a case failed, and prints the differences.', () => {
     const wrong = { ...PLAIN, id: 'wrong', checks: { tools: ['kettle'], stateNot: 'ready' } };
     const { status, stdout } = run([
       PLAIN,
@@ -123,7 +123,7 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
     expect(status).toBe(1);
   });
 
-  it('runs only the cases that were asked for.', () => {
+  it('runs only the requested cases.', () => {
     const { status, stdout } = run([PLAIN, OTHER], '--only', 'plain');
     expect(stdout).not.toMatch(/other/);
     expect(status).toBe(0);
@@ -133,7 +133,7 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
     expect(both.stdout).not.toMatch(/plain/);
   });
 
-  it('takes a file from the folder it was called in, or from the one npm was called in, or a whole folder.', () => {
+  it('resolves a file against its own working folder or that of npm, and accepts a folder.', () => {
     const file = write([PLAIN]);
     const [above, name] = [dirname(kit), relative(dirname(kit), file)];
     expect(call(['--cases', name], { cwd: above })).toMatchObject({ status: 0 });
@@ -143,13 +143,13 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
     expect(call(['--cases', kit])).toMatchObject({ status: 0 });
   });
 
-  it('is not led astray by the settings of whoever runs it.', () => {
+  it('ignores the Troupe settings of its environment.', () => {
     write([PLAIN]);
     const env = { ...process.env, TROUPE_TIMEOUT_MS: '1' };
     expect(call(['--cases', kit], { env })).toMatchObject({ status: 0 });
   });
 
-  it('gives the verdicts as JSON.', () => {
+  it('prints the verdicts as JSON.', () => {
     const { status, stdout } = run([OTHER], '--json');
     const ms = expect.any(Number) as unknown;
     expect(JSON.parse(stdout)).toEqual({
@@ -161,7 +161,7 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
     expect(status).toBe(1);
   });
 
-  it('says how it is used.', () => {
+  it('prints its usage with --help.', () => {
     expect(call(['--help'])).toMatchObject({
       status: 0,
       stdout: expect.stringMatching(/^Usage: .*--cases FILE.*--only ID/s),
@@ -169,7 +169,7 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
     });
   });
 
-  it('fails a case that cannot be run as it is written.', () => {
+  it('fails a case that cannot be run as written.', () => {
     const { stdout } = run([
       { ...PLAIN, id: 'headers', client: { headers: { a: 'b' } } },
       { ...PLAIN, id: 'sse', client: { transport: 'sse' } },
@@ -181,21 +181,21 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
     ]);
     expect(stdout).toMatch(/headers +control +NO +client\.headers can be given to a server of 'http' only/);
     expect(stdout).toMatch(/sse +control +NO +client\.transport cannot be 'sse'/);
-    expect(stdout).toMatch(/load +control +NO +'load' is no step of a case that starts via 'stdio'/);
+    expect(stdout).toMatch(/load +control +NO +'load' is not a step of a case that starts via 'stdio'/);
     expect(stdout).toMatch(/no-http +control +NO +step 2 \(poke\): there is no HTTP server to poke/);
-    expect(stdout).toMatch(/no-server +control +NO +step 1 \(list\): nothing is open/);
+    expect(stdout).toMatch(/no-server +control +NO +step 1 \(list\): the host is not open/);
     expect(stdout).toMatch(/no-start +control +NO +.*the HTTP server did not start: .*ENOENT/);
-    expect(stdout).toMatch(/no-line +control +NO +.*its first line is no address: \[\]/);
+    expect(stdout).toMatch(/no-line +control +NO +.*its first line is not an address: \[\]/);
   });
 
   it.each<[string, readonly object[], readonly string[], RegExp]>([
-    ['a case that is not there', [PLAIN], ['--only', 'absent'], /has no case absent/],
-    ['a flag that it does not know', [PLAIN], ['--loud'], /--loud/],
-    ['a word that is no flag', [PLAIN], ['plain'], /plain/],
-    ['no job at all', [PLAIN], ['--jobs', '0'], /--jobs should be 1 or more: 0/],
+    ['a case that does not exist', [PLAIN], ['--only', 'absent'], /has no case absent/],
+    ['an unknown flag', [PLAIN], ['--loud'], /--loud/],
+    ['an argument that is not a flag', [PLAIN], ['plain'], /plain/],
+    ['zero jobs', [PLAIN], ['--jobs', '0'], /--jobs should be 1 or more: 0/],
     ['a file without cases', [], [], /has no cases/],
-    ['a file that is not there', [], ['--cases', 'nothing.json'], /nothing\.json.*ENOENT/],
-  ])('exits with 2 where there is nothing to run: %s.', (_, cases, flags, problem) => {
+    ['a missing file', [], ['--cases', 'nothing.json'], /nothing\.json.*ENOENT/],
+  ])('exits with 2 if there is nothing to run: %s.', (_, cases, flags, problem) => {
     const stderr = expect.stringMatching(problem) as unknown;
     expect(run(cases, ...flags)).toEqual({ status: 2, stdout: '', stderr });
   });
@@ -203,7 +203,7 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('ends what is running, and begins nothing more, on %s.', async (signal, code) => {
+  ] as const)('ends the running cases and starts no more on %s.', async (signal, code) => {
     const steps = [{ do: 'connect' }, { do: 'wait', ms: 600_000 }];
     const { runner, over, temporary, isServerAlive } = await runLong({ steps });
     let stdout = '';
@@ -211,11 +211,11 @@ describe('The fault runner', { timeout: LIMIT_MS }, () => {
     runner.kill(signal);
     expect(await over).toEqual([code, null]);
     expect(isServerAlive()).toBe(false);
-    expect(stdout).toMatch(/long +control +NO +it was interrupted/);
+    expect(stdout).toMatch(/long +control +NO +the run was interrupted/);
     expect(readdirSync(temporary)).toEqual(['journal']);
   });
 
-  it('leaves no server behind when it is killed itself.', async () => {
+  it('leaves no server behind if it is killed.', async () => {
     const steps = [{ do: 'connect' }, { do: 'wait', ms: 600_000 }];
     const { runner, over, isServerAlive } = await runLong({ steps });
     runner.kill('SIGKILL');

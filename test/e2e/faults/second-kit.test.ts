@@ -1,6 +1,6 @@
 /**
- * The runner against a kit that it was not written for: what is well passes, and whatever is wrong, or was expected
- * wrongly, is told. A check that cannot fail would prove nothing.
+ * Tests the runner with a kit that it was not written for: correct cases pass, and it reports every fault and every wrong
+ * expectation. This proves that each check can fail.
  */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const LIMIT_MS = 120_000;
 
 interface JudgedCase extends FaultCase {
   readonly about: string;
-  /** A pattern for each difference that has to be found, in that order. */
+  /** A pattern for each expected difference, in order. */
   readonly differs: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const namesIn = (some: readonly JudgedCase[]) => new Set(some.flatMap(({ checks 
 useLeakCheck();
 
 describe('The second kit', { concurrent: true, timeout: LIMIT_MS }, () => {
-  it('has every step, and every check where it holds and where it does not.', () => {
+  it('has every step, and every check in a passing and in a failing case.', () => {
     const steps = new Set(cases.flatMap((kase) => kase.steps.map((step) => String(step['do']))));
     const passing = namesIn(cases.filter(({ differs }) => differs.length === 0));
     const failing = namesIn(cases.filter(({ differs }) => differs.length > 0));

@@ -1,4 +1,4 @@
-/** The two OAuth cases of the fault kit, as its runner drives them. */
+/** The two OAuth cases of the fault kit, run in this process. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { createMemoryTokenStore } from '../../../src/auth/stores/token-store.js';
 import { createTroupe, type Troupe } from '../../../src/runtime/troupe.js';
@@ -14,7 +14,7 @@ const LIMIT_MS = 15_000;
 
 interface KitServer {
   readonly url: string;
-  /** How often that request came. */
+  /** Number of matching requests. */
   count(request: string): Promise<number>;
 }
 
@@ -57,7 +57,7 @@ describe('the fault kit', () => {
     expect(await kit.count('POST /token')).toBe(1);
   });
 
-  it('oauth-invalid-grant: a rejected refresh token is forgotten, and a person is asked.', async () => {
+  it('oauth-invalid-grant: a rejected refresh token is deleted, and a sign-in is requested.', async () => {
     const kit = await startKit('refresh-invalid-grant');
     const owner = { server: kit.url, client: CLIENT.clientId };
     const store = createMemoryTokenStore([[owner, { tokens: TOKENS }]]);
@@ -70,7 +70,7 @@ describe('the fault kit', () => {
     expect(troupe.status[0]).toMatchObject({ substate: 'authorizing.signingIn', authUrl: asked.url });
     expect((await store.read(owner))?.tokens).toBeUndefined();
     expect(await kit.count('POST /token')).toBe(1);
-    const told = JSON.stringify([events.all, troupe.status]);
-    expect(told).not.toContain('refresh-0');
+    const published = JSON.stringify([events.all, troupe.status]);
+    expect(published).not.toContain('refresh-0');
   });
 });

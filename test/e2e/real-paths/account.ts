@@ -1,10 +1,10 @@
-/** What was taken of every chart, by all servers of one test file. */
+/** Counts the transitions of every chart that the tests of one file take. */
 import type { ActorRefFrom, AnyActorRef, AnyStateMachine, InspectionEvent } from 'xstate';
 import { connectionMachine } from '../../../machines/connection/connection.machine.js';
 import { managerMachine } from '../../../machines/manager/manager.machine.js';
 import { ChartEdges } from '../../support/chart-edges.js';
 
-/** The name of the server that a chart is told of. */
+/** The name of the server in these tests. */
 export const SERVER = 'files';
 
 const MACHINES = { connection: connectionMachine, manager: managerMachine };
@@ -13,10 +13,10 @@ type Chart = keyof typeof MACHINES;
 
 const edges = Object.values(MACHINES).map((machine) => new ChartEdges(machine));
 const latest = new Map<string, AnyActorRef>();
-/** Whoever waits for something to be taken: each looks whenever something is. */
+/** Checks of pending waits, which run after every transition. */
 const waiting = new Set<() => void>();
 
-/** To be given to every actor as `inspect`. */
+/** Pass it to every actor as `inspect`. */
 export function count(event: InspectionEvent): void {
   if (event.type === '@xstate.actor') note(event.actorRef as AnyActorRef & { readonly logic: unknown });
   for (const each of edges) each.count(event);
@@ -29,14 +29,14 @@ function note(actor: AnyActorRef & { readonly logic: unknown }): void {
   latest.set(id, actor);
 }
 
-/** The chart of that kind that came last. Throws where there is none. */
+/** The latest actor of a chart. Throws if there is none. */
 export function actorOf<Of extends Chart>(chart: Of): ActorRefFrom<(typeof MACHINES)[Of]> {
   const actor = latest.get(chart);
   if (actor === undefined) throw new Error(`There is no ${chart} yet.`);
   return actor as ActorRefFrom<(typeof MACHINES)[Of]>;
 }
 
-/** The transitions that nobody has taken, in words. */
+/** The transitions that have not been taken, in words. */
 export function missing(): string[] {
   return edges.flatMap((each) => each.missing);
 }
@@ -45,7 +45,7 @@ export function isTaken(words: string): boolean {
   return !missing().some((each) => each.includes(words));
 }
 
-/** Resolves when every transition that is called so was taken, now or before. */
+/** Resolves when every transition whose description contains these words has been taken. */
 export function whenTaken(words: string): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {

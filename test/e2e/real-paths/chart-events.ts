@@ -1,4 +1,4 @@
-/** Events for the chart itself, made from its context at that moment. */
+/** Events for the chart itself, created from its current context. */
 import type { ConnectionEvent } from '../../../machines/connection/connection.events.js';
 import { actorOf } from './account.js';
 
@@ -8,7 +8,7 @@ export const RETRY = { type: 'connection.retry' } as const;
 export const REFRESH = { type: 'connection.refresh' } as const;
 export const STOP = { type: 'connection.stop', reason: 'stop' } as const;
 
-/** The entry has changed, but not in its transport and numbers. */
+/** The entry has changed, but its transport and policy have not. */
 export function reload(wanted = true): ConnectionEvent {
   const { transport, policy } = actorOf('connection').getSnapshot().context;
   return { type: 'connection.reload', transport, policy, wanted };

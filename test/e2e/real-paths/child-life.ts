@@ -1,4 +1,4 @@
-/** One connection to a child process on a pipe, which takes its orders over a socket. */
+/** A connection to a child process over stdio; the test controls the child over a socket. */
 import { fileURLToPath } from 'node:url';
 import type { TroupeOptions } from '../../../src/options.js';
 import type { StdioServerConfig } from '../../../src/config/entry/server-config.js';
@@ -11,7 +11,7 @@ const MAIN = fileURLToPath(
   new URL('../../../dist/bundle/src/testing/scripted-server-main.js', import.meta.url),
 );
 
-/** A program that follows the script, closed after the test. */
+/** A program that follows a script, closed after the test. */
 export async function controlled(script: ServerScript = {}): Promise<ControlledProgram> {
   return closing(await controlProgram(script, { main: MAIN }));
 }

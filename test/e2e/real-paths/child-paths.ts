@@ -1,4 +1,4 @@
-/** What a child process at the other end of a pipe can cause. */
+/** Transitions that a child process over stdio can cause. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ const SILENT = { fault: 'silent' } as const;
 const CRASH = { fault: 'crash' } as const;
 const LISTING = 'tools/list';
 const STUBBORN: ServerScript = { stubborn: true };
-/** No ping that is under way reports a crash before the session does. */
+/** Without pings, so that no pending ping reports a crash before the session does. */
 const UNPROBED: typeof QUICK = { ...QUICK, ping: { idleMs: 60_000, timeoutMs: 300 } };
 
 export function childPaths(): void {
   describe('a real child', { timeout: LIMIT_MS }, () => {
-    it('is started, used, listed again, restarted, stopped and started again.', async () => {
+    it('is started, called, refreshed, restarted, stopped and started again.', async () => {
       const life = await ChildLife.begin({}, { policy: { ...QUICK, stableMs: 50 } });
       await life.reaches('ready');
       expect(await life.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
@@ -35,7 +35,7 @@ export function childPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('gets another entry, other numbers, and changes of the network.', async () => {
+    it('gets another entry, another policy, and changes of the network.', async () => {
       const life = await ChildLife.begin();
       await life.reaches('ready');
       const entry = { ...life.program.config, policy: QUICK };
@@ -50,7 +50,7 @@ export function childPaths(): void {
       expect(life.connection.status.generation).toBeGreaterThan(1);
     });
 
-    it('gets commands that change nothing, and a jump of the clock.', async () => {
+    it('gets commands without effect, and a jump of the clock.', async () => {
       const jump = { type: 'clock.jumped' } as const;
       const life = await ChildLife.begin({ ...STUBBORN, on: { initialize: { afterMs: 100 } } });
       await life.receives('configuring.resolving', START, START);
@@ -68,7 +68,7 @@ export function childPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('changes its tools, more often than they can be read, and while they are read.', async () => {
+    it('changes its tools faster than they can be read, and while they are read.', async () => {
       const life = await ChildLife.begin({ on: { [LISTING]: [{}, { afterMs: 60 }] } });
       await life.reaches('ready');
       await untilTaken('catalog.debouncing: catalog.listChanged, branch 1', async () => {
@@ -88,7 +88,7 @@ export function childPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('changes its resources while they are read, and more often than that.', async () => {
+    it('changes its resources while they are read, and faster than they can be read.', async () => {
       const changed = { send: { jsonrpc: '2.0', method: 'notifications/resources/list_changed' } };
       const resources = { result: { resources: [] } };
       const templates = { result: { resourceTemplates: [] } };
@@ -115,7 +115,7 @@ export function childPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('cannot list its tools again, while they change.', async () => {
+    it('fails to list its tools again while they change.', async () => {
       const error = { error: { code: -32_000, message: 'busy' }, afterMs: 200 };
       const life = await ChildLife.begin({ on: { [LISTING]: [{}, error, {}] } });
       await life.reaches('ready');
@@ -125,7 +125,7 @@ export function childPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('waits for a person, who says no, then yes.', async () => {
+    it('waits for trust, which is denied, then granted.', async () => {
       const program = await controlled();
       const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -149,19 +149,19 @@ export function childPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('wants a variable that nobody has set.', async () => {
+    it('has an unset variable in its entry.', async () => {
       const life = await ChildLife.begin({}, { args: ['${TROUPE_NO_SUCH_VARIABLE}'] });
       await life.reaches('failed.permanent.waiting');
       expect(life.connection.status.error).toMatchObject({ code: 'variable-missing' });
     });
 
-    it('is a program that does not exist.', async () => {
+    it('has a command that does not exist.', async () => {
       const life = await ChildLife.begin({}, { command: 'no-such-program-of-troupe' });
       await life.reaches('failed.permanent.waiting');
       expect(life.connection.status.error).toMatchObject({ code: 'command-not-found' });
     });
 
-    it('cannot list its tools any more, and then can.', async () => {
+    it('fails to list its tools after a change, and later succeeds.', async () => {
       const error = { error: { code: -32_000, message: 'busy' } };
       const life = await ChildLife.begin({ on: { [LISTING]: [{}, error, error, {}] } });
       await life.reaches('ready');
@@ -179,12 +179,12 @@ export function childPaths(): void {
       const life = await ChildLife.begin({ on: { ping: [SILENT, {}, {}, SILENT] } });
       await life.reaches('ready.suspect');
       await life.reaches('ready.resting');
-      await life.tells('connection.lost');
+      await life.emits('connection.lost');
       await life.reaches('ready');
       expect(life.connection.status.generation).toBe(2);
     });
 
-    it('is silent on its last attempt.', async () => {
+    it('does not answer pings on its last attempt.', async () => {
       const life = await ChildLife.begin({ on: { ping: SILENT } }, { policy: { ...QUICK, maxAttempts: 1 } });
       await life.reaches('ready.suspect');
       await life.reaches('failed.exhausted.resting');
@@ -195,14 +195,14 @@ export function childPaths(): void {
       await life.reaches('ready');
     });
 
-    it('crashes once too often.', async () => {
+    it('exceeds the restart limit by crashing.', async () => {
       const life = await ChildLife.begin(
         {},
         { policy: { ...UNPROBED, intensity: { restarts: 2, periodMs: 60_000 } } },
       );
       for (const _ of [1, 2]) {
         await life.reaches('ready');
-        const lost = life.tells('connection.lost');
+        const lost = life.emits('connection.lost');
         await life.tell(CRASH);
         await lost;
       }
@@ -212,7 +212,7 @@ export function childPaths(): void {
       await life.reaches('ready');
     });
 
-    it('does not start, is given up, and is tried again for a call and for a person.', async () => {
+    it('does not start, exhausts its attempts, and is tried again for a call and for commands.', async () => {
       const life = await ChildLife.begin({ start: { stderr: 'no disk', ...CRASH, exitCode: 3 } });
       await life.reaches('failed.exhausted.resting');
       expect(life.connection.status.error).toMatchObject({ exit: { code: 3 } });
@@ -225,7 +225,7 @@ export function childPaths(): void {
       await life.reaches('failed.exhausted.resting');
     });
 
-    it('speaks a version of the protocol that nobody here does.', async () => {
+    it('has an unsupported protocol version.', async () => {
       const life = await ChildLife.begin({ protocolVersion: '1999-01-01' });
       await life.reaches('failed.permanent.waiting');
       life.command('start');
@@ -233,7 +233,7 @@ export function childPaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'protocol-version' });
     });
 
-    it('cannot list its tools to begin with.', async () => {
+    it('fails to list its tools from the start.', async () => {
       const life = await ChildLife.begin({
         on: { [LISTING]: { error: { code: -32_000, message: 'busy' } } },
       });
@@ -245,7 +245,7 @@ export function childPaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'server-error' });
     });
 
-    it('is lazy, wakes for a call and rests again, and is called while it goes to rest.', async () => {
+    it('is lazy, wakes for a call and becomes dormant again, and is started and restarted while it shuts down.', async () => {
       const life = await ChildLife.begin({}, { start: 'lazy', idleStopMs: 300 });
       await life.answers('configuring.resolving', 'connection.start');
       await life.reaches('configuring.dormant');
@@ -258,7 +258,7 @@ export function childPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('rests from the start if its tools are known from an earlier run.', async () => {
+    it('is dormant from the start if its tools are cached by an earlier run.', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
       const program = await controlled();
@@ -272,7 +272,7 @@ export function childPaths(): void {
       expect(await second.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
     });
 
-    it('is listed by a host with a bug.', async () => {
+    it('keeps working if a bug in the host breaks the reading of its other lists.', async () => {
       const changed = { send: { jsonrpc: '2.0', method: 'notifications/resources/list_changed' } };
       const on = { 'resources/list': { result: { resources: [] }, afterMs: 150 } };
       make('restoring');
@@ -289,7 +289,7 @@ export function childPaths(): void {
       expect(await life.call()).toMatchObject({ content: [{ text: 'echo {}' }] });
     });
 
-    it('has a list that a host with a bug cannot adopt.', async () => {
+    it('fails if a bug in the host prevents the adoption of its list of tools.', async () => {
       const life = await ChildLife.begin({}, { policy: UNPROBED });
       await life.reaches('ready.resting+current');
       make('adopting');
@@ -301,7 +301,7 @@ export function childPaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'internal' });
     });
 
-    it('is lost on its only attempt.', async () => {
+    it('crashes on its only attempt.', async () => {
       const life = await ChildLife.begin({}, { policy: { ...UNPROBED, maxAttempts: 1 } });
       await life.reaches('ready');
       await life.tell(CRASH);
@@ -310,7 +310,7 @@ export function childPaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'process-exited' });
     });
 
-    it('is silent once too often.', async () => {
+    it('exceeds the restart limit by missing pings.', async () => {
       const policy = { ...QUICK, intensity: { restarts: 1, periodMs: 60_000 } };
       const life = await ChildLife.begin({ on: { ping: SILENT } }, { policy });
       await life.reaches('failed.permanent.waiting');

@@ -1,4 +1,4 @@
-/** Commands and calls that reach a real child while it starts, is lost, has failed, rests or shuts down. */
+/** Commands and calls that reach a real child while it starts, is lost, has failed, is dormant or shuts down. */
 import { describe, expect, it } from 'vitest';
 import { ChildLife } from './child-life.js';
 import { LIMIT_MS } from './life.js';
@@ -8,8 +8,8 @@ const CRASH = { fault: 'crash' } as const;
 const LAZY = { start: 'lazy', idleStopMs: 200 } as const;
 
 export function commandPaths(): void {
-  describe('a real child, at any moment', { timeout: LIMIT_MS }, () => {
-    it('is restarted, and reloaded, while it starts.', async () => {
+  describe('a real child in any state', { timeout: LIMIT_MS }, () => {
+    it('is restarted and reloaded while it starts.', async () => {
       const life = await ChildLife.begin();
       await life.receives('handshaking', RESTART);
       await life.receives('handshaking', reload());
@@ -43,7 +43,7 @@ export function commandPaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'protocol-version' });
     });
 
-    it('is wanted while its entry is resolved, and while it rests.', async () => {
+    it('is started or called while its entry is resolved, and while it is dormant.', async () => {
       const life = await ChildLife.begin({}, LAZY);
       await life.receives('configuring.resolving', waitingCall(), waitingCall());
       await life.receives('configuring.dormant', START);
@@ -55,11 +55,11 @@ export function commandPaths(): void {
       expect(life.connection.status.generation).toBe(4);
     });
 
-    it('is reloaded while it rests, and wanted meanwhile.', async () => {
+    it('is reloaded while it is dormant, and started or called meanwhile.', async () => {
       const life = await ChildLife.begin({}, LAZY);
-      for (const asked of [START, RESTART, waitingCall]) {
+      for (const request of [START, RESTART, waitingCall]) {
         await life.reaches('configuring.dormant');
-        await life.receives('configuring.dormant', reload(false), asked, asked);
+        await life.receives('configuring.dormant', reload(false), request, request);
         await life.reaches('ready');
       }
       await life.receives('configuring.dormant', reload(false), STOP);
@@ -67,7 +67,7 @@ export function commandPaths(): void {
       expect(life.connection.status.generation).toBe(4);
     });
 
-    it('is wanted, reloaded and stopped while it goes to rest.', async () => {
+    it('is started, called, reloaded and stopped while it shuts down to become dormant.', async () => {
       const life = await ChildLife.begin({}, LAZY);
       for (const command of [START, RESTART, waitingCall, () => reload(), STOP]) {
         await life.reaches('ready');

@@ -1,4 +1,4 @@
-/** What a child that does not exit on request causes. */
+/** Transitions that a child causes that does not exit on request. */
 import { describe, expect, it } from 'vitest';
 import type { ServerScript } from '../../../src/testing/server-script.js';
 import { ChildLife } from './child-life.js';
@@ -9,12 +9,12 @@ import { reload, RESTART } from './chart-events.js';
 const SILENT = { fault: 'silent' } as const;
 const STUBBORN: ServerScript = { stubborn: true };
 const BRIEF: typeof QUICK = { ...QUICK, stop: { drainMs: 0, deleteMs: 0, stdinEndMs: 100, termMs: 100 } };
-/** The longest that a close may take with it. */
+/** The longest time that a close takes with this policy. */
 const BRIEF_MS = 1_200;
 
 export function endPaths(): void {
   describe('a real child that does not end', { timeout: LIMIT_MS }, () => {
-    it('will not go: it is stopped three times over, or waited for.', async () => {
+    it('is stopped and restarted repeatedly while it shuts down.', async () => {
       const life = await ChildLife.begin({ ...STUBBORN, on: { 'tools/call': SILENT } });
       await life.reaches('ready');
       const call = life.call();
@@ -26,7 +26,7 @@ export function endPaths(): void {
       await expect(call).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
     });
 
-    it('has calls that take longer than they may when it is stopped.', async () => {
+    it('has a call that takes longer than the drain time.', async () => {
       const policy = { ...QUICK, stop: { drainMs: 100 } };
       const life = await ChildLife.begin({ on: { 'tools/call': SILENT } }, { policy });
       await life.reaches('ready');
@@ -36,16 +36,16 @@ export function endPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('is silent and will not go: releasing it takes a little longer than it may.', async () => {
+    it('is silent, and its release takes slightly longer than its limit.', async () => {
       const policy = { ...QUICK, releaseTimeoutMs: 400 };
       const life = await ChildLife.begin({ ...STUBBORN, on: { ping: [SILENT, SILENT, {}] } }, { policy });
-      await life.tells('connection.failed');
+      await life.emits('connection.failed');
       expect(life.connection.status.error).toMatchObject({ code: 'not-released' });
       await life.reaches('ready');
       expect(life.connection.status.generation).toBe(2);
     });
 
-    it('is silent and will not go: releasing it takes much longer than it may, and retries and starts have to wait.', async () => {
+    it('is silent, and its release takes much longer than its limit, so retries and starts have to wait.', async () => {
       const policy = { ...QUICK, releaseTimeoutMs: 50, stop: { stdinEndMs: 500, termMs: 500 } };
       const life = await ChildLife.begin({ ...STUBBORN, on: { ping: [SILENT, SILENT, {}] } }, { policy });
       for (const path of ['failed.unreleased.releasing', 'failed.unreleased.waiting']) {
@@ -60,7 +60,7 @@ export function endPaths(): void {
       ['permanent', 'protocol-version', { protocolVersion: '1999-01-01' }],
       ['exhausted', 'server-error', { on: { 'tools/list': { error: { code: -32_000, message: 'busy' } } } }],
     ] satisfies [string, string, ServerScript][])(
-      'fails, and will not go: %s.',
+      'fails and is not released in time: %s.',
       async (kind, code, script) => {
         const policy = { ...QUICK, maxAttempts: 1, releaseTimeoutMs: 50 };
         const life = await ChildLife.begin({ ...STUBBORN, ...script }, { policy });
@@ -70,7 +70,7 @@ export function endPaths(): void {
       },
     );
 
-    it('is killed if the host stands still while it is closed.', async () => {
+    it('is killed if the host is blocked while it closes.', async () => {
       const life = await ChildLife.begin(STUBBORN, { policy: BRIEF, start: 'lazy', idleStopMs: 200 });
       await life.lists('echo');
       await life.reaches('shuttingDown.closing');
@@ -85,7 +85,7 @@ export function endPaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('is not gone at once when it is killed.', async () => {
+    it('does not end immediately when it is killed.', async () => {
       const policy = { ...BRIEF, releaseTimeoutMs: 1 };
       const life = await ChildLife.begin(STUBBORN, { policy, start: 'lazy', idleStopMs: 200 });
       await life.lists('echo');

@@ -1,4 +1,4 @@
-/** Transitions that no process can cause, and why. The suite fails if one of them is taken after all. */
+/** Transitions that no process can cause, with the reason. The suite fails if one of them is taken. */
 const NEEDS_NO_SERVER =
   'Adopting the list does not involve the server: it fails only by a bug, and a bug is permanent.';
 const ENTRY_IS_READ =

@@ -1,4 +1,4 @@
-/** One connection to a server in another process: commands, orders, and waits with a time limit. */
+/** A connection to a server in another process: commands, and waits with a time limit. */
 import { afterEach } from 'vitest';
 import type { ConnectionEvent } from '../../../machines/connection/connection.events.js';
 import type { TroupeOptions } from '../../../src/options.js';
@@ -33,22 +33,22 @@ export class Life {
 
   get connection() {
     const connection = this.troupe.connection(SERVER);
-    if (connection === undefined) throw new Error('It is not known yet.');
+    if (connection === undefined) throw new Error('The connection does not exist yet.');
     return connection;
   }
 
-  /** Such as `handshaking.listing`; empty before it is known. */
+  /** The path of its state, such as `handshaking.listing`; empty before the connection exists. */
   get path(): string {
     const { state = '', substate = '' } = this.troupe.connection(SERVER)?.status ?? {};
     return substate === '' ? state : `${state}.${substate}`;
   }
 
-  /** Resolves when the path of its state begins with one of these; the present one counts. */
+  /** Resolves when the path of its state starts with one of these. The current state counts. */
   reaches(...paths: string[]): Promise<unknown> {
     return this.#sees(`one of ${paths.join(', ')}`, () => paths.some((path) => this.path.startsWith(path)));
   }
 
-  /** Sends a command the first time that it is in that state, however short that is. */
+  /** Sends a command the first time that it is in a state, however short that is. */
   answers(
     path: string,
     type: 'connection.retry' | 'connection.start' | 'connection.refresh',
@@ -60,8 +60,8 @@ export class Life {
   }
 
   /**
-   * Sends events to the chart, past the check of a connection, the first time that it is in that state. A function makes
-   * its event at that moment.
+   * Sends events to the chart, without the checks of a connection, the first time that it is in a state. A function
+   * creates its event at that moment.
    */
   receives(path: string, ...events: (ConnectionEvent | (() => ConnectionEvent))[]): Promise<unknown> {
     return this.#sees(`the state ${path}`, () => {
@@ -73,14 +73,14 @@ export class Life {
     });
   }
 
-  /** Resolves when the tool of that name is listed. */
+  /** Resolves when a tool is listed. */
   lists(name: string): Promise<unknown> {
     const isListed = whenEmits(this.troupe.tools$, (tools) => tools.some((each) => each.tool === name));
     return this.within(`the tool ${name}`, isListed);
   }
 
-  /** Resolves when an event of that type comes. */
-  tells(type: string): Promise<unknown> {
+  /** Resolves with the next event of a type. */
+  emits(type: string): Promise<unknown> {
     return this.within(
       type,
       whenEmits(this.troupe.events$, (event) => event.type === type),
@@ -92,7 +92,7 @@ export class Life {
     return this.within(words, whenTaken(words));
   }
 
-  /** Starts it whenever it has given up, until it is ready. */
+  /** Starts it again whenever it has given up, until it is ready. */
   comesBack(): Promise<unknown> {
     return this.#sees('the state ready', () => {
       if (this.path === 'failed.unreleased.waiting') this.command('start');
@@ -118,7 +118,7 @@ export class Life {
   }
 
   within<T>(what: string, wait: Promise<T>): Promise<T> {
-    return inTime(wait, WAIT_MS, () => new Error(`Waited for ${what}; it is in ${this.path}.`));
+    return inTime(wait, WAIT_MS, () => new Error(`Waited for ${what}; the state is ${this.path}.`));
   }
 
   #sees(what: string, isSo: () => boolean): Promise<unknown> {
@@ -129,13 +129,13 @@ export class Life {
 const lives: Life[] = [];
 const programs: { close(): Promise<void> }[] = [];
 
-/** Closes it after the test, when the lives with it are over. */
+/** Closes a program after the test, when the troupes that use it have closed. */
 export function closing<T extends { close(): Promise<void> }>(program: T): T {
   programs.push(program);
   return program;
 }
 
-/** Ends each life, and the programs after them, after the test. */
+/** After each test, closes each troupe, then the programs. */
 export function useLives(): void {
   afterEach(async () => {
     for (const { troupe } of lives.splice(0)) await troupe.close();
@@ -147,7 +147,7 @@ export function useLives(): void {
 export async function untilTaken(words: string, act: () => Promise<unknown>): Promise<void> {
   const end = Date.now() + WAIT_MS;
   do {
-    if (Date.now() > end) throw new Error(`It was never taken: ${words}`);
+    if (Date.now() > end) throw new Error(`The transition was never taken: ${words}`);
     await act();
   } while (!isTaken(words));
 }

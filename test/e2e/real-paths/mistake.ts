@@ -1,8 +1,8 @@
-/** A bug in the runtime itself: what never fails, fails. */
+/** Simulates a bug in the runtime: makes code fail that never fails. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
-/** Where it is: in restoring the state of a new session, or in adopting its list of tools. */
+/** Where the bug is: in restoring the state of a new session, or in adopting its list of tools. */
 type Place = 'restoring' | 'adopting';
 
 let place: Place | undefined;

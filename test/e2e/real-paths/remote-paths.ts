@@ -1,4 +1,4 @@
-/** What a remote server in a process of its own can cause. */
+/** Transitions that a remote server in its own process can cause. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ class RemoteLife extends Life {
     this.reload({ type: 'sse', url: `${this.program.origin}/sse`, policy: REMOTE });
   }
 
-  /** Gives the entry another header: its session has to be another one. */
+  /** Gives the entry another header, which needs a new session. */
   change(settings: Partial<HttpServerConfig> = {}): void {
     this.reload(entryOf(this.program, { headers: { 'x-change': `${(changes += 1)}` }, ...settings }));
   }
@@ -68,14 +68,14 @@ function entryOf({ origin }: RemoteProgram, settings: Partial<HttpServerConfig>)
   return { type: 'http', url: `${origin}/mcp`, policy: REMOTE, ...settings };
 }
 
-/** A person who signs in as soon as somebody asks. */
+/** A user who signs in immediately. */
 const willing = (): AuthOptions => ({
   store: createMemoryTokenStore(),
   redirectUrl: 'http://127.0.0.1:1/callback',
   onAuthorizationUrl: () => 'code',
 });
 
-/** A person who is asked and does not sign in. */
+/** A user who does not sign in. */
 const absent = (): AuthOptions => ({ ...willing(), onAuthorizationUrl: () => undefined });
 
 const READY = 'ready.resting+current';
@@ -84,13 +84,13 @@ const LOCKED = { needsToken: true } as const;
 const CLOSED = { needsToken: 'another' } as const;
 const ONE_SIGN_IN = { ...REMOTE, signIns: { restarts: 1, periodMs: 60_000 } };
 const SILENT = { silent: true } as const;
-/** How much longer than its steps a close may take. */
+/** How much longer a close may take than its steps. */
 const CLOSE_MARGIN_MS = 1_000;
 const refusing = (status: number): RemoteAnswer => ({ status });
 
 export function remotePaths(): void {
   describe('a remote server', { timeout: LIMIT_MS }, () => {
-    it('wants somebody to sign in before it says anything, and again for a call.', async () => {
+    it('requires a sign-in for its first message, and again for a call.', async () => {
       const life = await RemoteLife.begin({ initialize: LOCKED }, {}, { auth: willing() });
       await life.reaches('ready');
       await life.tell({ answers: { 'tools/call': LOCKED }, forget: 'tokens' });
@@ -102,9 +102,9 @@ export function remotePaths(): void {
 
     it.each([
       ['for the first time', REMOTE, 2, 'ready', null],
-      ['once too often', ONE_SIGN_IN, 1, 'failed.permanent.waiting', 'auth-required'],
+      ['beyond the limit of sign-ins', ONE_SIGN_IN, 1, 'failed.permanent.waiting', 'auth-required'],
     ] as const)(
-      'is silent while the renewal of its token takes too long, %s.',
+      'does not answer pings while its token is renewed, %s.',
       async (_, base, branch, path, code) => {
         const ping = { idleMs: 100, timeoutMs: 3_000 };
         const policy = { ...base, ping };
@@ -113,7 +113,7 @@ export function remotePaths(): void {
         const answers = {
           [LISTING]: LOCKED,
           ping: SILENT,
-          // Two requests for a token in a row end in the middle of the second ping.
+          // Two consecutive requests for a token end during the second ping.
           '/token': { afterMs: (ping.idleMs + 1.5 * ping.timeoutMs) / 2 },
         };
         await life.tell({ answers, forget: 'tokens' });
@@ -125,13 +125,13 @@ export function remotePaths(): void {
       },
     );
 
-    it('wants somebody to sign in before it lists its tools.', async () => {
+    it('requires a sign-in to list its tools.', async () => {
       const life = await RemoteLife.begin({ [LISTING]: LOCKED }, {}, { auth: willing() });
       await life.lists('echo');
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('wants somebody to sign in, and nobody does.', async () => {
+    it('requires a sign-in that does not happen.', async () => {
       const life = await RemoteLife.begin({ initialize: LOCKED });
       await life.receives('configuring.authorizing.signingIn', START);
       await life.tell({ answers: {} });
@@ -140,14 +140,14 @@ export function remotePaths(): void {
       expect(life.connection.status.generation).toBe(2);
     });
 
-    it('wants somebody to sign in, and then does not take it.', async () => {
+    it('requires a sign-in and then rejects it.', async () => {
       const answers = { initialize: LOCKED, '/token': refusing(400) };
       const life = await RemoteLife.begin(answers, {}, { auth: willing() });
       await life.reaches('failed');
       expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
     });
 
-    it('refuses the token of every sign-in: in the first message, in the list, and in a call.', async () => {
+    it('rejects every token: for the first message, for the list, and for a call.', async () => {
       for (const method of ['initialize', LISTING]) {
         const life = await RemoteLife.begin(
           { [method]: CLOSED },
@@ -168,7 +168,7 @@ export function remotePaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
     });
 
-    it('speaks the older transport, and refuses the token of every sign-in.', async () => {
+    it('uses the older transport and rejects every token.', async () => {
       const program = closing(await startRemoteProgram({ answers: { GET: CLOSED } }));
       const entry = { type: 'sse', url: `${program.origin}/sse`, policy: ONE_SIGN_IN } as const;
       const life = new RemoteLife(program, { servers: { [SERVER]: entry }, auth: willing() });
@@ -176,7 +176,7 @@ export function remotePaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
     });
 
-    it('wants a sign-in that cannot succeed now.', async () => {
+    it('requires a sign-in that fails for a while.', async () => {
       const answers = { initialize: LOCKED, '/token': refusing(503) };
       const life = await RemoteLife.begin(answers, {}, { auth: willing() });
       await life.reaches('failed.exhausted');
@@ -186,14 +186,14 @@ export function remotePaths(): void {
       expect(life.connection.status.error).toBeNull();
     });
 
-    it('wants a sign-in, and is slow to end the session that it has refused.', async () => {
+    it('requires a sign-in and is slow to end the session that it has rejected.', async () => {
       const life = await RemoteLife.begin({ [LISTING]: LOCKED, DELETE: { afterMs: 200 } });
       await life.receives('configuring.authorizing.releasing', RETRY);
       await life.reaches('configuring.authorizing.signingIn');
       expect(life.connection.status.generation).toBe(2);
     });
 
-    it('wants a sign-in, and does not end the session before.', async () => {
+    it('requires a sign-in and does not end the previous session.', async () => {
       const policy = { ...REMOTE, releaseTimeoutMs: 50, stop: { deleteMs: 1_000 } };
       const life = await RemoteLife.begin({ DELETE: SILENT, 'tools/call': LOCKED }, { policy });
       await life.reaches('ready');
@@ -205,18 +205,18 @@ export function remotePaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'not-released' });
     });
 
-    it('refuses to list its tools for good.', async () => {
+    it('refuses permanently to list its tools.', async () => {
       const life = await RemoteLife.begin({ [LISTING]: refusing(410) });
       await life.reaches('failed.permanent.waiting');
       expect(life.connection.status.error).toMatchObject({ http: { status: 410 } });
     });
 
-    it('cannot be reached any more by two calls in a row.', async () => {
+    it('is unreachable for two consecutive calls.', async () => {
       const ping = { idleMs: 60_000, timeoutMs: 300 };
       const life = await RemoteLife.begin({}, { policy: { ...REMOTE, ping } });
       await life.reaches('ready');
       await life.tell({ isGone: true });
-      const isLost = life.tells('connection.lost');
+      const isLost = life.emits('connection.lost');
       await expect(life.call()).rejects.toThrow();
       // The listening stream may have failed to reconnect meanwhile, which counts as well.
       await expect(life.call()).rejects.toThrow();
@@ -225,11 +225,11 @@ export function remotePaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'address-refused' });
     });
 
-    it('speaks the older transport: wants somebody to sign in, and then is out of order.', async () => {
+    it('uses the older transport, requires a sign-in, and then is out of order.', async () => {
       const program = closing(await startRemoteProgram({ answers: { GET: LOCKED } }));
       const entry = { type: 'sse', url: `${program.origin}/sse`, policy: REMOTE } as const;
       const life = new RemoteLife(program, { servers: { [SERVER]: entry }, auth: willing() });
-      const asked = life.tells('connection.authRequired');
+      const asked = life.emits('connection.authRequired');
       await program.tell({ answers: { GET: LOCKED, '/token': { afterMs: 100 } } });
       await asked;
       await program.tell({ answers: { GET: refusing(503) } });
@@ -259,7 +259,7 @@ export function remotePaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('is out of order for long: tried now and then, for a call, for a person and for the network.', async () => {
+    it('is out of order for a long time: it is retried slowly, for a call, for commands and when the network returns.', async () => {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
       await life.tell({ answers: { initialize: refusing(503) }, forget: 'sessions' });
@@ -281,7 +281,7 @@ export function remotePaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('has another entry: its next session is brought up beside the one in use, whose last call may finish.', async () => {
+    it('gets another entry: its next session starts beside the current one, whose last call finishes.', async () => {
       const settings = { start: 'lazy', idleStopMs: 100 } as const;
       const life = await RemoteLife.begin({ 'tools/call': { afterMs: 700 } }, settings);
       await life.lists('echo');
@@ -293,7 +293,7 @@ export function remotePaths(): void {
       await life.takes('done.actor.retireSession');
     });
 
-    it('has another entry again and again: there are never more than two sessions, and no call is lost.', async () => {
+    it('gets another entry repeatedly: there are never more than two sessions, and no call is lost.', async () => {
       const life = await RemoteLife.begin({ 'tools/call': { afterMs: 700 }, initialize: { afterMs: 100 } });
       await life.reaches('ready');
       const call = life.call();
@@ -307,7 +307,7 @@ export function remotePaths(): void {
       expect(life.connection.status.generation).toBe(4);
     });
 
-    it('is idle while its next session is brought up.', async () => {
+    it('is idle while its next session starts.', async () => {
       const settings = { start: 'lazy', idleStopMs: 100 } as const;
       const life = await RemoteLife.begin({}, settings);
       await life.lists('echo');
@@ -319,7 +319,7 @@ export function remotePaths(): void {
       expect(life.connection.status.generation).toBe(2);
     });
 
-    it('takes no second session beside the one in use, and later cannot begin one at all.', async () => {
+    it('refuses a second session beside the current one, and later cannot start one at all.', async () => {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
       await life.tell({ answers: { initialize: refusing(409) } });
@@ -334,7 +334,7 @@ export function remotePaths(): void {
       expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
     });
 
-    it('gets an entry that cannot be expanded, and keeps its session.', async () => {
+    it('gets an entry with an unset variable, and keeps its session.', async () => {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
       life.change({ headers: { 'x-change': '${TROUPE_NO_SUCH_VARIABLE}' } });
@@ -373,7 +373,7 @@ export function remotePaths(): void {
     it.each([
       ['is opened', (life: RemoteLife) => life.speakOlder(), { GET: LOCKED }],
       ['lists its tools', (life: RemoteLife) => life.change(), { [LISTING]: LOCKED }],
-    ] as const)('wants somebody to sign in when its next session %s.', async (_, change, answers) => {
+    ] as const)('requires a sign-in when its next session %s.', async (_, change, answers) => {
       const life = await RemoteLife.begin({}, {}, { auth: absent() });
       await life.reaches('ready');
       await life.tell({ answers });
@@ -383,7 +383,7 @@ export function remotePaths(): void {
       expect(life.connection.status.error).toMatchObject({ code: 'auth-required' });
     });
 
-    it('changes its tools while those of its next session are adopted, which then fails.', async () => {
+    it('changes its tools while those of its next session are adopted, and the adoption then fails.', async () => {
       const ping = { idleMs: 60_000, timeoutMs: 300 };
       const policy = { ...REMOTE, ping };
       const life = await RemoteLife.begin({}, { policy });
@@ -403,7 +403,7 @@ export function remotePaths(): void {
       expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
     });
 
-    it('does not end a next session that is given up, while the host stands still.', async () => {
+    it('does not end a discarded next session while the host is blocked.', async () => {
       const stop = { drainMs: 0, deleteMs: 300, stdinEndMs: 0, termMs: 0 };
       const policy = { ...REMOTE, stop };
       const life = await RemoteLife.begin({}, { policy });
@@ -417,19 +417,19 @@ export function remotePaths(): void {
       expect(await life.call()).toMatchObject({ content: [{ text: 'echoed' }] });
     });
 
-    it('is lost, or is silent, while its next session is brought up.', async () => {
+    it('is lost, or does not answer pings, while its next session starts.', async () => {
       const life = await RemoteLife.begin();
       await life.reaches('ready');
       await life.tell({ answers: { initialize: { afterMs: 2_000 } }, forget: 'sessions' });
       life.change();
       await life.reaches(`${READY}+preparing`);
-      const isLost = life.tells('connection.lost');
+      const isLost = life.emits('connection.lost');
       life.command('refresh');
       await isLost;
       await life.tell({ answers: {} });
       await life.reaches('ready');
       await life.tell({ answers: { initialize: { afterMs: 2_000 }, ping: SILENT } });
-      const isSilent = life.tells('connection.lost');
+      const isSilent = life.emits('connection.lost');
       life.change();
       await isSilent;
       await life.tell({ answers: {} });
@@ -437,7 +437,7 @@ export function remotePaths(): void {
       expect(life.path).toMatch(/^ready/);
     });
 
-    it('has another entry that nobody has trusted.', async () => {
+    it('gets another entry that is not trusted.', async () => {
       const program = closing(await startRemoteProgram());
       const folder = mkdtempSync(join(tmpdir(), 'troupe-paths-'));
       onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -453,7 +453,7 @@ export function remotePaths(): void {
       expect(life.connection.status.generation).toBe(1);
     });
 
-    it('does not end the session before, while the host stands still.', async () => {
+    it('does not end the previous session while the host is blocked.', async () => {
       const stop = { drainMs: 0, deleteMs: 300, stdinEndMs: 0, termMs: 0 };
       const policy = { ...REMOTE, stop };
       const life = await RemoteLife.begin({ DELETE: SILENT }, { policy });
@@ -480,5 +480,5 @@ async function isCurrent(life: Life): Promise<void> {
 }
 
 function failing(): never {
-  throw new Error('It was answered.');
+  throw new Error('The call was answered.');
 }

@@ -1,9 +1,9 @@
-/** A remote server in a process of its own, which takes orders while it runs. */
+/** A remote server in its own process, which the test controls while it runs. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Replaces the ordinary answer. With `needsToken`, the answer is 401 without a token; with `another`, always. */
+/** Replaces the default answer. With `needsToken`, the answer is 401 without a token; with `another`, always. */
 export interface RemoteAnswer {
   readonly afterMs?: number;
   readonly silent?: true;
@@ -12,17 +12,17 @@ export interface RemoteAnswer {
 }
 
 export interface RemoteOrder {
-  /** By JSON-RPC method, HTTP method or path, from here on. */
+  /** Answers from now on, by JSON-RPC method, HTTP method or path. */
   readonly answers?: Readonly<Record<string, RemoteAnswer>>;
   readonly forget?: 'sessions' | 'tokens';
-  /** Nobody can connect from here on. */
+  /** Rejects all connections from now on. */
   readonly isGone?: true;
 }
 
 export interface RemoteProgram {
   /** Such as `http://127.0.0.1:1234`. */
   readonly origin: string;
-  /** Resolves when it has obeyed. */
+  /** Resolves when the server has applied the order. */
   tell(order: RemoteOrder): Promise<void>;
   /** Resolves when the process has ended. */
   close(): Promise<void>;
@@ -37,11 +37,11 @@ export async function startRemoteProgram(order: RemoteOrder = {}): Promise<Remot
   let last = 0;
   const program: RemoteProgram = {
     origin,
-    tell: async (told) => {
+    tell: async (newOrder) => {
       const number = (last += 1);
-      child.send({ number, order: told });
-      for (let obeyed = 0; obeyed !== number;) {
-        [{ number: obeyed }] = (await once(child, 'message', limit())) as [{ readonly number: number }];
+      child.send({ number, order: newOrder });
+      for (let applied = 0; applied !== number;) {
+        [{ number: applied }] = (await once(child, 'message', limit())) as [{ readonly number: number }];
       }
     },
     close: async () => {

@@ -1,12 +1,12 @@
 /**
- * A remote MCP server, and the place to sign in to it, as a process of its own: streamable HTTP at `/mcp`, with sessions;
- * an event stream at `/sse` that it only refuses. Its first message to its parent says where it is. After that it takes
- * orders and says when each was obeyed:
+ * A remote MCP server and its authorization server in their own process: streamable HTTP at `/mcp`, with sessions, and
+ * `/sse`, which it only rejects. Its first message to its parent has its address. After that, it applies orders and
+ * confirms each:
  *
- * - `answers`: how it answers from here on, instead of the ordinary way, by JSON-RPC method, HTTP method or path:
- *   `{ afterMs, silent, needsToken, status }`, in this order. A token never helps if `needsToken` is `another`.
- * - `forget`: every session, or every token, is unknown from here on.
- * - `isGone`: nobody can connect from here on.
+ * - `answers`: replaces the default answers from now on, by JSON-RPC method, HTTP method or path. The fields
+ *   `{ afterMs, silent, needsToken, status }` apply in this order. If `needsToken` is `another`, no token is accepted.
+ * - `forget`: all sessions, or all tokens, are unknown from now on.
+ * - `isGone`: all connections are rejected from now on.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -48,7 +48,7 @@ const PLACES = {
   },
 };
 
-/** A new one of those that are known. */
+/** Creates a session or a token. */
 function remember(kind) {
   count += 1;
   const one = `${kind}-${count}`;
@@ -97,7 +97,7 @@ function reply(response, value, headers = {}) {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
-function obey(order) {
+function apply(order) {
   if (order.answers !== undefined) ({ answers } = order);
   if (order.forget !== undefined) known[order.forget].clear();
   if (order.isGone) {
@@ -111,7 +111,7 @@ const server = createServer((request, response) => {
 });
 process.on('disconnect', () => process.exit());
 process.on('message', ({ number, order }) => {
-  obey(order);
+  apply(order);
   process.send({ number });
 });
 server.listen(0, '127.0.0.1');

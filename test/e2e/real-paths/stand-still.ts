@@ -1,4 +1,4 @@
-/** A host that stands still, as while its machine sleeps: whatever was due meanwhile is due at once. */
+/** Blocks the host, as if its machine slept: timers that became due meanwhile all run afterwards. */
 
 const MARGIN_MS = 100;
 

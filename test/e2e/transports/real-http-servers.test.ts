@@ -1,4 +1,4 @@
-/** The SDK's client on these transports, against a real server. */
+/** The client of the SDK with the HTTP transports, against a real server. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -61,7 +61,7 @@ describe.each(CASES)('server-everything over $name', ({ mode, path, kind, create
     return { client, transport };
   }
 
-  it('lists tools and calls them, one at a time and many at once', async () => {
+  it('lists its tools and answers single and concurrent calls', async () => {
     const { client, transport } = await connected();
     expect(transport.kind).toBe(kind);
     const { tools } = await client.listTools();
@@ -80,7 +80,7 @@ describe.each(CASES)('server-everything over $name', ({ mode, path, kind, create
     expect(transport.ended).toBeUndefined();
   });
 
-  it('hears of progress', async () => {
+  it('reports progress', async () => {
     const { client } = await connected();
     const progress: number[] = [];
     await client.callTool(
@@ -92,7 +92,7 @@ describe.each(CASES)('server-everything over $name', ({ mode, path, kind, create
     await client.close();
   });
 
-  it('reconnects again and again without leaving anything', async () => {
+  it('can be reconnected repeatedly without leaving anything behind', async () => {
     for (let n = 0; n < 10; n += 1) {
       const { client } = await connected();
       await client.ping();
@@ -101,7 +101,7 @@ describe.each(CASES)('server-everything over $name', ({ mode, path, kind, create
     expect(program.line).toMatch(/port/);
   });
 
-  it('cancels a call by the caller', async () => {
+  it('lets a caller cancel a call', async () => {
     const { client } = await connected();
     const controller = new AbortController();
     const call = client.callTool(

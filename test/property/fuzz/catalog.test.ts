@@ -1,4 +1,4 @@
-/** Whatever a server says its tools are: what is shown is safe to use, and nothing of it stops the list. */
+/** Lists of tools with any content: the offered tools are safe to use, and no entry breaks the list. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Catalogs } from '../../../src/catalog/catalogs.js';
@@ -32,7 +32,7 @@ const ref = fc.oneof(
   text.map((value) => `#/${value}`),
 );
 
-/** A schema that refers to itself, to nothing and to what is no schema. */
+/** A schema whose references point to itself, to nothing or to values that are not schemas. */
 const schema: fc.Arbitrary<unknown> = fc.letrec<{ schema: unknown }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 2 },
@@ -82,13 +82,13 @@ const entry = fc.oneof(
   { weight: 1, arbitrary: json },
 );
 
-/** As it comes from a wire. */
+/** As parsed from JSON. */
 const toolList = fc
   .array(entry, { maxLength: 12 })
   .map((list) => JSON.parse(JSON.stringify(list)) as unknown[]);
 
 describe('a list of tools', () => {
-  it('comes out of its check fit for use, with each loss told in one clean and short line', () =>
+  it('is usable after its check, and each dropped entry is reported in one short, printable line', () =>
     fuzz(
       200,
       fc.property(toolList, (raw) => {
@@ -110,7 +110,7 @@ describe('a list of tools', () => {
       }),
     ));
 
-  it('has the same hash as another one exactly where no difference is found', () =>
+  it('has the same hash as another one if and only if they do not differ', () =>
     fuzz(
       150,
       fc.property(toolList, toolList, fc.boolean(), (first, second, isSame) => {
@@ -124,7 +124,7 @@ describe('a list of tools', () => {
       }),
     ));
 
-  it('of several servers is shown under names that are unique and any model takes', () =>
+  it('of several servers is offered with unique names that every model accepts', () =>
     fuzz(
       100,
       fc.asyncProperty(
@@ -167,7 +167,7 @@ describe('a list of tools', () => {
     ],
     ['an unknown field', (deep: unknown) => ({ name: 'deep', inputSchema: { type: 'object' }, more: deep })],
     ['a name', (deep: unknown) => ({ name: deep, inputSchema: { type: 'object' } })],
-  ])('loses the tool that nests %s a hundred thousand levels, and no other', (_, toEntry) => {
+  ])('drops only the tool that nests %s a hundred thousand levels deep', (_, toEntry) => {
     const good = { name: 'good', inputSchema: { type: 'object' } };
     const { tools, problems } = checkTools([toEntry(JSON.parse(nested(100_000))), good]);
     expect(tools).toEqual([good]);
@@ -175,7 +175,7 @@ describe('a list of tools', () => {
     expect(catalogHash(toTexts(tools))).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('loses the tool of a server of this process whose schema holds itself', () => {
+  it('drops the tool of an in-process server whose schema contains itself', () => {
     const cyclic: Record<string, unknown> = { type: 'object' };
     cyclic['properties'] = { self: cyclic };
     expect(checkTools([{ name: 'cyclic', inputSchema: cyclic }]).problems).toEqual([
@@ -205,7 +205,7 @@ describe('the pages of a list', () => {
   const read = (client: ProtocolClient): ReturnType<typeof listAll> =>
     listAll(client, 'tools/list', 'tools', new AbortController().signal);
 
-  it('come to an end whatever the cursors are, and each is read once', () =>
+  it('end for any cursors, and each page is read once', () =>
     fuzz(
       300,
       fc.asyncProperty(
@@ -225,7 +225,7 @@ describe('the pages of a list', () => {
       ),
     ));
 
-  it('go round no circle of any length', () =>
+  it('end with a problem if the cursors repeat after any number of pages', () =>
     fuzz(
       100,
       fc.asyncProperty(fc.nat(50), fc.nat(50), async (lead, around) => {
@@ -240,7 +240,7 @@ describe('the pages of a list', () => {
       }),
     ));
 
-  it('that hold more than one message may are read no further, and the rest is told as missing', async () => {
+  it('are read up to the size limit of a message, and the rest is reported as missing', async () => {
     const page = { tools: [{ name: 'x'.repeat(10_000_000) }] };
     const { client, asked } = clientOf((cursor) => ({ ...page, nextCursor: `${cursor}+` }));
     const { items, problem } = await read(client);

@@ -1,4 +1,4 @@
-/** Whatever a configuration file holds: no throw, and never nothing without a word about why. */
+/** Configuration files with any content: no error is thrown, and an empty result always has a problem. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/servers/load-config.js';
@@ -31,7 +31,7 @@ const entry = fc.oneof(
   json,
 );
 
-/** Mostly of the right shape. */
+/** Mostly well-formed. */
 const configuration = fc.oneof(
   {
     weight: 6,
@@ -42,7 +42,7 @@ const configuration = fc.oneof(
   { weight: 1, arbitrary: json },
 );
 
-/** What a person, an editor or a crash does to a file. */
+/** A change that a person, an editor or a crash makes to a file. */
 interface Damage {
   readonly at: number;
   readonly remove: number;
@@ -97,7 +97,7 @@ function expectHonest(source: string): void {
 }
 
 describe('a configuration file', () => {
-  it('of any text is read to entries or to a problem', () =>
+  it('with any text gives entries or a problem', () =>
     fuzz(
       150,
       fc.property(
@@ -108,7 +108,7 @@ describe('a configuration file', () => {
       ),
     ));
 
-  it('of the right shape and any content is read to entries or to a problem', () =>
+  it('that is well-formed with any content gives entries or a problem', () =>
     fuzz(
       150,
       fc.property(configuration, fc.constantFrom(undefined, 2), (value, indent) => {
@@ -116,7 +116,7 @@ describe('a configuration file', () => {
       }),
     ));
 
-  it('that was damaged is read to entries or to a problem', () =>
+  it('that was damaged gives entries or a problem', () =>
     fuzz(
       150,
       fc.property(configuration, fc.array(damage, { minLength: 1, maxLength: 4 }), (value, damages) => {
@@ -124,7 +124,7 @@ describe('a configuration file', () => {
       }),
     ));
 
-  it('that breaks off gives no entry, since half of one could start something else', () =>
+  it('that is truncated gives no entry, because half of an entry could start another program', () =>
     fuzz(
       100,
       fc.property(
@@ -145,7 +145,7 @@ describe('a configuration file', () => {
   it.each([
     ['YAML', readYamlText, ['a:', '- ', '&a ', '*a', '|', '>', '---', '<<: *a', '!!', '? ', '%']],
     ['TOML', readTomlText, ['[a]', '[[a]]', 'a = ', 'a.b = ', '"""', "'''", '1979-05-27', 'inf', '#', '0x']],
-  ])('of any text is read by the reader of %s', (_, read, words) =>
+  ])('with any text does not make the %s reader throw', (_, read, words) =>
     fuzz(
       200,
       fc.property(fc.array(fc.oneof(text, fc.constantFrom('\n', '  ', '[', '{', '"', ...words))), (parts) => {
@@ -156,16 +156,16 @@ describe('a configuration file', () => {
 
   it.each([
     ['objects', nested(100_000)],
-    ['lists', '['.repeat(100_000)],
+    ['arrays', '['.repeat(100_000)],
     ['a server', `{"mcpServers":{"a":{"command":"x","env":${nested(100_000)}}}}`],
     ['comments', '/*'.repeat(100_000)],
-  ])('that nests %s a hundred thousand levels is told as such', (_, source) => {
+  ])('that nests %s a hundred thousand levels deep gives a problem', (_, source) => {
     expectHonest(source);
     expect(parseConfigText(source, 'a.json').entries).toEqual([]);
   });
 
   it.each(['constructor', 'toString', 'hasOwnProperty'])(
-    'may call a server %s without touching any other',
+    'may name a server %s without affecting others',
     async (name) => {
       const source = `{"mcpServers":{${JSON.stringify(name)}:{"command":"odd"},"plain":{"url":"https://mcp.example/"}}}`;
       const { servers } = await loadConfig({ cwd: '/', config: 'a.json' }, async () => source);
@@ -174,7 +174,7 @@ describe('a configuration file', () => {
     },
   );
 
-  it('may not call a server __proto__, which would be lost on its way, and no other is touched.', async () => {
+  it('may not name a server __proto__, and the others are not affected', async () => {
     const source = '{"mcpServers":{"__proto__":{"command":"odd"},"plain":{"url":"https://mcp.example/"}}}';
     const { servers, refused } = await loadConfig({ cwd: '/', config: 'a.json' }, async () => source);
     expect(servers.map((server) => server.name)).toEqual(['plain']);

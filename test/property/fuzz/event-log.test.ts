@@ -1,4 +1,4 @@
-/** Whatever a file holds that is said to be an event log: no throw, no hang, no growth, and what was whole is given. */
+/** Event logs with any content: no error is thrown, nothing hangs, memory is limited, and intact entries are returned. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../../src/event-log/format/entry.js';
@@ -27,7 +27,7 @@ function read(chunks: readonly Uint8Array[], limit = LIMIT): LogPiece[] {
 const entriesOf = (pieces: readonly LogPiece[]): LogEntry[] =>
   pieces.flatMap((piece) => (piece.type === 'entry' ? [piece.entry] : []));
 
-/** What holds for any bytes: one header first, entries in order, at most one problem and that last. */
+/** The order for any bytes: one header first, then entries in order, and at most one problem, at the end. */
 function expectOrder(pieces: readonly LogPiece[]): void {
   const types = pieces.map(({ type }) => type);
   expect(types.slice(1)).not.toContain('header');
@@ -51,7 +51,7 @@ const garbage: fc.Arbitrary<Buffer> = fc.oneof(
     .map(Buffer.from),
 );
 
-/** A line of the sample with some of its fields of any other value, some without, and names that pollute. */
+/** A line of the sample in which some fields have other values, including names that pollute prototypes. */
 const damagedLine: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom(...SAMPLE_LINES),
@@ -92,8 +92,8 @@ const anyLog: fc.Arbitrary<Buffer> = fc
   )
   .map((pieces) => Buffer.concat(pieces));
 
-describe('bytes that are said to be an event log', () => {
-  it('are read to the same end however they are cut, and never throw', () =>
+describe('the bytes of an event log', () => {
+  it('give the same result for any chunks, and never throw', () =>
     fuzz(
       500,
       fc.property(fc.oneof(anyLog, garbage), cuts, (bytes, lengths) => {
@@ -103,7 +103,7 @@ describe('bytes that are said to be an event log', () => {
       }),
     ));
 
-  it('give every entry before the first line that is not right', () =>
+  it('give every entry before the first invalid line', () =>
     fuzz(
       500,
       fc.property(
@@ -120,7 +120,7 @@ describe('bytes that are said to be an event log', () => {
       ),
     ));
 
-  it('that were cut off anywhere give what was whole, and are never called corrupt', () =>
+  it('that were truncated give the complete entries, and are never reported as corrupt', () =>
     fuzz(
       400,
       fc.property(fc.nat(toBytes(SAMPLE_LINES).length), cuts, (length, lengths) => {
@@ -136,7 +136,7 @@ describe('bytes that are said to be an event log', () => {
       }),
     ));
 
-  it('of two logs that were written over each other are told at the line where they part', () =>
+  it('of two logs that were written to one file end with a problem at the line where they differ', () =>
     fuzz(
       300,
       fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 14 }), (turns) => {
@@ -149,7 +149,7 @@ describe('bytes that are said to be an event log', () => {
       }),
     ));
 
-  it('leave the prototypes of this process alone', () =>
+  it('do not change the prototypes of this process', () =>
     fuzz(
       200,
       fc.property(anyLog, (bytes) => {
@@ -159,7 +159,7 @@ describe('bytes that are said to be an event log', () => {
       }),
     ));
 
-  it('may nest a hundred thousand levels, in any field', () => {
+  it('may nest a hundred thousand levels in any field', () => {
     for (const field of ['event', 'state', 'context', 'derived', 'note', 'check']) {
       for (const line of SAMPLE_LINES.slice(1)) {
         const deep = line.replace(/}$/, `,"${field}":${nested(100_000)}}`);
@@ -169,19 +169,19 @@ describe('bytes that are said to be an event log', () => {
     }
   });
 
-  it('are held up to the limit of a line and no further, though the line never ends', () => {
+  it('are kept only up to the limit of a line if the line never ends', () => {
     const parser = new LogParser(1_024 * 1_024);
     parser.push(toBytes(SAMPLE_LINES));
     const chunk = Buffer.alloc(64 * 1_024, 'x');
     const before = heapKiB();
-    let told: readonly LogPiece[] = [];
-    for (let sent = 0; sent < 256 && told.length === 0; sent += 1) told = parser.push(chunk);
-    expect(told).toMatchObject([{ type: 'problem', line: 8, problem: { code: 'too-long' } }]);
+    let pieces: readonly LogPiece[] = [];
+    for (let sent = 0; sent < 256 && pieces.length === 0; sent += 1) pieces = parser.push(chunk);
+    expect(pieces).toMatchObject([{ type: 'problem', line: 8, problem: { code: 'too-long' } }]);
     for (let sent = 0; sent < 1_000; sent += 1) parser.push(chunk);
     expect(heapKiB() - before).toBeLessThan(2 * 1_024);
   });
 
-  it('are read in the memory of one chunk, however many entries there are', async () => {
+  it('need the memory of one chunk for any number of entries', async () => {
     const entries = 60_000;
     const pad = 'x'.repeat(1_000);
     async function* long(): AsyncGenerator<Uint8Array> {
@@ -202,7 +202,7 @@ describe('bytes that are said to be an event log', () => {
     expect(most).toBeLessThan(4 * 1_024);
   });
 
-  it('are read at the same pace to the last line: no input makes the work grow faster than its length', () => {
+  it('are read in time that is linear in their length', () => {
     const lines = [SAMPLE_LINES[0]!, ' '.repeat(2_000_000), '{"kind":"send","to":"$'];
     const slashes = JSON.stringify({ ...SAMPLE_ENTRIES[1], seq: 1, to: `$${'/a#1'.repeat(500_000)}!` });
     const startedAt = performance.now();
@@ -212,8 +212,8 @@ describe('bytes that are said to be an event log', () => {
   });
 });
 
-describe('a log that nobody can have recorded', () => {
-  /** Anything in the place of anything, as deep as the fields that a replay looks at. */
+describe('a log that cannot have been recorded', () => {
+  /** Any value in any of the fields that a replay reads. */
   const change = fc.record({
     entry: fc.nat(60),
     path: fc.constantFrom(
@@ -261,7 +261,7 @@ describe('a log that nobody can have recorded', () => {
     return all as unknown as LogEntry[];
   }
 
-  it('is played to its end or to the line that is not right, and throws nothing', async () => {
+  it('is replayed to its end or to the invalid entry, and nothing is thrown', async () => {
     const steps = fc.sample(step, { numRuns: 60, seed: 7 });
     const recorded = (await recordRandomRun(steps)).read();
     await fuzz(
@@ -287,7 +287,7 @@ describe('a log that nobody can have recorded', () => {
 });
 
 describe('a file that fails while it is read', () => {
-  it('is one problem, whatever was thrown', () =>
+  it('gives one problem for any thrown value', () =>
     fuzz(
       200,
       fc.asyncProperty(

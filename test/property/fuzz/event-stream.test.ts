@@ -1,4 +1,4 @@
-/** Whatever a server sends as an event stream: the events the specification sees in it, no throw, no growth. */
+/** Event streams with any content: the events of the specification, no error is thrown, and memory is limited. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readEvents, type ServerSentEvent } from '../../../src/transports/http/event-stream.js';
@@ -11,32 +11,32 @@ useLeakCheck();
 
 const MIB = 1_024 * 1_024;
 
-interface Told {
+interface StreamContent {
   readonly events: ServerSentEvent[];
   readonly pauses: number[];
   oversize: number;
 }
 
-async function read(chunks: Iterable<Uint8Array>, maxSize = 64 * MIB): Promise<Told> {
-  const told: Told = { events: [], pauses: [], oversize: 0 };
+async function read(chunks: Iterable<Uint8Array>, maxSize = 64 * MIB): Promise<StreamContent> {
+  const content: StreamContent = { events: [], pauses: [], oversize: 0 };
   async function* body(): AsyncGenerator<Uint8Array> {
     yield* chunks;
   }
   await readEvents(body(), {
     maxSize,
     onWord: () => {},
-    onEvent: (event) => told.events.push(event),
-    onRetry: (ms) => told.pauses.push(ms),
-    onOversize: () => (told.oversize += 1),
+    onEvent: (event) => content.events.push(event),
+    onRetry: (ms) => content.pauses.push(ms),
+    onOversize: () => (content.oversize += 1),
   });
-  return told;
+  return content;
 }
 
 /**
- * The rules of the HTML standard, applied to the whole text at once. An event without data is told if it has an id, and
- * an id that no header can carry is none.
+ * The rules of the HTML standard, applied to the whole text. An event without data counts if it has an id. An id that
+ * does not fit into a header is ignored.
  */
-function plainEvents(whole: string): Omit<Told, 'oversize'> {
+function plainEvents(whole: string): Omit<StreamContent, 'oversize'> {
   const lines = whole.replace(/^\ufeff/, '').split(/\r\n|\r|\n/);
   lines.pop();
   const events: ServerSentEvent[] = [];
@@ -87,17 +87,17 @@ const piece = fc.oneof(
 const stream = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''));
 
 describe('an event stream', () => {
-  it('gives the events of the standard, however it is cut and whatever ends its lines', () =>
+  it('gives the events of the standard for any chunks and line ends', () =>
     fuzz(
       600,
       fc.asyncProperty(stream, cuts, async (whole, lengths) => {
-        const { oversize, ...told } = await read(inChunks(Buffer.from(whole), lengths));
-        expect(told).toEqual(plainEvents(whole));
+        const { oversize, ...content } = await read(inChunks(Buffer.from(whole), lengths));
+        expect(content).toEqual(plainEvents(whole));
         expect(oversize).toBe(0);
       }),
     ));
 
-  it('of bytes that are no text is read to its end', () =>
+  it('of binary data is read to its end', () =>
     fuzz(
       300,
       fc.asyncProperty(fc.uint8Array({ maxLength: 500 }), cuts, async (bytes, lengths) => {
@@ -105,7 +105,7 @@ describe('an event stream', () => {
       }),
     ));
 
-  it('loses the events above the limit, each told once, and no other', () =>
+  it('drops only the events above the limit, and reports each once', () =>
     fuzz(
       200,
       fc.asyncProperty(
@@ -116,26 +116,26 @@ describe('an event stream', () => {
           const of = ([length, extra]: readonly [number, number]): string =>
             `${'data: a\n'.repeat(extra)}data: ${'x'.repeat(length)}\n\n`;
           const fits = (event: readonly [number, number]): boolean => of(event).length - 1 <= limit;
-          const told = await read(inChunks(Buffer.from(events.map(of).join('')), lengths), limit);
-          expect(told.oversize).toBe(events.filter((event) => !fits(event)).length);
-          expect(told.events).toHaveLength(events.filter(fits).length);
+          const content = await read(inChunks(Buffer.from(events.map(of).join('')), lengths), limit);
+          expect(content.oversize).toBe(events.filter((event) => !fits(event)).length);
+          expect(content.events).toHaveLength(events.filter(fits).length);
         },
       ),
     ));
 
-  it('whose event never ends tells so when the limit is passed, and holds no more than that', async () => {
+  it('whose event never ends reports it once, and keeps no more than the limit', async () => {
     const chunk = Buffer.from('x'.repeat(64 * 1_024));
     function* endless(): Generator<Uint8Array> {
       yield Buffer.from('data: ');
       for (let sent = 0; sent < 96 * MIB; sent += chunk.length) yield chunk;
     }
     const before = heapKiB();
-    const told = await read(endless(), 2 * MIB);
-    expect(told).toEqual({ events: [], pauses: [], oversize: 1 });
+    const content = await read(endless(), 2 * MIB);
+    expect(content).toEqual({ events: [], pauses: [], oversize: 1 });
     expect(heapKiB() - before).toBeLessThan(3 * 1_024);
   });
 
-  it('whose event has lines without end holds no more than the limit either', async () => {
+  it('whose event has an endless number of lines keeps no more than the limit', async () => {
     const chunk = Buffer.from('data:\n'.repeat(10_000));
     let held = 0;
     const before = heapKiB();
@@ -144,13 +144,13 @@ describe('an event stream', () => {
       held = heapKiB() - before;
       yield Buffer.from('\ndata: after\n\n');
     }
-    const told = await read(endless(), 4 * MIB);
-    expect(told.oversize).toBe(1);
-    expect(told.events).toMatchObject([{ data: 'after' }]);
+    const content = await read(endless(), 4 * MIB);
+    expect(content.oversize).toBe(1);
+    expect(content.events).toMatchObject([{ data: 'after' }]);
     expect(held).toBeLessThan(3 * 1_024);
   });
 
-  it('of nothing but line ends or fields nobody knows costs no more than a moment', async () => {
+  it('of line ends or unknown fields is read quickly', async () => {
     for (const line of ['\n', '\r', '\r\n', 'x\n', 'x\r', 'retry:never\n', ':\r', 'id:\n', 'event\n']) {
       const chunk = Buffer.from(line.repeat(MIB / 2 / line.length));
       const startedAt = performance.now();
@@ -159,7 +159,7 @@ describe('an event stream', () => {
     }
   });
 
-  it('that comes byte by byte costs no more than one that comes at once', async () => {
+  it('that arrives byte by byte needs no more memory than one that arrives at once', async () => {
     const event = Buffer.from(`data: ${'x'.repeat(MIB / 4)}\n\n`);
     const before = heapKiB();
     function* bytes(): Generator<Uint8Array> {

@@ -1,4 +1,4 @@
-/** A server that asks without end and never reads: what waits for it is bounded, and told. */
+/** A server that sends endless requests and never reads: the queue of answers is limited, and the rest is rejected. */
 import { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -11,11 +11,11 @@ import { heapKiB } from '../../support/heap.js';
 useLeakCheck();
 useCrashWatch();
 
-/** A pipe whose other end is never read. */
+/** A pipe that is never read. */
 const stuckPipe = (): Writable => new Writable({ decodeStrings: false, write: () => {} });
 
-describe('a pipe that nobody reads', () => {
-  it('lets no more wait than may, and refuses the rest as not written', async () => {
+describe('a pipe that is not read', () => {
+  it('queues messages up to a limit, and rejects the rest as not written', async () => {
     const writes = new WriteQueue(stuckPipe(), () => {});
     const refused: TransportError[] = [];
     let settled = 0;
@@ -48,7 +48,7 @@ describe('a pipe that nobody reads', () => {
     expect(settled).toBe(150_001);
   });
 
-  it('lets one message of any length wait, and counts nothing that has been written', async () => {
+  it('queues one message of any length, and does not count written ones', async () => {
     let done = (): void => {};
     const pipe = new Writable({
       decodeStrings: false,

@@ -1,4 +1,4 @@
-/** Whatever bytes a server writes to its stdout, in whatever pieces: the same messages, no throw, no growth. */
+/** Any bytes on the stdout of a server, in any chunks: the same messages, no error is thrown, and memory is limited. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -18,7 +18,7 @@ useLeakCheck();
 const LINE_FEED = 0x0a;
 const EXCERPT = 1_024;
 
-/** Bytes in which lines end, characters are torn, and nothing has to be text. */
+/** Bytes with line ends, incomplete characters and binary data. */
 const bytes: fc.Arbitrary<Buffer> = fc
   .array(
     fc.oneof(
@@ -34,7 +34,7 @@ const bytes: fc.Arbitrary<Buffer> = fc
   )
   .map((pieces) => Buffer.concat(pieces));
 
-/** What the framer is meant to do, without its care for memory and time. */
+/** A simple framer without limits for memory and time. */
 function plainLines(all: Buffer, limit: number): (string | OversizeLine)[] {
   const lines: Buffer[] = [];
   let from = 0;
@@ -66,22 +66,22 @@ function framed(chunks: readonly Buffer[], limit: number): (string | OversizeLin
 }
 
 function read(chunks: readonly Buffer[], limit: number): unknown[] {
-  const told: unknown[] = [];
+  const output: unknown[] = [];
   const reader = new MessageReader(
     {
-      message: (value) => told.push(value),
-      noise: (line) => told.push({ noise: line }),
-      tooLarge: (size, id) => told.push({ size, id }),
+      message: (value) => output.push(value),
+      noise: (line) => output.push({ noise: line }),
+      tooLarge: (size, id) => output.push({ size, id }),
     },
     limit,
   );
   for (const chunk of chunks) reader.push(chunk);
   reader.end();
-  return told;
+  return output;
 }
 
 describe('bytes from a server', () => {
-  it('make the same lines however they are cut, those of a plain split', () =>
+  it('give the same lines for any chunks, as a plain split does', () =>
     fuzz(
       400,
       fc.property(bytes, cuts, fc.oneof(fc.nat(8), fc.nat(5_000)), (all, lengths, limit) => {
@@ -89,20 +89,20 @@ describe('bytes from a server', () => {
       }),
     ));
 
-  it('make the same messages however they are cut, and nothing that is no message passes for one', () =>
+  it('give the same messages for any chunks, and nothing else counts as a message', () =>
     fuzz(
       400,
       fc.property(bytes, cuts, fc.constantFrom(50, 2_000, 1_000_000), (all, lengths, limit) => {
-        const told = read(inChunks(all, lengths), limit);
-        expect(told).toEqual(read([all], limit));
-        for (const each of told) {
-          const isTold = ['noise', 'size'].some((key) => Object.hasOwn(each as object, key));
-          expect(isTold || (each as JSONRPCMessage).jsonrpc === '2.0').toBe(true);
+        const output = read(inChunks(all, lengths), limit);
+        expect(output).toEqual(read([all], limit));
+        for (const each of output) {
+          const isReport = ['noise', 'size'].some((key) => Object.hasOwn(each as object, key));
+          expect(isReport || (each as JSONRPCMessage).jsonrpc === '2.0').toBe(true);
         }
       }),
     ));
 
-  it('never lose a message to what stands in the lines around it', () =>
+  it('never lose a message because of the lines around it', () =>
     fuzz(
       300,
       fc.property(fc.array(bytes, { maxLength: 6 }), cuts, (junk, lengths) => {
@@ -115,7 +115,7 @@ describe('bytes from a server', () => {
       }),
     ));
 
-  it('are held up to the limit and no further, though the line never ends', () => {
+  it('are kept only up to the limit if a line never ends', () => {
     const chunk = Buffer.alloc(64 * 1_024, 'x');
     const lines: unknown[] = [];
     const keep = (line: unknown): void => void lines.push(line);
@@ -127,14 +127,14 @@ describe('bytes from a server', () => {
     expect(lines).toMatchObject([{ bytes: 256 * 1_024 * 1_024 }, 'short']);
   });
 
-  it('may nest a hundred thousand levels', () => {
+  it('may contain JSON with a hundred thousand levels', () => {
     const deep = `{"jsonrpc":"2.0","id":1,"result":${nested(100_000)}}\n`;
-    const told = read(inChunks(Buffer.from(deep), [1_000]), 10_000_000);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toHaveProperty('id', 1);
+    const output = read(inChunks(Buffer.from(deep), [1_000]), 10_000_000);
+    expect(output).toHaveLength(1);
+    expect(output[0]).toHaveProperty('id', 1);
   });
 
-  it('are noise where a batch holds more messages than any server has reason to send', () => {
+  it('count as noise if a batch has more than a thousand messages', () => {
     const batch = (count: number): Buffer =>
       Buffer.from(`[${Array.from({ length: count }, () => '{"jsonrpc":"2.0","method":"a"}').join()}]\n`);
     expect(read([batch(1_000)], 10_000_000)).toHaveLength(1_000);
@@ -143,7 +143,7 @@ describe('bytes from a server', () => {
 });
 
 describe('the id of a message beyond the limit', () => {
-  it('is that of the message or none, never one from inside', () =>
+  it('is the id of the message or undefined, never an id from inside the message', () =>
     fuzz(
       500,
       fc.property(
@@ -163,7 +163,7 @@ describe('the id of a message beyond the limit', () => {
       ),
     ));
 
-  it('is looked for in no more than a moment, whatever the ends hold', () =>
+  it('is searched quickly, whatever the message contains', () =>
     fuzz(
       200,
       fc.property(
@@ -182,8 +182,8 @@ describe('the id of a message beyond the limit', () => {
     ));
 });
 
-describe('lines that are no messages', () => {
-  it('are all counted, in few reports, and leave no timer', async () => {
+describe('lines that are not messages', () => {
+  it('are all counted in a few reports, and leave no timer behind', async () => {
     const lines = fc.record({ hear: fc.nat(500) });
     const pause = fc.record({ wait: fc.constantFrom(1, 999, 1_000, 5_000, 100_000) });
     await fuzz(
@@ -206,7 +206,7 @@ describe('lines that are no messages', () => {
     );
   });
 
-  it('hold nothing that steers a terminal once they are cleaned, and are cleaned once for all', () =>
+  it('contain no control sequence after they are cleaned, and cleaning again changes nothing', () =>
     fuzz(
       500,
       fc.property(
@@ -219,7 +219,7 @@ describe('lines that are no messages', () => {
       ),
     ));
 
-  it('are cleaned in no more than a moment', () =>
+  it('are cleaned quickly', () =>
     fuzz(
       100,
       fc.property(

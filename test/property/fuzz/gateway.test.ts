@@ -1,4 +1,4 @@
-/** Whatever a client sends: the gateway lives, every request has one answer, and the next client is served. */
+/** Clients that send anything: the gateway survives, every request gets one answer, and the next client is served. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough, Writable } from 'node:stream';
@@ -47,7 +47,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-/** A server that says what it is told. */
+/** A server that repeats the arguments of a call. */
 function parrot(): { connect(transport: never): Promise<void> } {
   interface Asked {
     readonly id?: number;
@@ -106,7 +106,7 @@ const piece: fc.Arbitrary<Piece> = fc.oneof(
 );
 const pieces = fc.array(piece, { maxLength: 15 });
 
-/** Each request on a line of its own, under an id of its own. */
+/** Each request on its own line, with its own id. */
 function toBytes(given: readonly Piece[]): { readonly bytes: Buffer; readonly ids: readonly string[] } {
   const ids: string[] = [];
   const lines = given.map((each) => {
@@ -128,7 +128,7 @@ function answersTo(id: unknown, answers: readonly Answer[]): number {
 }
 
 describe('a client that sends anything', () => {
-  it('has one answer to each request on stdin and stdout, and its end ends the session.', () =>
+  it('gets one answer to each request over stdio, and the end of its input ends the session.', () =>
     fuzz(
       60,
       fc.asyncProperty(pieces, fc.array(fc.nat(200), { maxLength: 10 }), async (given, cuts) => {
@@ -161,7 +161,7 @@ describe('a client that sends anything', () => {
       }),
     ));
 
-  it('has one answer to each request over HTTP, and every refusal is JSON-RPC.', async () => {
+  it('gets one answer to each request over HTTP, and every rejection is JSON-RPC.', async () => {
     const begun = await ask(service.port, { body: initialize() });
     await begun.text();
     const headers = ofSession(String(begun.headers['mcp-session-id']));
@@ -186,7 +186,7 @@ describe('a client that sends anything', () => {
     );
   });
 
-  it('hurts nobody else with bytes that are no HTTP.', () =>
+  it('does not affect other clients with bytes that are not HTTP.', () =>
     fuzz(
       40,
       fc.asyncProperty(

@@ -1,12 +1,12 @@
-/** A server of bytes: what it replies need not be HTTP. */
+/** A server that replies with any bytes, which need not be HTTP. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** What is written to the socket of one request, after which the socket is closed. */
+/** The bytes that are written to the socket of one request before the socket closes. */
 export type Reply = (body: string) => Buffer;
 
 export interface HostileServer {
   readonly url: string;
-  /** Replies to the requests to come, in their order; a request beyond them finds its socket closed. */
+  /** Replies to the next requests, in order. For further requests, it closes the socket. */
   replies: Reply[];
   /** Resolves when the last socket has closed. */
   idle(): Promise<void>;
@@ -52,7 +52,7 @@ export async function startHostileServer(): Promise<HostileServer> {
   return hostile;
 }
 
-/** Undefined while the request is not whole. */
+/** Undefined until the request is complete. */
 function bodyOf(received: string): string | undefined {
   const end = received.indexOf('\r\n\r\n');
   if (end === -1) return undefined;

@@ -1,4 +1,4 @@
-/** Whatever an HTTP server replies: each request has one outcome, and an end leaves no socket. */
+/** HTTP servers with any replies: each request has one outcome, and closing leaves no socket behind. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -94,7 +94,7 @@ const eventStream = fc
   )
   .map((parts) => parts.join(''));
 
-/** A body in which `ID` stands for the id of the request. */
+/** A body; `ID` stands for the id of the request. */
 const body = fc.oneof(
   { weight: 2, arbitrary: message.map((value) => JSON.stringify(value)) },
   { weight: 2, arbitrary: fc.constantFrom('{"jsonrpc":"2.0","id":ID,"result":{}}', '[]', '{', '', 'null') },
@@ -118,9 +118,9 @@ interface Http {
   readonly cutAt: number | undefined;
 }
 
-function toReply({ status: code, type, headers, body: said, framing, cutAt }: Http): Reply {
+function toReply({ status: code, type, headers, body: content, framing, cutAt }: Http): Reply {
   return (sent) => {
-    const bytes = Buffer.from(said.replaceAll('ID', idOf(sent)));
+    const bytes = Buffer.from(content.replaceAll('ID', idOf(sent)));
     const frame = {
       length: `content-length: ${bytes.length}`,
       chunked: 'transfer-encoding: chunked',
@@ -208,11 +208,14 @@ const INITIALIZED = json(
 );
 const ACCEPTED: Reply = () => Buffer.from('HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n');
 
-/** Fails instead of waiting for ever. */
+/** Fails after a time limit. */
 async function within<T>(what: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} takes for ever`)), WAIT_LIMIT_MS);
+    timer = setTimeout(
+      () => reject(new Error(`${what} took longer than ${WAIT_LIMIT_MS} ms`)),
+      WAIT_LIMIT_MS,
+    );
   });
   try {
     return await Promise.race([promise, limit]);
@@ -221,7 +224,7 @@ async function within<T>(what: string, promise: Promise<T>): Promise<T> {
   }
 }
 
-/** What came of a message: undefined where it was sent. */
+/** The error of a message; undefined if it was sent. */
 async function outcome(
   transport: SessionTransport,
   sent: JSONRPCMessage,
@@ -236,7 +239,7 @@ async function outcome(
 }
 
 describe('a hostile HTTP server', () => {
-  it('gives each request one outcome, and is left without a socket', () =>
+  it('leads to one outcome for each request, and no socket is left', () =>
     fuzz(
       120,
       fc.asyncProperty(
@@ -251,7 +254,7 @@ describe('a hostile HTTP server', () => {
             stop: { deleteMs: 1_000 },
             maxMessageBytes: 100_000,
           });
-          const said = record(transport);
+          const session = record(transport);
           await transport.start();
           const ids = [0, 1, 'two', 3];
           const rejected = new Map<unknown, TransportError>();
@@ -264,23 +267,25 @@ describe('a hostile HTTP server', () => {
           for (let pauses = 0; pauses < 8; pauses += 1) await clock.advance(10_000);
           await within('the kill', transport.kill());
           await within('the end of the sockets', server.idle());
-          expect(said.closes).toBe(1);
+          expect(session.closes).toBe(1);
           expect(clock.pending).toEqual([]);
           for (const id of ids) {
-            const answers = said.messages.filter((one) => 'id' in one && one.id === id && !('method' in one));
-            const losses = said.lost.filter((one) => one.id === id);
+            const answers = session.messages.filter(
+              (one) => 'id' in one && one.id === id && !('method' in one),
+            );
+            const losses = session.lost.filter((one) => one.id === id);
             const outcomes = answers.length + losses.length + Number(rejected.has(id));
             expect(outcomes).toBeLessThanOrEqual(1);
             if (transport.ended === undefined && rejected.size === 0) expect(outcomes).toBe(1);
           }
-          for (const { failure } of [...rejected.values(), ...said.lost]) {
+          for (const { failure } of [...rejected.values(), ...session.lost]) {
             expect(failure.message.length).toBeLessThan(2_000);
           }
         },
       ),
     ));
 
-  it('gives the start of an SSE session one outcome, and is left without a socket', () =>
+  it('leads to one outcome for the start of an SSE session, and no socket is left', () =>
     fuzz(
       80,
       fc.asyncProperty(
@@ -303,7 +308,7 @@ describe('a hostile HTTP server', () => {
             stop: { deleteMs: 1_000 },
             maxMessageBytes: 100_000,
           });
-          const said = record(transport);
+          const session = record(transport);
           const starting = within('the start', transport.start());
           const started = await starting.then(
             () => true,
@@ -315,7 +320,7 @@ describe('a hostile HTTP server', () => {
           if (started) await outcome(transport, INITIALIZE);
           await within('the kill', transport.kill());
           await within('the end of the sockets', server.idle());
-          expect(said.closes).toBeLessThanOrEqual(1);
+          expect(session.closes).toBeLessThanOrEqual(1);
           expect(clock.pending).toEqual([]);
         },
       ),

@@ -1,4 +1,4 @@
-/** Whatever messages come, in whatever order: each request settles once, and the next one is answered as usual. */
+/** Any messages in any order: each request settles once, and the next one is answered as usual. */
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,25 +17,25 @@ useCrashWatch();
 const OVER = { code: 'connection-lost', message: 'over' } as const;
 const MAX_ODDITY = 300;
 
-/** A session whose calls are never answered by the server itself; every other method is. */
+/** A session in which the server answers everything except calls. */
 const open = (): Promise<OpenedClient> => openClient({ on: { 'tools/call': silent } });
 
-type Step = { readonly do: 'say'; readonly message: unknown } | { readonly do: 'ask' | 'giveUp' | 'wait' };
+type Step = { readonly do: 'send'; readonly message: unknown } | { readonly do: 'ask' | 'giveUp' | 'wait' };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 8, arbitrary: message.map((said): Step => ({ do: 'say', message: said })) },
+  { weight: 8, arbitrary: message.map((sent): Step => ({ do: 'send', message: sent })) },
   { weight: 2, arbitrary: fc.constant<Step>({ do: 'ask' }) },
   { weight: 1, arbitrary: fc.constantFrom<Step>({ do: 'giveUp' }, { do: 'wait' }) },
 );
 
-/** A message as it comes from a wire: in the text, `__proto__` is a name like any other. */
+/** A message as parsed from text, in which `__proto__` is an ordinary name. */
 const onTheWire = (value: unknown): unknown => {
   const json = JSON.stringify(value);
   return json === undefined ? undefined : (JSON.parse(json) as unknown);
 };
 
 describe('messages from a server', () => {
-  it('settle each request at most once, and keep none of the next from its answer', async () => {
+  it('settle each request at most once, and do not prevent the answer to the next one', async () => {
     const untouched = Object.getOwnPropertyNames(Object.prototype);
     await fuzz(
       150,
@@ -44,7 +44,7 @@ describe('messages from a server', () => {
         const settled: number[] = [];
         const callers: AbortController[] = [];
         for (const taken of steps) {
-          if (taken.do === 'say') transport.simulateMessage(onTheWire(taken.message));
+          if (taken.do === 'send') transport.simulateMessage(onTheWire(taken.message));
           if (taken.do === 'wait') await turn();
           if (taken.do === 'giveUp') callers.at(-1)?.abort(new Error('enough'));
           if (taken.do !== 'ask') continue;
@@ -81,8 +81,8 @@ describe('messages from a server', () => {
     ],
     ['a cancellation', `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${deep}}`],
     ['progress', `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":${deep}}}`],
-    ['what the specification does not know', `{"jsonrpc":"2.0","id":5,"method":"a","more":${deep}}`],
-  ])('may nest %s a hundred thousand levels', async (_, text) => {
+    ['an unknown field', `{"jsonrpc":"2.0","id":5,"method":"a","more":${deep}}`],
+  ])('may nest %s a hundred thousand levels deep', async (_, text) => {
     const { client, server, transport, oddities } = await open();
     const asking = client.request('tools/call', {}).catch((error: unknown) => error);
     const { id } = await server.whenReceived('tools/call');
@@ -95,10 +95,10 @@ describe('messages from a server', () => {
 
   it.each([
     ['requests', { id: 1, method: 7 }],
-    ['requests with more than they may have', { id: 1, method: 'a', more: 1 }],
+    ['requests with unknown fields', { id: 1, method: 'a', more: 1 }],
     ['notifications', { method: { a: 1 } }],
     ['answers', { id: 1_000, result: {} }],
-  ])('are not repeated where they are odd %s, however long', async (_, part) => {
+  ])('are reported in a short line if they are invalid %s of any length', async (_, part) => {
     const { client, transport, oddities } = await open();
     transport.simulateMessage({ jsonrpc: '2.0', ...part, params: { text: 'x'.repeat(1_000_000) } });
     await client.request('ping', {});
@@ -108,7 +108,7 @@ describe('messages from a server', () => {
   });
 
   it.each(['', ' ', '0x0', '0.0', '-0', '+0', '00'])(
-    'are no answer to request 0 under the id %j',
+    'do not count as the answer to request 0 if their id is %j',
     async (id) => {
       const { client, server, transport, opening, oddities } = startClient({ on: { initialize: silent } });
       const { id: real } = await server.whenReceived('initialize');
@@ -128,11 +128,11 @@ describe('messages from a server', () => {
 
 describe('a flood', () => {
   const flood = async (
-    said: object,
+    content: object,
     count: number,
   ): Promise<{ opened: OpenedClient; longest: number; grown: number }> => {
     const opened = await open();
-    const line = `${JSON.stringify({ jsonrpc: '2.0', ...said })}\n`;
+    const line = `${JSON.stringify({ jsonrpc: '2.0', ...content })}\n`;
     const chunk = Buffer.from(line.repeat(1_000));
     const reader = new MessageReader(
       { message: (one) => opened.transport.simulateMessage(one), noise: () => {}, tooLarge: () => {} },
@@ -154,14 +154,14 @@ describe('a flood', () => {
     ['of progress', 20_000, { method: 'notifications/progress', params: { progressToken: 9, progress: 1 } }],
     ['of wrong progress', 20_000, { method: 'notifications/progress', params: [] }],
     ['of cancellations', 20_000, { method: 'notifications/cancelled', params: { requestId: 3 } }],
-    ['of answers to nothing', 100_000, { id: 12_345, result: {} }],
-    ['of answers given before', 100_000, { id: 0, result: {} }],
-  ])('%s neither fills the memory nor holds up the event loop', async (_, count, said) => {
-    const { opened, longest, grown } = await flood(said, count);
+    ['of answers without a request', 100_000, { id: 12_345, result: {} }],
+    ['of repeated answers', 100_000, { id: 0, result: {} }],
+  ])('%s neither fills the memory nor blocks the event loop', async (_, count, content) => {
+    const { opened, longest, grown } = await flood(content, count);
     const { client, notifications, oddities } = opened;
     await expect(client.request('ping', {})).resolves.toEqual({});
     expect([0, count]).toContain(notifications.length + oddities.length);
-    // A thousand of them take a few milliseconds; the record of the test itself holds some bytes of each.
+    // A thousand messages take a few milliseconds. The records of the test itself keep some bytes of each.
     expect(longest).toBeLessThan(2_000);
     expect(grown).toBeLessThan(8 * 1_024);
     client.abandon(OVER);
@@ -176,12 +176,12 @@ describe('a flood', () => {
   });
 });
 
-describe('a request of the server that is cancelled in the same breath', () => {
-  it('is over for the host as well, and gets no answer', async () => {
-    const heard: boolean[] = [];
+describe('a request of the server that is cancelled immediately', () => {
+  it('is also aborted for the host, and gets no answer', async () => {
+    const abortedStates: boolean[] = [];
     const { client, server, transport } = await openClient({}, {}, undefined, (made) => {
       made.onrequest = async (_method, _params, { signal }) => {
-        heard.push(signal.aborted);
+        abortedStates.push(signal.aborted);
         return {};
       };
     });
@@ -192,14 +192,14 @@ describe('a request of the server that is cancelled in the same breath', () => {
       params: { requestId: 'r' },
     });
     await client.request('ping', {});
-    expect(heard).toEqual([true]);
+    expect(abortedStates).toEqual([true]);
     expect(server.answers).toEqual([]);
     client.abandon(OVER);
   });
 });
 
-describe('what was settled', () => {
-  it('leaves nothing of an answer behind, whatever task it names', async () => {
+describe('a settled request', () => {
+  it('keeps nothing of its answer, even if that names a task', async () => {
     const { client, server } = await openClient({
       on: { 'tools/call': ({ n }) => ({ task: { taskId: `${String(n)}${'x'.repeat(10_000)}` } }) },
     });
@@ -214,7 +214,7 @@ describe('what was settled', () => {
     client.abandon(OVER);
   });
 
-  it('leaves no timer where the answer was wrong, was lost or was never sent', async () => {
+  it('leaves no timer behind if its answer was invalid or lost', async () => {
     const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const { client, server, transport } = await open();
     const before = timers();

@@ -1,4 +1,4 @@
-/** Whatever a real process writes to its stdout and stderr, and however it ends: the session goes on, or ends once. */
+/** A real process that writes anything to stdout and stderr and ends in any way: the session goes on or ends once. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { useCrashWatch } from '../../support/crash-watch.js';
@@ -21,7 +21,7 @@ const piece: fc.Arbitrary<string> = fc
   .map((bytes) => bytes.toString('base64'));
 const pieces = fc.array(piece, { maxLength: 12 });
 
-/** Writes what it is told to, piece by piece, then its answer on a line of its own. */
+/** Writes the requested pieces, then its answer on its own line. */
 const PARROT = `each(({ id, params: { out, err } }) => {
   for (const piece of out) process.stdout.write(Buffer.from(piece, 'base64'));
   for (const piece of err) process.stderr.write(Buffer.from(piece, 'base64'));
@@ -30,7 +30,7 @@ const PARROT = `each(({ id, params: { out, err } }) => {
 })`;
 
 describe('a process that writes anything', () => {
-  it('is heard all the same, and nothing it says steers a terminal', async () => {
+  it('still gets its answer through, and no output contains control sequences', async () => {
     const server = await started(script(PARROT), { maxMessageBytes: 2_000 });
     let id = 1_000;
     await fuzz(
@@ -44,9 +44,9 @@ describe('a process that writes anything', () => {
           expect(line.length).toBeLessThanOrEqual(4 * 1_024);
           expect(line).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u);
         }
-        for (const { message: told } of server.notices.splice(0)) {
-          expect(told.length).toBeLessThan(500);
-          expect(told).not.toMatch(/\p{Cc}/u);
+        for (const { message: notice } of server.notices.splice(0)) {
+          expect(notice.length).toBeLessThan(500);
+          expect(notice).not.toMatch(/\p{Cc}/u);
         }
         server.messages.length = 0;
       }),
@@ -54,7 +54,7 @@ describe('a process that writes anything', () => {
     expect(server.errors).toEqual([]);
   });
 
-  it('ends its session once, with the cause, when it ends in the middle of it', () =>
+  it('ends its session once, with the cause, if it exits while writing', () =>
     fuzz(
       12,
       fc.asyncProperty(pieces, pieces, fc.nat(255), fc.boolean(), async (out, err, code, isKilled) => {

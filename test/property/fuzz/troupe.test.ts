@@ -1,4 +1,4 @@
-/** Whatever servers do: a connection is ready or has failed with a cause, calls settle once, and a close leaves nothing. */
+/** Servers that do anything: a connection becomes ready or fails with a cause, calls settle once, closing leaves nothing. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { TroupeError } from '../../../src/errors.js';
@@ -24,14 +24,14 @@ beforeAll(() =>
 );
 
 const METHODS = ['initialize', 'tools/list', 'tools/call', 'ping', 'resources/list'] as const;
-/** Longer than any limit, pause or delay of the policy below, all in a row. */
+/** Longer than all limits, pauses and delays of the policy below together. */
 const LONG_ENOUGH_MS = 400_000;
 
 type Opening = 'opens' | 'fails' | 'hangs';
 type Ending = 'ends' | 'hangs';
 
 type Step =
-  | { readonly do: 'say'; readonly message: unknown }
+  | { readonly do: 'send'; readonly message: unknown }
   | {
       readonly do: 'answer';
       readonly method: (typeof METHODS)[number];
@@ -73,7 +73,7 @@ const handler: fc.Arbitrary<Handler | undefined> = fc.oneof(
 );
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('say' as const), message }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('send' as const), message }) },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -130,14 +130,14 @@ class Run {
     servers: { wild: fake(this.server, { callTimeoutMs: 20_000 }), calm: fake(this.neighbour) },
   });
   readonly events = recordEvents(this.troupe.events$);
-  /** How often each call settled, and what it threw. */
+  /** How often each call settled, and its error. */
   readonly calls: { settled: number; error: unknown }[] = [];
 
   async take(taken: Step): Promise<void> {
     const { transports, peer } = this.server;
     const transport = transports.at(-1)?.isOpen === true ? transports.at(-1) : undefined;
     switch (taken.do) {
-      case 'say':
+      case 'send':
         return transport?.simulateMessage(JSON.parse(JSON.stringify(taken.message) ?? 'null'));
       case 'answer':
         peer.script = {
@@ -177,7 +177,7 @@ class Run {
     }
   }
 
-  /** From here on the server does everything right. */
+  /** Makes the server work correctly from now on. */
   heal(): void {
     this.opening = 'opens';
     this.ending = 'ends';
@@ -205,9 +205,9 @@ class Run {
   }
 }
 
-describe('a troupe with a server that does anything', () => {
+describe('a troupe with a hostile server', () => {
   it(
-    'knows where it stands, settles every call once, comes back when the server does, and closes',
+    'has a definite state, settles every call once, recovers when the server does, and closes',
     () =>
       fuzz(
         40,

@@ -1,4 +1,4 @@
-/** Whatever a host and its server do in whatever order: every call settles once, and `close()` always ends. */
+/** Random actions of a host and its server: every call settles once, and `close()` always resolves. */
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createControlledClock } from '../../../src/testing/controlled-clock.js';
@@ -9,7 +9,7 @@ import { useCrashWatch } from '../../support/crash-watch.js';
 import { recordEvents } from '../../support/event-record.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { passTime } from '../../support/test-troupe.js';
-import { forStories } from './repeatable.js';
+import { checkSequences } from './repeatable.js';
 
 useLeakCheck();
 useCrashWatch();
@@ -59,7 +59,7 @@ interface Settled {
   times: number;
 }
 
-async function live(answers: readonly Answer[], steps: readonly Step[]): Promise<{ outcomes: string[] }> {
+async function run(answers: readonly Answer[], steps: readonly Step[]): Promise<{ outcomes: string[] }> {
   const clock = createControlledClock();
   const server = createScriptedServer({ on: { 'tools/call': answers } }, { clock });
   const troupe = createTroupe({ clock, seed: 1, servers: { files: { type: 'in-process', server } } });
@@ -100,21 +100,21 @@ async function live(answers: readonly Answer[], steps: readonly Step[]): Promise
   }
 }
 
-// Loaded beforehand, so that no test waits for a file while its clock stands still.
+// Loaded in advance, so that no test waits for a module while its clock stands still.
 beforeAll(() => import('../../../src/servers/load-config.js'));
 
-describe('a call, whatever happens', () => {
+describe('a call in a random sequence of actions', () => {
   it(
-    'settles once, and the troupe can be closed.',
+    'settles once, and the troupe can be closed',
     async () => {
       const outcomes = new Set<string>();
-      await forStories(
+      await checkSequences(
         { numRuns: 120 },
         fc.asyncProperty(
           fc.array(fc.constantFrom(...ANSWERS), { minLength: 1, maxLength: 6 }),
           fc.array(step, { maxLength: 25 }),
           async (answers, steps) => {
-            for (const outcome of (await live(answers, steps)).outcomes) outcomes.add(outcome);
+            for (const outcome of (await run(answers, steps)).outcomes) outcomes.add(outcome);
           },
         ),
       );

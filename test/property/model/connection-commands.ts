@@ -1,6 +1,6 @@
 /**
- * Everything that can happen to a connection, as commands of a random story: each happens to the real chart and to the
- * model, which then must agree and keep the invariants that neither of them states.
+ * All events of a connection as commands of a random sequence. Each is applied to the real chart and to the model, which
+ * must then agree and keep the invariants that neither of them states.
  *
  * Longer than most files because it lists every event.
  */
@@ -28,7 +28,7 @@ import {
 
 export type Story = fc.AsyncCommand<LifecycleModel, Observed>;
 
-/** A failure by its name in a story: its verdict, and its other details. */
+/** Failures by their name in a sequence: the verdict and other details. */
 interface Mishap {
   readonly words: string;
   readonly verdict: Verdict;
@@ -53,7 +53,7 @@ const MISHAPS: readonly Mishap[] = [
 
 const TRANSPORTS = ['stdio', 'http', 'in-process'] as const satisfies readonly TransportKind[];
 
-/** One thing that can happen. It happens to the chart first, since the model cannot know the delays that it draws. */
+/** One command. It is applied to the chart first, because the model cannot know the random delays. */
 function story(
   words: string,
   canHappen: (model: Readonly<LifecycleModel>) => boolean,
@@ -103,7 +103,7 @@ const isSettling = (model: Readonly<LifecycleModel>): boolean => model.running.l
 
 const whoseOf = ({ isSuccessors }: RunningEffect): Whose => (isSuccessors ? 'successor' : 'current');
 
-/** One of the effects that run, by a number of any size. */
+/** One of the running effects, chosen by any number. */
 function pick({ running }: LifecycleModel, index: number): RunningEffect {
   return running[index % running.length]!;
 }
@@ -129,7 +129,7 @@ const stop = commanded({ type: 'connection.stop', reason: 'stop' });
 const reload = (transport: TransportKind, wanted = false): Story =>
   commanded({ type: 'connection.reload', transport, policy: MODEL_POLICY, wanted });
 
-/** Events that soon end a story are rare. */
+/** Events that soon end a sequence are rare. */
 const COMMAND_WEIGHTS: Readonly<Record<ConnectionCommand['type'], number>> = {
   'connection.start': 4,
   'connection.stop': 1,
@@ -270,7 +270,7 @@ const pass = (ms: number): Story =>
 
 const passing: fc.Arbitrary<Story> = fc.constantFrom(100, 300, 1_000, 2_000, 9_000).map(pass);
 
-/** Several things in a row that single ones at random would seldom bring about. */
+/** Series of commands that random single commands would rarely produce. */
 function chain(
   words: string,
   canHappen: Story['check'],
@@ -310,12 +310,12 @@ const fall = chain('fall', always, (model) => {
 
 const AUTHORIZE = MISHAPS.find(({ verdict }) => verdict === 'authorize')!;
 
-/** The server wants a sign-in, again and again. */
+/** The server requires a sign-in repeatedly. */
 const signIns = chain('sign-ins', always, (model) =>
   model.isIn('handshaking') ? fail(0, AUTHORIZE) : upwards(model),
 );
 
-/** The same of a session that was in use. */
+/** The same for a session that was in use. */
 const refusals = chain(
   'refusals',
   always,
@@ -325,7 +325,7 @@ const refusals = chain(
 
 const AUTHORIZING = ['configuring.authorizing.releasing', 'configuring.authorizing.signingIn'] as const;
 
-/** The server wants a sign-in, and this happens meanwhile. */
+/** The server requires a sign-in, and a command arrives meanwhile. */
 const during = (state: (typeof AUTHORIZING)[number], happens: Story): Story =>
   chain(`${String(happens)} in ${state}`, always, (model) => {
     if (model.isIn(state)) return happens;
@@ -343,7 +343,7 @@ const signInEnds: fc.Arbitrary<Story> = fc
   })
   .map(({ state, happens }) => during(state, happens));
 
-/** Lost as soon as it can be used. */
+/** The session is lost as soon as it is usable. */
 const crash = chain(
   'crash',
   always,
@@ -351,16 +351,16 @@ const crash = chain(
   2 * MAX_CHAIN,
 );
 
-/** Changes come faster than anybody can read them. */
+/** Changes arrive faster than they can be read. */
 const storm = (change: Story): Story =>
   chain(`storm of ${String(change)}`, whileReady, (_, step) => (step % 2 === 0 ? change : pass(200)));
 
-/** The effect in that slot of the session in use or of its successor, as a number for `pick`; −1 for none. */
+/** The effect in a slot of the current session or of its successor, as a number for `pick`; −1 if there is none. */
 function indexOf({ running }: LifecycleModel, slot: string, isSuccessors = false): number {
   return running.findIndex((effect) => effect.slot === slot && effect.isSuccessors === isSuccessors);
 }
 
-/** One ping is not answered, and then another in its own way. */
+/** One ping is not answered, and the next has the given outcome. */
 const silence = (mishap: Mishap): Story =>
   chain(`silence, then ${mishap.words}`, whileReady, (model, step) => {
     if (step === 0) return watcher('session.quiet');
@@ -370,7 +370,7 @@ const silence = (mishap: Mishap): Story =>
 
 const PREPARING = ['resolveConfig', 'openTransport', 'handshake', 'readTools'] as const;
 
-/** A new entry, whose session gets as far as `until`, and the outcome there. */
+/** A new entry whose session gets as far as `until`, with the outcome there. */
 const successor = (
   words: string,
   until: (typeof PREPARING)[number],
@@ -455,7 +455,7 @@ const vainRefresh = chain('a refresh in vain', whileReady, (model, step) => {
   return step === 2 && reading !== -1 ? fail(reading, PLAIN) : undefined;
 });
 
-/** The entry changes while nobody wants the server, and then somebody does. */
+/** The entry changes while the server is not needed, and then it is. */
 const lateWish = chain(
   'a late wish',
   (model) => model.isIn('configuring.resolving'),
@@ -483,8 +483,8 @@ const courses: fc.Arbitrary<Story> = fc.oneof(
 
 const idle: fc.Arbitrary<Story> = fc.constant(watcher('session.idle'));
 
-/** What goes well is more frequent, so that stories get somewhere. */
-export const STORIES: fc.Arbitrary<Story> = fc.oneof(
+/** Successes are more frequent, so that sequences reach later states. */
+export const COMMANDS: fc.Arbitrary<Story> = fc.oneof(
   { arbitrary: successes, weight: 12 },
   { arbitrary: courses, weight: 5 },
   { arbitrary: watched, weight: 6 },

@@ -1,11 +1,11 @@
-/** Random stories of a connection, against a model read from the page on its lifecycle. A failing story is printed. */
+/** Random sequences of events for a connection, checked against a model that is read from the page on its lifecycle. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TransportKind } from '../../../machines/connection/connection.events.js';
 import { ConnectionDriver } from '../../support/connection-driver.js';
 import type { Slot } from '../../support/held-effects.js';
 import { sampleFailure } from '../../support/sample-failures.js';
-import { STORIES } from './connection-commands.js';
+import { COMMANDS } from './connection-commands.js';
 import { observe } from './invariants.js';
 import {
   CRASHED_GENERATION,
@@ -15,11 +15,11 @@ import {
   type Start,
 } from './lifecycle-model.js';
 import { readLifecyclePage, type Move } from './lifecycle-page.js';
-import { forStories, type Runs } from './repeatable.js';
+import { checkSequences, type Runs } from './repeatable.js';
 
 const page = readLifecyclePage();
 const LIMIT_MS = 90_000;
-/** As many of them as it takes until every row of the page was used. */
+/** As many seeds as needed until every row of the page was used. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 const starts: fc.Arbitrary<Start> = fc.record({
@@ -36,7 +36,7 @@ function begin({ crashed, ...start }: Start): ConnectionDriver {
   return new ConnectionDriver({ ...options, crash, generation: CRASHED_GENERATION });
 }
 
-/** Nothing settles any more but by its own limit. */
+/** Stops a connection whose effects no longer settle. Returns the number of stops. */
 async function stopHard(driver: ConnectionDriver): Promise<number> {
   let stops = 0;
   const killing = 'shuttingDown.killing+ending';
@@ -57,18 +57,18 @@ interface Seen {
   readonly moves: Set<Move>;
 }
 
-/** Lives through them; gives what was seen in all of them together. */
-async function live(runs: Runs): Promise<Seen> {
+/** Runs the sequences; returns the states and moves of all of them. */
+async function run(runs: Runs): Promise<Seen> {
   const seen: Seen = { states: new Set(), moves: new Set() };
-  await forStories(
+  await checkSequences(
     runs,
     fc.asyncProperty(
       starts,
-      fc.commands([STORIES], { maxCommands: 90, size: 'max' }),
-      async (start, stories) => {
+      fc.commands([COMMANDS], { maxCommands: 90, size: 'max' }),
+      async (start, commands) => {
         const driver = begin(start);
         const model = new LifecycleModel(start, page);
-        await fc.asyncModelRun(() => ({ model, real: observe(driver) }), stories);
+        await fc.asyncModelRun(() => ({ model, real: observe(driver) }), commands);
         for (const move of model.used) seen.moves.add(move);
         for (const path of driver.history) seen.states.add(path.split('.')[0]!);
         expect(await stopHard(driver)).toBeLessThanOrEqual(3);
@@ -81,23 +81,23 @@ async function live(runs: Runs): Promise<Seen> {
   return seen;
 }
 
-describe('the connection chart and the page on its life', () => {
+describe('the connection chart and the page on its lifecycle', () => {
   it(
-    'agree on every story, and every story can be brought to its end by three stops.',
+    'agree on every sequence of events, and three stops end a connection after any of them.',
     async () => {
-      const { states } = await live({ numRuns: 150 });
+      const { states } = await run({ numRuns: 150 });
       expect(states.size).toBeGreaterThan(5);
     },
     LIMIT_MS,
   );
 
   it(
-    'agree on stories that visit every state and use every row of the page.',
+    'agree on sequences that visit every state and use every row of the page.',
     async () => {
       const states = new Set<string>();
       const unused = new Set(page.moves);
       for (const seed of SEEDS) {
-        const seen = await live({ numRuns: 300, seed });
+        const seen = await run({ numRuns: 300, seed });
         for (const state of seen.states) states.add(state);
         for (const move of seen.moves) unused.delete(move);
         if (unused.size === 0) break;

@@ -1,6 +1,6 @@
 /**
- * The shortest way over every transition of a chart, walked through real actors whose effects and time are in the hands
- * of the test. What is asserted on the way is what no chart states.
+ * The shortest paths over every transition of a chart, walked with real actors whose effects and time the test controls.
+ * The assertions on the way are invariants that no chart states.
  */
 import { describe, expect, it } from 'vitest';
 import type { ConnectionInput } from '../../../machines/connection/connection.events.js';
@@ -25,7 +25,7 @@ describe('the connection', () => {
     await expect(walkEdgePath(path, new HeldConnection(driver))).resolves.toBeUndefined();
   });
 
-  it('has been over every transition of its chart.', () => {
+  it('takes every transition of its chart.', () => {
     expect(missing).toEqual([]);
     expect(edges.missing).toEqual([]);
     expect(edges.total).toBeGreaterThan(100);
@@ -40,7 +40,7 @@ describe('the manager', () => {
     await expect(walkEdgePath(path, new PuppetManager(path.input, edges))).resolves.toBeUndefined();
   });
 
-  it('has been over every transition of its chart.', () => {
+  it('takes every transition of its chart.', () => {
     expect(missing).toEqual([]);
     expect(edges.missing).toEqual([]);
     expect(edges.total).toBeGreaterThan(20);
@@ -55,7 +55,7 @@ describe('the review', () => {
     await expect(walkEdgePath(path, new HeldReview(path.input, edges))).resolves.toBeUndefined();
   });
 
-  it('has been over every transition of its chart.', () => {
+  it('takes every transition of its chart.', () => {
     expect(missing).toEqual([]);
     expect(edges.missing).toEqual([]);
     expect(edges.total).toBeGreaterThan(20);

@@ -1,4 +1,4 @@
-/** The first states of a manager with a process and a remote server, every order of all events. `tools/explore` goes on. */
+/** Explores a manager with a process and a remote server: every order of events up to a bound. `tools/explore` goes on. */
 import process from 'node:process';
 import { describe, expect, it, vi } from 'vitest';
 import { withBrokenGuard } from '../../../tools/explore/break-guard.js';
@@ -11,7 +11,7 @@ const KINDS = ['stdio', 'http'] as const;
 const BOUND = { kinds: KINDS, ways: WAYS_IN, states: 12_000, now: () => 0 };
 
 describe('exploring the charts', { timeout: 60_000 }, () => {
-  it('holds every invariant, and a fair run leads from every state to a settled one', () => {
+  it('finds no broken invariant, and a fair run from every state to a settled one', () => {
     const found = explore(BOUND);
     expect(found.finding).toBeNull();
     expect(found.states).toBe(BOUND.states);
@@ -29,20 +29,16 @@ describe('exploring the charts', { timeout: 60_000 }, () => {
       'http: resolveSuccessor resolves',
     ],
     ['holdsOrWaits=false', 'a slot is held without a start', 'stdio: connection.stop'],
-    [
-      'isOutOfAttempts=false',
-      'a connection may go round in a circle and never settle',
-      'resolveConfig resolves',
-    ],
+    ['isOutOfAttempts=false', 'a connection may cycle forever and never settle', 'resolveConfig resolves'],
     ['hasCrashed=true', "'stdio: resolveConfig resolves' cannot happen", 'manager.start'],
     ['isNobodyLeft=false', 'no fair run leads to a settled state', 'manager.stop'],
-  ])('finds the mistake %s: %s after %s', (mistake, problem, last) => {
+  ])('finds the broken guard %s: %s after %s', (mistake, problem, last) => {
     const { finding } = explore({ ...BOUND, ...withBrokenGuard(mistake) });
     expect(finding?.problem).toBe(problem);
     expect(finding?.path.at(-1)).toBe(last);
   });
 
-  it('refuses a guard that the charts do not have', () => {
+  it('rejects a guard that the charts do not have', () => {
     expect(() => withBrokenGuard('isBlue')).toThrow("there is no guard 'isBlue'");
   });
 
@@ -54,7 +50,7 @@ describe('exploring the charts', { timeout: 60_000 }, () => {
     ['--states', '1.5'],
     ['--fleet', 'sse'],
     ['--colour'],
-  ])('refuses the arguments %s %s', (...args) => {
+  ])('rejects the arguments %s %s', (...args) => {
     const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     expect(main(args)).toBe(2);
     expect(written.mock.calls.join()).toContain(args[0]);

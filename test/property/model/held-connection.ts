@@ -1,4 +1,4 @@
-/** Makes the events of the connection's model happen in a real connection, and looks at the invariants after each. */
+/** Applies the events of the model to a real connection, and checks the invariants after each. */
 import { expect } from 'vitest';
 import type { AnyStateNode, EventObject, StateValue } from 'xstate';
 import {
@@ -19,7 +19,7 @@ interface HeldSlot {
   readonly whose: Whose;
 }
 
-/** By the ids of their invocations. */
+/** The slots, by the ids of their invocations. */
 const SLOTS: ReadonlyMap<string, HeldSlot> = new Map(invokesOf(connectionMachine.root));
 
 function slotNameOf({ id, src }: { readonly id: string; readonly src: unknown }): string {
@@ -82,7 +82,7 @@ export class HeldConnection implements EdgeDriver {
     return answer === 'accepted';
   }
 
-  /** The model's time stands still; here it is as far from the present one. */
+  /** The time of the model stands still; this converts it to the time of the connection. */
   #now(fact: ConnectionFact): ConnectionFact {
     return 'at' in fact ? { ...fact, at: this.#driver.clock.now() + fact.at - MODEL_START } : fact;
   }

@@ -1,4 +1,4 @@
-/** The real review of one server's tools, with both of its effects in the hands of a path, and what has to hold of it. */
+/** The real review of the tools of one server; the path controls both effects. Checks the invariants of the review. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'vitest';
 import {
@@ -23,7 +23,7 @@ const OLD: ToolPrint = { tool: 'read', fingerprint: '1' };
 const NEW: ToolPrint = { tool: 'read', fingerprint: '2' };
 const OTHER: ToolPrint = { tool: 'write', fingerprint: '1' };
 
-const TOLD: readonly ReviewEvent[] = [
+const EXTERNAL_EVENTS: readonly ReviewEvent[] = [
   { type: 'tools.listed', tools: [] },
   { type: 'tools.listed', tools: [OLD] },
   { type: 'tools.listed', tools: [NEW, OTHER] },
@@ -33,10 +33,10 @@ const TOLD: readonly ReviewEvent[] = [
   { type: 'store.changed' },
 ];
 
-/** Everything that can happen to the review of a server whose tools change. */
+/** Every event of the review of a server whose tools change. */
 export const REVIEW_MODEL: EdgeOptions = {
   inputs: [{ server: 'files' }],
-  events: (snapshot) => [...TOLD, ...endsOf(snapshot)],
+  events: (snapshot) => [...EXTERNAL_EVENTS, ...endsOf(snapshot)],
   key: (snapshot) => JSON.stringify([snapshot.value, snapshot.context]),
 };
 
@@ -117,8 +117,8 @@ export class HeldReview implements EdgeDriver {
     const { value, context } = this.#actor.getSnapshot();
     const runs = value === 'recalling' ? ['recallBaseline'] : value === 'keeping' ? ['keepAccepted'] : [];
     expect([...this.#running.keys()]).toEqual(runs);
-    const isTold = event.type === 'tools.listed' || event.type === 'store.changed';
-    if (isTold) expect(context.accepted).toEqual(before.accepted);
+    const isExternal = event.type === 'tools.listed' || event.type === 'store.changed';
+    if (isExternal) expect(context.accepted).toEqual(before.accepted);
     if (context.accepted === null) return;
     const accepted = context.accepted.map(wordOf);
     const wanted = context.listed.map(wordOf).filter((print) => !accepted.includes(print));

@@ -1,6 +1,6 @@
 /**
- * Results, timers, losses and commands of a whole fleet in every order: what holds of each connection and of the manager,
- * and that what was recorded replays to the same end.
+ * Results, timers, losses and commands of a whole fleet in random order. Checks the invariants of each connection and of
+ * the manager, and that the recording replays to the same end.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { legalMoves } from './lifecycle-model.js';
 import { readLifecyclePage } from './lifecycle-page.js';
-import { forStories } from './repeatable.js';
+import { checkSequences } from './repeatable.js';
 import { choicesOf, MEMBERS, ScheduledFleet } from './scheduled-fleet.js';
 
 useLeakCheck();
@@ -27,7 +27,7 @@ function expectLegalPaths(fleet: ScheduledFleet): void {
   }
 }
 
-/** One begins when the one before is proven gone; beside one, one more may be prepared. */
+/** A session starts only after the previous one has ended. One successor may be prepared beside it. */
 function expectOneSessionEach(fleet: ScheduledFleet): void {
   for (const name of MEMBERS) {
     const alive = new Set<number>();
@@ -51,16 +51,16 @@ function expectReplay({ log }: ScheduledFleet): void {
   expect(replayer.whyNoRerun).toBeUndefined();
 }
 
-describe('a fleet, whatever comes first', () => {
+describe('a fleet with events in any order', () => {
   it(
-    'takes legal ways only, has one session for each connection, can be stopped, and replays to the same end.',
+    'takes only legal paths, has one session for each connection, can be stopped, and replays to the same end.',
     async () => {
       const ends = new Set<string>();
-      await forStories(
+      await checkSequences(
         { numRuns: 60 },
         fc.asyncProperty(fc.scheduler(), choicesOf(fc), async (scheduler, choices) => {
           const fleet = new ScheduledFleet(scheduler, choices);
-          await fleet.live();
+          await fleet.run();
           expect(fleet.state).toBe('closed');
           expect(fleet.running).toEqual([]);
           expect(fleet.timers).toBe(0);

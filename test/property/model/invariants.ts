@@ -1,16 +1,16 @@
-/** What holds of a connection whatever happens to it, and no chart states. */
+/** Invariants of a connection that no chart states. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { ConnectionDriver } from '../../support/connection-driver.js';
 import { legalMoves } from './lifecycle-model.js';
 import { readLifecyclePage } from './lifecycle-page.js';
 
-/** A real connection, and what has been seen of it so far. */
+/** A real connection, and what has been observed of it so far. */
 export interface Observed {
   readonly driver: ConnectionDriver;
   /** Generations of the sessions that may be alive. */
   readonly alive: Set<number>;
-  /** What was looked at already. */
+  /** Positions up to which the lists of the driver have been checked. */
   startedSeen: number;
   endedSeen: number;
   movesSeen: number;
@@ -23,14 +23,14 @@ export function observe(driver: ConnectionDriver): Observed {
   return { driver, alive: new Set(inherited), startedSeen: 0, endedSeen: 0, movesSeen: 0 };
 }
 
-/** Effects that end a session; beside another session in use, they end only a successor. */
+/** Effects that end a session. Beside a current session, they end only its successor. */
 const ENDINGS: readonly string[] = ['releaseSession', 'closeSession', 'killSession'];
 
 const LEGAL = legalMoves(readLifecyclePage());
 
 const topOf = (path: string): string => path.split('.')[0]!;
 
-/** To be asked after everything that happens, since what happened before is judged once. */
+/** Call this after every event: it checks only what is new since the previous call. */
 export function expectInvariants(observed: Observed): void {
   const { driver } = observed;
   expectLegalMoves(observed);
@@ -40,11 +40,11 @@ export function expectInvariants(observed: Observed): void {
   expectPlain([driver.context, driver.emitted.at(-1), driver.started.at(-1)]);
 }
 
-/** JSON and nothing else, so that it can be recorded. */
+/** Expects plain JSON values, which can be recorded. */
 function expectPlain(seen: readonly unknown[]): void {
-  const told = seen.filter((one) => one !== undefined);
-  if (!isDeepStrictEqual(JSON.parse(JSON.stringify(told)), told)) {
-    expect(JSON.parse(JSON.stringify(told))).toStrictEqual(told);
+  const values = seen.filter((one) => one !== undefined);
+  if (!isDeepStrictEqual(JSON.parse(JSON.stringify(values)), values)) {
+    expect(JSON.parse(JSON.stringify(values))).toStrictEqual(values);
   }
 }
 
@@ -59,8 +59,8 @@ function expectLegalMoves(observed: Observed): void {
 }
 
 /**
- * None is opened while another may be alive; a successor is opened beside the one in use only. Ending one beside the one
- * in use is best effort: it counts as ended.
+ * A session is opened only if no other may be alive, or as a successor beside the current one. Ending a session beside
+ * the current one is best effort and counts as done.
  */
 function expectNoSecondSession(observed: Observed): void {
   const { driver, alive } = observed;
@@ -82,7 +82,7 @@ function expectNoSecondSession(observed: Observed): void {
   observed.startedSeen = driver.started.length;
 }
 
-/** A start slot is asked for, given back, asked for again: never twice in a row. */
+/** A connection requests a start slot only once until it has given it back. */
 function expectOrderlyReports({ reports }: ConnectionDriver): void {
   let isInStart = false;
   for (const report of reports) {

@@ -1,10 +1,10 @@
 /**
- * The lifecycle of a connection as its page describes it, without any knowledge of the chart. The moves are rows of that
- * page; the words in them get their meaning here.
+ * The lifecycle of a connection as its page describes it, independent of the chart. The moves are rows of the page; this
+ * file implements their terms.
  *
- * As coarse as the page: it says whether a command is accepted, not why one is rejected.
+ * Like the page, it says whether a command is accepted, not why one is rejected.
  *
- * Longer than most files because every word of the page has its meaning here.
+ * Longer than most files because it implements every term of the page.
  */
 import type {
   ConnectionCommand,
@@ -18,7 +18,7 @@ import type { LifecyclePage, Move } from './lifecycle-page.js';
 
 export const BACKOFF_MS = 1_000;
 
-/** Small numbers, so that a short story meets every limit. */
+/** Small numbers, so that a short sequence reaches every limit. */
 export const MODEL_POLICY: ConnectionPolicy = {
   ...PLAIN_POLICY,
   maxAttempts: 3,
@@ -35,7 +35,7 @@ export interface Start {
   readonly transport: TransportKind;
   readonly wanted: boolean;
   readonly online: boolean;
-  /** It replaces a crashed one, with this as the last generation. */
+  /** Whether it replaces a crashed connection, with `CRASHED_GENERATION` as the last generation. */
   readonly crashed: boolean;
 }
 
@@ -45,32 +45,32 @@ export const CRASHED_GENERATION = 7;
 /** The outcomes of resolving an entry. */
 export type Outcome = ResolveConfigOutput['kind'];
 
-/** What is known of an event. */
+/** The properties of an event. */
 export interface Particulars {
   readonly outcome?: Outcome;
   readonly verdict?: Verdict;
-  /** The failure says that the server refuses a second session. */
+  /** Whether the failure means that the server refuses a second session. */
   readonly isSecondRefused?: boolean;
-  /** False: the failure says that Troupe cannot begin a sign-in. */
+  /** False if the failure means that Troupe cannot start a sign-in. */
   readonly canSignIn?: boolean | undefined;
-  /** Exchanges in a row that did not reach the server. */
+  /** Number of consecutive exchanges that did not reach the server. */
   readonly count?: number;
-  /** Of the new entry. */
+  /** The transport of the new entry. */
   readonly transport?: TransportKind;
-  /** The command wants the connection, too. */
+  /** Whether the command also needs the connection to start. */
   readonly wanted?: boolean;
-  /** The delay that the connection has drawn; the model cannot know it. */
+  /** The random delay of the connection, which the model cannot know. */
   readonly drawnMs?: number;
 }
 
-/** An effect that runs, and the state that runs it. */
+/** A running effect and the state that runs it. */
 export interface RunningEffect {
   readonly slot: string;
-  /** It works for a session that is prepared beside the one in use. */
+  /** Whether it works for a session that is prepared beside the current one. */
   readonly isSuccessors: boolean;
 }
 
-/** Regions of the states that have some. */
+/** The regions of parallel states. */
 const REGIONS = [
   'ready.liveness',
   'ready.catalog',
@@ -81,25 +81,25 @@ const REGIONS = [
   'shuttingDown.purpose',
 ] as const;
 
-/** Most moves that may follow on each other by themselves. */
+/** Maximum number of consecutive immediate moves. */
 const MAX_AT_ONCE = 20;
 
 const isWithin = (state: string, outer: string): boolean => state === outer || state.startsWith(`${outer}.`);
 
 const topOf = (state: string): string => state.split('.')[0]!;
 
-/** The region of a state that is one of several at the same time; else `all`. */
+/** The region of a state in a parallel state; otherwise `all`. */
 const regionOf = (state: string): string => REGIONS.find((region) => isWithin(state, region)) ?? 'all';
 
 const regionsOf = (top: string): readonly string[] => REGIONS.filter((region) => topOf(region) === top);
 
-/** The state and those around it but the outermost, the innermost first. */
+/** The state and its ancestors except the outermost, innermost first. */
 function innerChain(state: string): string[] {
   const parts = state.split('.');
   return parts.slice(1).map((_, index) => parts.slice(0, parts.length - index).join('.'));
 }
 
-/** Which public state may follow on which, by the rows of the page. */
+/** The public states that may follow each public state, by the rows of the page. */
 export function legalMoves({ moves, states }: LifecyclePage): ReadonlyMap<string, ReadonlySet<string>> {
   const tops = [...new Set(states.map(({ state }) => topOf(state)))];
   const legal = new Map(tops.map((state) => [state, new Set<string>()]));
@@ -147,7 +147,7 @@ export class LifecycleModel {
     this.#followUp({});
   }
 
-  /** The states it is in, sorted: one, or one for each region. */
+  /** The active states, sorted: one, or one for each region. */
   get states(): readonly string[] {
     return this.#active.toSorted();
   }
@@ -156,19 +156,19 @@ export class LifecycleModel {
     return this.isIn('ready');
   }
 
-  /** The effects that these states ask for and that end, in the order of the page. */
+  /** The effects of the active states that end, in the order of the page. */
   get running(): RunningEffect[] {
     return this.#rowsOfActive().flatMap(({ state, runs }) =>
       runs === '' ? [] : [{ slot: runs, isSuccessors: isWithin(state, 'ready.succession') }],
     );
   }
 
-  /** Names of all effects that these states ask for, sorted. */
+  /** Names of all effects of the active states, sorted. */
   get effects(): string[] {
     return [...this.running.map(({ slot }) => slot), ...(this.isReady ? ['watchSession'] : [])].toSorted();
   }
 
-  /** Whether something of a session may be alive, by the page. */
+  /** Whether a session may be alive, by the page. */
   get session(): string {
     return this.#rowsOfActive()[0]!.session;
   }
@@ -177,7 +177,7 @@ export class LifecycleModel {
     return this.#active.some((state) => isWithin(state, outer));
   }
 
-  /** Whether it is obeyed. */
+  /** Whether the command has an effect. */
   command({ type, ...more }: ConnectionCommand): boolean {
     return this.happens(
       type.replace('connection.', ''),
@@ -229,7 +229,7 @@ export class LifecycleModel {
     return this.#page.states.filter(({ state }) => this.#active.includes(state));
   }
 
-  /** The first row whose `if` holds; of the first of these states that has one. */
+  /** The first row whose `if` holds, of the first of these states that has one. */
   #firstMove(what: string, states: readonly string[], particulars: Particulars): Move | undefined {
     for (const state of states) {
       const found = this.#page.moves.find(
@@ -243,7 +243,7 @@ export class LifecycleModel {
     return undefined;
   }
 
-  /** Applies the rows that apply at once, until none does. */
+  /** Applies the immediate rows until none applies. */
   #followUp(particulars: Particulars): void {
     for (let left = MAX_AT_ONCE; left > 0; left -= 1) {
       const moves = this.#active.map((state) => this.#firstMove('at once', [state], particulars));
@@ -251,7 +251,7 @@ export class LifecycleModel {
       if (next === undefined) return;
       this.#take(next, particulars);
     }
-    throw new Error(`The page goes round in circles in ${this.states.join(', ')}.`);
+    throw new Error(`The immediate rows of the page form a cycle in ${this.states.join(', ')}.`);
   }
 
   #take(move: Move, particulars: Particulars): void {
@@ -268,7 +268,7 @@ export class LifecycleModel {
     }
   }
 
-  /** Whether a state with regions is entered or reentered. */
+  /** Whether a parallel state is entered or reentered. */
   #leaveFor(target: string, isAnew: boolean): boolean {
     const region = regionOf(target);
     if (region !== 'all' && this.isIn(topOf(target)) && !isAnew) {
@@ -285,7 +285,7 @@ export class LifecycleModel {
     return regions.length > 0;
   }
 
-  /** The first that the page tells of it. */
+  /** The first of its states on the page. */
   #firstStateOf(region: string): string {
     return this.#page.states.find(({ state }) => isWithin(state, region))!.state;
   }
@@ -448,7 +448,7 @@ export class LifecycleModel {
       case 'new numbers':
         return;
       default:
-        throw new Error(`The page says '${change}', which is not known here.`);
+        throw new Error(`The page has the unknown change '${change}'.`);
     }
   }
 

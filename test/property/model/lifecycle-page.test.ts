@@ -1,4 +1,4 @@
-/** The page on the lifecycle of a connection is complete: it has every state and event of the chart, and explains its words. */
+/** Checks the page on the lifecycle of a connection: every state and event of the chart, every term defined. */
 import { describe, expect, it } from 'vitest';
 import type { AnyStateNode } from 'xstate';
 import { connectionMachine } from '../../../machines/connection/connection.machine.js';
@@ -11,15 +11,15 @@ const { states, moves } = page;
 const known = new Set(states.flatMap(({ state }) => prefixesOf(state)));
 /** Events that the chart raises. */
 const SIGNALS = /^(xstate|shutdown)\.|^catalog\.listed$/;
-/** What is not an event of the chart: the end of an effect or of a wait, and what follows by itself. */
-const OF_ITSELF = ['succeeds', 'fails', 'waited', 'entered', 'at once'];
+/** Causes that are not events of the chart: the end of an effect or of a wait, and immediate transitions. */
+const INTERNAL_CAUSES = ['succeeds', 'fails', 'waited', 'entered', 'at once'];
 
 function effectOf({ invoke }: AnyStateNode): string {
   return invoke.flatMap(({ src }) => (typeof src === 'string' ? src : [])).join(' ');
 }
 
-describe('the page on the life of a connection', () => {
-  it('is read row by row, even if a cell names several things or none.', () => {
+describe('the page on the lifecycle of a connection', () => {
+  it('is parsed row by row, even if a cell has several values or none.', () => {
     const text = [
       '| state | meaning | runs | session |',
       '| - | - | - | - |',
@@ -38,7 +38,7 @@ describe('the page on the life of a connection', () => {
     });
   });
 
-  it('has every state of the chart, and the effect that each runs.', () => {
+  it('has every state of the chart with its effect.', () => {
     const leaves = new Map(
       leafNodes(connectionMachine.root).map((node) => [publicName(node.path.join('.')), node]),
     );
@@ -48,8 +48,10 @@ describe('the page on the life of a connection', () => {
 
   it('has every event of the chart.', () => {
     const own = connectionMachine.events.filter((type) => !SIGNALS.test(type));
-    const told = new Set(moves.flatMap(({ when }) => when).filter((word) => !OF_ITSELF.includes(word)));
-    expect([...told].toSorted()).toEqual(own.map((type) => type.replace('connection.', '')).toSorted());
+    const named = new Set(
+      moves.flatMap(({ when }) => when).filter((word) => !INTERNAL_CAUSES.includes(word)),
+    );
+    expect([...named].toSorted()).toEqual(own.map((type) => type.replace('connection.', '')).toSorted());
   });
 
   it('names only states that exist.', () => {
@@ -57,7 +59,7 @@ describe('the page on the life of a connection', () => {
     expect(named.filter((state) => state !== 'any' && !known.has(state))).toEqual([]);
   });
 
-  it('explains every word that its rows use, and no other.', () => {
+  it('defines exactly the terms that its rows use.', () => {
     const conditions = new Set(moves.flatMap((move) => move.if.map((word) => word.replace('not ', ''))));
     const words = [...conditions].filter((condition) => !known.has(condition));
     expect(words.toSorted()).toEqual(page.conditions.toSorted());

@@ -1,7 +1,7 @@
-/** Reads the tables of `docs/explanation/lifecycle.md`, where the life of a connection is told by hand. */
+/** Parses the tables of `docs/explanation/lifecycle.md`, which describe the lifecycle of a connection. */
 import { readFileSync } from 'node:fs';
 
-/** What is so in a state. */
+/** A row about a state. */
 export interface StateRow {
   /** `launching.opening`, `ready.catalog.stale`. */
   readonly state: string;
@@ -11,7 +11,7 @@ export interface StateRow {
   readonly session: 'no' | 'maybe' | 'yes';
 }
 
-/** What becomes of what happens. */
+/** A row about a transition. */
 export interface Move {
   readonly in: readonly string[];
   readonly when: readonly string[];
@@ -23,7 +23,7 @@ export interface Move {
 export interface LifecyclePage {
   readonly states: readonly StateRow[];
   readonly moves: readonly Move[];
-  /** The words that stand in `if` and in `and`, as the page explains them. */
+  /** The terms of the columns `if` and `and` that the page defines. */
   readonly conditions: readonly string[];
   readonly changes: readonly string[];
 }
@@ -64,7 +64,7 @@ function listOf(cell = ''): string[] {
   return cell.split(',').flatMap((word) => word.trim() || []);
 }
 
-/** The rows of every table of a page, by the heads of their columns, without backticks. */
+/** The rows of every table of a page, by column name, without backticks. */
 function tablesOf(text: string): Cells[][] {
   return [...text.matchAll(/(?:^\|.*\n)+/gm)].map(([table]) => {
     const [head = [], , ...rows] = table.trim().split('\n').map(cellsOf);

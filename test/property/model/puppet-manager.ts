@@ -1,4 +1,4 @@
-/** The real manager over children that do nothing but end or die when they are told. */
+/** The real manager over stub children that only end or crash on request. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'vitest';
 import {
@@ -28,12 +28,12 @@ const INPUT: ManagerInput = {
   retryEveryMs: 1_000,
 };
 
-/** The error of a puppet that crashes: it is replaced, or it is given up. */
+/** The error of a crashing child, which is then replaced or given up. */
 function deathOf(name: string, isStillborn: boolean): Error {
   const { input } = childSpec(name, { cached: name === 'beta' });
   const remains = { input: { ...input, isAttempted: false }, ending: null, isReplacement: false, at: 0 };
-  const crash: Crash = { message: 'told to', remains, isStillborn };
-  return Object.assign(new Error('told to'), { crash });
+  const crash: Crash = { message: 'crash requested', remains, isStillborn };
+  return Object.assign(new Error('crash requested'), { crash });
 }
 
 const puppet = setup({
@@ -63,14 +63,14 @@ const puppet = setup({
   },
 });
 
-/** A manager of puppets. */
+/** A manager of stub children. */
 export const PUPPET_MANAGER = managerMachine.provide({ actors: { connection: puppet as never } });
 
-/** Everything that can happen to a manager of `alpha` and of `beta`, whose tools are cached. */
+/** All events of a manager of `alpha` and `beta`, whose tools are cached. */
 export const MANAGER_MODEL: EdgeOptions = {
   inputs: [INPUT],
   events: (snapshot) => [
-    ...TOLD,
+    ...EXTERNAL_EVENTS,
     ...ownTimersOf(snapshot),
     ...newcomerTo(snapshot),
     ...endsOf(snapshot),
@@ -79,7 +79,7 @@ export const MANAGER_MODEL: EdgeOptions = {
   key: (snapshot) => JSON.stringify([snapshot.value, snapshot.context, Object.keys(snapshot.children)]),
 };
 
-const TOLD: readonly ManagerEvent[] = [
+const EXTERNAL_EVENTS: readonly ManagerEvent[] = [
   { type: 'manager.open' },
   { type: 'manager.start', specs: [] },
   { type: 'manager.start', specs: [childSpec('alpha'), childSpec('beta', { cached: true })] },
@@ -99,7 +99,7 @@ const TOLD: readonly ManagerEvent[] = [
 
 const contextOf = (snapshot: AnyMachineSnapshot): ManagerContext => snapshot.context as ManagerContext;
 
-/** Those that end leave in the reverse order, since a manager that stops only counts them. */
+/** Children end in reverse order, because a manager that stops only counts them. */
 function endsOf(snapshot: AnyMachineSnapshot): EventObject[] {
   const last = Object.keys(snapshot.children)[contextOf(snapshot).alive - 1];
   if (last === undefined) return [];
@@ -110,7 +110,7 @@ function timersOf(snapshot: AnyMachineSnapshot): EventObject[] {
   return snapshot._nodes.flatMap((node) => node.after.map(({ eventType }) => ({ type: String(eventType) })));
 }
 
-/** What it tells itself after a while, where it has set that timer. */
+/** The timer events of the manager, if the timer is set. */
 function ownTimersOf(snapshot: AnyMachineSnapshot): ManagerEvent[] {
   return contextOf(snapshot).holders.map((name) => ({ type: 'slot.expired', name }));
 }

@@ -1,5 +1,5 @@
 /**
- * How every random story runs: a failure prints the smallest one, its seed, and the command that repeats it.
+ * Runs random sequences of events: a failure prints the smallest failing one, its seed, and the command that repeats it.
  * `MODEL_SEED` repeats a seed, `MODEL_RUNS` multiplies the number of runs.
  */
 import fc from 'fast-check';
@@ -10,12 +10,12 @@ const TIMES = Number(process.env['MODEL_RUNS'] ?? 1);
 
 export interface Runs {
   readonly numRuns: number;
-  /** The same stories every time. Default: others every time. */
+  /** A fixed seed. Default: a new seed for every run. */
   readonly seed?: number;
 }
 
-/** Holds the property for so many stories. */
-export async function forStories<Ts>(
+/** Checks the property for `numRuns` sequences. */
+export async function checkSequences<Ts>(
   { numRuns, seed }: Runs,
   property: fc.IAsyncProperty<Ts>,
 ): Promise<void> {

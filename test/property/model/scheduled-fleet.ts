@@ -1,6 +1,6 @@
 /**
- * A manager and its connections whose effects, timers, losses and commands happen in an order that fast-check chooses, one
- * at a time, while they are recorded.
+ * A recorded manager and its connections. fast-check chooses the order of their effects, timers, losses and commands,
+ * which happen one at a time.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type * as fc from 'fast-check';
@@ -38,14 +38,14 @@ const INPUT: ManagerInput = {
   retryEveryMs: 100,
 };
 
-/** Most things that happen while the fleet may do as it likes, and then until it is down. */
-const MAX_STORY = 150;
+/** Maximum number of steps while the fleet runs freely, and then until it has stopped. */
+const MAX_REPORTS = 150;
 
 export interface Choices {
-  /** For each effect in turn: how it ends. */
+  /** How the effects end, in order. */
   readonly ends: readonly ('well' | (typeof VERDICTS)[number])[];
-  /** What a watched session says, one after the other. */
-  readonly says: readonly ('lost' | 'unreachable' | 'quiet' | 'changed' | 'stable' | 'idle')[];
+  /** The reports of watched sessions, in order. */
+  readonly reports: readonly ('lost' | 'unreachable' | 'quiet' | 'changed' | 'stable' | 'idle')[];
   readonly commands: readonly { readonly to: Member; readonly type: ConnectionCommand['type'] }[];
 }
 
@@ -56,7 +56,7 @@ export interface SessionNote {
   readonly name: string;
   readonly what: 'begun' | 'gone' | 'all gone';
   readonly generation: number;
-  /** While another session is in use. */
+  /** Whether another session is in use. */
   readonly isBesides: boolean;
 }
 
@@ -64,7 +64,7 @@ export class ScheduledFleet {
   readonly log = new MemoryLog();
   /** Every state that each connection was in, in order. */
   readonly paths: Record<Member, string[]> = { files: [], notes: [], web: [] };
-  /** Sessions that were begun, and those that were ended, in order. */
+  /** Sessions that were started or ended, in order. */
   readonly sessions: SessionNote[] = [];
   readonly #scheduler: fc.Scheduler;
   readonly #choices: Choices;
@@ -75,7 +75,7 @@ export class ScheduledFleet {
   #now = 1_000_000;
   #ids = 0;
   #ended = 0;
-  #said = 0;
+  #reported = 0;
   #isCalm = false;
 
   constructor(scheduler: fc.Scheduler, choices: Choices) {
@@ -107,8 +107,8 @@ export class ScheduledFleet {
     this.#recorder.start();
   }
 
-  /** Lets everything happen that was chosen, then stops the fleet and lets everything go well. */
-  async live(): Promise<void> {
+  /** Runs all chosen steps, then stops the fleet and lets all effects succeed. */
+  async run(): Promise<void> {
     this.#manager.send({ type: 'manager.open' });
     this.#manager.send({
       type: 'manager.start',
@@ -139,19 +139,19 @@ export class ScheduledFleet {
   }
 
   async #pass(): Promise<void> {
-    for (let left = MAX_STORY; left > 0 && this.#scheduler.count() > 0; left -= 1) {
+    for (let left = MAX_REPORTS; left > 0 && this.#scheduler.count() > 0; left -= 1) {
       if (this.#isCalm && this.state === 'closed') return;
       await this.#scheduler.waitOne();
       await turn();
     }
   }
 
-  /** At a moment of fast-check's choosing. What it is to wait for has to be there already, or it would wait for ever. */
+  /** Schedules a step. What the step waits for must already be scheduled, or it would wait forever. */
   #later(words: string, happen: () => void): void {
     void this.#scheduler.schedule(Promise.resolve(), words).then(happen);
   }
 
-  /** A timer fires late, or never; which of two that are due comes first is nobody's to rely on. */
+  /** A timer fires late or never. The order of two due timers is random. */
   #clock(): Clock {
     return {
       now: () => this.#now,
@@ -212,10 +212,10 @@ export class ScheduledFleet {
   #speak(name: string): void {
     if (!this.#effects.running(name).includes('watchSession')) return;
     const { generation } = this.#child(name)!.getSnapshot().context;
-    this.#said += 1;
-    const says = this.#choices.says[this.#said % this.#choices.says.length] ?? 'quiet';
-    this.#effects.tell(name, factOf(says, generation, this.#now));
-    if (!['lost', 'unreachable', 'idle'].includes(says) && this.#said < MAX_STORY) {
+    this.#reported += 1;
+    const report = this.#choices.reports[this.#reported % this.#choices.reports.length] ?? 'quiet';
+    this.#effects.report(name, factOf(report, generation, this.#now));
+    if (!['lost', 'unreachable', 'idle'].includes(report) && this.#reported < MAX_REPORTS) {
       this.#later(`${name}: a session speaks again`, () => this.#speak(name));
     }
   }
@@ -241,8 +241,8 @@ function commandOf(type: ConnectionCommand['type']): ConnectionCommand {
   return { type };
 }
 
-function factOf(says: Choices['says'][number], generation: number, at: number): ConnectionEvent {
-  switch (says) {
+function factOf(report: Choices['reports'][number], generation: number, at: number): ConnectionEvent {
+  switch (report) {
     case 'lost':
       return { type: 'session.lost', generation, failure: sampleFailure('retry', 'session', at) };
     case 'unreachable':
@@ -255,18 +255,18 @@ function factOf(says: Choices['says'][number], generation: number, at: number): 
     case 'changed':
       return { type: 'catalog.listChanged', generation, at };
     default:
-      return { type: `session.${says}`, generation };
+      return { type: `session.${report}`, generation };
   }
 }
 
-/** What a story is made of, the order aside. */
+/** The random choices of a run, except the order. */
 export function choicesOf(arbitraries: typeof fc): fc.Arbitrary<Choices> {
   return arbitraries.record({
     ends: arbitraries.array(arbitraries.constantFrom('well', 'well', 'well', 'well', ...VERDICTS), {
       minLength: 12,
       maxLength: 12,
     }),
-    says: arbitraries.array(
+    reports: arbitraries.array(
       arbitraries.constantFrom('lost', 'unreachable', 'quiet', 'changed', 'stable', 'idle'),
       {
         minLength: 6,

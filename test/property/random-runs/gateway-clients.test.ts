@@ -1,6 +1,6 @@
 /**
- * Clients that come, call, are asked, give up, fall silent and go in any order never get anything of each other, whatever
- * becomes of the server meanwhile.
+ * Clients that connect, call, receive requests, cancel, fall silent and leave in any order never receive data of each
+ * other, whatever happens to the server.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -59,7 +59,7 @@ interface Call {
   readonly settled: Promise<string | Error>;
 }
 
-/** One gateway with up to three clients, in the course of one run. */
+/** One run: a gateway with up to three clients. */
 class Run {
   readonly clock = createControlledClock();
   readonly upstream = new AskingUpstream();
@@ -72,7 +72,7 @@ class Run {
 
   constructor(
     readonly isolation: Isolation | undefined,
-    /** By client; the one of 0 answers nothing. */
+    /** By client; a client with 0 answers no requests. */
     readonly answers: number[],
   ) {
     const servers = { a: this.#entry() };
@@ -133,7 +133,7 @@ class Run {
     for (const { tag } of this.calls) this.upstream.gate(tag).open();
   }
 
-  /** A client that comes again is another one. */
+  /** The client at an index. After it has left, a new client takes its place. */
   async #client(index: number): Promise<TestClient> {
     const present = this.present[index];
     if (present !== undefined) return present;
@@ -161,11 +161,11 @@ class Run {
   }
 }
 
-function isFor(name: string, said: string): boolean {
-  return said.includes(`for ${name}/`) && !/client\d+/g.test(said.replaceAll(`${name}/`, ''));
+function isFor(name: string, content: string): boolean {
+  return content.includes(`for ${name}/`) && !/client\d+/g.test(content.replaceAll(`${name}/`, ''));
 }
 
-/** Gives how many calls had a result. */
+/** Returns the number of calls with a result. */
 async function check(run: Run): Promise<number> {
   run.release();
   const outcomes = await passTime(run.clock, Promise.all(run.calls.map(({ settled }) => settled)), 600_000);
@@ -188,10 +188,10 @@ async function check(run: Run): Promise<number> {
   return outcomes.filter((outcome) => typeof outcome === 'string').length;
 }
 
-describe('with any number of clients', () => {
+describe('with up to three clients', () => {
   useLeakCheck();
   useCrashWatch();
-  // The clock stands still, so that this import must be loaded before.
+  // Loaded in advance, because the clock stands still.
   beforeAll(() => import('../../../src/actors/configuration-effects.js'));
 
   it('no question, log, progress or result reaches another client, and every call settles', async () => {
@@ -223,7 +223,7 @@ describe('with any number of clients', () => {
       }),
       { numRuns: 60, seed: 20_261_128, endOnFailure: true },
     );
-    // Where nobody ever gets anything, nothing was tried.
+    // Makes sure that the runs reached every kind of message.
     for (const [what, count] of Object.entries(reached)) expect(count, what).toBeGreaterThan(5);
   }, 60_000);
 });

@@ -1,4 +1,4 @@
-/** Whatever dies whenever, every call has exactly one outcome and was sent at most once. */
+/** If servers die at any time, every call has exactly one outcome and is sent at most once. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { TroupeError } from '../../../src/errors.js';
@@ -59,7 +59,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What became of one call, as its caller saw it. */
+/** The outcome of one call from the view of its caller. */
 interface Seen {
   readonly n: number;
   settled: number;
@@ -149,21 +149,21 @@ class Run {
       );
   }
 
-  /** How often a call reached a server. */
+  /** The number of times that a call reached a server. */
   arrivals(n: number): number {
     const calls = this.servers.flatMap((each) => each.of('tools/call'));
     return calls.filter(({ params }) => (params['arguments'] as { n: number }).n === n).length;
   }
 }
 
-// Loaded beforehand, so that no test waits for a file while its clock stands still.
+// Loaded in advance, so that no test waits for a module while its clock stands still.
 beforeAll(() => import('../../../src/servers/load-config.js'));
 
 describe('calls over servers that die at random', () => {
   useLeakCheck();
   useCrashWatch();
 
-  it('each settle exactly once, honestly, and arrive at most once', async () => {
+  it('each settle exactly once with the true outcome, and arrive at most once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60 }), async (steps) => {
         const run = new Run();

@@ -1,6 +1,6 @@
 /**
- * Nothing that changed becomes accepted by itself: random lists, acceptances, failures of the store and restarts, in any
- * order, against what persons have said yes to.
+ * A changed tool is never accepted without a person: random lists, acceptances, store failures and restarts in any order,
+ * compared with what persons have accepted.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
@@ -19,7 +19,7 @@ useLeakCheck();
 
 const HASH = 'f'.repeat(64);
 const NAMES = ['read', 'write', 'delete'] as const;
-/** Versions of a tool, by what its server says about it. */
+/** Versions of a tool, which are in its description. */
 const VERSIONS = [1, 2, 3] as const;
 
 type Version = `${(typeof NAMES)[number]} ${(typeof VERSIONS)[number]}`;
@@ -35,7 +35,7 @@ type Step =
   | { readonly kind: 'list'; readonly versions: readonly Version[] }
   | { readonly kind: 'accept' | 'accept elsewhere'; readonly version: Version }
   | { readonly kind: 'accept what is held'; readonly nth: number }
-  | { readonly kind: 'store answers' | 'store fails' | 'store is told again' | 'restart' | 'time passes' };
+  | { readonly kind: 'store answers' | 'store fails' | 'store is notified' | 'restart' | 'time passes' };
 
 class World {
   readonly store = new HeldStore();
@@ -74,7 +74,7 @@ class World {
       case 'store fails':
         this.store.fail();
         break;
-      case 'store is told again':
+      case 'store is notified':
         this.store.acceptElsewhere(HASH, []);
         break;
       case 'time passes':
@@ -87,7 +87,7 @@ class World {
     await turn();
   }
 
-  /** Those that a model sees, and that can be called. */
+  /** The versions that a model sees. */
   get shown(): readonly Version[] {
     const held = this.#reviews.heldBack('fs');
     return this.listed.filter((version) => !held.has(toTool(version).name));
@@ -100,7 +100,7 @@ class World {
   /** Lets the store catch up. */
   async rest(): Promise<void> {
     for (let answers = 0; this.store.pending > 0; answers += 1) {
-      expect(answers, 'answers until the store is left in peace').toBeLessThan(20);
+      expect(answers, 'number of answers until the store is idle').toBeLessThan(20);
       this.store.answer();
       await turn();
     }
@@ -128,7 +128,7 @@ class World {
     });
   }
 
-  /** What the store was asked and has not done yet dies with the process. */
+  /** Pending requests to the store are lost with the process. */
   async #stop(): Promise<void> {
     const closing = this.#reviews.close();
     await this.#clock.advance(2_000);
@@ -143,8 +143,8 @@ class World {
   }
 
   /**
-   * A person names that very version. It counts where it is held; while the store is being asked, that is not known
-   * yet.
+   * A person accepts exactly this version. The acceptance counts if the version is held, which is unknown while the store
+   * is being read.
    */
   #accept(version: Version): void {
     const definition = reviewed(version);
@@ -169,7 +169,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.constantFrom(
-      ...(['store fails', 'store is told again', 'restart', 'time passes'] as const).map((kind) => ({
+      ...(['store fails', 'store is notified', 'restart', 'time passes'] as const).map((kind) => ({
         kind,
       })),
     ),
@@ -177,7 +177,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('a tool that changed', () => {
-  it('is never accepted by itself, whatever is listed, accepted and broken in whatever order.', async () => {
+  it('is never accepted without a person, for any order of lists, acceptances and failures', async () => {
     let shownInAll = 0;
     let heldInAll = 0;
     await fc.assert(
@@ -199,7 +199,7 @@ describe('a tool that changed', () => {
     expect(heldInAll).toBeGreaterThan(1_000);
   }, 120_000);
 
-  it('is shown exactly where it is the version that was accepted last, once the store has had its time.', async () => {
+  it('is shown if and only if it is the version that was accepted last, once the store is idle', async () => {
     const unbroken = fc
       .array(step, { minLength: 5, maxLength: 40 })
       .map((steps) => steps.filter(({ kind }) => kind !== 'store fails' && kind !== 'time passes'));

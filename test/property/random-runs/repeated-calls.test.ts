@@ -1,4 +1,4 @@
-/** However sessions are lost and recovered, no call acts twice that must not, and each has one outcome. */
+/** If sessions are lost and recovered at any time, only safe calls act twice, and each call has one outcome. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
@@ -13,7 +13,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { SILENCE, text, tool } from '../../support/scripted-server.js';
 import { makeTroupe, passTime } from '../../support/test-troupe.js';
 
-/** What the tools of the server say of themselves. */
+/** The annotations of the tools of the server. */
 const TOOLS = {
   plain: {},
   harmless: { destructiveHint: false },
@@ -68,7 +68,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What became of one call, as its caller saw it. */
+/** The outcome of one call from the view of its caller. */
 interface Seen {
   readonly tool: ToolName;
   settled: number;
@@ -145,7 +145,7 @@ class Run {
     }
   }
 
-  /** How often a call reached the server. */
+  /** The number of times that a call reached the server. */
   arrivals(n: number): number {
     const calls = this.server.peer.of('tools/call');
     return calls.filter(({ params }) => (params['arguments'] as { n: number }).n === n).length;
@@ -182,7 +182,7 @@ class Run {
     this.#endExpired();
   }
 
-  /** A transport knows that its session has expired before it says that it is over. */
+  /** A transport knows that its session has expired before it reports its end. */
   #endExpired(): void {
     const { transport, transports } = this.server;
     if (!this.#expired.has(transports.length) || transport.ended !== undefined) return;
@@ -203,7 +203,7 @@ function expectHonest(run: Run, retryCalls: RetryCalls): void {
   }
 }
 
-/** Every sending has its one end, before the loss of its session, and what may have acted is repeated once at most. */
+/** Each sent call ends once, before the loss of its session. A call that may have acted is repeated at most once. */
 function expectProvable({ events }: Run, retryCalls: RetryCalls): void {
   const started = events.of('call.started');
   const finished = new Map(events.of('call.finished').map((event) => [event.call, event]));
@@ -227,7 +227,7 @@ function expectProvable({ events }: Run, retryCalls: RetryCalls): void {
   }
 }
 
-// Loaded beforehand, so that no test waits for a file while its clock stands still.
+// Loaded in advance, so that no test waits for a module while its clock stands still.
 beforeAll(() => import('../../../src/servers/load-config.js'));
 
 describe('calls over sessions that are lost and recovered at random', () => {
@@ -235,7 +235,7 @@ describe('calls over sessions that are lost and recovered at random', () => {
   useCrashWatch();
 
   it.each<RetryCalls>(['safe', 'never'])(
-    'act twice only where that is harmless, and each settle once (%s)',
+    'act twice only if that is harmless, and each settle once (%s)',
     async (retryCalls) => {
       let repetitions = 0;
       await fc.assert(

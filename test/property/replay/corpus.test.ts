@@ -1,4 +1,4 @@
-/** Logs of real incidents replay with the charts of today. `make-corpus.mjs` writes them and their summaries anew. */
+/** Logs of real incidents replay with the current charts. `make-corpus.mjs` records them and their summaries. */
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -13,32 +13,31 @@ const folder = fileURLToPath(new URL('corpus', import.meta.url));
 const logs = readdirSync(folder).filter((file) => file.endsWith('.jsonl'));
 
 describe('the corpus', () => {
-  it('holds logs of a dozen incidents.', () => {
+  it('has logs of a dozen incidents.', () => {
     expect(logs.length).toBeGreaterThanOrEqual(12);
   });
 
-  it.each(logs)(
-    'replays by the actors and by the fold, and tells what it told when it was recorded: %s.',
-    async (log) => {
-      const report = await replayLog(createReadStream(`${folder}/${log}`));
-      expect(report.problem).toBeUndefined();
-      expect(report.divergences).toEqual([]);
-      expect(report.whyNoRerun).toBeUndefined();
-      const told = [...report.connections].map(([name, { state, attempts, failureCodes, rejected }]) => [
-        name,
-        {
-          state: state.split('.')[0],
-          attempts,
-          failureCodes: { ...failureCodes },
-          rejected: rejected.map(({ event }) => event),
-        },
-      ]);
-      const summary = readFileSync(`${folder}/${log.replace('.jsonl', '.summary.json')}`, 'utf8');
-      expect({ entries: report.entries, connections: Object.fromEntries(told) }).toEqual(JSON.parse(summary));
-    },
-  );
+  it.each(logs)('replays with actors and with the fold to the summary of its recording: %s.', async (log) => {
+    const report = await replayLog(createReadStream(`${folder}/${log}`));
+    expect(report.problem).toBeUndefined();
+    expect(report.divergences).toEqual([]);
+    expect(report.whyNoRerun).toBeUndefined();
+    const connections = [...report.connections].map(([name, { state, attempts, failureCodes, rejected }]) => [
+      name,
+      {
+        state: state.split('.')[0],
+        attempts,
+        failureCodes: { ...failureCodes },
+        rejected: rejected.map(({ event }) => event),
+      },
+    ]);
+    const summary = readFileSync(`${folder}/${log.replace('.jsonl', '.summary.json')}`, 'utf8');
+    expect({ entries: report.entries, connections: Object.fromEntries(connections) }).toEqual(
+      JSON.parse(summary),
+    );
+  });
 
-  it('holds no place of the machine that it was recorded on.', () => {
+  it('contains no path of the machine that recorded it.', () => {
     for (const log of logs) {
       const text = readFileSync(`${folder}/${log}`, 'utf8');
       expect(text).not.toMatch(/\/(?:home|Users|root|work|tmp)\//);

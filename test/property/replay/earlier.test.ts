@@ -1,6 +1,6 @@
 /**
- * Logs of incidents that earlier charts have recorded, unchanged but for the version of their format: each replays as far
- * as the charts agree, and the report says at which entry they diverge, and how.
+ * Logs of incidents that earlier charts recorded, unchanged except for the format version: each replays as far as the
+ * charts agree, and the report names the entry at which they diverge and the difference.
  */
 import { createReadStream, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -29,8 +29,8 @@ const failed = (entry: number, found: string, effect: string) =>
     found: `failed.${found}.releasing`,
   }) as const;
 
-/** Where the first connection of each log diverges. */
-const PARTS: Readonly<Record<string, object>> = {
+/** The divergence of the first connection in each log. */
+const DIVERGENCES: Readonly<Record<string, object>> = {
   'dies-in-a-call.jsonl': listed(6),
   'exit-after-initialize.jsonl': listed(6, 'reconnecting.releasing'),
   'exit-at-once.jsonl': failed(15, 'exhausted', 'handshake'),
@@ -47,9 +47,9 @@ const PARTS: Readonly<Record<string, object>> = {
   'warming-up-503.jsonl': listed(17),
 };
 
-describe('a log that earlier charts have recorded', () => {
+describe('a log that earlier charts recorded', () => {
   it('exists for each kind of incident.', () => {
-    expect(logs.toSorted()).toEqual(Object.keys(PARTS).toSorted());
+    expect(logs.toSorted()).toEqual(Object.keys(DIVERGENCES).toSorted());
   });
 
   it.each(logs)('replays up to the entry at which the charts diverge, and reports it: %s.', async (log) => {
@@ -60,7 +60,7 @@ describe('a log that earlier charts have recorded', () => {
     const [first] = report.divergences.filter(({ actor }) => actor !== '$');
     expect(first).toBeDefined();
     const { entry, event, expected, found } = first!;
-    const told = { entry, event, expected: statePath(expected ?? ''), found: statePath(found ?? '') };
-    expect(told).toEqual(PARTS[log]);
+    const divergence = { entry, event, expected: statePath(expected ?? ''), found: statePath(found ?? '') };
+    expect(divergence).toEqual(DIVERGENCES[log]);
   });
 });

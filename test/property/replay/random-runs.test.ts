@@ -1,6 +1,6 @@
 /**
- * A thousand random lives of a manager and its connections replay to the same end by both methods: all faults, late
- * attachment and rotation among them, and secrets that have to be struck out.
+ * A thousand random runs of a manager and its connections replay to the same end with both methods. They include all
+ * faults, recordings that start late, rotation, and secrets that have to be masked.
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -16,9 +16,9 @@ import { makeTroupe, passTime } from '../../support/test-troupe.js';
 
 useLeakCheck();
 useCrashWatch();
-/** For a machine that has much else to do. */
+/** Allows for a slow machine. */
 vi.setConfig({ testTimeout: 180_000 });
-// Loaded beforehand, so that no life waits for a file while its clock moves on.
+// Loaded in advance, so that no run waits for a module while its clock advances.
 beforeAll(() =>
   Promise.all([
     import('../../../src/servers/load-config.js'),
@@ -39,10 +39,10 @@ function expectSame(report: ReplayReport, isFromStart = true): void {
   if (isFromStart) expect(report.whyNoRerun).toBeUndefined();
 }
 
-const lives = fc.array(step, { maxLength: 30, size: 'max' });
+const runs = fc.array(step, { maxLength: 30, size: 'max' });
 const RUNS = 150;
 
-/** What must occur in the runs, as a log shows it. */
+/** Events that must occur in the runs, by their entry in a log. */
 const EVENTS: Readonly<Record<string, RegExp>> = {
   successions: /"from":"[^"]*\/(?:openSuccessor|retireSession)#/,
   crashes: /"xstate\.error\.actor\./,
@@ -50,27 +50,24 @@ const EVENTS: Readonly<Record<string, RegExp>> = {
   reloads: /"to":"\$:configuration#/,
 };
 
-describe('a random life', () => {
-  it.each([1, 2, 3, 4])(
-    'replays to the same end by the actors and by the fold, whatever happens in it (%i)',
-    async () => {
-      const seen = new Set<string>();
-      await fuzz(
-        RUNS,
-        fc.asyncProperty(lives, async (steps) => {
-          const log = await recordRandomRun(steps);
-          for (const [event, shown] of Object.entries(EVENTS)) if (shown.test(log.text)) seen.add(event);
-          expectSame(await play(log));
-        }),
-      );
-      expect([...seen].toSorted()).toEqual(Object.keys(EVENTS).toSorted());
-    },
-  );
+describe('a random run', () => {
+  it.each([1, 2, 3, 4])('replays to the same end with actors and with the fold (%i)', async () => {
+    const seen = new Set<string>();
+    await fuzz(
+      RUNS,
+      fc.asyncProperty(runs, async (steps) => {
+        const log = await recordRandomRun(steps);
+        for (const [event, shown] of Object.entries(EVENTS)) if (shown.test(log.text)) seen.add(event);
+        expectSame(await play(log));
+      }),
+    );
+    expect([...seen].toSorted()).toEqual(Object.keys(EVENTS).toSorted());
+  });
 
-  it('replays from all of its parts, and from where the recording began later', () =>
+  it('replays from several parts, and from a recording that started late', () =>
     fuzz(
       2 * RUNS,
-      fc.asyncProperty(lives, fc.option(fc.nat(30)), fc.nat(20_000), async (steps, attach, partSize) => {
+      fc.asyncProperty(runs, fc.option(fc.nat(30)), fc.nat(20_000), async (steps, attach, partSize) => {
         const late = attach === null ? {} : { attachAfter: attach };
         expectSame(await play(await recordRandomRun(steps, { partSize, ...late })), attach === null);
       }),
@@ -78,7 +75,7 @@ describe('a random life', () => {
 });
 
 const SECRET = 'Zq7-a-very-secret-value';
-const deed = fc.record({
+const action = fc.record({
   server: fc.nat(4),
   what: fc.constantFrom(
     'die',
@@ -94,8 +91,8 @@ const deed = fc.record({
   ),
 });
 
-/** Five servers that repeat a secret of their entry wherever they can. */
-async function liveWith(deeds: readonly { readonly server: number; readonly what: string }[]) {
+/** Runs five servers that repeat a secret of their entry in every place. */
+async function runWith(actions: readonly { readonly server: number; readonly what: string }[]) {
   const log = new MemoryLog(30_000);
   const clock = createControlledClock();
   const isRefusing = new Set<number>();
@@ -125,7 +122,7 @@ async function liveWith(deeds: readonly { readonly server: number; readonly what
     record: { target: log, wire: true, bodies: true },
   });
   await passTime(clock, troupe.start());
-  for (const { server, what } of deeds) {
+  for (const { server, what } of actions) {
     const connection = troupe.connection(`s${server}`);
     const fake = servers[server];
     if (what === 'die') await fake?.peer.die();
@@ -144,12 +141,12 @@ async function liveWith(deeds: readonly { readonly server: number; readonly what
   return log;
 }
 
-describe('a random life of a troupe', () => {
-  it('replays to the same end, from several parts with messages in them, and holds no secret', () =>
+describe('a random run of a troupe', () => {
+  it('replays to the same end from several parts with messages, and contains no secret', () =>
     fuzz(
       100,
-      fc.asyncProperty(fc.array(deed, { maxLength: 15, size: 'max' }), async (deeds) => {
-        const log = await liveWith(deeds);
+      fc.asyncProperty(fc.array(action, { maxLength: 15, size: 'max' }), async (actions) => {
+        const log = await runWith(actions);
         expectSame(await play(log));
         expect(log.text).toContain('"type":"wire"');
         expect(log.text).not.toContain(SECRET);

@@ -1,4 +1,4 @@
-/** A recorded connection as a server: what happened once happens again, whenever a test wants it to. */
+/** A recorded connection as a server: a test can repeat what happened. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const INCIDENTS = readdirSync(join(root, 'test/property/replay/corpus'))
 const corpus = (name: string): Buffer =>
   readFileSync(join(root, 'test/property/replay/corpus', `${name}.jsonl`));
 
-/** Plays a recorded connection until it has gone through as many states as were recorded. */
+/** Plays a recorded connection until it has gone through as many states as the recording. */
 async function statesOf(log: string | Uint8Array, name: string) {
   const server = createRecordedServer(log, name);
   const troupe = createTroupe({ servers: { [name]: server.config }, clock: server.clock, seed: 1 });
@@ -49,7 +49,7 @@ async function statesOf(log: string | Uint8Array, name: string) {
   return { states: states.slice(0, server.states.length), server };
 }
 
-/** A server that is lost ten minutes after it came up, and then refuses to speak. */
+/** Records a server that is lost after ten minutes and then refuses to initialize. */
 async function incident(bodies = false): Promise<string> {
   const log = new MemoryLog();
   const files = new ScriptedServer({
@@ -71,7 +71,7 @@ async function incident(bodies = false): Promise<string> {
 }
 
 describe('a recorded server', () => {
-  it('has the connection go through what it went through, at once and in the time of the recording.', async () => {
+  it('leads the connection through the recorded states, without waiting, on the clock of the recording.', async () => {
     const { states, server } = await statesOf(await incident(), 'files');
     expect(server.states.slice(0, 5)).toEqual([
       'configuring',
@@ -91,7 +91,7 @@ describe('a recorded server', () => {
     expect(states).toEqual(server.states);
   });
 
-  it('answers with what was recorded, where messages were.', async () => {
+  it('answers with the recorded messages if there are any.', async () => {
     const server = createRecordedServer(await incident(true), 'files');
     const troupe = createTroupe({ servers: { files: server.config }, clock: server.clock, seed: 1 });
     try {
@@ -104,7 +104,7 @@ describe('a recorded server', () => {
     }
   });
 
-  it('is as one without messages where they were too long to be written down.', async () => {
+  it('works as without messages if they were too long to be recorded.', async () => {
     const record = new MemoryLog();
     const long = 'x'.repeat(300_000);
     const files = new ScriptedServer({
@@ -131,7 +131,7 @@ describe('a recorded server', () => {
     }
   });
 
-  it('says so where the log tells of no such connection, or is none.', async () => {
+  it('cannot be created for an unknown connection or from a file that is not a log.', async () => {
     expect(() => createRecordedServer(corpus('stdio-plain'), 'nobody')).toThrow(
       "The log has no connection 'nobody'.",
     );
@@ -155,7 +155,7 @@ describe('troupe replay --export-fixture', () => {
     return stderr.written;
   }
 
-  it('writes a test that passes as it is, and fails where the connection does otherwise.', async () => {
+  it('writes a test that passes, and that fails if the connection behaves differently.', async () => {
     expect(await exported(await incident())).toMatch(/written: .*files\.test\.mjs/);
     expect(readdirSync(join(folder, 'fixture')).toSorted()).toEqual(['files.jsonl', 'files.test.mjs']);
     expect(await runVitest(join(folder, 'fixture'))).toMatchObject({ code: 0 });
@@ -167,7 +167,7 @@ describe('troupe replay --export-fixture', () => {
     expect(output).toContain('"ready"');
   });
 
-  it('writes a test that shows the states also where nothing follows, as where it gave up.', async () => {
+  it('writes a test that shows the states even if nothing follows after the last one.', async () => {
     await exported(await incident());
     const test = join(folder, 'fixture', 'files.test.mjs');
     const text = readFileSync(test, 'utf8').replace(/PATIENCE = \d+/, 'PATIENCE = 2000');
@@ -177,7 +177,7 @@ describe('troupe replay --export-fixture', () => {
     expect(output).toMatch(/-\s+"reconnecting"/);
   });
 
-  it('asks which connection is meant where there are several, and writes over nothing.', async () => {
+  it('requires --server if the log has several connections, and does not overwrite files.', async () => {
     await exported(corpus('exit-at-once'), 'files');
     await expect(exported(corpus('exit-at-once'), 'files')).rejects.toThrow(/exists already/);
     const log = new MemoryLog();
@@ -189,7 +189,7 @@ describe('troupe replay --export-fixture', () => {
   });
 });
 
-/** As somebody would who has put the two files into a project of theirs. */
+/** Runs the test as a user would who has copied the two files into a project. */
 async function runVitest(dir: string): Promise<{ readonly code: number | null; readonly output: string }> {
   const config = join(dir, 'vitest.config.mjs');
   const alias = {

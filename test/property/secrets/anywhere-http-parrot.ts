@@ -1,4 +1,4 @@
-/** An HTTP server that repeats what it was given, wherever it can say something. */
+/** An HTTP server that repeats its input in every field that it can send. */
 import type { ServerResponse } from 'node:http';
 import {
   answer,
@@ -11,8 +11,8 @@ import {
   type TestServer,
 } from '../../support/http-server.js';
 
-/** How it behaves: comes up and says much, or refuses in one of several ways. */
-export const MANNERS = [
+/** Its behaviors: starts up and sends a lot, or refuses in one of several ways. */
+export const BEHAVIORS = [
   'polite',
   'forbids',
   'wants-sign-in',
@@ -20,16 +20,16 @@ export const MANNERS = [
   'shows-a-page',
   'fails-calls',
 ] as const;
-export type Manner = (typeof MANNERS)[number];
+export type Behavior = (typeof BEHAVIORS)[number];
 
-export function startHttpParrot(manner: Manner): Promise<TestServer> {
+export function startHttpParrot(behavior: Behavior): Promise<TestServer> {
   return startServer((seen, res) => {
     if (!seen.path.startsWith('/mcp')) return void res.writeHead(404).end(heard(seen).join());
-    return behaviors[manner](seen, res);
+    return handlers[behavior](seen, res);
   });
 }
 
-/** Everything the request said of secrets, as the server would log it. */
+/** Everything in a request that may be a secret, as the server would log it. */
 function heard({ path, headers }: Seen): readonly string[] {
   const url = new URL(path, 'http://127.0.0.1');
   const own = Object.entries(headers)
@@ -66,14 +66,18 @@ function decoded(text: string): string {
 }
 
 const asKeys = (seen: Seen) => Object.fromEntries(heard(seen).map((text) => [text, { [text]: text }]));
-/** Fit for a header. */
+/** As one line that fits into a header. */
 const line = (seen: Seen): string =>
   heard(seen)
     .join(' ')
     .replace(/[^ -~]/g, '?');
 
 const refuseCall: Handler = (seen, res) => {
-  const error = { code: -1, message: heard(seen).join(), data: { said: heard(seen), asKeys: asKeys(seen) } };
+  const error = {
+    code: -1,
+    message: heard(seen).join(),
+    data: { repeated: heard(seen), asKeys: asKeys(seen) },
+  };
   res
     .writeHead(200, { 'content-type': 'application/json' })
     .end(JSON.stringify({ jsonrpc: '2.0', id: seen.rpc.id, error }));
@@ -109,7 +113,7 @@ const talk: Handler = (seen, res) => {
 const orRefuse: Handler = (seen, res) =>
   seen.rpc.method === 'tools/list' ? listTools(seen, res) : refuseCall(seen, res);
 
-/** A refusal with everything in its header and body. */
+/** A refusal that repeats everything in its header and body. */
 const status =
   (code: number): Handler =>
   (seen, res) =>
@@ -117,7 +121,7 @@ const status =
       .writeHead(code, { 'www-authenticate': `Bearer realm="${line(seen)}"`, 'content-type': 'text/plain' })
       .end(heard(seen).join('\n'));
 
-const behaviors: Readonly<Record<Manner, Handler>> = {
+const handlers: Readonly<Record<Behavior, Handler>> = {
   polite: mcp({ initialize: introduce, listen: talk, request: orRefuse }),
   forbids: status(403),
   'wants-sign-in': status(401),

@@ -1,6 +1,6 @@
 /**
- * Random secrets around a core of letters and digits, which every spelling but base64 leaves as it is: where the core
- * is not told, nothing of the secret is but its first and last few characters.
+ * Random secrets around a core of letters and digits, which every encoding except base64 leaves unchanged. If the core
+ * does not occur in a text, at most the first and last few characters of the secret do.
  */
 import fc from 'fast-check';
 
@@ -10,7 +10,7 @@ export interface Secret {
 }
 
 const CORE = fc.stringMatching(/^[a-z0-9]{12}$/);
-/** No backtick: as a pair it is refused in an entry. */
+/** Without backticks: a pair of them is rejected in an entry. */
 const PRINTABLE = fc.stringMatching(/^[!-_a-~]{0,6}$/);
 const FOREIGN = fc.constantFrom('ключ', 'é', 'пароль!', '🔑', 'ß"', '‰', '密码', '\u00a0', 'ﬁ/');
 const LIKE_BASE64 = fc.stringMatching(/^[A-Za-z0-9+/]{2,8}={0,2}$/);
@@ -20,7 +20,7 @@ const WITH_SPACE = fc.constantFrom('a b', '. .', '" "');
 const around = (edge: fc.Arbitrary<string>): fc.Arbitrary<Secret> =>
   fc.tuple(edge, CORE, edge).map(([before, core, after]) => ({ text: `${before}${core}${after}`, core }));
 
-/** What a header or an address can hold. */
+/** A secret that fits into a header or an address. */
 export const asciiSecret: fc.Arbitrary<Secret> = fc.oneof(
   around(fc.constant('')),
   around(PRINTABLE),
@@ -30,7 +30,7 @@ export const asciiSecret: fc.Arbitrary<Secret> = fc.oneof(
 
 export const anySecret: fc.Arbitrary<Secret> = fc.oneof(asciiSecret, around(FOREIGN), around(WITH_SPACE));
 
-/** A key of several lines; each of them holds a core of its own. */
+/** A key of several lines, each with the core. */
 export const keyOfLines: fc.Arbitrary<Secret> = CORE.map((core) => ({
   core,
   text: `-----BEGIN KEY-----\n${core}+first/\n${core}=second\n-----END KEY-----\n`,

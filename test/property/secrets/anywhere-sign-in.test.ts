@@ -1,4 +1,4 @@
-/** What a sign-in is about, tokens and the client's own secret, is told nowhere, whoever repeats it. */
+/** Tokens and client secrets of a sign-in appear in no output, even if a server repeats them. */
 import fc from 'fast-check';
 import { filter, firstValueFrom, timeout } from 'rxjs';
 import { describe, expect, it } from 'vitest';
@@ -8,9 +8,9 @@ import { useCrashWatch } from '../../support/crash-watch.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import type { ServerStatus } from '../../../src/lifecycle/status.js';
 import type { Handler, TestServer } from '../../support/http-server.js';
-import { startHttpParrot, type Manner } from './anywhere-http-parrot.js';
+import { startHttpParrot, type Behavior } from './anywhere-http-parrot.js';
 import { asciiSecret, type Secret } from './anywhere-secret.js';
-import { toldByTroupe, type Told } from './anywhere-told.js';
+import { outputOfTroupe, type Output } from './anywhere-output.js';
 
 useLeakCheck();
 useCrashWatch();
@@ -28,7 +28,7 @@ interface Given {
   readonly tokens?: object;
 }
 
-/** Refuses requests for tokens with all it was ever told. */
+/** Rejects token requests with an error that repeats everything it has received. */
 function repeatsForms(origin: string, otherwise: Handler, { registration, tokens }: Given): Handler {
   const heard: string[] = [];
   let isGiven = tokens === undefined;
@@ -55,7 +55,7 @@ function repeatsForms(origin: string, otherwise: Handler, { registration, tokens
     heard.push(authorization, authorization.replace('Bearer ', ''), pair);
     if (pathname === '/mcp' && !isGiven) return json(401, {});
     if (pathname === '/mcp') {
-      // Everything that was ever heard, as a careless log would be shown.
+      // Everything received so far, as a careless server would log it.
       const memory = heard.filter((text) => /^[ -~]+$/.test(text));
       return otherwise({ ...seen, headers: { ...seen.headers, 'x-memory': memory.join(' ') } }, res);
     }
@@ -71,26 +71,26 @@ function repeatsForms(origin: string, otherwise: Handler, { registration, tokens
   };
 }
 
-async function toldOfSignIn(
-  manner: Manner,
+async function outputOfSignIn(
+  behavior: Behavior,
   stored: StoredSignIn,
   auth: (port: TestServer) => AuthOptions,
   given: Given = {},
-): Promise<readonly Told[]> {
-  const port = await startHttpParrot(manner);
+): Promise<readonly Output[]> {
+  const port = await startHttpParrot(behavior);
   port.handle = repeatsForms(port.origin, port.handle, given);
   try {
     const options = auth(port);
     const client = typeof options.client === 'object' ? options.client.clientId : '';
     const store = createMemoryTokenStore([[{ server: port.url, client }, stored]]);
-    return await toldByTroupe(
+    return await outputOfTroupe(
       { type: 'http', url: port.url },
       { auth: { store, ...options } },
-      async (troupe, hear) => {
+      async (troupe, recordError) => {
         const connection = troupe.connection('parrot');
-        await connection?.callTool('refuse', {}, { timeoutMs: 5_000 }).catch(hear);
+        await connection?.callTool('refuse', {}, { timeoutMs: 5_000 }).catch(recordError);
         await firstValueFrom(troupe.status$.pipe(filter(isAskedOrOver), timeout(15_000)));
-        await connection?.finishAuth(CODE.text).catch(hear);
+        await connection?.finishAuth(CODE.text).catch(recordError);
       },
     );
   } finally {
@@ -98,8 +98,8 @@ async function toldOfSignIn(
   }
 }
 
-function expectUntold(told: readonly Told[], ...secrets: readonly Secret[]): void {
-  const leaks = told.flatMap(({ where, text }) =>
+function expectNoLeak(outputs: readonly Output[], ...secrets: readonly Secret[]): void {
+  const leaks = outputs.flatMap(({ where, text }) =>
     secrets.flatMap(({ core }) => {
       const at = text.indexOf(core);
       return at === -1 ? [] : [`${where}: …${text.slice(Math.max(0, at - 80), at + 80)}…`];
@@ -110,8 +110,8 @@ function expectUntold(told: readonly Told[], ...secrets: readonly Secret[]): voi
 
 describe('a sign-in', () => {
   it.each(['polite', 'fails-calls', 'wants-sign-in', 'forbids'] as const)(
-    'does not get its tokens told by a server that repeats them (%s)',
-    async (manner) => {
+    'keeps its tokens out of all output if a server repeats them (%s)',
+    async (behavior) => {
       await fc.assert(
         fc.asyncProperty(asciiSecret, asciiSecret, async (access, refresh) => {
           const tokens = {
@@ -120,8 +120,12 @@ describe('a sign-in', () => {
             id_token: `${access.text}.id`,
             token_type: 'Bearer',
           };
-          const told = await toldOfSignIn(manner, { tokens, client: { client_id: 'harbor' } }, () => ({}));
-          expectUntold(told, access, refresh, CODE);
+          const outputs = await outputOfSignIn(
+            behavior,
+            { tokens, client: { client_id: 'harbor' } },
+            () => ({}),
+          );
+          expectNoLeak(outputs, access, refresh, CODE);
         }),
         { numRuns: RUNS },
       );
@@ -130,16 +134,21 @@ describe('a sign-in', () => {
   );
 
   it.each(['polite', 'fails-calls'] as const)(
-    'does not get told the tokens that were renewed, or those that came instead (%s)',
-    async (manner) => {
+    'keeps renewed tokens and their replacements out of all output (%s)',
+    async (behavior) => {
       await fc.assert(
         fc.asyncProperty(fc.array(asciiSecret, { minLength: 4, maxLength: 4 }), async (secrets) => {
           const [access, refresh, nextAccess, nextRefresh] = secrets.map(({ text }) => text);
           const tokens = { access_token: access ?? '', refresh_token: refresh ?? '', token_type: 'Bearer' };
-          const told = await toldOfSignIn(manner, { tokens, client: { client_id: 'harbor' } }, () => ({}), {
-            tokens: { access_token: nextAccess, refresh_token: nextRefresh },
-          });
-          expectUntold(told, ...secrets);
+          const outputs = await outputOfSignIn(
+            behavior,
+            { tokens, client: { client_id: 'harbor' } },
+            () => ({}),
+            {
+              tokens: { access_token: nextAccess, refresh_token: nextRefresh },
+            },
+          );
+          expectNoLeak(outputs, ...secrets);
         }),
         { numRuns: RUNS },
       );
@@ -148,8 +157,8 @@ describe('a sign-in', () => {
   );
 
   it.each(['wants-sign-in'] as const)(
-    'does not get told what its client got when it registered itself (%s)',
-    async (manner) => {
+    'keeps the credentials of a client registration out of all output (%s)',
+    async (behavior) => {
       await fc.assert(
         fc.asyncProperty(asciiSecret, asciiSecret, async (secret, management) => {
           const registration = {
@@ -159,9 +168,9 @@ describe('a sign-in', () => {
             registration_client_uri: 'https://authorization.example/harbor',
             token_endpoint_auth_method: 'client_secret_basic',
           };
-          const told = await toldOfSignIn(manner, {}, () => ({}), { registration });
+          const outputs = await outputOfSignIn(behavior, {}, () => ({}), { registration });
           const sent = Buffer.from(`harbor:${secret.text}`).toString('base64');
-          expectUntold(told, secret, management, CODE, { text: sent, core: sent });
+          expectNoLeak(outputs, secret, management, CODE, { text: sent, core: sent });
         }),
         { numRuns: RUNS },
       );
@@ -170,15 +179,15 @@ describe('a sign-in', () => {
   );
 
   it.each(['authorization-code', 'client-credentials'] as const)(
-    "does not get its client's secret told by an authorization server that repeats it (%s)",
+    'keeps the client secret out of all output if an authorization server repeats it (%s)',
     async (grant) => {
       await fc.assert(
         fc.asyncProperty(asciiSecret, async (secret) => {
-          const told = await toldOfSignIn('wants-sign-in', {}, ({ origin }) => ({
+          const outputs = await outputOfSignIn('wants-sign-in', {}, ({ origin }) => ({
             client: { clientId: 'harbor', clientSecret: secret.text, issuer: origin, grant },
           }));
           const sent = Buffer.from(`harbor:${secret.text}`).toString('base64');
-          expectUntold(told, secret, CODE, { text: sent, core: sent });
+          expectNoLeak(outputs, secret, CODE, { text: sent, core: sent });
         }),
         { numRuns: RUNS },
       );

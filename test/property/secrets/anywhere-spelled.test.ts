@@ -1,4 +1,4 @@
-/** A secret is found in every spelling that is covered, and where a text was cut in the middle of it. */
+/** A secret is masked in every covered encoding, and if the text is cut off inside it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMask } from '../../../src/secrets/secrets.js';
@@ -9,29 +9,29 @@ type Spell = (secret: string) => string;
 const ascii: Spell = (json) =>
   json.replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-const USUAL: Readonly<Record<string, Spell>> = {
-  'as it is': (secret) => secret,
+const COMMON: Readonly<Record<string, Spell>> = {
+  unencoded: (secret) => secret,
   'in JSON': (secret) => JSON.stringify({ secret }),
-  'as a component of an address': encodeURIComponent,
+  'in a component of an address': encodeURIComponent,
 };
 
-const UNUSUAL: Readonly<Record<string, Spell>> = {
-  'in JSON without anything but ASCII': (secret) => ascii(JSON.stringify(secret)),
+const UNCOMMON: Readonly<Record<string, Spell>> = {
+  'in ASCII-only JSON': (secret) => ascii(JSON.stringify(secret)),
   'in JSON in JSON in JSON': (secret) => JSON.stringify(JSON.stringify(JSON.stringify(secret))),
   'in JSON with its slashes escaped': (secret) => JSON.stringify(secret).replaceAll('/', '\\/'),
-  'in lower case in an address': (secret) =>
+  'in a lower-case percent encoding': (secret) =>
     encodeURIComponent(secret).replace(/%../g, (byte) => byte.toLowerCase()),
-  'as an address that was escaped as a whole': encodeURI,
-  'as a field of a form': (secret) => new URLSearchParams({ secret }).toString(),
-  'as the platform writes the query of an address': (secret) =>
+  'in an address that was encoded as a whole': encodeURI,
+  'in a form field': (secret) => new URLSearchParams({ secret }).toString(),
+  'in the query of a `URL` object': (secret) =>
     new URL(`http://harbor/?secret=${secret.replace(/[#\n]/g, encodeURIComponent)}`).href,
-  'as an address in an address': (secret) =>
+  'in an address inside an address': (secret) =>
     encodeURIComponent(`http://harbor/?secret=${encodeURIComponent(secret)}`),
-  'as JSON in an address': (secret) => `?json=${encodeURIComponent(JSON.stringify({ secret }))}`,
+  'in JSON inside an address': (secret) => `?json=${encodeURIComponent(JSON.stringify({ secret }))}`,
 };
 
 describe('a secret', () => {
-  it.each(Object.entries({ ...USUAL, ...UNUSUAL }))('is struck out %s', (_, spell) => {
+  it.each(Object.entries({ ...COMMON, ...UNCOMMON }))('is masked %s', (_, spell) => {
     fc.assert(
       fc.property(fc.oneof(anySecret, keyOfLines), ({ text, core }) => {
         expect(createMask([text])(`> ${spell(text)} <`)).not.toContain(core);
@@ -40,7 +40,7 @@ describe('a secret', () => {
     );
   });
 
-  it.each(Object.entries(USUAL))('of a thousand characters is struck out %s', (_, spell) => {
+  it.each(Object.entries(COMMON))('of a thousand characters is masked %s', (_, spell) => {
     fc.assert(
       fc.property(anySecret, ({ text, core }) => {
         const long = text.repeat(80);
@@ -50,7 +50,7 @@ describe('a secret', () => {
     );
   });
 
-  it('is struck out where its end was cut off, down to eight characters of it', () => {
+  it('is masked if its end is cut off after at least eight characters', () => {
     const before = 'x'.repeat(100);
     fc.assert(
       fc.property(
@@ -67,9 +67,9 @@ describe('a secret', () => {
     );
   });
 
-  it('does not make a long text slow to look through', () => {
+  it('does not slow down the masking of a long text', () => {
     const mask = createMask(['"/"/"/secret', '\\\\\\"of-slashes', 'p"l"a"i"n']);
-    const told = ['\\'.repeat(300_000), '%5C'.repeat(100_000), '"/'.repeat(150_000)];
-    for (const text of told) expect(mask(text)).toBe(text);
+    const longTexts = ['\\'.repeat(300_000), '%5C'.repeat(100_000), '"/'.repeat(150_000)];
+    for (const text of longTexts) expect(mask(text)).toBe(text);
   });
 });

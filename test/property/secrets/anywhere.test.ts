@@ -1,9 +1,9 @@
 /**
- * A random secret, placed anywhere in an entry, is told nowhere, whatever the server does with it.
+ * A random secret, placed anywhere in an entry, appears in no output, whatever the server does with it.
  *
- * Covered are the secret as it is, as JSON spells it (with or without escapes for what is not ASCII), as an address
- * spells it (of a component, a form, or the platform; in either case), and the base64 of `user:password`. Not covered
- * are other encodings of it: what a server hides on purpose cannot be found.
+ * Covered are the secret itself, its JSON encodings (with or without escapes for non-ASCII characters), its URL encodings
+ * (of a component, a form or a `URL` object, in upper and lower case), and the base64 of `user:password`. Other encodings
+ * are not covered: Troupe cannot find a secret that a server encodes on purpose.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,9 +17,9 @@ import type { Troupe } from '../../../src/runtime/troupe.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
 import { useInotify } from '../../support/inotify.js';
 import { useLeakCheck } from '../../support/leak-check.js';
-import { MANNERS, startHttpParrot, type Manner } from './anywhere-http-parrot.js';
+import { BEHAVIORS, startHttpParrot, type Behavior } from './anywhere-http-parrot.js';
 import { anySecret, asciiSecret, keyOfLines, type Secret } from './anywhere-secret.js';
-import { toldByCommand, toldByDiscovery, toldByTroupe, type Told } from './anywhere-told.js';
+import { outputOfCommand, outputOfDiscovery, outputOfTroupe, type Output } from './anywhere-output.js';
 
 const PARROT = fileURLToPath(new URL('../../support/parrot.mjs', import.meta.url));
 const VARIABLE = 'TROUPE_TEST_SECRET';
@@ -28,7 +28,7 @@ const RUNS = 3;
 
 interface Placed {
   readonly config: ServerConfig;
-  /** What the secret's own text does not show. */
+  /** Other forms of the secret that must not appear. */
   readonly also?: readonly string[];
 }
 
@@ -36,20 +36,21 @@ type Place<TRest extends unknown[]> = (secret: string, ...rest: TRest) => Placed
 
 const literal = (secret: string): string => escapeTemplate(secret, false);
 
-/** Where a secret can stand in the entry of a program. */
-const IN_PROGRAMS: Readonly<Record<string, Place<[manner: string]>>> = {
-  'as a value of env': (secret, manner) => program(manner, [], { PARROT_KEY: literal(secret) }),
-  'after a scheme in env': (secret, manner) =>
-    program(manner, [], { PARROT_KEY: `Bearer ${literal(secret)}`, PARROT_TOKEN: literal(secret) }),
-  'by a variable in env': (_, manner) => program(manner, [], { PARROT_KEY: `key=${REFERENCE}` }),
-  'by a variable in the arguments': (_, manner) => program(manner, [`--key=${REFERENCE}`, '$' + VARIABLE]),
-  'as a default in the arguments': (secret, manner) =>
-    program(manner, [`--key=\${PARROT_UNSET:-${inBraces(secret)}}`]),
-  'as a default in env': (secret, manner) =>
-    program(manner, [], { PARROT_KEY: `\${PARROT_UNSET:-${inBraces(secret)}}` }),
+/** Places of a secret in the entry of a program. */
+const IN_PROGRAMS: Readonly<Record<string, Place<[behavior: string]>>> = {
+  'as a value of env': (secret, behavior) => program(behavior, [], { PARROT_KEY: literal(secret) }),
+  'after a scheme in env': (secret, behavior) =>
+    program(behavior, [], { PARROT_KEY: `Bearer ${literal(secret)}`, PARROT_TOKEN: literal(secret) }),
+  'by a variable in env': (_, behavior) => program(behavior, [], { PARROT_KEY: `key=${REFERENCE}` }),
+  'by a variable in the arguments': (_, behavior) =>
+    program(behavior, [`--key=${REFERENCE}`, '$' + VARIABLE]),
+  'as a default in the arguments': (secret, behavior) =>
+    program(behavior, [`--key=\${PARROT_UNSET:-${inBraces(secret)}}`]),
+  'as a default in env': (secret, behavior) =>
+    program(behavior, [], { PARROT_KEY: `\${PARROT_UNSET:-${inBraces(secret)}}` }),
 };
 
-/** Where a secret can stand in the entry of an address. */
+/** Places of a secret in the entry of an address. */
 const IN_ADDRESSES: Readonly<Record<string, Place<[url: string]>>> = {
   'as a header': (secret, url) => remote(url, { headers: { 'X-Api-Key': literal(secret) } }),
   'as a token in a header': (secret, url) =>
@@ -73,8 +74,8 @@ const IN_ADDRESSES: Readonly<Record<string, Place<[url: string]>>> = {
     remote(url, { headers: { 'X-Key': `\${PARROT_UNSET:-${inBraces(secret)}}` } }),
 };
 
-function program(manner: string, args: readonly string[], env: Record<string, string> = {}): Placed {
-  return { config: { command: process.execPath, args: [PARROT, manner, ...args], env } };
+function program(behavior: string, args: readonly string[], env: Record<string, string> = {}): Placed {
+  return { config: { command: process.execPath, args: [PARROT, behavior, ...args], env } };
 }
 
 function remote(url: string, fields: Partial<ServerConfig> = {}): Placed {
@@ -86,13 +87,13 @@ function withCredentials(url: string, user: string, password: string): Placed {
   return { ...remote(address), also: [Buffer.from(`${user}:${password}`).toString('base64')] };
 }
 
-/** A default holds no brace; everything else is as in any template. */
+/** The text of a default, which cannot contain braces. */
 function inBraces(secret: string): string {
   return literal(secret.replace(/[{}$]/g, ''));
 }
 
-function expectUntold(told: readonly Told[], { core }: Secret, also: readonly string[] = []): void {
-  const leaks = told.flatMap(({ where, text }) =>
+function expectNoLeak(outputs: readonly Output[], { core }: Secret, also: readonly string[] = []): void {
+  const leaks = outputs.flatMap(({ where, text }) =>
     [core, ...also].flatMap((secret) => {
       const at = text.indexOf(secret);
       return at === -1 ? [] : [`${where}: …${text.slice(Math.max(0, at - 80), at + 80)}…`];
@@ -101,14 +102,14 @@ function expectUntold(told: readonly Told[], { core }: Secret, also: readonly st
   expect([...new Set(leaks)].slice(0, 5)).toEqual([]);
 }
 
-/** Calls the tool until it has said everything, and lets the server die if it does. */
-async function callEverything(troupe: Troupe, hear: (error: unknown) => void): Promise<void> {
+/** Calls tools that repeat everything, and lets the server exit if it can. */
+async function callEverything(troupe: Troupe, recordError: (error: unknown) => void): Promise<void> {
   const connection = troupe.connection('parrot');
   const tools = troupe.tools.filter(({ server }) => server === 'parrot').slice(0, 2);
   for (const tool of [...tools.map((known) => known.tool), 'refuse', 'die']) {
-    await connection?.callTool(tool, {}, { timeoutMs: 5_000 }).catch(hear);
+    await connection?.callTool(tool, {}, { timeoutMs: 5_000 }).catch(recordError);
   }
-  await troupe.callTool('mcp__parrot__unknown', {}).catch(hear);
+  await troupe.callTool('mcp__parrot__unknown', {}).catch(recordError);
 }
 
 describe('a secret', () => {
@@ -124,21 +125,21 @@ describe('a secret', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  async function everythingTold(config: ServerConfig, secret: Secret): Promise<readonly Told[]> {
+  async function allOutput(config: ServerConfig, secret: Secret): Promise<readonly Output[]> {
     process.env[VARIABLE] = secret.text;
-    const byTroupe = await toldByTroupe(config, {}, callEverything);
-    return [...byTroupe, ...(await toldByDiscovery(config)), ...(await toldByCommand(config, folder))];
+    const byTroupe = await outputOfTroupe(config, {}, callEverything);
+    return [...byTroupe, ...(await outputOfDiscovery(config)), ...(await outputOfCommand(config, folder))];
   }
 
   it.each(Object.entries(IN_PROGRAMS))(
-    '%s of a program is told nowhere',
+    '%s of a program appears in no output',
     async (where, place) => {
       const hasLines = where === 'as a value of env' || where.includes('variable');
       const secrets = hasLines ? fc.oneof(anySecret, keyOfLines) : anySecret;
       await fc.assert(
-        fc.asyncProperty(secrets, fc.constantFrom('polite', 'refusing'), async (secret, manner) => {
-          const { config, also } = place(secret.text, manner);
-          expectUntold(await everythingTold(config, secret), secret, also);
+        fc.asyncProperty(secrets, fc.constantFrom('polite', 'refusing'), async (secret, behavior) => {
+          const { config, also } = place(secret.text, behavior);
+          expectNoLeak(await allOutput(config, secret), secret, also);
         }),
         { numRuns: RUNS },
       );
@@ -147,14 +148,14 @@ describe('a secret', () => {
   );
 
   it.each(Object.entries(IN_ADDRESSES))(
-    '%s of an address is told nowhere',
+    '%s of an address appears in no output',
     async (_, place) => {
       await fc.assert(
-        fc.asyncProperty(asciiSecret, fc.constantFrom<Manner>(...MANNERS), async (secret, manner) => {
-          const parrot = await startHttpParrot(manner);
+        fc.asyncProperty(asciiSecret, fc.constantFrom<Behavior>(...BEHAVIORS), async (secret, behavior) => {
+          const parrot = await startHttpParrot(behavior);
           try {
             const { config, also } = place(secret.text, parrot.url);
-            expectUntold(await everythingTold(config, secret), secret, also);
+            expectNoLeak(await allOutput(config, secret), secret, also);
           } finally {
             await parrot.close();
           }

@@ -1,4 +1,4 @@
-/** A secret of an entry is told nowhere, whatever the server does with it. */
+/** A secret of an entry appears in no output, whatever the server does with it. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ServerConfig } from '../../../src/config/entry/server-config.js';
@@ -11,7 +11,7 @@ import { useLeakCheck } from '../../support/leak-check.js';
 import { refuse, silent, text, tool } from '../../support/scripted-server.js';
 import { makeTroupe, passTime } from '../../support/test-troupe.js';
 
-/** Servers that repeat what they were given, each in its own way. */
+/** Servers that repeat their input, each in another way. */
 const PARROTS: Readonly<Record<string, (secret: string) => FakeServer>> = {
   'does not start': (secret) =>
     new FakeServer(() => ({
@@ -27,7 +27,8 @@ const PARROTS: Readonly<Record<string, (secret: string) => FakeServer>> = {
     })),
   'refuses initialize': (secret) =>
     new FakeServer(() => ({}), { on: { initialize: refuse(-1, secret, { secret }) } }),
-  'speaks a version of its own': (secret) => new FakeServer(() => ({}), { protocolVersion: `v${secret}` }),
+  'has an unknown protocol version': (secret) =>
+    new FakeServer(() => ({}), { protocolVersion: `v${secret}` }),
   'answers initialize with nonsense': (secret) =>
     new FakeServer(() => ({}), { on: { initialize: () => ({ [secret]: secret }) } }),
   'introduces itself': (secret) =>
@@ -52,17 +53,17 @@ const PARROTS: Readonly<Record<string, (secret: string) => FakeServer>> = {
   'refuses calls': (secret) =>
     new FakeServer(() => ({}), { on: { 'tools/call': refuse(-1, secret, { deep: [secret] }) } }),
   'never answers': () => new FakeServer(() => ({}), { on: { 'tools/call': silent } }),
-  'answers well': (secret) => new FakeServer(() => ({}), { on: { 'tools/call': () => text(secret) } }),
+  'answers calls': (secret) => new FakeServer(() => ({}), { on: { 'tools/call': () => text(secret) } }),
 };
 
-/** Told by an error, with all that hangs on it. */
+/** All texts of an error and its causes. */
 function everythingOf(error: unknown): string {
   if (!(error instanceof Error)) return JSON.stringify(error) ?? '';
   const { message, stack = '', cause } = error;
   return [message, stack, JSON.stringify(error), cause === undefined ? '' : everythingOf(cause)].join('\n');
 }
 
-async function everythingTold(
+async function allOutput(
   secret: string,
   make: (secret: string) => FakeServer,
   entry: 'env' | 'variable',
@@ -77,17 +78,17 @@ async function everythingTold(
   };
   const troupe = makeTroupe({ servers: { a: config }, env: { THE_TOKEN: secret }, clock, seed: 1 });
   const events = recordEvents(troupe.events$);
-  const told: string[] = [];
+  const outputs: string[] = [];
   const note = (): void => {
-    told.push(JSON.stringify(troupe.status));
+    outputs.push(JSON.stringify(troupe.status));
   };
-  const hear = (error: unknown): void => {
-    told.push(everythingOf(error));
+  const recordError = (error: unknown): void => {
+    outputs.push(everythingOf(error));
   };
   troupe.status$.subscribe(note);
-  told.push(JSON.stringify(await passTime(clock, troupe.start())));
+  outputs.push(JSON.stringify(await passTime(clock, troupe.start())));
   const connection = troupe.connection('a');
-  const call = connection?.callTool('echo', { password: secret }, { timeoutMs: 2_000 }).catch(hear);
+  const call = connection?.callTool('echo', { password: secret }, { timeoutMs: 2_000 }).catch(recordError);
   await clock.advance(500);
   const { transports, peer } = server;
   peer.notify('notifications/message', { level: 'info', data: `token ${secret}` });
@@ -98,28 +99,28 @@ async function everythingTold(
   await clock.advance(500);
   transports.at(-1)?.simulateEnd({ code: 'process-exited', message: `died of ${secret}` });
   await passTime(clock, Promise.resolve(call));
-  await passTime(clock, Promise.resolve(connection?.ready().catch(hear)));
+  await passTime(clock, Promise.resolve(connection?.ready().catch(recordError)));
   await passTime(clock, troupe.close());
   note();
-  told.push(JSON.stringify(events.all));
-  return told.join('\n');
+  outputs.push(JSON.stringify(events.all));
+  return outputs.join('\n');
 }
 
-// Loaded beforehand, so that no test waits for a file while its clock stands still.
+// Loaded in advance, so that no test waits for a module while its clock stands still.
 beforeAll(() => import('../../../src/servers/load-config.js'));
 
 describe.each(Object.entries(PARROTS))('a server that %s', (_, make) => {
   useLeakCheck();
   useCrashWatch();
 
-  it('does not get the secret of its entry told', async () => {
+  it('cannot make the secret of its entry appear in any output', async () => {
     const secrets = fc.stringMatching(/^[a-zA-Z0-9_-]{12,40}$/);
     await fc.assert(
       fc.asyncProperty(
         secrets,
         fc.constantFrom('env' as const, 'variable' as const),
         async (secret, entry) => {
-          expect(await everythingTold(secret, make, entry)).not.toContain(secret);
+          expect(await allOutput(secret, make, entry)).not.toContain(secret);
         },
       ),
       { numRuns: 8 },

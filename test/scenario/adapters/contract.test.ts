@@ -13,7 +13,7 @@ import type {
   ScriptedAgent,
   ScriptedStep,
   SeenStep,
-  ToldAnswer,
+  ReceivedAnswer,
 } from '../../support/agents/agent.js';
 import { anthropic } from '../../support/agents/anthropic.js';
 import { langchain } from '../../support/agents/langchain.js';
@@ -55,18 +55,18 @@ async function answerOf(
   { troupe }: World,
   args: unknown = {},
   options: RunOptions = {},
-): Promise<ToldAnswer> {
+): Promise<ReceivedAnswer> {
   const seen = await agent.run(troupe, once('mcp__box__echo', args), options);
   return onlyAnswer(seen);
 }
 
-function onlyAnswer(seen: readonly SeenStep[], step = 1): ToldAnswer {
-  const answers = seen[step]?.told ?? [];
+function onlyAnswer(seen: readonly SeenStep[], step = 1): ReceivedAnswer {
+  const answers = seen[step]?.answers ?? [];
   expect(answers).toHaveLength(1);
-  return answers[0] as ToldAnswer;
+  return answers[0] as ReceivedAnswer;
 }
 
-function expectError(agent: ScriptedAgent, answer: ToldAnswer): void {
+function expectError(agent: ScriptedAgent, answer: ReceivedAnswer): void {
   expect(answer.text).toMatch(/^MCP error: /);
   expect(answer.isError).toBe(agent.marksErrors ? true : undefined);
   expect(answer.media).toEqual([]);
@@ -336,7 +336,7 @@ describe.each(AGENTS)('$name', (agent) => {
     });
     const calls = [0, 1, 2].map((n) => ({ name: 'mcp__box__echo', args: { n } }));
     const seen = await agent.run(world.troupe, [() => calls]);
-    expect(seen[1]?.told.map((answer) => /answer \d|not this one/.exec(answer.text)?.[0])).toEqual([
+    expect(seen[1]?.answers.map((answer) => /answer \d|not this one/.exec(answer.text)?.[0])).toEqual([
       'answer 0',
       'not this one',
       'answer 2',
@@ -421,7 +421,7 @@ describe.each(AGENTS)('$name', (agent) => {
     const view = troupe.view({ tools: ['*echo'] });
     const [first, second] = await agent.run(view, once('mcp__box__echo'));
     expect(first?.offered.map(({ name }) => name)).toEqual(['mcp__box__echo']);
-    expect(second?.told[0]?.text).toBe(wrapped('echo {}'));
+    expect(second?.answers[0]?.text).toBe(wrapped('echo {}'));
     expect(server.of('tools/call')).toHaveLength(1);
   });
 
@@ -449,7 +449,7 @@ describe.each(AGENTS)('$name', (agent) => {
       properties: { a: { type: 'array', items: {} }, b: { type: 'object', properties: {} } },
     });
     expect(first?.offered[0]?.schema).not.toHaveProperty('anyOf');
-    expect(second?.told[0]?.text).toBe(wrapped('echo {"a":[1]}'));
+    expect(second?.answers[0]?.text).toBe(wrapped('echo {"a":[1]}'));
   });
 
   it('sends no unpaired surrogate, for which a provider would reject every request', async () => {
@@ -465,7 +465,7 @@ describe.each(AGENTS)('$name', (agent) => {
     });
     const seen = await agent.run(world.troupe, once('mcp__box__echo', { a: 'b' }));
     expect(seen[0]?.offered[0]).toMatchObject({ description: 'cut \ufffd' });
-    expect(seen[1]?.told[0]?.text).toBe(wrapped('cut \ufffd'));
+    expect(seen[1]?.answers[0]?.text).toBe(wrapped('cut \ufffd'));
     expect(JSON.stringify(seen)).not.toMatch(/\\ud[89a-f]/);
   });
 

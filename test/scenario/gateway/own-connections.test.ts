@@ -103,7 +103,7 @@ describe("a client's own connections", () => {
     await passTime(clock, gateway.start());
     const [ada, bob] = [await passTime(clock, client('Ada')), await passTime(clock, client('Bob'))];
     const eve = await passTime(clock, client('Eve', { capabilities: ANSWERS_ALL }));
-    const notified = [ada, bob, eve].map((one) => one.whenTold('notifications/tools/list_changed'));
+    const notified = [ada, bob, eve].map((one) => one.whenNotified('notifications/tools/list_changed'));
     const own = { isolation: 'per-session' } as const;
     await passTime(clock, gateway.troupe.reload({ a: fakeProgram(a, own), b: fakeProgram(b, own) }));
     await passTime(clock, Promise.all(notified));
@@ -128,7 +128,7 @@ describe("a client's own connections", () => {
       ['shared', ['mcp__a__echo']],
     ] as const) {
       const before = ada.of('notifications/tools/list_changed').length;
-      const notified = ada.whenTold('notifications/tools/list_changed', before + 1);
+      const notified = ada.whenNotified('notifications/tools/list_changed', before + 1);
       await passTime(clock, gateway.troupe.reload({ a: fakeProgram(a, { isolation }) }));
       await passTime(clock, notified);
       expect(await names()).toEqual(seen);
@@ -143,7 +143,7 @@ describe("a client's own connections", () => {
     const ada = await passTime(clock, client('Ada', { capabilities: ANSWERS_ALL }));
     const eve = await passTime(clock, client('Eve'));
     await passTime(clock, gateway.troupe.reload({ b: fakeProgram(b) }));
-    const notified = [ada, eve].map((one) => one.whenTold('notifications/tools/list_changed'));
+    const notified = [ada, eve].map((one) => one.whenNotified('notifications/tools/list_changed'));
     await passTime(clock, Promise.all(notified));
     for (const one of [ada, eve]) {
       await vi.waitFor(async () => {

@@ -74,12 +74,12 @@ describe('a long list', () => {
     const { nextCursor } = await page(ada);
     a.tools = a.tools.slice(2);
     await a.connections[0]?.server.sendToolListChanged();
-    await passTime(clock, ada.whenTold('notifications/tools/list_changed'));
+    await passTime(clock, ada.whenNotified('notifications/tools/list_changed'));
     const second = await page(ada, nextCursor);
     expect(second.tools[0]?.name).toBe('mcp__a__t00004');
     a.tools = a.tools.slice(5);
     await a.connections[0]?.server.sendToolListChanged();
-    await passTime(clock, ada.whenTold('notifications/tools/list_changed', 2));
+    await passTime(clock, ada.whenNotified('notifications/tools/list_changed', 2));
     await expect(page(ada, nextCursor)).rejects.toMatchObject({ code: -32_602 });
   });
 

@@ -67,7 +67,7 @@ describe('if a server does not work', () => {
     });
     good.tools = [tool('echo', { description: 'does harm' })];
     await good.connections[0]?.server.sendToolListChanged();
-    await passTime(clock, ada.whenTold('notifications/tools/list_changed'));
+    await passTime(clock, ada.whenNotified('notifications/tools/list_changed'));
     expect((await ada.client.listTools()).tools).toEqual([]);
     const held = (await ada.client.callTool({ name: 'mcp__good__echo' })) as CallToolResult;
     expect(held.isError).toBe(true);
@@ -163,7 +163,7 @@ describe('if a server does not work', () => {
     expect(tools.every(({ name }) => name.startsWith('mcp__good__'))).toBe(true);
     expect(await outcomes(ada)).toMatchObject({ good: { state: 'ready' }, slow: { state: 'launching' } });
     open.open();
-    await passTime(clock, ada.whenTold('notifications/tools/list_changed'));
+    await passTime(clock, ada.whenNotified('notifications/tools/list_changed'));
     const names = (await ada.client.listTools()).tools.map(({ name }) => name);
     expect(names).toContain('mcp__slow__late');
     await starting;
@@ -308,7 +308,7 @@ describe('if a server does not work', () => {
     await ada.client.subscribeResource({ uri: 'troupe://status' });
     bad.refusal = undefined;
     await gateway.troupe.connection('bad')?.retry();
-    const updates = await passTime(clock, ada.whenTold('notifications/resources/updated'));
+    const updates = await passTime(clock, ada.whenNotified('notifications/resources/updated'));
     expect(updates[0]).toEqual({ uri: 'troupe://status' });
     expect((await read(ada)).servers.map(({ state }) => state)).toEqual(['ready', 'ready']);
     await ada.client.unsubscribeResource({ uri: 'troupe://status' });
@@ -320,7 +320,7 @@ describe('if a server does not work', () => {
     await clock.advance(10_000);
     await ada.client.ping();
     expect(ada.of('notifications/resources/updated')).toHaveLength(after);
-    expect(bob.told.map(({ method }) => method)).not.toContain('notifications/resources/updated');
+    expect(bob.notifications.map(({ method }) => method)).not.toContain('notifications/resources/updated');
   });
 
   it('adminTools offers tools to inspect, retry and restart servers, and they take no name from a server', async () => {

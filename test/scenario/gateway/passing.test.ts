@@ -286,7 +286,7 @@ describe('through the gateway', () => {
     });
     expect(upstream.connections.map(({ declared }) => declared)).toEqual([ANSWERS_ALL]);
     await upstream.connections[0]?.server.sendLoggingMessage({ level: 'info', data: 'hello' });
-    await ada.whenTold('notifications/message');
+    await ada.whenNotified('notifications/message');
     await expect(client('Bob')).rejects.toMatchObject({ code: 'NOT_READY' });
   });
 });

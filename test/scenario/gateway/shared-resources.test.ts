@@ -71,7 +71,7 @@ describe('A URI that two servers offer', () => {
     ]);
     for (const { connections } of [north, south])
       await connections[0]?.server.sendResourceUpdated({ uri: 'note://one' });
-    await ada.whenTold('notifications/resources/updated');
+    await ada.whenNotified('notifications/resources/updated');
     expect(ada.of('notifications/resources/updated')).toEqual([{ uri: 'south+note://one' }]);
     await ada.client.unsubscribeResource({ uri: 'south+note://one' });
     expect(south.of('resources/unsubscribe')).toMatchObject([{ uri: 'note://one' }]);
@@ -90,7 +90,7 @@ describe('A URI that two servers offer', () => {
   it('loses the name when only one server is left, and is found under both addresses', async () => {
     const { ada, north, remove } = await twoServers();
     await remove('South');
-    await ada.whenTold('notifications/resources/list_changed');
+    await ada.whenNotified('notifications/resources/list_changed');
     const { resources } = await ada.client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(['troupe://status', 'note://one']);
     for (const uri of ['note://one', 'north+note://one']) await ada.client.readResource({ uri });

@@ -110,7 +110,7 @@ describe('Tool search', () => {
     expect(await found(ada, { query: 'invoice' })).toEqual([]);
     upstream.tools = [tool('echo'), INVOICE];
     await upstream.connections[0]?.server.sendToolListChanged();
-    await passTime(ada.clock, ada.whenTold('notifications/tools/list_changed'));
+    await passTime(ada.clock, ada.whenNotified('notifications/tools/list_changed'));
     expect(await found(ada, { query: 'invoice' })).toEqual(['mcp__shop__makeInvoice']);
   });
 });

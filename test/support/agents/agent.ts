@@ -1,6 +1,6 @@
 /**
- * An agent loop of a real framework or client whose model is a script, so that one suite holds for every adapter. What it
- * gives is read from what the model got, not from what the adapter said.
+ * The agent loop of a real framework or client with a scripted model, so that one suite covers every adapter. Its
+ * results show what the model received, not what the adapter returned.
  */
 import type { AnswerOptions } from '../../../src/adapters/tool-answer.js';
 import type { ToolSource } from '../../../src/adapters/tool-source.js';
@@ -11,7 +11,7 @@ export interface ScriptedCall {
   readonly args?: unknown;
 }
 
-/** What the model does at one step; the world may be changed meanwhile. The last step is always an empty one. */
+/** What the model does in one step; a test may change its servers meanwhile. The last step is always empty. */
 export type ScriptedStep = () => readonly ScriptedCall[] | Promise<readonly ScriptedCall[]>;
 
 export interface OfferedTool {
@@ -20,20 +20,20 @@ export interface OfferedTool {
   readonly schema: unknown;
 }
 
-/** What the model is told of one of its calls. */
-export interface ToldAnswer {
+/** What the model receives for one of its calls. */
+export interface ReceivedAnswer {
   readonly text: string;
-  /** Undefined where the provider has no word for it. */
+  /** Undefined if the provider cannot mark errors. */
   readonly isError: boolean | undefined;
-  /** Media types of the data that it gets. */
+  /** Media types of the attached data. */
   readonly media: readonly string[];
 }
 
-/** What the model saw when it was asked. */
+/** What the model received in one step. */
 export interface SeenStep {
   readonly offered: readonly OfferedTool[];
-  /** The answers to its calls of the step before, in their order. */
-  readonly told: readonly ToldAnswer[];
+  /** The answers to its calls of the previous step, in order. */
+  readonly answers: readonly ReceivedAnswer[];
 }
 
 export interface RunOptions extends AnswerOptions {
@@ -42,11 +42,11 @@ export interface RunOptions extends AnswerOptions {
 
 export interface ScriptedAgent {
   readonly name: string;
-  /** Whether an image of a result is handed to the model. */
+  /** Whether the model receives the images of a result. */
   readonly showsImages: boolean;
-  /** Whether the provider has a word for an answer that is an error. */
+  /** Whether the provider can mark an answer as an error. */
   readonly marksErrors: boolean;
-  /** Rejects where the loop does. */
+  /** Rejects if the loop does. */
   run(source: ToolSource, steps: readonly ScriptedStep[], options?: RunOptions): Promise<readonly SeenStep[]>;
 }
 
@@ -55,7 +55,7 @@ export function typeOfDataUrl(url: string): string {
   return /^data:([^;]+);base64,/.exec(url)?.[1] ?? 'none';
 }
 
-/** Ends what it is called with where the answer of a script would come too late. */
+/** The step at an index. A loop that goes on past its script gets an empty step, which ends it. */
 export function stepAt(steps: readonly ScriptedStep[], index: number): ScriptedStep {
   return steps[index] ?? (() => []);
 }

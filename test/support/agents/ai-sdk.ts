@@ -1,7 +1,13 @@
 import { generateText, stepCountIs, type ToolSet } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { toTools } from '../../../src/adapters/ai-sdk.js';
-import { stepAt, type ScriptedAgent, type ScriptedStep, type SeenStep, type ToldAnswer } from './agent.js';
+import {
+  stepAt,
+  type ScriptedAgent,
+  type ScriptedStep,
+  type SeenStep,
+  type ReceivedAnswer,
+} from './agent.js';
 
 type ModelCall = MockLanguageModelV3['doGenerateCalls'][number];
 type ModelAnswer = Awaited<ReturnType<MockLanguageModelV3['doGenerate']>>;
@@ -12,7 +18,7 @@ export const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** A model that follows a script and writes down what it sees. */
+/** A model that follows a script and records what it receives. */
 export function scriptedModel(steps: readonly ScriptedStep[], seen: SeenStep[] = []): MockLanguageModelV3 {
   return new MockLanguageModelV3({
     doGenerate: async (call): Promise<ModelAnswer> => {
@@ -64,13 +70,13 @@ function seenIn({ tools = [], prompt }: ModelCall): SeenStep {
         ? [{ name: tool.name, description: tool.description, schema: tool.inputSchema }]
         : [],
     ),
-    told: toldIn(prompt.at(-1)),
+    answers: answersIn(prompt.at(-1)),
   };
 }
 
-function toldIn(message: PromptMessage | undefined): ToldAnswer[] {
+function answersIn(message: PromptMessage | undefined): ReceivedAnswer[] {
   if (message?.role !== 'tool') return [];
-  return message.content.flatMap((part): ToldAnswer[] => {
+  return message.content.flatMap((part): ReceivedAnswer[] => {
     if (part.type !== 'tool-result') return [];
     const { output } = part;
     switch (output.type) {

@@ -55,7 +55,7 @@ function seenIn({ tools = [], messages }: Params): SeenStep {
         ? [{ name: tool.name, description: tool.description, schema: tool.input_schema }]
         : [],
     ),
-    told: blocks.flatMap((block) => {
+    answers: blocks.flatMap((block) => {
       if (block.type !== 'tool_result' || !Array.isArray(block.content)) return [];
       const text = block.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
       const media = block.content.flatMap((part) =>

@@ -12,10 +12,10 @@ import {
   type ScriptedAgent,
   type ScriptedStep,
   type SeenStep,
-  type ToldAnswer,
+  type ReceivedAnswer,
 } from './agent.js';
 
-/** A chat model that follows a script and writes down what it sees. */
+/** A chat model that follows a script and records what it receives. */
 export class ScriptedChatModel extends BaseChatModel {
   readonly #steps: readonly ScriptedStep[];
   readonly #offered: readonly OfferedTool[];
@@ -38,7 +38,7 @@ export class ScriptedChatModel extends BaseChatModel {
 
   override async _generate(messages: BaseMessage[]): Promise<ChatResult> {
     const index = this.seen.length;
-    this.seen.push({ offered: this.#offered, told: toldIn(messages) });
+    this.seen.push({ offered: this.#offered, answers: answersIn(messages) });
     const calls = await stepAt(this.#steps, index)();
     const message = new AIMessage({
       content: calls.length === 0 ? 'done' : '',
@@ -70,7 +70,7 @@ function toOffered(tool: BindToolsInput): OfferedTool {
   return { name, description, schema: parameters };
 }
 
-function toldIn(messages: readonly BaseMessage[]): ToldAnswer[] {
+function answersIn(messages: readonly BaseMessage[]): ReceivedAnswer[] {
   const lastCall = messages.findLastIndex((message) => AIMessage.isInstance(message));
   return messages.slice(lastCall + 1).flatMap((message) => {
     if (!ToolMessage.isInstance(message)) return [];

@@ -66,7 +66,7 @@ function seenIn({ tools = [], messages }: Params): SeenStep {
           ]
         : [],
     ),
-    told: messages
+    answers: messages
       .slice(lastCall + 1)
       .flatMap((message) =>
         message.role === 'tool' ? [{ text: message.content as string, isError: undefined, media: [] }] : [],

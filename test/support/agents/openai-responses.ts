@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { runResponsesToolCalls, toResponsesTools } from '../../../src/adapters/openai.js';
-import { typeOfDataUrl, type ScriptedAgent, type SeenStep, type ToldAnswer } from './agent.js';
+import { typeOfDataUrl, type ScriptedAgent, type SeenStep, type ReceivedAnswer } from './agent.js';
 import { scriptedFetch, written } from './scripted-fetch.js';
 
 type Params = OpenAI.Responses.ResponseCreateParamsNonStreaming;
@@ -53,13 +53,13 @@ function seenIn({ tools = [], input }: Params): SeenStep {
         ? [{ name: tool.name, description: tool.description ?? undefined, schema: tool.parameters }]
         : [],
     ),
-    told: items
+    answers: items
       .slice(lastCall + 1)
-      .flatMap((item) => (item.type === 'function_call_output' ? [toTold(item.output)] : [])),
+      .flatMap((item) => (item.type === 'function_call_output' ? [toAnswer(item.output)] : [])),
   };
 }
 
-function toTold(output: Output): ToldAnswer {
+function toAnswer(output: Output): ReceivedAnswer {
   if (typeof output === 'string') return { text: output, isError: undefined, media: [] };
   return {
     text: output.flatMap((part) => (part.type === 'input_text' ? [part.text] : [])).join('\n'),

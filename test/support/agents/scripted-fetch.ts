@@ -2,7 +2,7 @@ import { stepAt, type ScriptedCall, type ScriptedStep, type SeenStep } from './a
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What a provider would do with a request, as the `fetch` of its client: it sees, follows the script and answers. */
+/** The `fetch` of a provider's client, which answers as the script says and records the requests. */
 export function scriptedFetch(
   steps: readonly ScriptedStep[],
   seen: SeenStep[],
@@ -20,7 +20,7 @@ export function scriptedFetch(
   };
 }
 
-/** Arguments as a model writes them: a text stays as it is. */
+/** Arguments as a model writes them. A string stays as it is. */
 export function written(args: unknown = {}): string {
   return typeof args === 'string' ? args : JSON.stringify(args);
 }

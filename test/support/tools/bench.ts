@@ -1,9 +1,9 @@
-/** The scripts of the bench are plain JavaScript; a test says of each what it uses. */
+/** The benchmark scripts are plain JavaScript, so each test declares the types of what it uses. */
 export async function loadScript<T>(name: string): Promise<T> {
   return (await import(new URL(`../../../tools/bench/${name}`, import.meta.url).href)) as T;
 }
 
-/** What was measured of one contender in one case. */
+/** The figures of one contender in one case. */
 export interface Figures {
   readonly metrics: Readonly<Record<string, Figure | null>>;
   readonly isRough: boolean;
@@ -36,7 +36,7 @@ export interface Measured {
   };
 }
 
-/** One process of one contender. */
+/** One run: one process of one contender. */
 export interface Run {
   readonly values?: Readonly<Record<string, number | null>>;
   readonly error?: string;

@@ -1,4 +1,4 @@
-/** The parts of the chaos runner that tests ask. They are plain modules, so their types are said here. */
+/** The parts of the chaos runner that have tests. They are plain JavaScript, so their types are declared here. */
 
 export interface Step {
   readonly at: number;
@@ -18,7 +18,7 @@ export interface Ledger {
   answered(id: string, result: object, tookMs: number, limitMs: number): void;
   failed(id: string, error: unknown, tookMs: number, limitMs: number): void;
   listeners(id: string, count: number): void;
-  judge(journal: readonly object[], told: Readonly<Record<string, number>>): readonly string[];
+  judge(journal: readonly object[], outcomes: Readonly<Record<string, number>>): readonly string[];
 }
 
 export interface EventLog {

@@ -1,4 +1,4 @@
-/** The parts of the conformance run that tests ask. They are plain modules, so their types are said here. */
+/** The parts of the conformance run that have tests. They are plain JavaScript, so their types are declared here. */
 
 export interface Scenario {
   readonly checks?: number;

@@ -1,5 +1,5 @@
 /**
- * The generators of the reference pages. They are plain modules, so their types are said here.
+ * The generators of the reference pages. They are plain JavaScript, so their types are declared here.
  */
 import type { EntryField } from '../../../src/config/entry/entry-fields.js';
 

@@ -1,4 +1,4 @@
-/** The runner of fault kits. It is made of plain modules, so its types are said here. */
+/** The runner of the fault kits. It is plain JavaScript, so its types are declared here. */
 
 export interface FaultCase {
   readonly id: string;
@@ -8,9 +8,9 @@ export interface FaultCase {
   readonly client?: Readonly<Record<string, unknown>>;
   readonly steps: readonly Readonly<Record<string, unknown>>[];
   readonly checks: Readonly<Record<string, unknown>>;
-  /** The HTTP server it wants. */
+  /** The HTTP server that it needs. */
   readonly server?: Readonly<Record<string, unknown>>;
-  /** Why it cannot be run. */
+  /** Why it cannot run. */
   readonly problems: readonly string[];
 }
 
@@ -22,10 +22,10 @@ export interface Verdict {
   readonly ms: number;
 }
 
-/** What the checks judge; a test gives the parts it is about. */
+/** The input of the checks; a test provides only the relevant parts. */
 export type Seen = Readonly<Record<string, unknown>>;
 
-/** What was seen of one server. */
+/** What was observed of one server. */
 interface ServerSeen {
   readonly state: string;
   readonly pids: readonly number[];

@@ -157,7 +157,7 @@ describe('an inspector', () => {
     });
     introduce();
     const held = begin('configuration:2');
-    held.tell({ type: 'files.changed', at: clock.now() });
+    held.send({ type: 'files.changed', at: clock.now() });
     const met = copies.filter(({ type }) => type === '@xstate.actor');
     expect(met.map(({ actorRef, rootId }) => [actorRef.sessionId, rootId])).toEqual([
       ['$', '$'],
@@ -173,7 +173,7 @@ describe('an inspector', () => {
     });
     const countBefore = copies.length;
     detach();
-    begin('configuration:3').tell({ type: 'files.changed', at: clock.now() });
+    begin('configuration:3').send({ type: 'files.changed', at: clock.now() });
     expect(copies).toHaveLength(countBefore);
     roots.stop();
     manager.stop();

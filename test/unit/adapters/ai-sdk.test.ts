@@ -109,7 +109,7 @@ describe('a tool set for the AI SDK', () => {
       stopWhen: stepCountIs(2),
     });
     expect(seen.map(({ offered }) => offered.map(({ name }) => name))).toEqual([[NAME], ['mcp__box__other']]);
-    expect(seen[1]?.told[0]?.text).toContain('echo {}');
+    expect(seen[1]?.answers[0]?.text).toContain('echo {}');
   });
 
   it('returns a plain answer as output, and names the server and the tool of a call.', async () => {
@@ -149,7 +149,7 @@ describe('a tool set for the AI SDK', () => {
     });
     await agent.generate({ prompt: 'go' });
     expect(seen.map(({ offered }) => offered.length)).toEqual([1, 2]);
-    expect(seen[1]?.told[0]?.text).toContain('new {}');
+    expect(seen[1]?.answers[0]?.text).toContain('new {}');
   });
 
   it('works with streams, and an abort ends them as aborted.', async () => {

@@ -128,7 +128,7 @@ describe('tools for LangChain', () => {
     });
     await agent.invoke({ messages: 'go' });
     expect(model.seen[0]?.offered.map(({ name }) => name)).toEqual(['mine', NAME, 'mcp__box__other']);
-    expect(model.seen[1]?.told.map((answer) => answer.text)).toEqual([
+    expect(model.seen[1]?.answers.map((answer) => answer.text)).toEqual([
       'host tool',
       'host tool',
       expect.stringContaining('other {}'),
@@ -147,7 +147,7 @@ describe('tools for LangChain', () => {
     ];
     await createAgent({ model, tools: [], middleware }).invoke({ messages: 'go' });
     expect(model.seen[0]?.offered.map(({ name }) => name)).toEqual(names.slice(0, 2));
-    expect(model.seen[1]?.told.map((answer) => answer.text)).toEqual([
+    expect(model.seen[1]?.answers.map((answer) => answer.text)).toEqual([
       expect.stringContaining('echo {}'),
       expect.stringContaining('other {}'),
       expect.stringMatching(/^MCP error: .*no such tool/),

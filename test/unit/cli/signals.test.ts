@@ -51,21 +51,21 @@ describe('Ctrl-C at the end of the process', () => {
     endBegins();
     host.emit('SIGINT');
     host.emit('SIGTERM');
-    expect(host.told).toEqual(['exit', 'exit']);
+    expect(host.actions).toEqual(['exit', 'exit']);
   });
 
   it('is left to other listeners while there are any.', () => {
     const host = new FakeProcess();
     keepExitCode(host);
-    host.on('SIGINT', () => host.told.push('heard'));
+    host.on('SIGINT', () => host.actions.push('heard'));
     host.emit('SIGINT');
-    expect(host.told).toEqual(['heard']);
+    expect(host.actions).toEqual(['heard']);
   });
 
   it('ends the process as usual if there are no other listeners.', () => {
     const host = new FakeProcess();
     keepExitCode(host);
     host.emit('SIGINT');
-    expect(host.told).toEqual(['SIGINT to 7, heard by 0']);
+    expect(host.actions).toEqual(['SIGINT to 7, heard by 0']);
   });
 });

@@ -68,7 +68,7 @@ describe('a root machine', () => {
     const { end } = record();
     begin();
     await turn();
-    held.tell({ type: 'files.changed', at: clock.now() });
+    held.send({ type: 'files.changed', at: clock.now() });
     await clock.advance(300);
     held.succeed({ readable: true, at: clock.now() });
     await turn();
@@ -96,7 +96,7 @@ describe('a root machine', () => {
   it('is in the snapshots of a recording that starts later, and in its entries if the machine starts later.', async () => {
     const { clock, manager, roots, held, record, begin, stop } = make();
     begin();
-    held.tell({ type: 'files.changed', at: clock.now() });
+    held.send({ type: 'files.changed', at: clock.now() });
     await turn();
     const { end } = record();
     roots.start('configuration:2', held.machine, { policy: POLICY, readable: false });

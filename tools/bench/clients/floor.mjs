@@ -1,4 +1,4 @@
-/** The floor, as the scenarios use a client. */
+/** The floor client with the interface of the scenarios. */
 import { openEach } from './open-each.mjs';
 
 export const load = () => import('../floor-client.mjs');

@@ -1,9 +1,9 @@
 /**
- * All servers at once by a library that has one client per server: opens each, and puts what opened together as one
- * handle of the scenarios.
+ * Opens all servers with a library that has one client per server, and combines the open clients to one handle for the
+ * scenarios.
  *
- * A handle: `tools` (how many), `failed` (how many servers), `notified()` (how many notifications the host has heard),
- * `caller(server, tool)` (a function of the arguments), `close()`.
+ * A handle: `tools` (their number), `failed` (number of servers), `notified()` (number of notifications that the host has
+ * received), `caller(server, tool)` (a function of the arguments), `close()`.
  */
 export async function openEach(servers, openOne) {
   const settled = await Promise.allSettled(servers.map(openOne));

@@ -1,4 +1,4 @@
-/** The bare SDK client, as its own documentation uses it; the largest message is raised where a scenario needs it. */
+/** The bare SDK client as in its documentation, with a larger message limit if a scenario needs it. */
 import { openEach } from './open-each.mjs';
 
 export async function load(kind) {
@@ -14,7 +14,7 @@ export async function load(kind) {
   return { Client, ...transport, logMessage: types.LoggingMessageNotificationSchema };
 }
 
-/** `library.logMessage` is what a handler of log messages is set for. */
+/** `library.logMessage` identifies the handler of log messages. */
 export function open(library, servers, { onListed = () => {}, largest } = {}) {
   return openEach(servers, async (server) => {
     const client = new library.Client({ name: 'bench', version: '1.0.0' });

@@ -1,4 +1,4 @@
-/** Troupe with its defaults: supervised, checked, and with an observer of its events. Only the cache of tools is off. */
+/** Troupe with its defaults and an observer of its events; only the cache of tools is off. */
 import { pathToFileURL } from 'node:url';
 import { published } from '../from-dist.mjs';
 

@@ -1,4 +1,4 @@
-/** The end: how long it takes, and who is left. */
+/** Closing: its duration, and the processes that are left. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { KEY, PEERS } from '../contenders.mjs';
 import { processesWith, untilGone } from '../processes.mjs';

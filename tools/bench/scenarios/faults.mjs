@@ -1,10 +1,10 @@
-/** What a server that does not answer costs the others. */
+/** The effect of a server that does not answer on the others. */
 import { KEY, PEERS } from '../contenders.mjs';
 import { endAll, processesWith } from '../processes.mjs';
 import { stdioServers } from '../servers.mjs';
 
 const LATE_MS = 3_000;
-/** Who has not come back so long after the others were usable is not waited for. */
+/** Limit of the wait for a client after the others are usable. */
 const GRACE_MS = 3_500;
 const KINDS = {
   none: { label: 'all answer', flags: [] },

@@ -1,4 +1,4 @@
-/** What a call costs that goes through `troupe serve`, beside the same call without it. */
+/** The cost of a call through `troupe serve`, compared with the same call without it. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { published } from '../from-dist.mjs';
 import { stdioServers } from '../servers.mjs';
 
 const WARM_UP = 2_000;
-/** Starts its arguments, and hands on what goes in and what comes out. */
+/** Starts its arguments as a command and forwards its input and output. */
 const HOP = `
   const [command, ...args] = process.argv.slice(1);
   const child = require('node:child_process').spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
@@ -72,7 +72,7 @@ export async function measure({ params: { calls, rounds }, mark, dist }) {
   return { directUs, servedUs, hopUs, ratio: servedUs / hopUs };
 }
 
-/** The gateway may be there before its servers are. */
+/** The gateway may be ready before its servers are. */
 async function untilAnswered(call) {
   for (let tries = 0; tries < 100; tries += 1) {
     const { content, isError } = await call({ text: 'there' }).catch((error) => ({
@@ -82,7 +82,7 @@ async function untilAnswered(call) {
     if (!isError && content[0].text === 'there') return;
     await pause(50);
   }
-  throw new Error('the gateway answers no call');
+  throw new Error('the gateway does not answer calls');
 }
 
 async function timesOf(call, count) {

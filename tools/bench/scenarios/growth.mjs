@@ -1,4 +1,4 @@
-/** How the cost of a connection grows with their number. */
+/** The cost of a connection by the number of connections. */
 import { median } from '../statistics.mjs';
 import { memoryServers } from '../servers.mjs';
 

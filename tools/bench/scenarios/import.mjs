@@ -1,4 +1,4 @@
-/** Loading a library, and what it costs. */
+/** The cost of loading a library. */
 import { KEY, PEERS } from '../contenders.mjs';
 
 export const scenario = {

@@ -1,4 +1,4 @@
-/** One result of many megabytes over stdio: the time, and the memory it takes at its peak. */
+/** One result of many megabytes over stdio: its time and peak memory. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { KEY, PEERS } from '../contenders.mjs';
@@ -55,7 +55,7 @@ export async function measure({ client, params, mark }) {
   await pause(2);
   delays.disable();
   const { peak } = residentMiB();
-  if (sizeOf(result) < params.bytes) throw new Error('the result is not whole');
+  if (sizeOf(result) < params.bytes) throw new Error('the result is incomplete');
   await handle.close();
   return { ms, growthMiB: peak - idle, stallMs: delays.max / 1e6, cpuMs: (user + system) / 1_000 };
 }

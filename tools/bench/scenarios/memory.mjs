@@ -1,4 +1,4 @@
-/** What an idle connection weighs. */
+/** The memory of an idle connection. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { KEY, MEMORY_PEERS, PEERS } from '../contenders.mjs';
 import { memoryServers, stdioServers } from '../servers.mjs';

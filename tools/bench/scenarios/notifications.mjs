@@ -1,4 +1,4 @@
-/** Many small messages that nobody asked for. */
+/** Many small notifications. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { KEY, PEERS } from '../contenders.mjs';
 import { stdioServers } from '../servers.mjs';

@@ -1,8 +1,8 @@
-/** What it costs to be watched: observers of the events, and a recorder. */
+/** The cost of observers of the events and of a recorder. */
 import { fromDist } from '../from-dist.mjs';
 import { median } from '../statistics.mjs';
 
-/** Many short ones, so that whatever else the machine does falls on both kinds alike. */
+/** Many short rounds, so that other work of the machine affects both kinds equally. */
 const ROUNDS = 25;
 const WARM_UP = 3;
 const OBSERVERS = 10;
@@ -60,7 +60,7 @@ async function recorded(count) {
   return { offUs: off, onUs: on, costUs: cost, eventUs: cost / (await eventsOfActors(count)) };
 }
 
-/** Microseconds of processor time for each of so many. */
+/** Microseconds of processor time per item. */
 async function spent(count, work) {
   globalThis.gc();
   const before = process.cpuUsage();
@@ -97,7 +97,7 @@ async function publishing(count) {
     });
     await new Promise(setImmediate);
     for (const one of watching) one.unsubscribe();
-    if (isWatched && heard !== OBSERVERS * count) throw new Error(`${heard} events were heard`);
+    if (isWatched && heard !== OBSERVERS * count) throw new Error(`${heard} events were received`);
     return us;
   };
 }

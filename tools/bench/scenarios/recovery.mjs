@@ -47,7 +47,7 @@ export function measure(job) {
   return job.client.name === 'floor' ? onceMore(job) : killed(job);
 }
 
-/** What there is at least to do. */
+/** The minimum work of a recovery. */
 async function onceMore({ client, mark }) {
   const library = await client.load('stdio');
   const [server] = stdioServers(1, mark);
@@ -77,7 +77,7 @@ async function killed({ client, mark }) {
   return { backMs, callMs: backMs === null ? callMs : null, answered: callMs === null ? 0 : 1 };
 }
 
-/** Milliseconds since `begun`, or null where no call answered in time. */
+/** Milliseconds since `begun`, or null if no call was answered in time. */
 async function untilAnswered(call, begun) {
   const end = performance.now() + WITH_CALLS_MS;
   while (performance.now() < end) {
@@ -96,7 +96,7 @@ async function attempt(call) {
   }
 }
 
-/** Some clients give an error as if it were an answer. */
+/** Some clients return an error as if it were an answer. */
 const isAnswer = (result) => JSON.stringify(result ?? null).includes('after') && result?.isError !== true;
 
 async function sessionLost({ client, mark }) {

@@ -1,4 +1,4 @@
-/** How far one process goes: connections, programs, tools, events and the log. The figures of docs/explanation/scale.md. */
+/** The limits of one process: connections, programs, tools, events and the log. The figures of docs/explanation/scale.md. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { processesWith } from '../processes.mjs';
@@ -6,7 +6,7 @@ import { memoryServers, stdioServers } from '../servers.mjs';
 
 const CALLS = 3_000;
 const SECONDS_A_DAY = 86_400;
-/** However many runs of the others are asked for: nothing is compared with these. */
+/** Independent of `--runs`, because these figures are not compared. */
 const ONCE = { runs: 1, runsOf: { troupe: 1 } };
 
 export const scenario = {
@@ -110,7 +110,7 @@ async function tools(job) {
   return { ...figures, ...calling, refreshMs };
 }
 
-/** What a recording grows by. */
+/** The growth of a recording. */
 async function log(job) {
   const plain = await logged(job, false);
   const { callBytes } = await logged(job, true);
@@ -136,7 +136,7 @@ async function logged({ client, size, library }, wire) {
   return { startBytes: started / size, callBytes };
 }
 
-/** Calls of all connections in turn, first to warm up, then counted. */
+/** Calls over all connections in turn, first to warm up, then counted. */
 async function callAround(handle, count) {
   let events = 0;
   const watching = handle.troupe.events$.subscribe(() => {
@@ -162,7 +162,7 @@ async function callAround(handle, count) {
   return { callUs: (user + system) / calls, callsPerS: calls / seconds, eventsPerS: events / seconds };
 }
 
-/** What is shared with others counts by its share, MiB. */
+/** Proportional set size in MiB: shared memory counts by its share. */
 function proportionalMiB(pid) {
   try {
     if (!readdirSync(`/proc/${pid}`).includes('smaps_rollup')) return 0;

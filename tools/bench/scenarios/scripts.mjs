@@ -1,4 +1,4 @@
-/** The benches that are scripts of their own: run, and read. */
+/** Runs the benchmarks that are separate scripts and parses their output. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ export const scenario = {
       name,
       params: { file, args: isQuick ? quickArgs : args },
       clients: ['troupe'],
-      // However many runs of the others are asked for: nothing is compared with these.
+      // Independent of `--runs`, because these figures are not compared.
       ...{ runs: 1, runsOf: { troupe: 1 }, seconds, limitMs: 240_000 },
     })),
 };
@@ -44,7 +44,7 @@ async function outputOf(script, args) {
   try {
     return (await run(process.execPath, ['--expose-gc', script, ...args])).stdout;
   } catch (error) {
-    // What it says last, without the way it came.
+    // The last line, without the stack.
     const lines = (error.stderr ?? '').split('\n').filter((line) => /^\w*Error\b/.test(line));
     throw new Error(lines.at(-1) ?? error.message.split('\n')[0], { cause: error });
   }
@@ -53,6 +53,6 @@ async function outputOf(script, args) {
 export async function measure({ params: { file, args } }) {
   const stdout = await outputOf(pathOf(file), args);
   const figures = reportedFigures(stdout);
-  if (Object.keys(figures).length === 0) throw new Error(`${file} reports nothing that can be read`);
+  if (Object.keys(figures).length === 0) throw new Error(`${file} prints no figures`);
   return figures;
 }

@@ -1,4 +1,4 @@
-/** From nothing to tools: importing the library, starting servers, listing what they have. */
+/** From the start of the process to the tools: importing the library, starting servers, listing their tools. */
 import { KEY, PEERS } from '../contenders.mjs';
 import { stdioServers } from '../servers.mjs';
 

@@ -1,4 +1,4 @@
-/** Tools that are known from an earlier run, before any server is there. */
+/** Cached tools from an earlier run, before any server has started. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { hasChildren } from '../processes.mjs';

@@ -1,6 +1,6 @@
 /**
- * One streamable HTTP server with sessions, at a port of its own. It answers with JSON, or, where `streams` is set,
- * with event streams; then it also offers a stream for its own messages.
+ * One streamable HTTP server with sessions, on its own port. It answers with JSON or, if `streams` is set, with event
+ * streams; then it also offers a stream for its own messages.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { serve, WELL } from './serve.mjs';
 
 const HOST = '127.0.0.1';
-/** Below the ports that the operating system gives to clients, so that no client takes one while nobody listens. */
+/** Below the ephemeral ports, so that no client takes the port while the server does not listen. */
 const FIRST_PORT = 15_000;
 const PORT_BUSY_MS = 100;
 
@@ -32,8 +32,8 @@ export class HttpEndpoint {
   }
 
   /**
-   * Listens at that port. Where it is in use it tries the next one, or, with a `step` of 0, the same one until it is
-   * free. Asked again, it stays as it is.
+   * Listens on the port. If it is in use, tries the next one or, with a `step` of 0, the same one until it is free. Does
+   * nothing if it already listens.
    */
   listen(port, step) {
     if (this.#server === undefined) this.#listening = this.#listen(port, step);
@@ -59,7 +59,7 @@ export class HttpEndpoint {
     if (this.#server !== server) server.close();
   }
 
-  /** Nobody listens any more, and every connection is cut. A server that is closed before it listens never says that it does. */
+  /** Stops listening and closes every connection. A server that is closed before it listens never reports that it does. */
   async refuse() {
     const server = this.#server;
     this.#server = undefined;
@@ -72,7 +72,7 @@ export class HttpEndpoint {
     this.#server?.closeAllConnections();
   }
 
-  /** Every session is unknown from here on. */
+  /** Forgets all sessions. */
   forget() {
     this.#sessions.clear();
   }
@@ -117,7 +117,7 @@ export class HttpEndpoint {
   }
 }
 
-/** Where the search for free ports begins: elsewhere for each process, so that two runs seldom meet. */
+/** The first port of the search. It differs between processes, so that two runs rarely collide. */
 export function firstPort() {
   return FIRST_PORT + (process.pid % 1_000) * 16;
 }

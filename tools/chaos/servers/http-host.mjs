@@ -1,6 +1,6 @@
 /**
- * The process that runs all HTTP servers of a chaos run. Its first message says which; it answers with their ports.
- * After that it obeys one order per message and says when it is done.
+ * The process that runs all HTTP servers of a chaos run. The first message names them; it answers with their ports.
+ * After that, each message is an order, and it confirms each when it is done.
  */
 import { once } from 'node:events';
 import { firstPort, HttpEndpoint } from './http-endpoint.mjs';

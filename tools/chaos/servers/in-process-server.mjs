@@ -1,4 +1,4 @@
-/** A server of this very process, for `{ type: 'in-process', server }`. */
+/** An in-process server, for `{ type: 'in-process', server }`. */
 import { serve, WELL } from './serve.mjs';
 
 export class InProcessServer {
@@ -25,18 +25,18 @@ export class InProcessServer {
     for (const transport of this.#sessions) void transport.close();
   }
 
-  /** Says that its tools have changed. */
-  tellListChanged() {
+  /** Notifies its clients that its tools have changed. */
+  sendListChanged() {
     const message = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
     for (const transport of this.#sessions) void transport.send(message).catch(() => {});
   }
 
-  /** Sessions that were never closed. */
+  /** Number of sessions that were never closed. */
   get sessions() {
     return this.#sessions.size;
   }
 
-  /** What it still meant to do it does no more. */
+  /** Cancels its pending work. */
   end() {
     for (const timer of this.#timers) clearTimeout(timer);
   }

@@ -1,9 +1,9 @@
 /**
- * The MCP server behind every transport of a chaos run, and the moods that make it misbehave. No dependencies: many of
- * them run at the same time.
+ * The MCP server behind every transport of a chaos run, and the moods that make it misbehave. No dependencies, because
+ * many of them run at the same time.
  *
  * Tools: `act` has a side effect that must not happen twice, `put` one that may, `read` has none, `slow` acts after
- * `ms`. A side effect is one line of the journal, written in the moment it happens.
+ * `ms`. A side effect is one line in the journal, written when it happens.
  */
 import { appendFileSync } from 'node:fs';
 
@@ -33,13 +33,13 @@ const RESULTS = {
 
 export const WELL = { name: 'well' };
 
-/** Adds one line; a line is written as a whole, whoever else writes to the file. */
+/** Appends one line atomically, because several processes write to the file. */
 export function note(journal, entry) {
   appendFileSync(journal, `${JSON.stringify(entry)}\n`);
 }
 
 /**
- * What one message leads to, in the mood of the moment: `reply` with the answer, `cut` the session, or nothing.
+ * Handles one message in the current mood: calls `reply` with the answer, or `cut` to end the session, or neither.
  * `later` is a `setTimeout` of the host.
  */
 export function serve(message, { mood, journal, reply, cut, later }) {

@@ -1,8 +1,8 @@
 /**
- * A server on stdin and stdout. `stdio-server.mjs FOLDER NAME [--with-child]`
+ * A stdio server. `stdio-server.mjs FOLDER NAME [--with-child]`
  *
- * Its mood is in `FOLDER/NAME.mood` and is read before each message; no file means well. It notes in the journal when
- * it finds a process of the same name alive: no two may ever be at work.
+ * Its mood is in `FOLDER/NAME.mood` and is read before each message; without the file, it works normally. It writes to
+ * the journal if another process of the same name is alive, because there must never be two.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, readFileSync, writeFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ function hear(line) {
   });
 }
 
-/** Whether it stays although it was asked to go. */
+/** Whether it ignores requests to stop. */
 const isStubborn = () => currentMood().name === 'stubborn';
 
 if (currentMood().name === 'refuses') {

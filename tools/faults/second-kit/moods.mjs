@@ -1,4 +1,4 @@
-/** An MCP server on stdin and stdout with one mood a run: `moods.mjs --mode=MOOD [--journal=FILE] [--state=FILE]`. */
+/** A stdio MCP server with one mood for each run: `moods.mjs --mode=MOOD [--journal=FILE] [--state=FILE]`. */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -11,15 +11,15 @@ const note = (ev, more) => {
 };
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const later = (ms, then) => setTimeout(() => then(), ms);
-const said = (text) => ({ content: [{ type: 'text', text }] });
+const textResult = (text) => ({ content: [{ type: 'text', text }] });
 const tool = (name) => ({ name, inputSchema: { type: 'object' } });
 
 let tools = ['say', 'a:b', 'about'].map(tool);
 const calls = {
-  say: ({ text }) => said(`"${text}"`),
-  'a:b': () => said('colon'),
+  say: ({ text }) => textResult(`"${text}"`),
+  'a:b': () => textResult('colon'),
   about: () =>
-    said(
+    textResult(
       JSON.stringify({ cwd: process.cwd(), greeting: process.env['GREETING'], args: process.argv.slice(2) }),
     ),
 };
@@ -31,13 +31,13 @@ let onEnd = () => process.exit();
 const moods = {
   calm() {},
 
-  /** Says what it lacks and ends. */
+  /** Reports a problem and exits. */
   broke() {
     process.stderr.write('moods: no coin in the slot\n');
     process.exit(9);
   },
 
-  /** Ends in a call, once. */
+  /** Exits during a call, once. */
   faints() {
     calls.say = ({ text }) => {
       if (!existsSync(flags.state)) {
@@ -45,18 +45,18 @@ const moods = {
         process.stderr.write('moods: it went dark\n');
         process.exit(21);
       }
-      return said(`"${text}"`);
+      return textResult(`"${text}"`);
     };
   },
 
-  /** Has noted down ticks whose pauses grew, and tocks whose pauses shrank. */
+  /** Writes ticks with growing pauses and tocks with shrinking pauses to the journal. */
   clockwork() {
     for (const ago of [70_000, 60_000, 40_000]) note('tick', { t: Date.now() - ago });
     for (const ago of [160_000, 60_000, 10_000]) note('tock', { t: Date.now() - ago });
     note('tock');
   },
 
-  /** Takes long, and tells that it is still at it. */
+  /** Takes long for a call, and sends progress. */
   plods() {
     calls.say = async (_, { id, progressToken }) => {
       const timer = setInterval(() => {
@@ -68,7 +68,7 @@ const moods = {
         onCancelled = (cancelled) => cancelled === id && resolve(true);
       });
       clearInterval(timer);
-      return isCancelled ? undefined : said('at last');
+      return isCancelled ? undefined : textResult('at last');
     };
   },
 
@@ -77,7 +77,7 @@ const moods = {
     answerPing = false;
   },
 
-  /** Has one more tool soon after it is ready. */
+  /** Adds a tool soon after it is ready. */
   grows() {
     onReady = () =>
       later(400, () => {
@@ -86,14 +86,14 @@ const moods = {
       });
   },
 
-  /** Does not end when it is asked to. */
+  /** Ignores signals and the end of its input. */
   stays() {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'])
       process.on(signal, () => note('signal', { signal }));
     onEnd = () => setInterval(() => {}, 1_000);
   },
 
-  /** Starts a process that nobody could know of, since it has left the family; ready when that is there. */
+  /** Starts a process that a client cannot find, because it has left the process group; ready when that process runs. */
   haunts() {
     const { initialize } = handlers;
     handlers.initialize = async (params) => {
@@ -113,7 +113,7 @@ const moods = {
     later(60_000, () => process.exit());
   },
 
-  /** Talks beside the protocol. */
+  /** Writes a line to stdout that is not a message. */
   mutters() {
     process.stdout.write('moods: good morning\n');
   },
@@ -129,7 +129,7 @@ const handlers = {
   'tools/list': () => ({ tools }),
   'tools/call': ({ name, arguments: args = {}, _meta: meta }, id) =>
     calls[name]?.(args, { id, progressToken: meta?.progressToken }) ?? {
-      ...said(`there is no ${name}`),
+      ...textResult(`unknown tool ${name}`),
       isError: true,
     },
 };
@@ -146,7 +146,7 @@ createInterface(process.stdin)
     if (id === undefined || method === undefined) return;
     const handle = handlers[method];
     if (handle === undefined) {
-      send({ id, error: { code: -32601, message: `there is no ${method}` } });
+      send({ id, error: { code: -32601, message: `unknown method ${method}` } });
       return;
     }
     const result = await handle(params, id);

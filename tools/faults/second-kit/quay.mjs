@@ -1,6 +1,6 @@
 /**
- * An MCP server over HTTP with one habit a run: `quay.mjs --mode=HABIT [--journal=FILE]`. Its first line tells
- * `{ url, control }`; `GET <control>seen` gives the requests, `POST <control>do/forget` makes it forget its sessions.
+ * An HTTP MCP server with one habit for each run: `quay.mjs --mode=HABIT [--journal=FILE]`. Its first line of output is
+ * `{ url, control }`; `GET <control>seen` returns the requests, `POST <control>do/forget` makes it forget its sessions.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const guards = {
   'knows-tokens': ({ authorization }) => authorization === 'Bearer stale-0',
 };
 
-/** What an authorization server has to say. */
+/** The metadata of the authorization server. */
 const pages = {
   '/.well-known/oauth-protected-resource': () => ({
     resource: `${origin}/mcp`,

@@ -1,4 +1,4 @@
-/** Where a framework is not installed, the adapter for it says so; everything else loads. */
+/** Without a framework, its adapter throws an error that names it; all other entry points load. */
 import { readFileSync } from 'node:fs';
 
 const manifest = JSON.parse(readFileSync(new URL(import.meta.resolve('mcp-troupe/package.json')), 'utf8'));
@@ -22,7 +22,7 @@ function isInstalled(name) {
 
 async function load(specifier) {
   const names = Object.keys(await import(specifier));
-  if (names.length === 0) throw new Error(`'${specifier}' exports nothing`);
+  if (names.length === 0) throw new Error(`'${specifier}' has no exports`);
 }
 
 async function refuseToLoad(specifier, framework) {

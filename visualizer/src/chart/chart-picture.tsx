@@ -114,7 +114,12 @@ function Box({ box, marks, onPoint, onReach }: BoxProps) {
     `tone-${tone}`,
   ];
   const visits = marks.visits.get(state.id) ?? 0;
-  const said = [state.key, isActive && 'active', visits > 0 && `entered ${visits} times`, state.description];
+  const labels = [
+    state.key,
+    isActive && 'active',
+    visits > 0 && `entered ${visits} times`,
+    state.description,
+  ];
   return (
     <g
       class="chart-state"
@@ -122,7 +127,7 @@ function Box({ box, marks, onPoint, onReach }: BoxProps) {
       data-active={isActive}
       tabIndex={0}
       role="img"
-      aria-label={said.filter((each) => typeof each === 'string').join(', ')}
+      aria-label={labels.filter((each) => typeof each === 'string').join(', ')}
       onPointerEnter={() => onPoint(box)}
       onPointerLeave={() => onPoint(undefined)}
       onFocus={({ currentTarget }) => {

@@ -24,11 +24,11 @@ export interface Step {
 export function takenBy(model: ChartModel, { from, to, events }: Step): ChartBranch[] {
   const before = new Set(stateIdsOf(model, from));
   const after = new Set(stateIdsOf(model, to));
-  const isTold = new Set(events);
+  const isReceived = new Set(events);
   const fits = possibleFrom(model, before).filter(
     ({ eventType, targets, source }) =>
       targets.some((target) => after.has(target)) &&
-      (isTold.has(eventType) || eventType === '') &&
+      (isReceived.has(eventType) || eventType === '') &&
       (targets.some((target) => !before.has(target)) || !after.has(source)),
   );
   return [...new Map(fits.map((each) => [each.targets.join(), each])).values()];

@@ -75,7 +75,7 @@ function marksOf(book: LogBook, lane: Lane, { from, to, columns }: Window): Mark
   return marks;
 }
 
-/** Considers the first thousand: more cannot be told apart. */
+/** Considers the first thousand: more cannot be distinguished. */
 function loudest(book: LogBook, lane: Lane, from: number, to: number): Category {
   const found = new Set<Category>();
   for (let index = from; index < Math.min(to, from + 1_000); index += 1) {

@@ -36,12 +36,12 @@ export interface Questions {
 
 export type Question = keyof Questions;
 
-/** The last ones up to a moment. */
+/** The last messages up to a moment. */
 export interface ArrowQuery {
-  /** Of a lane; undefined for all. */
+  /** The lane; undefined for all. */
   readonly name: string | undefined;
   readonly upTo: number;
-  /** About so many at most. */
+  /** Approximate maximum number. */
   readonly most: number;
   /** Whether messages to and from the servers are among them. */
   readonly hasWire: boolean;
@@ -66,12 +66,12 @@ export interface ActorView {
   readonly context: Readonly<Record<string, unknown>>;
   /** Status details of its sessions. */
   readonly details: StatusDetails | undefined;
-  /** The last change of its state; null where there was none before. */
+  /** The last change of its state; null if there was none. */
   readonly change: {
     readonly position: number;
     readonly at: number;
     readonly from: StateValue | null;
-    /** Types of the events that it was told with it. */
+    /** Types of the events that the actor received with the change. */
     readonly events: readonly string[];
   } | null;
   /** Paths of states to how often they were entered. */
@@ -84,7 +84,7 @@ export interface StretchView {
   readonly values: readonly StateValue[];
 }
 
-/** How much happened, for a strip as wide as the log is long. */
+/** The number of entries over the length of the log, for a strip. */
 export interface Overview {
   readonly entries: readonly number[];
   /** Failures and rejections. */
@@ -105,7 +105,7 @@ export interface EntryLine {
 }
 
 export interface EntryView extends EntryLine {
-  /** The entry as it was written. */
+  /** The entry as recorded. */
   readonly json: unknown;
   /** The actor's state before; undefined for a note. */
   readonly before: Standing | undefined;
@@ -124,7 +124,7 @@ export interface BookSummary {
   readonly leftOut: number;
   readonly problem: Pick<LogProblem, 'code' | 'message'> | null;
   readonly writtenBy: string | null;
-  /** The log was made by other charts than those of this page: its moments are guesses. */
+  /** Whether other charts than those of this page wrote the log, so that its moments are approximate. */
   readonly hasOtherCharts: boolean;
   readonly isWhole: boolean;
 }

@@ -7,7 +7,7 @@ export type WorkerName = (typeof WORKER_NAMES)[number];
 /** Id of the element that holds the code of a worker as a JSON text. */
 export const enclosedId = (name: WorkerName): string => `worker-${name}`;
 
-/** A page that was sent by somebody makes no requests. */
+/** A shared page makes no requests. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' blob:",
@@ -57,7 +57,7 @@ function addressIn(page: string, pattern: RegExp): string {
   return address;
 }
 
-/** Makes code safe inside an element: it cannot end the element or begin a comment. */
+/** Makes code safe inside an element: it cannot end the element or start a comment. */
 function endless(code: string): string {
   return code.replaceAll(/<\/(script)/gi, String.raw`<\/$1`).replaceAll('<!--', String.raw`<\!--`);
 }

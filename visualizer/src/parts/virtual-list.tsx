@@ -26,11 +26,11 @@ export interface VirtualListProps {
   readonly isChosen?: (index: number) => boolean;
   /** Whether the text of an item is loaded. Default: true for all. */
   readonly isThere?: (index: number) => boolean;
-  /** Whether the end stays visible while the list grows, unless somebody has scrolled away from it. */
+  /** Whether the end stays visible while the list grows, unless the user has scrolled away from it. */
   readonly staysAtEnd?: boolean;
-  /** Called when somebody moves to an item by keyboard. */
+  /** Called when the user moves to an item by keyboard. */
   readonly onMove: (index: number) => void;
-  /** Called when somebody clicks on it. Default: like `onMove`. */
+  /** Called when the user clicks on it. Default: like `onMove`. */
   readonly onPick?: (index: number) => void;
   /** Called for Enter, Space or a double click. Default: like `onPick`. */
   readonly onOpen?: (index: number) => void;
@@ -54,7 +54,7 @@ export function VirtualList(props: VirtualListProps) {
   const [height, setHeight] = useState(600);
   const isAtEnd = useRef(true);
   const ledTo = useRef<string | number | undefined>(undefined);
-  /** Somebody has scrolled the current item out of view. */
+  /** The user has scrolled the current item out of view. */
   const isAway = useRef(false);
 
   useLayoutEffect(() => {

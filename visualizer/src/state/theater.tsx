@@ -24,7 +24,7 @@ export function TheaterProvider({ theater, children }: { theater: Theater; child
 
 export function useTheater(): Theater {
   const theater = useContext(Given);
-  if (theater === undefined) throw new Error('There is no theater around this component.');
+  if (theater === undefined) throw new Error('This component is not inside a TheaterProvider.');
   return theater;
 }
 

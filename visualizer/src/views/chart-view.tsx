@@ -135,7 +135,7 @@ export function ChartView() {
           {marks === undefined
             ? name === ownName
               ? ''
-              : 'Only the chart: logs do not record the state of such an actor.'
+              : 'Chart only: logs do not record the state of such an actor.'
             : name === REVIEW
               ? `The present state of the review of ${laneTitle(selected)}; logs do not record it.`
               : lastStep(known?.model, marks)}
@@ -188,7 +188,7 @@ export function ChartView() {
         {trouble !== undefined && <Nothing title="The chart cannot be drawn">{trouble}</Nothing>}
         {trouble === undefined && placed === undefined && (
           <p class="loading" role="status">
-            The chart is being laid out…
+            Laying out the chart…
           </p>
         )}
         {placed !== undefined && (

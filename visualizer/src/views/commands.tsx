@@ -1,4 +1,4 @@
-/** Commands for a connection. A command that its chart does not accept now can be sent all the same, to see why. */
+/** Commands for a connection. A command that its chart does not accept now can be sent anyway, to see the reason. */
 import { useState } from 'preact/hooks';
 import type { CommandAnswer, CommandRequest } from '../../../src/inspector/page-protocol.js';
 import { isCommandable } from '../state/page.js';
@@ -39,7 +39,10 @@ export function Commands({ name, allowed, hash }: CommandsProps) {
     try {
       setOutcome({ command, answer: await runtime.send(requestOf(command)) });
     } catch (error) {
-      setOutcome({ command, trouble: error instanceof Error ? error.message : 'It could not be sent.' });
+      setOutcome({
+        command,
+        trouble: error instanceof Error ? error.message : 'The command could not be sent.',
+      });
     }
   }
 
@@ -61,7 +64,7 @@ export function Commands({ name, allowed, hash }: CommandsProps) {
               type="button"
               class={isLegal ? 'command' : 'command illegal'}
               disabled={!isOffered}
-              title={isLegal ? command : `${command}: its chart does not accept it now`}
+              title={isLegal ? command : `${command}: the chart does not accept it now`}
               onClick={() => void send(command)}
             >
               {words}
@@ -76,9 +79,11 @@ export function Commands({ name, allowed, hash }: CommandsProps) {
           disabled={!canSend}
           onChange={({ currentTarget }) => setForced(currentTarget.checked)}
         />
-        Send anyway: also what the chart rejects
+        Send anyway, even if the chart rejects it
       </label>
-      {!canSend && <p class="muted small">Commands work in the present of a running troupe only.</p>}
+      {!canSend && (
+        <p class="muted small">Commands work only while the page shows the present of a running troupe.</p>
+      )}
       <div role="status">{outcome !== undefined && <OutcomeNote outcome={outcome} />}</div>
     </section>
   );

@@ -60,7 +60,7 @@ export function DetailsView() {
           />
         )}
         {actor === undefined && row === undefined && (
-          <Nothing title="Not there">At this moment there is no actor of that name.</Nothing>
+          <Nothing title="Not present">There is no actor with this name at this moment.</Nothing>
         )}
         {isAsked(status) && <TrustNote request={status.trustRequest} />}
         {typeof status?.authUrl === 'string' && (

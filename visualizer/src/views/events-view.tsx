@@ -60,8 +60,8 @@ export function EventsView() {
           length === 0 ? (
             <Nothing title="No entries yet">Events of the machines appear here.</Nothing>
           ) : (
-            <Nothing title={found === undefined && !isOpen ? 'Searching…' : 'Nothing fits'}>
-              {found === undefined && !isOpen ? 'Searching the log.' : 'No entry fits the filter.'}
+            <Nothing title={found === undefined && !isOpen ? 'Searching…' : 'No matches'}>
+              {found === undefined && !isOpen ? 'Searching the log.' : 'No entry matches the filter.'}
             </Nothing>
           )
         ) : (
@@ -165,7 +165,7 @@ function Reading({ position }: { position: number }) {
     return (
       <aside class="reading" aria-label="Entry">
         <p class="loading" role="status">
-          The entry is being read…
+          Reading the entry…
         </p>
       </aside>
     );
@@ -207,7 +207,7 @@ function Reading({ position }: { position: number }) {
       <div class="reading-body">
         {entry.category === 'rejection' && <p class="note bad">{entry.words}</p>}
         <Changes entry={entry} />
-        <h3>As it is in the log</h3>
+        <h3>As recorded in the log</h3>
         <JsonTree value={entry.json} />
       </div>
     </aside>
@@ -216,13 +216,13 @@ function Reading({ position }: { position: number }) {
 
 function Changes({ entry }: { entry: EntryView }) {
   const { before, after } = entry;
-  if (after === undefined) return <p class="muted">A note: it changed nothing.</p>;
+  if (after === undefined) return <p class="muted">A note, which changed nothing.</p>;
   const found = changesOf(before, after);
   return (
     <>
-      <h3>What it changed</h3>
+      <h3>Changes</h3>
       {found.length === 0 ? (
-        <p class="muted">Nothing: state and context are as before.</p>
+        <p class="muted">None: state and context are unchanged.</p>
       ) : (
         <div class="diff-scroll" tabIndex={0} role="group" aria-label="Changes">
           <table class="diff">

@@ -81,12 +81,12 @@ export function FleetView() {
       {rows.length === 0 ? (
         <Nothing title={source.kind === 'live' ? 'No connections yet' : 'No connections'}>
           {source.kind === 'live'
-            ? 'They appear here as soon as the troupe announces them.'
-            : 'At this moment of the log there are none.'}
+            ? 'They appear here when the troupe adds them.'
+            : 'There are none at this moment of the log.'}
         </Nothing>
       ) : chosen.length === 0 ? (
-        <Nothing title="Nothing fits">
-          No connection fits the search.{' '}
+        <Nothing title="No matches">
+          No connection matches the search.{' '}
           <button
             type="button"
             class="link"

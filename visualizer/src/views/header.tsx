@@ -112,7 +112,7 @@ function ShareButton() {
       download(await log.ask('share', { template: await ownTemplate() }), 'troupe.html');
       setTrouble('');
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : 'It cannot be exported.');
+      setTrouble(error instanceof Error ? error.message : 'The export failed.');
     }
   }
   return (
@@ -139,7 +139,7 @@ function download(file: Blob, name: string): void {
 }
 
 const THEME_WORDS: Readonly<Record<Theme, string>> = {
-  system: 'like the system',
+  system: 'same as the system',
   light: 'light',
   dark: 'dark',
 };

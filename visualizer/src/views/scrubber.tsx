@@ -73,8 +73,8 @@ export function Scrubber() {
         <button
           type="button"
           class="icon"
-          title="One entry on (.)"
-          aria-label="One entry on"
+          title="One entry forward (.)"
+          aria-label="One entry forward"
           disabled={cursor === null}
           onClick={() => stepBy(state, 1)}
         >
@@ -92,7 +92,7 @@ export function Scrubber() {
         </svg>
         <input
           type="range"
-          aria-label="Moment that is shown"
+          aria-label="Shown moment"
           aria-valuetext={`${times.at(at)}, ${behind === 0 ? 'the end' : `${duration(behind)} before the end`}`}
           min={0}
           max={span}

@@ -67,8 +67,8 @@ export function SequenceView() {
       </div>
       {arrows.length === 0 ? (
         <Nothing title="No messages">
-          Up to this moment there are none of {isNarrow ? laneInWords(selected) : 'anybody'}
-          {hasWire ? '' : ', but those over the wire'}.{' '}
+          There are none{isNarrow && ` of ${laneInWords(selected)}`} up to this moment
+          {hasWire ? '' : ', except those over the wire'}.{' '}
           {(isNarrow || !hasWire) && (
             <button
               type="button"

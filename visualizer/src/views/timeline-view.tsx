@@ -180,7 +180,9 @@ export function TimelineView() {
   if (isEmpty)
     return (
       <section class="view" aria-label="Timeline">
-        <Nothing title="Nothing has happened yet">The first entry of the log begins the timeline.</Nothing>
+        <Nothing title="Nothing has happened yet">
+          The timeline starts with the first entry of the log.
+        </Nothing>
       </section>
     );
   const stretch = given?.answer.stretches.find(({ name }) => name === selected);
@@ -283,7 +285,7 @@ export function TimelineView() {
       <p class="sr-only" role="status">
         {laneTitle(selected)}, {states.get(selected) ?? moment?.manager}
       </p>
-      <ol id="lane-story" class="sr-only" aria-label={`States of ${laneInWords(selected)} in sight`}>
+      <ol id="lane-story" class="sr-only" aria-label={`Visible states of ${laneInWords(selected)}`}>
         {stretch?.bars.slice(-40).map((bar) => (
           <li key={bar.from}>
             {stateText(values[bar.value])} from {times.at(bar.from)}, {duration(bar.to - bar.from)}
@@ -307,10 +309,11 @@ export function TimelineView() {
     const near = (timeOf(CLICK) - timeOf(0)) * 1.5;
     const mark = lane.marks.find(({ at: markAt }) => Math.abs(markAt - time) < near);
     const bar = lane.bars.find(({ from, to }) => from <= time && time <= to);
-    const said = bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
+    const stateOfBar =
+      bar === undefined ? '' : `${stateText(values[bar.value])} · ${duration(bar.to - bar.from)}`;
     return [
       laneTitle(name),
-      said,
+      stateOfBar,
       mark === undefined ? '' : `${mark.category}${mark.count > 1 ? ` ×${mark.count}` : ''}`,
     ]
       .filter((each) => each !== '')

@@ -24,7 +24,7 @@ export function Waiting({ page: { link, source } }: { page: Page }) {
       )}
       {link.kind === 'mismatch' && (
         <button type="button" class="primary" onClick={() => window.location.reload()}>
-          Load the page again
+          Reload the page
         </button>
       )}
       {(link.kind === 'refused' || (link.kind === 'lost' && !link.mayReturn)) && (
@@ -41,14 +41,14 @@ function WaitingNote(props: { link: Link; hasSource: boolean; isFile: boolean })
   switch (link.kind) {
     case 'idle':
       return (
-        <Nothing title="See what your connections do">Live through time, or from a recorded log.</Nothing>
+        <Nothing title="See what your connections do">Live, with the past, or from a recorded log.</Nothing>
       );
     case 'connecting':
       return (
         <div class="nothing" role="status">
           <span class="spinner" aria-hidden="true" />
           <h2>Connecting…</h2>
-          <p>The running troupe is being asked for its charts and its log.</p>
+          <p>Requesting the charts and the log of the running troupe.</p>
         </div>
       );
     case 'reading':
@@ -67,11 +67,11 @@ function WaitingNote(props: { link: Link; hasSource: boolean; isFile: boolean })
         <div class="nothing" role="status">
           <span class="spinner" aria-hidden="true" />
           <h2>{hasSource ? 'Waiting for the first entries…' : 'Connecting…'}</h2>
-          <p>The log of the running troupe is on its way.</p>
+          <p>Receiving the log of the running troupe.</p>
         </div>
       );
     case 'silent':
-      return <Nothing title="Nothing is heard any more">It goes on by itself.</Nothing>;
+      return <Nothing title="No data is arriving">The page continues by itself.</Nothing>;
     case 'lost':
       return (
         <Nothing
@@ -84,15 +84,15 @@ function WaitingNote(props: { link: Link; hasSource: boolean; isFile: boolean })
       );
     case 'refused':
       return (
-        <Nothing title="This address is not valid any more">
+        <Nothing title="This address is no longer valid">
           {link.why} Open the address that the running <code>troupe</code> has printed.
         </Nothing>
       );
     case 'mismatch':
       return (
-        <Nothing title="The page and the troupe are of different versions">
-          The troupe speaks version {link.theirs}, this page {link.ours}. Load the page again to get the one
-          that fits.
+        <Nothing title="The page and the troupe have different versions">
+          The troupe uses version {link.theirs} of the protocol, this page {link.ours}. Reload the page to get
+          the matching version.
         </Nothing>
       );
   }

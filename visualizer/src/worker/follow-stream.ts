@@ -51,7 +51,7 @@ async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'
   let isOver = false;
   try {
     void wait(BEGIN_MS).then(() => {
-      if (!hasBegun) giveUp('It does not answer.');
+      if (!hasBegun) giveUp('The runtime does not answer.');
     });
     const response = await asked(INSPECTION_PATHS.stream, followed, { signal: stream.signal });
     hasBegun = true;
@@ -65,7 +65,7 @@ async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'
       if (signal.aborted) return 'over';
       if (message.kind === 'hello' && message.aliveEveryMs !== undefined) {
         silence = silenceOf(followed, message.aliveEveryMs);
-        void silence.watch(stream.signal).then(() => giveUp('Nothing was received any more.'));
+        void silence.watch(stream.signal).then(() => giveUp('No more data arrived.'));
       }
       follower.message(message);
       if (message.kind === 'farewell' || (message.kind === 'log' && message.isLast === true)) isOver = true;
@@ -83,7 +83,9 @@ async function followOnce(followed: Followed): Promise<'over' | 'heard' | 'lost'
 
 /** Browsers word network errors differently. */
 function reasonOf(error: unknown): string {
-  return error instanceof Error && !(error instanceof TypeError) ? error.message : 'It cannot be reached.';
+  return error instanceof Error && !(error instanceof TypeError)
+    ? error.message
+    : 'The runtime cannot be reached.';
 }
 
 function silenceOf(followed: Followed, everyMs: number): Silence {

@@ -13,7 +13,7 @@ const POST_EVERY_MS = 16;
 const PROGRESS_EVERY = 100;
 
 const port = globalThis as unknown as Pick<MessagePort, 'postMessage' | 'addEventListener'>;
-const tell = (message: News | Answered): void => port.postMessage(message);
+const post = (message: News | Answered): void => port.postMessage(message);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const turns = new MessageChannel();
 /** A timer would be delayed to at least four milliseconds. */
@@ -34,7 +34,7 @@ let growth: ReturnType<typeof setTimeout> | undefined;
 function postBook(): void {
   clearTimeout(growth);
   growth = undefined;
-  tell({ news: 'book', book: desk.summary() });
+  post({ news: 'book', book: desk.summary() });
 }
 
 function noteGrowth(): void {
@@ -45,7 +45,7 @@ function hear(message: InspectionMessage): void {
   switch (message.kind) {
     case 'hello':
       isAnew = true;
-      tell({ news: 'hello', hello: message });
+      post({ news: 'hello', hello: message });
       break;
     case 'log':
       if (isAnew) desk.clear();
@@ -55,7 +55,7 @@ function hear(message: InspectionMessage): void {
       noteGrowth();
       break;
     case 'status':
-      tell({ news: 'status', at: message.at, rows: message.rows });
+      post({ news: 'status', at: message.at, rows: message.rows });
       break;
     case 'resync':
       noteGrowth();
@@ -63,13 +63,14 @@ function hear(message: InspectionMessage): void {
     case 'alive':
       break;
     case 'farewell':
-      tell({ news: 'lost', why: message.why, mayReturn: false });
+      post({ news: 'lost', why: message.why, mayReturn: false });
       break;
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'It cannot be read.');
-const lost = (why: string, mayReturn: boolean): void => tell({ news: 'lost', why, mayReturn });
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : 'The log cannot be read.';
+const lost = (why: string, mayReturn: boolean): void => post({ news: 'lost', why, mayReturn });
 
 async function follow(access: Access): Promise<void> {
   const { signal } = following;
@@ -82,9 +83,9 @@ async function follow(access: Access): Promise<void> {
     const { signal: reading } = following;
     void readFile(readLines(access, reading), undefined, reading);
   };
-  const refused = (status: number, why: string): void => tell({ news: 'refused', status, why });
-  const silent = (since: number): void => tell({ news: 'silent', since });
-  const heard = (): void => tell({ news: 'heard' });
+  const refused = (status: number, why: string): void => post({ news: 'refused', status, why });
+  const silent = (since: number): void => post({ news: 'silent', since });
+  const heard = (): void => post({ news: 'heard' });
   await followStream({ ...access, follower: { message, lost, refused, silent, heard }, wait, signal });
 }
 
@@ -94,12 +95,12 @@ async function readFile(
   size: number | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  let told = 0;
+  let reportedAt = 0;
   const progress = (read: number): void => {
     const now = performance.now();
-    if (now - told < PROGRESS_EVERY) return;
-    told = now;
-    tell({ news: 'progress', share: size === undefined ? undefined : read / size });
+    if (now - reportedAt < PROGRESS_EVERY) return;
+    reportedAt = now;
+    post({ news: 'progress', share: size === undefined ? undefined : read / size });
   };
   try {
     await desk.read(pieces, progress);
@@ -118,13 +119,13 @@ function obey(order: Order): Promise<void> {
 
 async function answer({ id, question, ask }: Asked): Promise<void> {
   try {
-    tell({ id, answer: await desk.answer(question, ask) });
+    post({ id, answer: await desk.answer(question, ask) });
   } catch (error) {
-    tell({ id, trouble: messageOf(error) });
+    post({ id, trouble: messageOf(error) });
   }
 }
 
 port.addEventListener('message', ({ data }: MessageEvent<Order | Asked>) => {
   void ('order' in data ? obey(data) : answer(data));
 });
-tell({ news: 'charts', charts });
+post({ news: 'charts', charts });

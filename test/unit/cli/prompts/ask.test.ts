@@ -99,7 +99,7 @@ describe('a line that is typed without echo', () => {
   ])('ends the process as usual on %s, with the terminal restored.', async (_, keys, signal) => {
     const { asked, stderr, stdin, modes, host } = start(({ hidden }) => hidden('Key:'));
     stdin.write(keys);
-    await vi.waitFor(() => expect(host.told).toEqual([`${signal} to 7, heard by 0`]), LIMIT);
+    await vi.waitFor(() => expect(host.actions).toEqual([`${signal} to 7, heard by 0`]), LIMIT);
     expect([modes, stderr.written]).toEqual([[true, false], 'Key: ']);
     expect(await isPending(asked)).toBe(true);
     stdin.destroy();

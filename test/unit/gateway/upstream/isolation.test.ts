@@ -203,17 +203,17 @@ describe('two clients at once', () => {
     const [eve, fay] = [await client('Eve'), await client('Fay')];
     const all = [ada, bob, eve, fay];
     for (const one of all) await one.call('mcp__a__echo');
-    expect(all.flatMap(({ told }) => told)).toEqual([]);
+    expect(all.flatMap(({ notifications }) => notifications)).toEqual([]);
     upstream.tools = upstream.tools.slice(1);
     const [common, , last] = upstream.connections;
     await last?.server.sendToolListChanged();
-    await passTime(clock, bob.whenTold('notifications/tools/list_changed'));
+    await passTime(clock, bob.whenNotified('notifications/tools/list_changed'));
     expect((await bob.client.listTools()).tools).toHaveLength(upstream.tools.length);
-    expect([ada, eve, fay].flatMap(({ told }) => told)).toEqual([]);
+    expect([ada, eve, fay].flatMap(({ notifications }) => notifications)).toEqual([]);
     await common?.server.sendToolListChanged();
-    const both = [eve, fay].map((one) => one.whenTold('notifications/tools/list_changed'));
+    const both = [eve, fay].map((one) => one.whenNotified('notifications/tools/list_changed'));
     await passTime(clock, Promise.all(both));
-    expect(ada.told).toEqual([]);
+    expect(ada.notifications).toEqual([]);
   });
 
   it('get the completion of a URL elicitation only if it is theirs', async () => {
@@ -241,7 +241,7 @@ describe('two clients at once', () => {
       }
       await Promise.all([ada.client.ping(), bob.client.ping()]);
       expect(ada.of('notifications/elicitation/complete')).toEqual([{ elicitationId: 'e-Ada' }]);
-      expect(bob.told).toEqual([]);
+      expect(bob.notifications).toEqual([]);
     }
   });
 
@@ -265,17 +265,17 @@ describe('two clients at once', () => {
     await eve.client.subscribeResource({ uri: 'note://two' });
     const [connection] = upstream.connections;
     await connection?.server.sendResourceUpdated({ uri: 'note://one' });
-    await Promise.all([ada, bob].map((one) => one.whenTold('notifications/resources/updated')));
+    await Promise.all([ada, bob].map((one) => one.whenNotified('notifications/resources/updated')));
     await ada.client.unsubscribeResource({ uri: 'note://one' });
     expect(upstream.of('resources/unsubscribe')).toEqual([]);
     await connection?.server.sendResourceUpdated({ uri: 'note://one' });
-    await bob.whenTold('notifications/resources/updated', 2);
+    await bob.whenNotified('notifications/resources/updated', 2);
     await connection?.server.sendResourceUpdated({ uri: 'note://one/part' });
-    await bob.whenTold('notifications/resources/updated', 3);
+    await bob.whenNotified('notifications/resources/updated', 3);
     await bob.client.unsubscribeResource({ uri: 'note://one' });
     expect(upstream.of('resources/unsubscribe')).toMatchObject([{ uri: 'note://one' }]);
     await eve.client.ping();
     expect(ada.of('notifications/resources/updated')).toEqual([{ uri: 'note://one' }]);
-    expect(eve.told).toEqual([]);
+    expect(eve.notifications).toEqual([]);
   });
 });

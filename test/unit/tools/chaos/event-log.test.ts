@@ -106,16 +106,16 @@ describe('The event log of a chaos run', () => {
       ],
       'call 2 (act) repeats 1, which was outcome-unknown',
     ],
-    ['a call without an end', [started(1, 'act')], 'call 1 (act) was never told finished'],
+    ['a call without an end', [started(1, 'act')], 'call 1 (act) has no call.finished event'],
     [
       'the end of an unknown call',
       [finished(1, 'act', 'answered')],
-      'call 1 (act) was told finished without a start',
+      'call 1 (act) has a call.finished event without a start',
     ],
     [
       'a call that starts twice',
       [started(1, 'act'), started(1, 'act'), finished(1, 'act', 'answered')],
-      'call 1 (act) was told started twice',
+      'call 1 (act) has two call.started events',
     ],
     [
       'an earlier session after a later one',
@@ -130,9 +130,9 @@ describe('The event log of a chaos run', () => {
     [
       'an internal error of a connection',
       [{ ...of('connection.failed', 1), failure: { code: 'internal', message: 'oh' } }],
-      'an error of the runtime: oh',
+      'an internal error: oh',
     ],
-    ['the end of the manager', [{ type: 'manager.failed', message: 'oh' }], 'the manager broke: oh'],
+    ['the end of the manager', [{ type: 'manager.failed', message: 'oh' }], 'the manager failed: oh'],
   ])('reports %s.', async (_, events, fault) => {
     expect((await logged(events)).faults).toEqual([fault]);
   });

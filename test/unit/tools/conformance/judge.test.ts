@@ -53,7 +53,7 @@ describe('the verdict on a conformance run', () => {
     [
       'a pass that was not expected',
       scenario('beyond'),
-      'beyond: passes by now; expected.mjs says that it cannot',
+      'beyond: passes now; expected.mjs expects that it fails',
     ],
     ['an unknown scenario', scenario('new'), 'new: is not expected; add it to expected.mjs'],
   ])('reports %s.', (_, found, problem) => {

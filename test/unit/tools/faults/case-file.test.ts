@@ -68,7 +68,7 @@ describe('a file of cases', () => {
     ['a count that is not a number', { checks: { readyCount: 'all' } }, /readyCount should be a number/],
     ['an unknown signal', { steps: [{ do: 'kill-host', signal: 'SIGHELLO' }] }, /should be a signal/],
     ['headers for no address', { client: { headers: {} } }, /client\.headers .* not of 'stdio'/],
-    ['a step of another start', { steps: [{ do: 'load' }] }, /'load' is no step of a case .* 'stdio'/],
+    ['a step of another start', { steps: [{ do: 'load' }] }, /'load' is not a step of a case .* 'stdio'/],
     ['a step after the end of the host', { steps: [{ do: 'kill-host' }, { do: 'stop' }] }, /not 'stop'/],
   ])('has the problem of each case: %s.', (_, change, problem) => {
     expect(problemsOf(change)).toEqual([expect.stringMatching(problem)]);

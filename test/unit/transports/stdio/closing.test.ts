@@ -6,7 +6,7 @@ import { HandClock } from '../../../support/hand-clock.js';
 import {
   endSessionsAfterEach,
   faulty,
-  pidTold,
+  reportedPid,
   script,
   started,
   underShell,
@@ -23,7 +23,7 @@ const PATIENT = { stop: { stdinEndMs: 60_000, termMs: 60_000 } };
 
 async function up(server: RecordedSession): Promise<number> {
   await server.until('the server is up', ({ messages }) => messages.length > 0);
-  return pidTold(server);
+  return reportedPid(server);
 }
 
 function running(pid: number): boolean {

@@ -4,7 +4,7 @@ import { useLeakCheck } from '../../../support/leak-check.js';
 import {
   endSessionsAfterEach,
   faulty,
-  pidTold,
+  reportedPid,
   script,
   started,
   underShell,
@@ -102,7 +102,7 @@ describe('a session that ends by itself', () => {
     await server.transport.send({ jsonrpc: '2.0', method: 'die' });
     await server.untilClosed();
     expect(server.transport.ended).toMatchObject({ code: 'process-exited', exit: { code: 70 } });
-    const pid = pidTold(server);
+    const pid = reportedPid(server);
     expect(process.kill(pid, 0)).toBe(true);
     await server.transport.close();
     expect(isRunning(pid)).toBe(false);

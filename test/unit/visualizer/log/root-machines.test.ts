@@ -48,7 +48,7 @@ async function record(): Promise<string> {
   manager.send({ type: 'manager.start', specs: [childSpec(LANE)] });
   await turn();
   roots.start('configuration', held.machine, { policy: POLICY, readable: true });
-  held.tell({ type: 'files.changed', at: clock.now() });
+  held.send({ type: 'files.changed', at: clock.now() });
   await clock.advance(300);
   held.fail({ message: 'a bug', at: clock.now() });
   await turn();

@@ -1,4 +1,4 @@
-/** Everything that Troupe and its command tell about one server, except the results of calls and the list of tools. */
+/** Everything that Troupe and its command output about one server, except the results of calls and the list of tools. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -17,12 +17,12 @@ import { PageClient } from '../../support/page-client.js';
 const LIMIT_MS = 15_000;
 const within = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
 
-export interface Told {
+export interface Output {
   readonly where: string;
   readonly text: string;
 }
 
-/** Values with all that hangs on them: causes, stacks and data of errors included. */
+/** A value as text, including the causes, stacks and data of errors. */
 const spelledOut = (value: unknown): string =>
   inspect(value, {
     depth: Infinity,
@@ -32,17 +32,17 @@ const spelledOut = (value: unknown): string =>
     showHidden: true,
   });
 
-/** What one troupe tells of the server `parrot` from its start to its end; `use` does what a host would. */
-export async function toldByTroupe(
+/** The output of one troupe about the server `parrot` from start to close; `use` acts as the host. */
+export async function outputOfTroupe(
   config: ServerConfig,
   options: TroupeOptions,
-  use: (troupe: Troupe, hear: (error: unknown) => void) => Promise<void>,
-): Promise<readonly Told[]> {
-  const told: Told[] = [];
-  const note = (where: string) => (value: unknown) => void told.push({ where, text: spelledOut(value) });
+  use: (troupe: Troupe, recordError: (error: unknown) => void) => Promise<void>,
+): Promise<readonly Output[]> {
+  const outputs: Output[] = [];
+  const note = (where: string) => (value: unknown) => void outputs.push({ where, text: spelledOut(value) });
   const troupe = createTroupe({
     servers: { parrot: { ...config, startTimeoutMs: LIMIT_MS, policy: { maxAttempts: 2, backoff: [10] } } },
-    inspector: (copy: InspectionCopy) => void told.push(toldToInspector(copy)),
+    inspector: (copy: InspectionCopy) => void outputs.push(inspectorOutput(copy)),
     logger: { debug: note('logger'), warn: note('logger'), error: note('logger') },
     ...options,
   });
@@ -61,33 +61,33 @@ export async function toldByTroupe(
     await connection?.retry({ signal: within() }).catch(note('error'));
     await connection?.stop({ signal: within() }).catch(note('error'));
     await connection?.callTool('refuse', {}, { signal: within() }).catch(note('error'));
-    told.push({ where: 'page, tools', text: (await page.ask(INSPECTION_PATHS.tools)).body });
+    outputs.push({ where: 'page, tools', text: (await page.ask(INSPECTION_PATHS.tools)).body });
     await troupe.close();
     await stream.until(({ isOver }) => isOver);
-    told.push({ where: 'page', text: JSON.stringify(stream.messages) });
-    told.push({ where: 'page, log', text: stream.log });
+    outputs.push({ where: 'page', text: JSON.stringify(stream.messages) });
+    outputs.push({ where: 'page, log', text: stream.log });
   } finally {
     await troupe.close();
   }
   note('status')(troupe.status);
-  return told;
+  return outputs;
 }
 
-/** Of charts it is told as well, but they are long and the same every time. */
-function toldToInspector(copy: InspectionCopy): Told {
+/** An inspector also receives the charts; these are left out because they are long and constant. */
+function inspectorOutput(copy: InspectionCopy): Output {
   const { type, ...message } = toStately(copy, 0);
   return { where: 'inspector', text: type === '@xstate.actor' ? type : JSON.stringify(message) };
 }
 
-export async function toldByDiscovery(config: ServerConfig): Promise<readonly Told[]> {
+export async function outputOfDiscovery(config: ServerConfig): Promise<readonly Output[]> {
   return [{ where: 'discovery', text: spelledOut(await discoverServers({ servers: { parrot: config } })) }];
 }
 
-/** What the command prints about the same entry in a file; `folder` is the test's own. */
-export async function toldByCommand(config: ServerConfig, folder: string): Promise<readonly Told[]> {
+/** The output of the command about the same entry in a file, which is written to `folder`. */
+export async function outputOfCommand(config: ServerConfig, folder: string): Promise<readonly Output[]> {
   const file = join(folder, 'parrot.json');
   writeFileSync(file, JSON.stringify({ mcpServers: { parrot: config } }));
-  const told: Told[] = [];
+  const outputs: Output[] = [];
   const lines = [
     ['config'],
     ['config', '--json'],
@@ -102,7 +102,7 @@ export async function toldByCommand(config: ServerConfig, folder: string): Promi
       stdin: Readable.from([]),
       env: {},
     });
-    told.push({ where: words.join(' '), text: `${stdout.written}\n${stderr.written}` });
+    outputs.push({ where: words.join(' '), text: `${stdout.written}\n${stderr.written}` });
   }
-  return told;
+  return outputs;
 }

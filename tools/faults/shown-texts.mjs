@@ -1,9 +1,9 @@
-/** What a host could show to a person: its texts, and what it says about a failure. */
+/** The texts that a host could show to a person: the texts in a value, and the description of a failure. */
 
-/** What begins an escape sequence of a terminal. */
+/** Characters that start a terminal escape sequence. */
 export const ESCAPES = ['\u001b', '\u009b'];
 
-/** Every text in a value, however deep; the names of fields too, since names can be data. */
+/** Every text in a value at any depth, including the names of fields, because names can be data. */
 export function* textsOf(value) {
   if (typeof value === 'string') yield value;
   else if (Array.isArray(value)) for (const item of value) yield* textsOf(item);
@@ -15,17 +15,17 @@ export function* textsOf(value) {
   }
 }
 
-/** Everything a failure record tells, as one line: no name of a field, no time, no phase. */
-export function toldFailure({ code, message, hint, exit, http, rpcCode, stderrTail = [] }) {
-  const ended = exit?.signal === null ? `exit code ${exit.code}` : exit && `signal ${exit.signal}`;
-  const refused = [http?.status, http?.wwwAuthenticate, http?.bodyStart];
-  return [`${code}: ${message}`, hint, ended, ...refused, rpcCode, ...stderrTail]
+/** The content of a failure record in one line, without names of fields, time and phase. */
+export function failureText({ code, message, hint, exit, http, rpcCode, stderrTail = [] }) {
+  const exitText = exit?.signal === null ? `exit code ${exit.code}` : exit && `signal ${exit.signal}`;
+  const httpParts = [http?.status, http?.wwwAuthenticate, http?.bodyStart];
+  return [`${code}: ${message}`, hint, exitText, ...httpParts, rpcCode, ...stderrTail]
     .filter((part) => part !== undefined)
     .join(' | ')
     .replaceAll(/\s+/g, ' ');
 }
 
-/** The texts of a thrown error and of everything it carries or was caused by. */
+/** The texts of a thrown error, of its fields and of its causes. */
 export function* textsOfError(error, depth = 8) {
   if (!(error instanceof Error) || depth === 0) {
     yield* textsOf(error);

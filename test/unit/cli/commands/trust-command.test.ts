@@ -110,7 +110,7 @@ describe('troupe trust', () => {
   it('asks nobody without a terminal: it refuses, unless it is told to go on.', async () => {
     const refused = await troupe(['trust', 'lamp']);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
-    expect(refused.stderr).toContain('troupe: a question needs a terminal; --yes trusts');
+    expect(refused.stderr).toContain('troupe: cannot ask without a terminal; use --yes');
     const told = await troupe(['trust', 'lamp', '--yes', '--json']);
     expect([told.code, told.stdout]).toEqual([0, '{"server":"lamp","result":"trusted"}\n']);
     expect(told.stderr).toContain(`program: ${MISSING}`);

@@ -59,7 +59,7 @@ interface Timer {
 /**
  * Makes a clock that a test moves by hand.
  *
- * @param start The first time, milliseconds since the epoch. Default 1,000,000.
+ * @param start The time at the beginning, milliseconds since the epoch. Default 1,000,000.
  *
  * @throws `RangeError` if `start` is not a finite number.
  *

@@ -59,7 +59,7 @@ describe('troupe serve', () => {
       'two.json',
       /--host 0\.0\.0\.0 lets other computers in: give --token TOKEN or --oauth-issuer URL, or leave --host out/,
     ],
-    ['a token without HTTP', ['--token', TOKEN], 'two.json', /--token is for --http: add it/],
+    ['a token without HTTP', ['--token', TOKEN], 'two.json', /--token requires --http/],
     [
       'an issuer that is not protected',
       ['--http', '--oauth-issuer', 'http://auth.example.com'],

@@ -18,6 +18,9 @@ export type TransitionVerdict = 'accepted' | 'unhandled' | 'guarded' | 'ignored'
  * Whether a machine would accept an event in that snapshot, and if not, why. Call it only while the actor is
  * at rest.
  *
+ * @param snapshot The present snapshot of an actor of any machine.
+ * @param event The event that would be sent, with the fields that guards read.
+ *
  * @example
  * ```ts
  * import { createActor } from 'xstate';
@@ -49,6 +52,10 @@ export function verdict(snapshot: AnyMachineSnapshot, event: EventObject): Trans
 
 /**
  * The given events that the machine would accept in that snapshot.
+ *
+ * @typeParam T Type of the events.
+ * @param snapshot The present snapshot of an actor of any machine.
+ * @param events The events to try; the result has the same order.
  *
  * @example
  * ```ts

@@ -28,6 +28,10 @@ export abstract class TroupeError extends Error {
   /** Name of the server, if the error is about one. */
   readonly server: string | undefined;
 
+  /**
+   * @param message What happened, then what to do, for a person.
+   * @param options The server and the cause. Default: neither.
+   */
   constructor(message: string, options: TroupeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
@@ -59,9 +63,16 @@ export class ConfigError extends TroupeError {
   /** Every problem that was found; empty if the error is about an option or a command. */
   readonly problems: readonly ConfigProblem[];
 
+  /**
+   * @param message What happened, then what to do, for a person.
+   * @param options The server, the cause and the problems. Default: none of them.
+   */
   constructor(
     message: string,
-    options: TroupeErrorOptions & { readonly problems?: readonly ConfigProblem[] } = {},
+    options: TroupeErrorOptions & {
+      /** Every problem that was found. Default: none. */
+      readonly problems?: readonly ConfigProblem[];
+    } = {},
   ) {
     super(message, options);
     this.problems = options.problems ?? [];
@@ -72,6 +83,10 @@ abstract class FailureError extends TroupeError {
   /** The whole record: exit code or HTTP status, hints, last stderr lines. */
   readonly failure: Failure;
 
+  /**
+   * @param failure The whole record; its message becomes the message of the error.
+   * @param options The server and the cause. Default: neither.
+   */
   constructor(failure: Failure, options: TroupeErrorOptions = {}) {
     super(failure.message, options);
     this.failure = failure;
@@ -163,11 +178,17 @@ export class InvalidTransitionError extends TroupeError {
   /** Commands that would have been accepted. */
   readonly allowed: readonly string[];
 
+  /** @param details The command, and the state that rejected it; the message is made of them. */
   constructor(details: {
+    /** Name of the server. Default: the command was for the whole troupe. */
     readonly server?: string;
+    /** State of the connection, or phase of the troupe, when the command came. */
     readonly state: ConnectionState | TroupePhase;
+    /** The command that was rejected, for instance `connection.start`. */
     readonly event: string;
+    /** Why it was rejected. */
     readonly reason: RejectionReason;
+    /** Commands that would have been accepted; may be empty. */
     readonly allowed: readonly string[];
   }) {
     const allowed = details.allowed.length === 0 ? 'nothing' : details.allowed.join(', ');
@@ -195,10 +216,18 @@ export class UnknownToolError extends TroupeError {
   /** When the tool of that name disappeared, milliseconds since the epoch; undefined if it is unknown. */
   readonly removedAt: number | undefined;
 
+  /**
+   * @param tool The name that was asked for.
+   * @param message What happened, for a person.
+   * @param options The server, the cause and when the tool disappeared. Default: none of them.
+   */
   constructor(
     tool: string,
     message: string,
-    options: TroupeErrorOptions & { readonly removedAt?: number } = {},
+    options: TroupeErrorOptions & {
+      /** When the tool disappeared, milliseconds since the epoch. Default: unknown. */
+      readonly removedAt?: number;
+    } = {},
   ) {
     super(message, options);
     this.tool = tool;
@@ -222,6 +251,11 @@ export class InvalidArgumentsError extends TroupeError {
   /** All problems; the message lists the first five. */
   readonly problems: readonly ArgumentProblem[];
 
+  /**
+   * @param tool The server's own name for it.
+   * @param problems At least one; the message lists the first five.
+   * @param options The server and the cause. Default: neither.
+   */
   constructor(tool: string, problems: readonly ArgumentProblem[], options: TroupeErrorOptions = {}) {
     const list = problemsInWords(problems, 'the whole');
     super(`'${tool}' was not called: its arguments do not fit its input schema: ${list}.`, options);
@@ -245,13 +279,22 @@ export class ToolHeldError extends TroupeError {
   /** Fingerprint of the present tool, to which an acceptance is bound. */
   readonly fingerprint: string;
 
+  /**
+   * @param message What happened, then what to do, for a person.
+   * @param held The tool, and why it is held back.
+   */
   constructor(
     message: string,
     held: {
+      /** Name of the server. */
       readonly server: string;
+      /** The server's own name for it. */
       readonly tool: string;
+      /** Why it is held. */
       readonly reason: HeldReason;
+      /** The fields that differ from the accepted ones; may be empty. */
       readonly fields: readonly string[];
+      /** Fingerprint of the present tool. */
       readonly fingerprint: string;
     },
   ) {
@@ -288,10 +331,20 @@ export class JsonRpcError extends TroupeError {
   /** Id of the JSON-RPC request. */
   readonly requestId: number | undefined;
 
+  /**
+   * @param rpcCode Code of the error (JSON-RPC 2.0 section 5.1), for instance -32602.
+   * @param message The message of the server, for a person.
+   * @param options The server, the cause and the data of the error. Default: none of them.
+   */
   constructor(
     rpcCode: number,
     rpcMessage: string,
-    options: TroupeErrorOptions & { readonly data?: unknown; readonly requestId?: number | undefined } = {},
+    options: TroupeErrorOptions & {
+      /** What the server sent with the error. Default: nothing. */
+      readonly data?: unknown;
+      /** Id of the JSON-RPC request. Default: unknown. */
+      readonly requestId?: number | undefined;
+    } = {},
   ) {
     const { requestId } = options;
     super(`${rpcMessage} (JSON-RPC error ${rpcCode}${inWords(requestId)})`, options);

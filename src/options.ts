@@ -23,7 +23,12 @@ import type { ReviewMode, ReviewOptions } from './review/review-option.js';
  * An observer of XState's inspection, such as `inspect` of an inspector of `@statelyai/inspect`. It hears of actors, events
  * and snapshots: copies, with secrets masked, by which no actor can be reached.
  */
-export type MachineInspector = ((event: never) => void) | { readonly next?: (event: never) => void };
+export type MachineInspector =
+  | ((event: never) => void)
+  | {
+      /** Called for every inspection event. */
+      readonly next?: (event: never) => void;
+    };
 
 /** Options of `createTroupe`. Each has a default. */
 export interface TroupeOptions {

@@ -7,9 +7,18 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls `fn` after `ms`; the returned handle goes to `clearTimeout`. */
+  /**
+   * Calls `fn` after `ms`; the returned handle goes to `clearTimeout`.
+   *
+   * @param fn Called once, without arguments.
+   * @param ms The delay in milliseconds; 0 or less is as soon as possible.
+   */
   setTimeout(fn: () => void, ms: number): unknown;
-  /** Cancels a timer. No error if it has fired. */
+  /**
+   * Cancels a timer. No error if it has fired.
+   *
+   * @param handle What `setTimeout` returned.
+   */
   clearTimeout(handle: unknown): void;
 }
 
@@ -35,11 +44,26 @@ export const systemClock: Clock = {
 
 /** Receives what no observer has received. Silent unless the host gives one. */
 export interface Logger {
-  /** Writes details that only help to find a fault. */
+  /**
+   * Writes details that only help to find a fault.
+   *
+   * @param message One sentence for a person, without secrets.
+   * @param details Facts for programs, as plain JSON. Default: none.
+   */
   debug(message: string, details?: Readonly<Record<string, unknown>>): void;
-  /** Writes what is odd but does not stop the work. */
+  /**
+   * Writes what is odd but does not stop the work.
+   *
+   * @param message One sentence for a person, without secrets.
+   * @param details Facts for programs, as plain JSON. Default: none.
+   */
   warn(message: string, details?: Readonly<Record<string, unknown>>): void;
-  /** Writes what has failed. */
+  /**
+   * Writes what has failed.
+   *
+   * @param message One sentence for a person, without secrets.
+   * @param details Facts for programs, as plain JSON. Default: none.
+   */
   error(message: string, details?: Readonly<Record<string, unknown>>): void;
 }
 

@@ -167,12 +167,16 @@ function splitAt(tokens, separator) {
   return parts;
 }
 
-/** The last doc comment in front of the first word: lines joined, lists kept as lines. */
+/** The last doc comment in front of the first word, without its block tags: lines joined, lists kept as lines. */
 function docBefore(tokens) {
   const comments = tokens.slice(0, tokens.findIndex(isCode)).filter(({ text }) => text.startsWith('/**'));
-  const lines = (comments.at(-1)?.text ?? '').replace(/^\/\*\*|\*\/$/g, '').split('\n');
+  const lines = (comments.at(-1)?.text ?? '')
+    .replace(/^\/\*\*|\*\/$/g, '')
+    .split('\n')
+    .map((line) => line.replace(/^\s*\* ?/, '').trim());
+  const tag = lines.findIndex((line) => line.startsWith('@'));
   return lines
-    .map((line) => line.replace(/^\s*\* ?/, '').trim())
+    .slice(0, tag === -1 ? undefined : tag)
     .filter((line) => line !== '')
     .reduce((doc, line) => (doc === '' ? line : `${doc}${line.startsWith('- ') ? '\n' : ' '}${line}`), '');
 }

@@ -51,16 +51,37 @@ export interface ConfigurationContext {
 
 /** Every event that the configuration chart accepts. */
 export type ConfigurationEvent =
-  | { readonly type: 'files.changed'; readonly at: number }
+  /** A watched file may have changed. */
+  | {
+      readonly type: 'files.changed';
+      /** When it was noticed, milliseconds since the epoch. */
+      readonly at: number;
+    }
+  /** The host has requested a reload. */
   | { readonly type: 'reload.asked' }
-  | { readonly type: 'watch.failed'; readonly message: string }
+  /** The files cannot be watched. */
+  | {
+      readonly type: 'watch.failed';
+      /** What the error said. */
+      readonly message: string;
+    }
+  /** The troupe closes. */
   | { readonly type: 'configuration.close' };
 
 /** Events that the configuration chart emits to the runtime. */
 export type ConfigurationEmitted =
-  | { readonly type: 'unwatched'; readonly message: string }
+  /** Files cannot be watched: a change to them is read at the next reload. */
+  | {
+      readonly type: 'unwatched';
+      /** Why they cannot be watched. */
+      readonly message: string;
+    }
   /** A reading failed that the host had not requested. For a requested one, the host's promise rejects instead. */
-  | { readonly type: 'unapplied'; readonly message: string };
+  | {
+      readonly type: 'unapplied';
+      /** What the error said. */
+      readonly message: string;
+    };
 
 /** Sent to `watchFiles`: the sources were read, so other files may have to be watched. */
 export interface FilesReread {

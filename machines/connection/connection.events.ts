@@ -111,7 +111,11 @@ export interface Settled {
   readonly at: number;
 }
 
-/** What the work of an effect gives, before its times are added. */
+/**
+ * What the work of an effect gives, before its times are added.
+ *
+ * @typeParam T Result of the effect, with its times.
+ */
 export type Unsettled<T> = T extends Settled ? Omit<T, keyof Settled> : never;
 
 /** Identifies the session that an effect works on. */
@@ -213,13 +217,22 @@ export interface WatchSessionEvent {
 
 /** Commands come from people and hosts; each is accepted or rejected, never lost. */
 export type ConnectionCommand =
+  /** Starts a dormant, failed or stopped connection. */
   | { readonly type: 'connection.start' }
-  | { readonly type: 'connection.stop'; readonly reason: StopReason }
-  | { readonly type: 'connection.retry' }
-  | { readonly type: 'connection.restart' }
-  | { readonly type: 'connection.refresh' }
+  /** Ends the connection. Each further one skips a step of the shutdown. */
   | {
-      /** Name of the command. */
+      readonly type: 'connection.stop';
+      /** The reason that the last status gives. */
+      readonly reason: StopReason;
+    }
+  /** Begins a new round of attempts now. */
+  | { readonly type: 'connection.retry' }
+  /** Replaces the session by a new one. */
+  | { readonly type: 'connection.restart' }
+  /** Reads every list of the server again. */
+  | { readonly type: 'connection.refresh' }
+  /** Puts a changed entry in place of the present one. */
+  | {
       readonly type: 'connection.reload';
       /** How the new entry reaches the server. */
       readonly transport: TransportKind;
@@ -228,36 +241,89 @@ export type ConnectionCommand =
       /** True: a lazy server is started, to list its tools with the new entry. */
       readonly wanted: boolean;
     }
+  /** Trusts the entry that waits for it. */
   | { readonly type: 'trust.granted' }
+  /** Refuses the entry that waits to be trusted. */
   | { readonly type: 'trust.denied' };
 
 /** Facts come from effects, the manager and the watched session. An unexpected one is a diagnostic, not an error. */
 export type ConnectionFact =
+  /** The manager grants the start: a slot is free, or the retry budget allows it. */
   | { readonly type: 'slot.granted' }
-  | { readonly type: 'network.online'; readonly at: number }
+  /** The network gate has opened. */
+  | {
+      readonly type: 'network.online';
+      /** When it happened, milliseconds since the epoch. */
+      readonly at: number;
+    }
+  /** The network gate has closed. */
   | { readonly type: 'network.offline' }
   /** The machine has slept, or its clock was set forward: connections may have broken in the meantime. */
   | { readonly type: 'clock.jumped' }
   /** The numbers of the entry have changed, and nothing that needs another session. */
-  | { readonly type: 'policy.changed'; readonly policy: ConnectionPolicy }
-  /** A call waits for a session. */
-  | { readonly type: 'call.waiting'; readonly at: number }
-  | { readonly type: 'session.lost'; readonly generation: number; readonly failure: Failure }
-  /** `count` exchanges in a row have failed to reach the server. */
   | {
-      readonly type: 'session.unreachable';
+      readonly type: 'policy.changed';
+      /** The limits and delays from now on. */
+      readonly policy: ConnectionPolicy;
+    }
+  /** A call waits for a session. */
+  | {
+      readonly type: 'call.waiting';
+      /** When the call was made, milliseconds since the epoch. */
+      readonly at: number;
+    }
+  /** The session has ended unasked. */
+  | {
+      readonly type: 'session.lost';
+      /** Number of the session, from 1. */
       readonly generation: number;
-      readonly count: number;
+      /** Why it ended. */
       readonly failure: Failure;
     }
-  | { readonly type: 'session.stable'; readonly generation: number }
-  | { readonly type: 'session.idle'; readonly generation: number }
-  | { readonly type: 'session.quiet'; readonly generation: number }
-  | { readonly type: 'catalog.listChanged'; readonly generation: number; readonly at: number }
+  /** Exchanges in a row have failed to reach the server. */
+  | {
+      readonly type: 'session.unreachable';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+      /** How many in a row. */
+      readonly count: number;
+      /** Why the last one failed. */
+      readonly failure: Failure;
+    }
+  /** The session has lasted long enough to count as stable. */
+  | {
+      readonly type: 'session.stable';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+    }
+  /** The session was not used for `idleStopMs`. */
+  | {
+      readonly type: 'session.idle';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+    }
+  /** The session shows no sign of life, so it must be probed. */
+  | {
+      readonly type: 'session.quiet';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+    }
+  /** The server says that its tools have changed. */
+  | {
+      readonly type: 'catalog.listChanged';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+      /** When it happened, milliseconds since the epoch. */
+      readonly at: number;
+    }
+  /** The server says that another of its lists has changed. */
   | {
       readonly type: 'catalog.extrasChanged';
+      /** Number of the session, from 1. */
       readonly generation: number;
+      /** When it happened, milliseconds since the epoch. */
       readonly at: number;
+      /** Which list. */
       readonly list: ExtraList;
     };
 
@@ -287,53 +353,137 @@ export const CONNECTION_COMMANDS = [
 
 /** What the chart emits besides its states: what happened, and the facts that a status shows. */
 export type ConnectionEmitted =
-  | { readonly type: 'attempting'; readonly generation: number; readonly configuringMs: number }
+  /** An attempt begins. */
+  | {
+      readonly type: 'attempting';
+      /** Number of the session that it is to open, from 1. */
+      readonly generation: number;
+      /** How long the entry took to resolve, in milliseconds. */
+      readonly configuringMs: number;
+    }
+  /** The transport is open. */
   | {
       readonly type: 'opened';
+      /** Number of the session, from 1. */
       readonly generation: number;
+      /** How the server is reached. */
       readonly transport: TransportKind;
+      /** Process id of the server; null if it has no process. */
       readonly pid: number | null;
+      /** Address of the session, without credentials and query; null if it has none. */
       readonly url: string | null;
+      /** How long the attempt waited for its start, in milliseconds. */
       readonly queuedMs: number;
+      /** How long opening took, in milliseconds. */
       readonly launchingMs: number;
     }
+  /** The server has answered `initialize`. */
   | {
       readonly type: 'initialized';
+      /** Number of the session, from 1. */
       readonly generation: number;
+      /** What the server said about itself. */
       readonly server: ServerIdentity;
+      /** How long the handshake took, in milliseconds. */
       readonly handshakingMs: number;
     }
-  | { readonly type: 'listed'; readonly generation: number; readonly listingMs: number }
-  | { readonly type: 'adopted'; readonly generation: number; readonly hash: string; readonly tools: number }
-  | { readonly type: 'ready'; readonly generation: number; readonly at: number }
+  /** The tools are read for the first time in this session. */
+  | {
+      readonly type: 'listed';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+      /** How long reading took, in milliseconds. */
+      readonly listingMs: number;
+    }
+  /** The list of tools is the catalog now. */
+  | {
+      readonly type: 'adopted';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+      /** Hash of the list. */
+      readonly hash: string;
+      /** Number of tools, after the entry's filters. */
+      readonly tools: number;
+    }
+  /** Calls are possible. */
+  | {
+      readonly type: 'ready';
+      /** Number of the session, from 1. */
+      readonly generation: number;
+      /** Since when, milliseconds since the epoch. */
+      readonly at: number;
+    }
   /** Nothing of the session is alive. */
   | { readonly type: 'released' }
-  | { readonly type: 'lost'; readonly failure: Failure }
+  /** A session that was ready has ended unasked. */
+  | {
+      readonly type: 'lost';
+      /** Why it ended. */
+      readonly failure: Failure;
+    }
+  /** Another attempt is planned. */
   | {
       readonly type: 'retrying';
+      /** Number of the coming attempt in its round, from 1. */
       readonly attempt: number;
+      /** Attempts in a round: `maxAttempts` of the policy. */
       readonly maxAttempts: number;
+      /** Time until the attempt, in milliseconds. */
       readonly delayMs: number;
+      /** When it was planned, milliseconds since the epoch. */
       readonly at: number;
+      /** Why the attempt before failed; null if none did. */
       readonly failure: Failure | null;
     }
   /** Given up, but retried on a slow timer. */
-  | { readonly type: 'retryingSlowly'; readonly delayMs: number; readonly at: number }
+  | {
+      readonly type: 'retryingSlowly';
+      /** Time until the attempt, in milliseconds. */
+      readonly delayMs: number;
+      /** When it was planned, milliseconds since the epoch. */
+      readonly at: number;
+    }
+  /** Given up. */
   | {
       readonly type: 'failed';
+      /** Why the last attempt failed. */
       readonly failure: Failure;
+      /** Number of the attempt that was the last of the round. */
       readonly attempt: number;
+      /** Attempts in a round: `maxAttempts` of the policy. */
       readonly maxAttempts: number;
     }
+  /** The entry waits to be trusted. */
   | { readonly type: 'trustRequired' }
   /** The changed entry does not work; the session of the former one stays in use. */
-  | { readonly type: 'outdated'; readonly failure: Failure };
+  | {
+      readonly type: 'outdated';
+      /** Why it does not work. */
+      readonly failure: Failure;
+    };
 
 /** What a connection reports to its manager. */
 export type ConnectionReport =
-  | ({ readonly type: 'child.wantsSlot'; readonly name: string } & StartClaim)
-  | { readonly type: 'child.leftStart'; readonly name: string }
-  | { readonly type: 'child.settled'; readonly name: string; readonly cached: boolean };
+  /** An attempt waits for its start. */
+  | ({
+      readonly type: 'child.wantsSlot';
+      /** Name of the connection. */
+      readonly name: string;
+    } & StartClaim)
+  /** The start is over or was given up; its slot is free again. */
+  | {
+      readonly type: 'child.leftStart';
+      /** Name of the connection. */
+      readonly name: string;
+    }
+  /** The first attempt is over. */
+  | {
+      readonly type: 'child.settled';
+      /** Name of the connection. */
+      readonly name: string;
+      /** Whether its tools were cached when it was spawned. */
+      readonly cached: boolean;
+    };
 
 /** Output of the connection chart, when it has stopped. */
 export interface ConnectionOutput {

@@ -67,6 +67,9 @@ export type ConnectionTag =
 /**
  * Whether a state has a tag.
  *
+ * @param state A public state, a row of `status`, or anything else with `tags`.
+ * @param tag The tag to look for.
+ *
  * @example
  * ```ts
  * import { hasTag } from 'mcp-troupe/machines';

@@ -20,6 +20,8 @@ const MAX_KEPT = 2_000;
 /**
  * The public state for the value of a snapshot of the connection chart, or for a state in a log.
  *
+ * @param value `value` of a snapshot. States that this version does not know have no tags.
+ *
  * @example
  * ```ts
  * import { publicState } from 'mcp-troupe/machines';
@@ -55,6 +57,8 @@ function withoutGroup(step: Step): Step {
 
 /**
  * The path of any machine's state, for people: steps are joined by `.` and regions by `+`.
+ *
+ * @param value `value` of a snapshot.
  *
  * @example
  * ```ts

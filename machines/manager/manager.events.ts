@@ -49,19 +49,44 @@ export type ManagerCommand =
   /** The host has requested the start; the sources are being read. */
   | { readonly type: 'manager.open' }
   /** These connections are started for the first time. */
-  | { readonly type: 'manager.start'; readonly specs: readonly ChildSpec[] }
+  | {
+      readonly type: 'manager.start';
+      /** The connections, in the order of the configuration. */
+      readonly specs: readonly ChildSpec[];
+    }
   /** One more connection, or the next incarnation of one that has ended. */
-  | { readonly type: 'manager.add'; readonly spec: ChildSpec }
+  | {
+      readonly type: 'manager.add';
+      /** The connection. */
+      readonly spec: ChildSpec;
+    }
   /** Everything ends. A second one makes every connection skip a step of its shutdown. */
   | { readonly type: 'manager.stop' }
-  | { readonly type: 'network.changed'; readonly online: boolean; readonly at: number };
+  /** The network can be used, or no longer. */
+  | {
+      readonly type: 'network.changed';
+      /** Whether it can be used. */
+      readonly online: boolean;
+      /** When it happened, milliseconds since the epoch. */
+      readonly at: number;
+    };
 
 /** Facts come from the children, the computer and the manager's own timers. */
 export type ManagerFact =
+  /** The machine has slept, or its clock was set forward. */
   | { readonly type: 'clock.jumped' }
   /** No more than this many cores are busy although servers wait for a slot. */
-  | { readonly type: 'cores.idle'; readonly busyCores: number }
-  | { readonly type: 'slot.expired'; readonly name: string }
+  | {
+      readonly type: 'cores.idle';
+      /** How many cores are busy. */
+      readonly busyCores: number;
+    }
+  /** A start has held its slot for `slotHoldMs`. */
+  | {
+      readonly type: 'slot.expired';
+      /** Name of the connection. */
+      readonly name: string;
+    }
   | ConnectionReport;
 
 /** Every event that the manager chart accepts. */
@@ -84,15 +109,38 @@ export type TroupePhase = (typeof TROUPE_PHASES)[number];
 
 /** Events that the manager chart emits to the runtime. */
 export type ManagerEmitted =
-  | { readonly type: 'started'; readonly connections: number }
+  /** The connections were spawned. */
+  | {
+      readonly type: 'started';
+      /** How many. */
+      readonly connections: number;
+    }
+  /** Every connection has ended. */
   | { readonly type: 'stopped' }
-  | { readonly type: 'added'; readonly name: string; readonly source: string }
-  | { readonly type: 'ended'; readonly name: string; readonly output: ConnectionOutput }
+  /** A connection was spawned. */
+  | {
+      readonly type: 'added';
+      /** Name of the connection. */
+      readonly name: string;
+      /** The file that names the server, or `options`. */
+      readonly source: string;
+    }
+  /** A connection has ended. */
+  | {
+      readonly type: 'ended';
+      /** Name of the connection. */
+      readonly name: string;
+      /** The output of its chart. */
+      readonly output: ConnectionOutput;
+    }
   /** An actor died of an error of the runtime. If it is replaced, the next incarnation fails with the cause. */
   | {
       readonly type: 'crashed';
+      /** Name of the connection. */
       readonly name: string;
+      /** The error, as a failure with a code. */
       readonly failure: Failure;
+      /** Whether another incarnation follows. */
       readonly isReplaced: boolean;
     };
 

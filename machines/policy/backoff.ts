@@ -28,7 +28,20 @@ function toRetryNumber(retry: number): number {
   return retry >= 1 ? Math.min(Math.floor(retry), Number.MAX_SAFE_INTEGER) : 1;
 }
 
-/** A delay drawn evenly from the whole milliseconds 0 to `spanMs`, both included. */
+/**
+ * A delay drawn evenly from the whole milliseconds 0 to `spanMs`, both included.
+ *
+ * @param spanMs Longest delay in milliseconds. Rounded to a whole number; anything that is not positive counts as 0,
+ *   anything above 2^31 - 1 as that.
+ * @param seed The seed of this draw: any number. The result has the next one.
+ *
+ * @example
+ * ```ts
+ * import { jitterOver } from 'mcp-troupe/machines';
+ *
+ * const { delayMs, seed } = jitterOver(1_000, 42); // the next draw takes this seed
+ * ```
+ */
 export function jitterOver(spanMs: number, seed: number): Delay {
   const draw = nextRandom(seed);
   return { delayMs: Math.floor(draw.value * (toWholeDelay(spanMs) + 1)), seed: draw.seed };
@@ -40,9 +53,25 @@ export function jitterOver(spanMs: number, seed: number): Delay {
  * - `exponential`: full jitter, drawn evenly from 0 to `firstMs * factor^(retry - 1)`, at most `maxMs`. A `maxMs` that
  *   is not positive means no ceiling; a `factor` that is not positive counts as 1.
  * - `fixed`: the delay at that place of the list, without jitter; the last one repeats, an empty list means 0.
+ *
+ * @param at Which retry it is, and the seed of its jitter.
+ * @param options How delays grow: `backoff` of the policy.
+ *
+ * @example
+ * ```ts
+ * import { backoffDelay, DEFAULT_POLICY } from 'mcp-troupe/machines';
+ *
+ * const first = backoffDelay({ retry: 1, seed: 42 }, DEFAULT_POLICY.backoff);
+ * const second = backoffDelay({ retry: 2, seed: first.seed }, DEFAULT_POLICY.backoff);
+ * ```
  */
 export function backoffDelay(
-  at: { readonly retry: number; readonly seed: number },
+  at: {
+    /** Number of the retry since the failure, from 1. Anything below 1 counts as 1. */
+    readonly retry: number;
+    /** The seed of the jitter: any number. The result has the next one. */
+    readonly seed: number;
+  },
   options: BackoffOptions,
 ): Delay {
   const retry = toRetryNumber(at.retry);

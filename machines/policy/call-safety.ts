@@ -24,7 +24,19 @@ export interface LostCall {
  */
 export type LostCallOutcome = 'repeat' | 'not-sent' | 'outcome-unknown';
 
-/** The outcome of one lost call. A call is repeated once: ask with `never` when the repetition is lost as well. */
+/**
+ * The outcome of one lost call. A call is repeated once: ask with `never` when the repetition is lost as well.
+ *
+ * @param call What is known about the lost call.
+ * @param retryCalls The policy of the call. Pass `never` if the lost call was a repetition already.
+ *
+ * @example
+ * ```ts
+ * import { afterLoss } from 'mcp-troupe/machines';
+ *
+ * console.log(afterLoss({ written: true, readOnly: false, idempotent: false }, 'safe')); // outcome-unknown
+ * ```
+ */
 export function afterLoss(call: LostCall, retryCalls: RetryCalls): LostCallOutcome {
   const cannotActTwice = !call.written || call.readOnly || call.idempotent;
   if (retryCalls === 'safe' && cannotActTwice) return 'repeat';

@@ -145,6 +145,8 @@ function isTransientStatus(status: number): boolean {
 /**
  * The verdict on a failure: what to do next. Every failure has exactly one.
  *
+ * @param failure The record of the failure; its `code` decides, and for `http-status` also the status.
+ *
  * @example
  * ```ts
  * import { classify, toFailure } from 'mcp-troupe/machines';
@@ -195,6 +197,8 @@ function isFailure(value: unknown): value is Failure {
 /**
  * Reads the error of an effect. Anything but a failure record is a bug of the effect, with the code
  * `internal`.
+ *
+ * @param value What was thrown, of any type. A failure is returned as it is.
  *
  * @example
  * ```ts

@@ -60,13 +60,22 @@ export interface ConnectionPolicy {
  * of a schedule repeats.
  */
 export type BackoffOptions =
+  /** Each delay is drawn evenly from 0 to a limit that grows with every retry. */
   | {
       readonly kind: 'exponential';
+      /** Limit of the first delay, in milliseconds. */
       readonly firstMs: number;
+      /** By what the limit is multiplied after each retry. */
       readonly factor: number;
+      /** The limit grows no further than this, in milliseconds. 0 = no ceiling. */
       readonly maxMs: number;
     }
-  | { readonly kind: 'fixed'; readonly delaysMs: readonly number[] };
+  /** The delays are fixed. */
+  | {
+      readonly kind: 'fixed';
+      /** Delay before each retry, in milliseconds. The last one repeats; an empty list means 0. */
+      readonly delaysMs: readonly number[];
+    };
 
 /**
  * The round ends as a crash loop at the loss that is number `restarts` within `periodMs` (after the OTP supervisor flags

@@ -19,6 +19,19 @@ export interface RestartRecord {
  * Adds a loss and forgets those older than the period; one that is exactly a period old still counts, as in an OTP
  * supervisor. Unlike in OTP, reaching the limit is a crash loop: with 5 restarts in 30 s, the fifth loss within 30 s
  * exceeds. `restarts: 1` therefore allows no loss, and a number that is not positive means no limit.
+ *
+ * @param times Earlier losses: `times` of the last record, or an empty list. Milliseconds since the epoch.
+ * @param at When the connection was lost, milliseconds since the epoch.
+ * @param intensity How many losses, within which period, are a crash loop: `intensity` of the policy.
+ *
+ * @example
+ * ```ts
+ * import { recordRestart } from 'mcp-troupe/machines';
+ *
+ * const intensity = { restarts: 2, periodMs: 30_000 };
+ * const { times } = recordRestart([], 0, intensity);
+ * console.log(recordRestart(times, 30_000, intensity).exceeded); // true
+ * ```
  */
 export function recordRestart(
   times: readonly number[],
@@ -42,7 +55,20 @@ function recentOf(times: readonly number[], at: number, { periodMs }: RestartInt
   return times.filter((time) => Math.abs(at - time) <= periodMs);
 }
 
-/** Whether the first retry after a loss needs no delay: there was no other loss within the window, including its end. */
+/**
+ * Whether the first retry after a loss needs no delay: there was no other loss within the window, including its end.
+ *
+ * @param lastLossAt When the connection was lost before, milliseconds since the epoch; null if it never was.
+ * @param at When it was lost now, milliseconds since the epoch.
+ * @param windowMs Length of the window in milliseconds; a loss exactly that long ago is still within it.
+ *
+ * @example
+ * ```ts
+ * import { isImmediateRetry } from 'mcp-troupe/machines';
+ *
+ * console.log(isImmediateRetry(0, 60_000, 30_000)); // true
+ * ```
+ */
 export function isImmediateRetry(lastLossAt: number | null, at: number, windowMs: number): boolean {
   return lastLossAt === null || Math.abs(at - lastLossAt) > windowMs;
 }

@@ -29,7 +29,20 @@ export interface HeldPrint extends ToolPrint {
   readonly reason: HeldReason;
 }
 
-/** The listed tools that are held. `accepted` is null if the accepted tools cannot be read. */
+/**
+ * The listed tools that are held. `accepted` is null if the accepted tools cannot be read.
+ *
+ * @param listed The tools that the server lists now.
+ * @param accepted The tools that were accepted last; null if they cannot be read, so that every tool is held.
+ *
+ * @example
+ * ```ts
+ * import { heldOf } from 'mcp-troupe/machines';
+ *
+ * const held = heldOf([{ tool: 'read', fingerprint: 'b' }], [{ tool: 'read', fingerprint: 'a' }]);
+ * console.log(held[0]?.reason); // changed
+ * ```
+ */
 export function heldOf(
   listed: readonly ToolPrint[],
   accepted: readonly ToolPrint[] | null,

@@ -29,10 +29,31 @@ export interface Grants {
   readonly left: readonly Waiting[];
 }
 
-/** Divides the queue. `free` has the free slots and retries; a negative number counts as 0. */
+/**
+ * Divides the queue into connections that may start now and those that still wait.
+ *
+ * @param queue Waiting connections in order of arrival.
+ * @param free What may be given out now.
+ *
+ * @example
+ * ```ts
+ * import { grantStarts } from 'mcp-troupe/machines';
+ *
+ * const queue = [
+ *   { name: 'files', slot: true, retry: false },
+ *   { name: 'docs', slot: false, retry: true },
+ * ];
+ * const { granted, left } = grantStarts(queue, { slots: 1, retries: 0 }); // files starts, docs waits
+ * ```
+ */
 export function grantStarts(
   queue: readonly Waiting[],
-  free: { readonly slots: number; readonly retries: number },
+  free: {
+    /** Free start slots; a negative number counts as 0. */
+    readonly slots: number;
+    /** Retries that the budget still allows; a negative number counts as 0. */
+    readonly retries: number;
+  },
 ): Grants {
   let { slots, retries } = free;
   const granted: Waiting[] = [];
@@ -52,6 +73,16 @@ export function grantStarts(
 /**
  * Connections that release their slots although their start goes on, oldest first: at most as many starts are at work as
  * cores are busy, so the others wait for something else.
+ *
+ * @param holders Names of the connections that hold a slot, the oldest first.
+ * @param busyCores How many cores are busy: 0 or more.
+ *
+ * @example
+ * ```ts
+ * import { idleHolders } from 'mcp-troupe/machines';
+ *
+ * console.log(idleHolders(['files', 'docs', 'git'], 1)); // [ 'files', 'docs' ]
+ * ```
  */
 export function idleHolders(holders: readonly string[], busyCores: number): readonly string[] {
   return holders.slice(0, Math.max(0, holders.length - busyCores));

@@ -48,16 +48,29 @@ export interface ReviewContext extends ReviewInput {
 
 /** Every event that the review chart accepts. */
 export type ReviewEvent =
-  | { readonly type: 'tools.listed'; readonly tools: readonly ToolPrint[] }
+  /** The server has listed its tools. */
+  | {
+      readonly type: 'tools.listed';
+      /** All of them. */
+      readonly tools: readonly ToolPrint[];
+    }
+  /** A person accepts a tool. */
   | ({ readonly type: 'tool.accept' } & ToolPrint)
+  /** Another process has changed the accepted tools in the store. */
   | { readonly type: 'store.changed' };
 
 /** Events that the review chart emits to the runtime. */
 export type ReviewEmitted =
+  /** A tool is held back. Emitted once more if its definition changes again. */
   | ({ readonly type: 'held' } & HeldPrint)
-  /** Tools that were held before, and no longer are. */
+  /** A tool that was held before no longer is. */
   | ({ readonly type: 'accepted' } & ToolPrint)
-  | { readonly type: 'troubled'; readonly message: string };
+  /** The store failed. */
+  | {
+      readonly type: 'troubled';
+      /** What the error said. */
+      readonly message: string;
+    };
 
 /** Input of the effect that reads the accepted tools from the store. */
 export interface RecallBaselineInput extends ReviewInput {

@@ -60,13 +60,33 @@ export type SignInEvent =
   /** The stored tokens may have changed: a new session begins, or a person has signed in elsewhere. */
   | { readonly type: 'tokens.outdated' }
   /** A request is about to be sent. */
-  | { readonly type: 'token.wanted'; readonly at: number }
+  | {
+      readonly type: 'token.wanted';
+      /** When it happened, milliseconds since the epoch. */
+      readonly at: number;
+    }
   /** The server answered 401 to a request with that token. */
-  | { readonly type: 'token.refused'; readonly token: number; readonly scopes: readonly string[] }
+  | {
+      readonly type: 'token.refused';
+      /** Number of the token that the request had. */
+      readonly token: number;
+      /** Scopes that the server asks for; empty if it names none. */
+      readonly scopes: readonly string[];
+    }
   /** The server answered 401 again, after a renewal. */
-  | { readonly type: 'token.refusedAgain'; readonly token: number }
+  | {
+      readonly type: 'token.refusedAgain';
+      /** Number of the token that the request had. */
+      readonly token: number;
+    }
   /** The server answered 403 to a request with that token: it lacks scopes. */
-  | { readonly type: 'scope.demanded'; readonly token: number; readonly scopes: readonly string[] }
+  | {
+      readonly type: 'scope.demanded';
+      /** Number of the token that the request had. */
+      readonly token: number;
+      /** Scopes that the server asks for; empty if it names none. */
+      readonly scopes: readonly string[];
+    }
   /** A connection starts to wait for the sign-in. */
   | { readonly type: 'signIn.joined' }
   /** A connection no longer waits. */
@@ -75,11 +95,24 @@ export type SignInEvent =
   | { readonly type: 'other.signedIn' }
   /** The redirect address is open. */
   | { readonly type: 'redirect.opened' }
-  | { readonly type: 'redirect.failed'; readonly failure: Failure }
+  /** The redirect address cannot be opened. */
+  | {
+      readonly type: 'redirect.failed';
+      /** Why it cannot. */
+      readonly failure: Failure;
+    }
   /** An authorization code was received. */
-  | { readonly type: 'answer.given'; readonly answer: number }
+  | {
+      readonly type: 'answer.given';
+      /** Number of the code, from 1. */
+      readonly answer: number;
+    }
   /** The authorization server or the person refused. */
-  | { readonly type: 'answer.refused'; readonly failure: Failure }
+  | {
+      readonly type: 'answer.refused';
+      /** What the authorization server said. */
+      readonly failure: Failure;
+    }
   /** The troupe closes. A renewal may finish: its refresh token is used up already. */
   | { readonly type: 'account.closing' }
   /** Finishing took too long. */
@@ -87,8 +120,17 @@ export type SignInEvent =
   /** Raised by the sign-in for the token. */
   | ({ readonly type: 'renewal.wanted' } & RenewalCause)
   /** Raised by the token for the sign-in. */
-  | { readonly type: 'renewal.done'; readonly renewed: boolean }
-  | { readonly type: 'renewal.failed'; readonly failure: Failure };
+  | {
+      readonly type: 'renewal.done';
+      /** True if there is a new token. */
+      readonly renewed: boolean;
+    }
+  /** Raised by the token for the sign-in: there is no new token. */
+  | {
+      readonly type: 'renewal.failed';
+      /** Why there is none. */
+      readonly failure: Failure;
+    };
 
 /** Outcome of a reading or a renewal. If neither renewed nor failed, the token has not changed. */
 export interface TokenOutcome {
@@ -100,13 +142,26 @@ export interface TokenOutcome {
 
 /** What the chart emits to its observers. */
 export type SignInEmitted =
+  /** A reading or a renewal of the token is over. */
   | ({ readonly type: 'tokenSettled' } & TokenOutcome)
   /** A person can sign in. The authorization URL is known, unless the chart is not interactive. */
   | { readonly type: 'asked' }
   /** A code could not be exchanged; the wait goes on. */
-  | { readonly type: 'answerFailed'; readonly answer: number; readonly failure: Failure }
+  | {
+      readonly type: 'answerFailed';
+      /** Number of the code, from 1. */
+      readonly answer: number;
+      /** Why it could not. */
+      readonly failure: Failure;
+    }
+  /** The sign-in is complete: there is a new token. */
   | { readonly type: 'signedIn' }
-  | { readonly type: 'refused'; readonly failure: Failure }
+  /** The sign-in has failed; connections that waited for it fail too. */
+  | {
+      readonly type: 'refused';
+      /** Why it failed. */
+      readonly failure: Failure;
+    }
   /** The last connection that waited has left. */
   | { readonly type: 'givenUp' };
 
@@ -174,9 +229,14 @@ export interface ExchangeCodeInput extends SignInKey {
 
 /** Result of the effect that exchanges an authorization code for tokens. */
 export type ExchangeCodeOutput =
+  /** There are tokens, and they are stored. */
   | { readonly kind: 'exchanged' }
   /** The client itself was refused, so no code can help. */
-  | { readonly kind: 'clientRefused'; readonly failure: Failure };
+  | {
+      readonly kind: 'clientRefused';
+      /** What the authorization server said. */
+      readonly failure: Failure;
+    };
 
 /** Tags of the sign-in chart: whether it waits for a person, and whether it has asked one. */
 export type SignInTag = 'waitingForPerson' | 'asked';

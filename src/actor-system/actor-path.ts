@@ -38,6 +38,8 @@ export function isAddress(value: unknown): value is string {
 /**
  * The name of the connection in an address, also of one of its effects; undefined for any other address.
  *
+ * @param address The address of an actor in a log. Any other text gives undefined.
+ *
  * @example
  * ```ts
  * import { connectionName } from 'mcp-troupe/event-log';

@@ -60,17 +60,48 @@ export interface ToolResultBlock {
   is_error: boolean;
 }
 
-/** A part of an answer: text within its boundary, an image or a PDF file. Data is base64. */
+/** A part of an answer: text, an image or a PDF file. */
 export type ToolResultPart =
-  | { type: 'text'; text: string }
-  | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } }
-  | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } };
+  /** Text of the answer. */
+  | {
+      type: 'text';
+      /** The text within its boundary. */
+      text: string;
+    }
+  /** An image. */
+  | {
+      type: 'image';
+      /** The image itself. */
+      source: {
+        /** Always `base64`. */
+        type: 'base64';
+        /** MIME type of the image. */
+        media_type: ImageType;
+        /** The image in base64. */
+        data: string;
+      };
+    }
+  /** A PDF file. */
+  | {
+      type: 'document';
+      /** The file itself. */
+      source: {
+        /** Always `base64`. */
+        type: 'base64';
+        /** MIME type of the file. */
+        media_type: 'application/pdf';
+        /** The file in base64. */
+        data: string;
+      };
+    };
 
 /** MIME types of the images that the Messages API accepts. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
 /**
  * The tools that a troupe or a view has now, for `tools` of a request.
+ *
+ * @param source A troupe or a view.
  *
  * @example
  * ```ts
@@ -94,6 +125,14 @@ export function toTools(source: ToolSource): MessagesTool[] {
  * Makes the calls of a message (`message.content`) concurrently and returns the blocks that answer them, in the same
  * order, for the content of the next user message. It answers every block of the type `tool_use` and skips all others;
  * remove calls of the host's own tools first.
+ *
+ * @param source A troupe or a view.
+ * @param content The content of the message, with blocks of any type.
+ * @param options Limits of the calls and of their answers, and a signal that aborts all calls. Default: no signal and
+ *   the usual limits.
+ *
+ * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ * @throws The reason of the signal, if it aborts.
  *
  * @example
  * ```ts

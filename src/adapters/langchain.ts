@@ -44,6 +44,11 @@ export interface LiveOptions extends ToolsOptions {
  * The tools that a troupe or a view has now. A call returns a `ToolMessage`: its `artifact` is the unchanged result,
  * and its `status` is `error` if the call failed. An aborted call rejects with the reason of the signal.
  *
+ * @param source A troupe or a view.
+ * @param options Limits of calls and answers, and the data that the model gets. Default: the usual limits.
+ *
+ * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ *
  * @example
  * ```ts
  * import { createTroupe } from 'mcp-troupe';
@@ -63,6 +68,12 @@ export function toTools(source: ToolSource, options: ToolsOptions = {}): Dynamic
  * A middleware for `createAgent` that offers the current tools of a troupe or a view at every step. Fixed tools of the
  * agent win over tools of the same name. It answers calls of unknown tools, so place it after other middlewares that
  * add tools.
+ *
+ * @param source A troupe or a view.
+ * @param options Name of the middleware, limits of calls and answers, and the data that the model gets. Default: as
+ *   each field says.
+ *
+ * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
  *
  * @example
  * ```ts

@@ -111,14 +111,35 @@ export interface FunctionCallOutput {
   output: string | FunctionCallOutputPart[];
 }
 
-/** A part of an answer: text within its boundary, an image or a file. Data is given as a `data:` URL. */
+/** A part of an answer: text, an image or a file. */
 export type FunctionCallOutputPart =
-  | { type: 'input_text'; text: string }
-  | { type: 'input_image'; image_url: string; detail: 'auto' }
-  | { type: 'input_file'; filename: string; file_data: string };
+  /** Text of the answer. */
+  | {
+      type: 'input_text';
+      /** The text within its boundary. */
+      text: string;
+    }
+  /** An image. */
+  | {
+      type: 'input_image';
+      /** The image as a `data:` URL. */
+      image_url: string;
+      /** Always `auto`: the API chooses the resolution. */
+      detail: 'auto';
+    }
+  /** A file. */
+  | {
+      type: 'input_file';
+      /** Always `result.pdf`. */
+      filename: string;
+      /** The file as a `data:` URL. */
+      file_data: string;
+    };
 
 /**
  * The tools that a troupe or a view has now, for `tools` of a Chat Completions request.
+ *
+ * @param source A troupe or a view.
  *
  * @example
  * ```ts
@@ -133,6 +154,8 @@ export function toChatTools(source: ToolSource): ChatTool[] {
 
 /**
  * The tools that a troupe or a view has now, for `tools` of a Responses request.
+ *
+ * @param source A troupe or a view.
  *
  * @example
  * ```ts
@@ -149,6 +172,14 @@ export function toResponsesTools(source: ToolSource): ResponsesTool[] {
  * Makes the calls of a chat message (`message.tool_calls`) concurrently and returns the messages that answer them, in
  * the same order. It answers every call of the type `function`; remove calls of the host's own tools first. An answer
  * is text only: it names data, but does not contain it.
+ *
+ * @param source A troupe or a view.
+ * @param calls `tool_calls` of the message; null and undefined count as none.
+ * @param options Limits of the calls and of their answers, and a signal that aborts all calls. Default: no signal and
+ *   the usual limits.
+ *
+ * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ * @throws The reason of the signal, if it aborts.
  *
  * @example
  * ```ts
@@ -175,6 +206,14 @@ export async function runChatToolCalls(
  * Makes the calls of a response (`response.output`) concurrently and returns the items that answer them, in the same
  * order. It answers every item of the type `function_call` and skips all others; remove calls of the host's own tools
  * first.
+ *
+ * @param source A troupe or a view.
+ * @param output `output` of the response, with items of any type.
+ * @param options Limits of the calls and of their answers, and a signal that aborts all calls. Default: no signal and
+ *   the usual limits.
+ *
+ * @throws `TypeError` if `maxCharacters` is not a number from 1,000 to 1,000,000.
+ * @throws The reason of the signal, if it aborts.
  *
  * @example
  * ```ts

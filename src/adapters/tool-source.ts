@@ -11,16 +11,36 @@ import type { CatalogTool } from '../catalog/registry.js';
 export interface ToolSource {
   /** All tools. The array stays the same object while nothing changes. */
   readonly tools: readonly CatalogTool[];
-  /** The tool with that name for the model; undefined if there is none. */
+  /**
+   * The tool with that name for the model; undefined if there is none.
+   *
+   * @param name The name for the model, as in `tools`.
+   */
   tool(name: string): CatalogTool | undefined;
   /**
    * Calls a tool by its name for the model. Rejects with an error of Troupe if the call cannot be completed.
+   *
+   * @param name The name for the model, as in `tools`.
+   * @param args The tool's arguments; they are checked against its input schema.
+   * @param options Limits of this call, and its signal.
    */
   callTool(name: string, args: object, options: CallLimits): Promise<CallToolResult>;
-  /** Converts a result to the text and data that a model reads. */
+  /**
+   * Converts a result to the text and data that a model reads.
+   *
+   * @param result The untouched result of `callTool`.
+   * @param options Where the result comes from, and its limit.
+   */
   renderResult(
     result: CallToolResult,
-    options: { readonly server: string; readonly tool: string; readonly maxCharacters?: number },
+    options: {
+      /** Name of the server. */
+      readonly server: string;
+      /** The server's own name of the tool. */
+      readonly tool: string;
+      /** Maximum number of characters of the text, its notice included: 1,000 to 1,000,000. Default 50,000. */
+      readonly maxCharacters?: number;
+    },
   ): Promise<ShownResult>;
 }
 

@@ -39,6 +39,8 @@ const OURS = /^[0-9a-f]{64}\.json(\.[0-9a-f]+\.new)?$/;
  * Keeps lists of tools in files that all processes of the user share. Methods reject as `node:fs` does if the
  * files cannot be used.
  *
+ * @param options The folder of the files. Default: `catalogs` in Troupe's folder of the user's cache.
+ *
  * @example
  * ```ts
  * import { createFileCatalogStore, createTroupe } from 'mcp-troupe';

@@ -20,11 +20,24 @@ export interface CachedCatalog {
  * method throws, a `diagnostic` is published. A slow store delays a start by at most one second.
  */
 export interface CatalogStore {
-  /** The stored list; undefined if there is none. Rejects if the stored data is not a list. */
+  /**
+   * The stored list; undefined if there is none. Rejects if the stored data is not a list.
+   *
+   * @param key 64 hexadecimal digits that identify the entry of a server.
+   */
   get(key: string): Promise<CachedCatalog | undefined>;
-  /** Stores a list in place of the former one. */
+  /**
+   * Stores a list in place of the former one.
+   *
+   * @param key 64 hexadecimal digits that identify the entry of a server.
+   * @param catalog The whole list; it replaces the former one.
+   */
   put(key: string, catalog: CachedCatalog): Promise<void>;
-  /** Deletes a list. No error if there is none. */
+  /**
+   * Deletes a list. No error if there is none.
+   *
+   * @param key 64 hexadecimal digits that identify the entry of a server.
+   */
   delete(key: string): Promise<void>;
 }
 

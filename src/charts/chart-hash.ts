@@ -8,6 +8,8 @@ import type { ChartModel } from './chart-model.js';
  * Descriptions, the order of tags and the order of a state's events do not count; the order of an event's branches
  * does. The hash does not protect against forgery.
  *
+ * @param model The chart, from `chartModel`.
+ *
  * @example
  * ```ts
  * import { connectionMachine } from 'mcp-troupe/machines';

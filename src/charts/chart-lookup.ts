@@ -5,6 +5,8 @@ import type { ChartEdge, ChartModel, ChartState, ChartTransition } from './chart
 /**
  * All states of the chart, parents before children, in document order.
  *
+ * @param model The chart, from `chartModel`.
+ *
  * @example
  * ```ts
  * import { connectionMachine } from 'mcp-troupe/machines';
@@ -20,6 +22,9 @@ export function allStates(model: ChartModel): ChartState[] {
 
 /**
  * The id of a state without the name of the machine, such as `ready.catalog.current`.
+ *
+ * @param model The chart, from `chartModel`.
+ * @param id Id of a state. Any other text is returned unchanged, and so is the id of the machine itself.
  *
  * @example
  * ```ts
@@ -37,6 +42,9 @@ export function shortId(model: ChartModel, id: string): string {
 
 /**
  * Ids of the states in a state value, including the machine itself. Unknown keys are skipped.
+ *
+ * @param model The chart, from `chartModel`.
+ * @param value The `value` of a snapshot, or a state in a log.
  *
  * @example
  * ```ts
@@ -64,6 +72,9 @@ export interface ChartBranch extends ChartTransition {
 /**
  * All transitions of one state, including internal ones. The branches of an event stand in the order in which
  * they are tried.
+ *
+ * @param model The chart, from `chartModel`.
+ * @param state A state of that chart; the transitions of states below it are not included.
  *
  * @example
  * ```ts
@@ -100,6 +111,8 @@ export interface ChartArrow {
 
 /**
  * The arrows of a picture: edges between the same two states, in the same direction, share one.
+ *
+ * @param model The chart, from `chartModel`.
  *
  * @example
  * ```ts

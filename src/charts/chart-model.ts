@@ -93,6 +93,8 @@ export interface ChartEdge extends ChartTransition {
 /**
  * Describes the chart of a machine as plain JSON.
  *
+ * @param machine Any XState machine, whether or not it ever runs.
+ *
  * @example
  * ```ts
  * import { connectionMachine } from 'mcp-troupe/machines';
@@ -135,6 +137,8 @@ export function chartModel(machine: AnyStateMachine): ChartModel {
  * Identifies a transition within its machine by its state, its event and its position among the branches of
  * that event. The id is the same for every instance of the machine, so it can be sent to another process.
  *
+ * @param definition One of the machine's own transitions, as `getTransitionData` returns them.
+ *
  * @example
  * ```ts
  * import type { AnyMachineSnapshot, EventObject } from 'xstate';
@@ -163,6 +167,8 @@ function branchOf(definition: AnyTransitionDefinition): number {
 
 /**
  * Ids of the active states of a running machine, including the machine itself.
+ *
+ * @param snapshot A snapshot of an actor of the machine, running or ended.
  *
  * @example
  * ```ts

@@ -11,6 +11,8 @@ const ANYWHERE = 'any_state';
  * Draws the chart as a Mermaid `stateDiagram-v2` (Mermaid 11). Transitions of the machine itself start at a
  * box called "any state".
  *
+ * @param model The chart, from `chartModel`.
+ *
  * @example
  * ```ts
  * import { connectionMachine } from 'mcp-troupe/machines';

@@ -11,6 +11,8 @@ import type { ChartModel, ChartState } from './chart-model.js';
 /**
  * Writes the chart as a well-formed SCXML document, one element a line.
  *
+ * @param model The chart, from `chartModel`.
+ *
  * @example
  * ```ts
  * import { connectionMachine } from 'mcp-troupe/machines';

@@ -8,6 +8,8 @@ const HEADER = ['State', 'Event', 'Guard', 'Target', 'Actions'];
  * Writes the chart as a Markdown table with one row for each transition, in document order. The branches of
  * an event stand in the order in which they are tried.
  *
+ * @param model The chart, from `chartModel`.
+ *
  * @example
  * ```ts
  * import { connectionMachine } from 'mcp-troupe/machines';

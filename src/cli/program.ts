@@ -97,18 +97,22 @@ type Act = <TFlags extends Flags>(command: Command, work: Work<TFlags>) => Promi
 
 function makeProgram({ stdout, stderr }: Host): Command {
   return new Command('troupe')
-    .description('Keeps MCP server connections alive, and shows which fail and why.')
+    .description('Keeps MCP server connections alive and shows which ones fail and why.')
     .version(PACKAGE.version, '--version', 'print the version')
     .option(
       '--config <file>',
-      'read servers from this file (repeatable); default: the files that are found',
+      'read servers from this file (repeatable); default: all files that are found',
       collectFile,
     )
     .option('--add <name=command-or-url>', 'add a server (repeatable)', collectServer)
-    .option('--json', 'print JSON and nothing else on stdout')
-    .option('--timeout <ms>', 'limit of launch, handshake, list and call, each; 0 = none', toMilliseconds)
-    .option('--verbose', 'print more on stderr')
-    .option('--no-color', 'print without colors')
+    .option('--json', 'print only JSON on stdout')
+    .option(
+      '--timeout <ms>',
+      'time limit for each launch, handshake, list and call; 0 = no limit',
+      toMilliseconds,
+    )
+    .option('--verbose', 'print more details on stderr')
+    .option('--no-color', 'do not use colors')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -122,7 +126,7 @@ function makeProgram({ stdout, stderr }: Host): Command {
     .showHelpAfterError("See 'troupe --help'.")
     .addHelpText(
       'after',
-      '\nExit codes: 0 fine, 1 an operation failed, 2 wrong command line or configuration.',
+      '\nExit codes: 0 success, 1 an operation failed, 2 invalid command line or configuration.',
     )
     .exitOverride();
 }
@@ -132,16 +136,13 @@ function addCommand(program: Command, name: string, description: string): Comman
 }
 
 function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'up', 'connect all servers and keep them alive until Ctrl-C')
-    .option('--record <file>', "record events for 'troupe replay', without secrets", toFile)
-    .option('--record-max <mb>', 'size at which a new file begins; two are kept', toMegabytes, 64)
-    .option('--record-wire', 'record every message: direction, method, id, size, time until the answer')
-    .option(
-      '--record-bodies',
-      'record the messages themselves too, with arguments and results; secrets are masked',
-    )
-    .option('--inspect [port]', 'serve a page that shows everything, for this computer alone', toPort)
-    .option('--stately', "serve a page that sends everything to Stately's hosted inspector")
+  addCommand(program, 'up', 'connect to all servers and keep the connections alive until Ctrl-C')
+    .option('--record <file>', "record events for 'troupe replay'; secrets are left out", toFile)
+    .option('--record-max <mb>', 'size at which a new log file begins; two files are kept', toMegabytes, 64)
+    .option('--record-wire', 'also record each message: direction, method, id, size and response time')
+    .option('--record-bodies', 'also record message contents, with arguments and results; secrets are masked')
+    .option('--inspect [port]', 'serve the inspection page, on this computer only', toPort)
+    .option('--stately', "serve a page that sends states and events to Stately's hosted inspector")
     .action(async (_, command: Command) => {
       const { up } = await import('./commands/up-command.js');
       await act<UpFlags>(command, (flags, terminal) => up(flags, terminal, stdin));
@@ -149,22 +150,22 @@ function addUp(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
 }
 
 function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'serve', 'serve all servers as one MCP server, on stdin and stdout')
-    .option('--http [port]', 'serve over HTTP, for many clients; default: any free port', toPort)
+  addCommand(program, 'serve', 'serve all servers as one MCP server over stdin and stdout')
+    .option('--http [port]', 'serve many clients over HTTP; default: any free port', toPort)
     .option(
       '--host <address>',
-      'address to listen on; if others can reach it, a token or an issuer is required',
+      'address to listen on; requires a token or an issuer if other computers can reach it',
     )
-    .option('--token <token>', 'token that HTTP clients must send; default: the variable TROUPE_SERVE_TOKEN')
-    .option('--oauth-issuer <url>', 'accept tokens of this authorization server (repeatable)', collectUrl)
-    .option('--public-url <url>', 'address for HTTP clients, if it is behind a proxy', toUrl)
+    .option('--token <token>', 'token that HTTP clients must send; default: $TROUPE_SERVE_TOKEN')
+    .option('--oauth-issuer <url>', 'accept tokens from this authorization server (repeatable)', collectUrl)
+    .option('--public-url <url>', 'public address, if the service is behind a proxy', toUrl)
     .option('--allow-origin <origin>', 'accept requests of pages of this origin (repeatable)', collectOrigin)
     .option('--allow-host <name>', 'accept this value of the Host header (repeatable)', collectHost)
-    .option('--bare', 'serve a single server without renaming anything')
+    .option('--bare', 'serve a single server and keep its original names')
     .option('--fail-closed', 'refuse clients while a server has failed')
-    .option('--admin-tools', 'add tools that show the status of servers, and retry or restart one')
-    .option('--tool-search', 'offer a few tools to search and call the others, instead of all of them')
-    .option('--grace-period <ms>', 'time for calls in flight to finish at the end', toMilliseconds, 10_000)
+    .option('--admin-tools', 'add tools that show the status of servers and retry or restart them')
+    .option('--tool-search', 'offer a few tools that search and call the others, instead of all of them')
+    .option('--grace-period <ms>', 'time for calls in flight to finish on shutdown', toMilliseconds, 10_000)
     .action(async (_, command: Command) => {
       const { serve } = await import('./commands/serve-command.js');
       await act<ServeFlags>(command, (flags, terminal) => serve(flags, terminal, stdin));
@@ -173,7 +174,7 @@ function addServe(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
 
 function addCheck(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'check', 'try every server and explain each failure')
-    .option('--attempts <n>', 'attempts for each server', toAttempts, 1)
+    .option('--attempts <n>', 'number of attempts for each server', toAttempts, 1)
     .action(async (_, command: Command) => {
       const { check } = await import('./commands/check-command.js');
       await act<CheckFlags>(command, (flags, terminal) => check(flags, terminal, stdin));
@@ -190,9 +191,9 @@ function addTools(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
 }
 
 function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'call', 'call one tool, starting only its server')
+  addCommand(program, 'call', 'call a tool; starts only its server')
     .argument('<tool>', 'mcp__SERVER__TOOL, or SERVER/TOOL')
-    .argument('[args...]', 'one JSON object, - to read it from stdin, or key=value pairs')
+    .argument('[args...]', 'a JSON object, - to read it from stdin, or key=value pairs')
     .action(async (tool: string, words: string[], _, command: Command) => {
       const { call } = await import('./commands/call-command.js');
       await act(command, (flags, terminal) => call(flags, terminal, { tool, words, stdin }));
@@ -200,18 +201,16 @@ function addCall(program: Command, act: Act, stdin: NodeJS.ReadableStream): void
 }
 
 function addReplay(program: Command, act: Act): void {
-  addCommand(program, 'replay', "replay a log of 'up --record', and report what happened")
-    .argument('<log...>', 'the file, or the files of one recording; LOG.1, LOG.2 and so on are found')
-    .option('--at <moment>', 'stop at this entry number, time, or +seconds from the beginning', toMoment)
+  addCommand(program, 'replay', "replay a log from 'up --record' and report what happened")
+    .argument('<log...>', 'a log file, or all files of one recording; LOG.1, LOG.2 and so on are found')
+    .option('--at <moment>', 'stop at this entry number or time, or +seconds after the start', toMoment)
     .option('--server <name>', 'report on this server only')
     .addOption(
-      new Option('--against <charts>', 'the charts to replay it with')
-        .choices(['current'])
-        .default('current'),
+      new Option('--against <charts>', 'charts to replay it with').choices(['current']).default('current'),
     )
-    .option('--timeline', 'print every change of a state')
-    .option('--svg <file>', 'draw the timeline', toFile)
-    .option('--export-fixture <folder>', 'write a test that reproduces it', toFile)
+    .option('--timeline', 'print every state change')
+    .option('--svg <file>', 'write the timeline as an SVG file', toFile)
+    .option('--export-fixture <folder>', 'write a test that reproduces the recording', toFile)
     .action(async (logs: string[], _, command: Command) => {
       const { replay } = await import('./commands/replay-command.js');
       await act<ReplayFlags>(command, (flags, terminal) => replay(flags, terminal, logs));
@@ -220,10 +219,10 @@ function addReplay(program: Command, act: Act): void {
 
 function addInspect(program: Command, act: Act): void {
   addCommand(program, 'inspect', "show a log, or a running 'up --inspect', in the browser")
-    .argument('[log...]', 'the file, or the files of one recording; default: the running one')
-    .option('--port <port>', 'port for the page of a log; default: any', toPort)
+    .argument('[log...]', 'a log file, or all files of one recording; default: the running process')
+    .option('--port <port>', 'port for the page of a log; default: any free port', toPort)
     .option('--pid <number>', "process id, if several 'up --inspect' are running", toPid)
-    .option('--no-open', 'open no browser')
+    .option('--no-open', 'do not open a browser')
     .action(async (logs: string[], _, command: Command) => {
       const { inspect } = await import('./commands/inspect-command.js');
       await act<InspectFlags>(command, (flags, terminal) => inspect(flags, terminal, logs));
@@ -231,7 +230,7 @@ function addInspect(program: Command, act: Act): void {
 }
 
 function addConfig(program: Command, act: Act): void {
-  addCommand(program, 'config', 'show the servers, where each is configured, and which entries it hides')
+  addCommand(program, 'config', 'show the servers, where each is configured, and which entries it overrides')
     .option('--schema', 'print the JSON Schema of a configuration file')
     .action(async (_, command: Command) => {
       const { config } = await import('./commands/config-command.js');
@@ -240,7 +239,7 @@ function addConfig(program: Command, act: Act): void {
 }
 
 function addImport(program: Command, act: Act): void {
-  addCommand(program, 'import', 'write all servers that are found into one file')
+  addCommand(program, 'import', 'write all servers that are found to one file')
     .option('--output <file>', 'file to write', '.mcp.json')
     .option('--force', 'replace an existing file')
     .action(async (_, command: Command) => {
@@ -250,11 +249,11 @@ function addImport(program: Command, act: Act): void {
 }
 
 function addTrust(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
-  addCommand(program, 'trust', "trust a server of the project's files")
-    .argument('[server]', 'its name')
-    .option('--yes', 'trust without a question')
-    .addOption(new Option('--revoke', 'revoke the trust').conflicts('yes'))
-    .addOption(new Option('--list', 'list the trusted entries').conflicts(['yes', 'revoke']))
+  addCommand(program, 'trust', "trust a server from the project's files")
+    .argument('[server]', 'name of the server')
+    .option('--yes', 'trust without asking')
+    .addOption(new Option('--revoke', 'stop trusting the server').conflicts('yes'))
+    .addOption(new Option('--list', 'list trusted entries').conflicts(['yes', 'revoke']))
     .action(async (server: string | undefined, _, command: Command) => {
       const { trust } = await import('./commands/trust-command.js');
       await act<TrustFlags>(command, (flags, terminal) => trust(flags, terminal, { server, stdin }));
@@ -263,9 +262,9 @@ function addTrust(program: Command, act: Act, stdin: NodeJS.ReadableStream): voi
 
 function addReview(program: Command, act: Act, stdin: NodeJS.ReadableStream): void {
   addCommand(program, 'review', 'show which tools have changed since they were accepted')
-    .argument('[tools...]', 'mcp__SERVER__TOOL, or SERVER/TOOL; default: all of every server')
-    .option('--accept', 'accept the tools shown, after a question for each')
-    .option('--yes', 'accept without a question')
+    .argument('[tools...]', 'mcp__SERVER__TOOL, or SERVER/TOOL; default: all tools of all servers')
+    .option('--accept', 'accept the tools shown, asking about each')
+    .option('--yes', 'accept without asking')
     .action(async (tools: string[], _, command: Command) => {
       const { review } = await import('./commands/review-command.js');
       await act<ReviewFlags>(command, (flags, terminal) => review(flags, terminal, { tools, stdin }));
@@ -274,7 +273,7 @@ function addReview(program: Command, act: Act, stdin: NodeJS.ReadableStream): vo
 
 function addLogin(program: Command, act: Act): void {
   addCommand(program, 'login', 'sign in to a server in the browser')
-    .argument('<server>', 'its name')
+    .argument('<server>', 'name of the server')
     .action(async (server: string, _, command: Command) => {
       const { login } = await import('./commands/login-command.js');
       await act(command, (flags, terminal) => login(flags, terminal, server));
@@ -282,8 +281,8 @@ function addLogin(program: Command, act: Act): void {
 }
 
 function addLogout(program: Command, act: Act): void {
-  addCommand(program, 'logout', 'forget the sign-in to a server')
-    .argument('<server>', 'its name')
+  addCommand(program, 'logout', 'delete the stored sign-in to a server')
+    .argument('<server>', 'name of the server')
     .action(async (server: string, _, command: Command) => {
       const { logout } = await import('./commands/logout-command.js');
       await act(command, (flags, terminal) => logout(flags, terminal, server));
@@ -291,9 +290,13 @@ function addLogout(program: Command, act: Act): void {
 }
 
 function addMachine(program: Command, act: Act): void {
-  addCommand(program, 'machine', 'print the chart of a machine')
-    .addArgument(new Argument('<machine>', 'which machine').choices(MACHINE_NAMES))
-    .addOption(new Option('--format <format>', 'mermaid, unless --json is given').choices(CHART_FORMATS))
+  addCommand(program, 'machine', 'print the chart of a state machine')
+    .addArgument(new Argument('<machine>', 'name of the machine').choices(MACHINE_NAMES))
+    .addOption(
+      new Option('--format <format>', 'output format; default: mermaid, or json with --json').choices(
+        CHART_FORMATS,
+      ),
+    )
     .action(async (name: MachineName, _, command: Command) => {
       const { machine } = await import('./commands/machine-command.js');
       await act<MachineFlags>(command, async (flags, terminal) => machine(flags, terminal, name));

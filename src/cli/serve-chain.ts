@@ -14,7 +14,7 @@ import type { Flags } from './arguments/flags.js';
 type Environment = Record<string, string | undefined>;
 
 const STARTS_ITSELF =
-  'a gateway of the same servers has started this one: its own entry is among them, so it would start itself without end. Give it --config FILE with a file that does not contain it';
+  'a gateway with the same servers started this one: its own entry is among them, so it would start itself endlessly. Give it --config FILE with a file that does not contain it';
 
 /**
  * Adds this gateway to the environment of its children until the returned function is called. Throws a `ConfigError` if

@@ -47,7 +47,17 @@ export interface GatewaySession {
   readonly id: string;
   /** Resolves when nothing of the session is left. Never rejects. */
   readonly closed: Promise<void>;
-  /** Ends the session; requests in flight are answered with an error. Never rejects. */
+  /**
+   * Ends the session; requests in flight are answered with an error. Never rejects.
+   *
+   * @example
+   * ```ts
+   * import type { GatewaySession } from 'mcp-troupe/gateway';
+   *
+   * declare const session: GatewaySession;
+   * await session.close();
+   * ```
+   */
   close(): Promise<void>;
 }
 
@@ -98,6 +108,7 @@ export class Gateway {
   /** Whether the gateway has ended. */
   #isOver = false;
 
+  /** @param options As in `createGateway`. */
   constructor(options: GatewayOptions) {
     checkGatewayOptions(options);
     this.#options = options;
@@ -186,6 +197,10 @@ export class Gateway {
   /**
    * Serves one client over a transport that has not been started.
    *
+   * @param transport A transport for the server side, not started yet. The session starts and closes it.
+   * @param options The servers for this client, and whether an idle session ends. Default: all servers, and it does
+   *   not.
+   *
    * @throws {@link NotReadyError} after `close`, or if a `singleClient` was connected before.
    * @throws What the transport throws if it cannot be started.
    *
@@ -236,9 +251,10 @@ export class Gateway {
   }
 
   /**
-   * Ends every session and every connection. Bounded and idempotent; never rejects. Requests in flight may
-   * take `requestDrainMs` milliseconds (default 1,000); each one that is unanswered by then is answered with an
-   * error.
+   * Ends every session and every connection. Bounded and idempotent; never rejects. A request in flight that is
+   * unanswered after `requestDrainMs` is answered with an error.
+   *
+   * @param options How long requests in flight may take.
    *
    * @example
    * ```ts
@@ -250,7 +266,10 @@ export class Gateway {
    */
   close({
     requestDrainMs = DEFAULT_REQUEST_DRAIN_MS,
-  }: { readonly requestDrainMs?: number } = {}): Promise<void> {
+  }: {
+    /** Maximum time for requests in flight, in milliseconds. 0 aborts them at once. Default 1,000. */
+    readonly requestDrainMs?: number;
+  } = {}): Promise<void> {
     return (this.#closed ??= this.#close(requestDrainMs));
   }
 
@@ -326,6 +345,8 @@ function closedError(): NotReadyError {
 
 /**
  * Makes a gateway: all servers of a troupe as one MCP server. Starts nothing.
+ *
+ * @param options Options of the troupe, and of the gateway itself. An empty object has no servers.
  *
  * @throws {@link ConfigError} for an option that makes no sense.
  *

@@ -19,6 +19,14 @@ export interface Inspection {
   readonly url: string;
   /** Address of the bridge to Stately's inspector. Absent unless `stately` is set. */
   readonly statelyUrl?: string;
-  /** Ends the service. Bounded and idempotent; never rejects. */
+  /**
+   * Ends the service. Bounded and idempotent; never rejects.
+   *
+   * @example
+   * ```ts
+   * const inspection = await troupe.inspect({ port: 9_300 });
+   * await inspection.close();
+   * ```
+   */
   close(): Promise<void>;
 }

@@ -25,9 +25,18 @@ import type { SessionPreferences } from './session-preferences.js';
 
 /** What to complete: an argument of a prompt, or a variable of a resource template. */
 export type CompletionRef =
-  | { readonly type: 'ref/prompt'; readonly name: string }
-  /** `uri` is the URI template. */
-  | { readonly type: 'ref/resource'; readonly uri: string };
+  /** An argument of a prompt. */
+  | {
+      readonly type: 'ref/prompt';
+      /** Name of the prompt: the exposed one for a troupe or a view, the server's own for a connection. */
+      readonly name: string;
+    }
+  /** A variable of a resource template. */
+  | {
+      readonly type: 'ref/resource';
+      /** The URI template, exactly as the server lists it. */
+      readonly uri: string;
+    };
 
 /** The argument or variable, and the beginning of its value. */
 export interface CompletionArgument {

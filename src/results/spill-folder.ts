@@ -17,7 +17,11 @@ import { writeFileAtomic } from '../storage/write-file-atomic.js';
 
 /** Keeps a whole text elsewhere. */
 export interface SpillPort {
-  /** Resolves with the name by which a model or a person finds the text. A rejection loses the text and nothing else. */
+  /**
+   * Resolves with the name by which a model or a person finds the text. A rejection loses the text and nothing else.
+   *
+   * @param text The whole text, without a boundary.
+   */
   write(text: string): Promise<string>;
 }
 

@@ -39,6 +39,8 @@ const OURS = /^([0-9a-f]{64})(\.[0-9a-f]{64})?\.json$/;
  * Keeps accepted tools in files that all processes of the user share, including the `troupe` command. Methods
  * reject as `node:fs` does if the files cannot be used.
  *
+ * @param options The folder of the files. Default: `reviews` in Troupe's folder of the user's configuration.
+ *
  * @example
  * ```ts
  * import { createFileReviewStore, createTroupe } from 'mcp-troupe';

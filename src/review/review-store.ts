@@ -19,16 +19,26 @@ export interface ReviewStore {
   /**
    * The accepted tools of a server. If there are none yet, `first` becomes the baseline atomically, for every
    * process. A list that could not be stored must not be returned.
+   *
+   * @param server The server; its `hash` identifies it across processes.
+   * @param first The tools that the server lists now.
    */
   baseline(
     server: ReviewedServer,
     first: readonly RememberedTool[],
   ): Promise<readonly RememberedTool[]> | readonly RememberedTool[];
-  /** Stores accepted tools. Other tools of the server stay as they are. */
+  /**
+   * Stores accepted tools. Other tools of the server stay as they are.
+   *
+   * @param server The server; its `hash` identifies it across processes.
+   * @param tools The accepted tools. Each replaces the accepted tool of the same name.
+   */
   accept(server: ReviewedServer, tools: readonly RememberedTool[]): Promise<void> | void;
   /**
    * Calls `onChange` with the hash of a server when another process has changed its accepted tools, until the
    * returned function is called. Without it, such an acceptance counts for the next start.
+   *
+   * @param onChange Called with the `hash` of the server. It may be called without a change.
    */
   watch?(onChange: (hash: string) => void): () => void;
 }

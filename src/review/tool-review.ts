@@ -58,6 +58,8 @@ export class Review {
    * Resolves to true if the acceptance is stored. If it cannot be stored, a `diagnostic` is published and the
    * acceptance counts for this troupe only.
    *
+   * @param tool The tool with the fingerprint that was inspected.
+   *
    * @throws {@link ToolHeldError} if the tool has changed since it was inspected.
    * @throws {@link UnknownToolError} if no tool of that name is held.
    * @throws {@link NotReadyError} after `close`.

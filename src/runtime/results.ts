@@ -15,6 +15,9 @@ export type ResultOptions = Omit<RenderOptions, 'onDiagnostic'>;
  * audio and embedded data become `blocks`. Everything else, including resource links, becomes JSON in the
  * text, and so does `structuredContent` if there is no text.
  *
+ * @param result The untouched result of `callTool`.
+ * @param options Where the result comes from, and how to render it.
+ *
  * @throws `TypeError` for options that make no sense.
  *
  * @example

@@ -81,6 +81,7 @@ export class Troupe {
   #closed: Promise<void> | undefined;
   #forgetExit: (() => void) | undefined;
 
+  /** @param options As in `createTroupe`, which checks them; the constructor does not. */
   constructor(options: TroupeOptions);
   /** @internal */
   constructor(options: TroupeOptions, internals: TroupeInternals);
@@ -112,6 +113,8 @@ export class Troupe {
   /**
    * The tool of that name for the model; undefined if there is none.
    *
+   * @param name The name for the model, as in `tools`, for instance `mcp__fs__read_file`.
+   *
    * @example
    * ```ts
    * const tool = troupe.tool('mcp__fs__read_file');
@@ -139,6 +142,9 @@ export class Troupe {
   /**
    * The listed resource with that URI, of that server if one is given; undefined if there is none or more than one.
    *
+   * @param uri The resource's URI, exactly as the server lists it.
+   * @param server Name of the server. Default: any server, if only one lists the URI.
+   *
    * @example
    * ```ts
    * const resource = troupe.resource('file:///README.md', 'fs');
@@ -151,6 +157,8 @@ export class Troupe {
   /**
    * The prompt of that exposed name; undefined if there is none.
    *
+   * @param name The exposed name, as in `prompts`, for instance `mcp__git__commit_message`.
+   *
    * @example
    * ```ts
    * const prompt = troupe.prompt('mcp__git__commit_message');
@@ -162,6 +170,8 @@ export class Troupe {
 
   /**
    * The handle of a configured server; undefined if there is no such server.
+   *
+   * @param name The server's name in the configuration.
    *
    * @example
    * ```ts
@@ -177,6 +187,8 @@ export class Troupe {
    * any server is started. Resolves when the first attempt of each server is over; after 250 ms it waits only for those
    * without cached tools, and after the start gate for none. Never rejects for a server or an unreadable source. A second
    * call gives the first promise. The signal ends the wait, not the start.
+   *
+   * @param options A signal that ends the wait, but not the operation. Default: no signal.
    *
    * @throws {@link NotReadyError} after `close`.
    * @throws The reason of the signal, if it aborts.
@@ -196,6 +208,8 @@ export class Troupe {
   /**
    * Resolves when every server is ready with all its lists read, is stopped or dormant, waits for a person, or has
    * failed, even if it tries again by then.
+   *
+   * @param options A signal that ends the wait, but not the connections. Default: no signal.
    *
    * @throws {@link NotReadyError} if the troupe closes before.
    * @throws The reason of the signal, if it aborts.
@@ -217,6 +231,9 @@ export class Troupe {
   /**
    * Adds a server, and starts it if the troupe has started.
    *
+   * @param name Name of the new server. It must not be configured already.
+   * @param config The entry, as in `servers` of `createTroupe`.
+   *
    * @throws {@link ConfigError} for a known name or an entry that cannot be used.
    * @throws {@link NotReadyError} after `close`.
    *
@@ -234,6 +251,8 @@ export class Troupe {
    * Stops a server and forgets it; resolves when nothing of it is left. An unknown name is not an error. A server that a
    * source still names comes back with the next `reload`.
    *
+   * @param name The server's name in the configuration.
+   *
    * @example
    * ```ts
    * await troupe.remove('fs');
@@ -248,6 +267,10 @@ export class Troupe {
    * replaces the option of that name; servers from `add` stay. Neither an unreadable source nor an unusable entry removes
    * a server. Resolves when every added or changed server has made its first attempt, or after the start gate. The signal
    * ends the wait, not the reload.
+   *
+   * @param servers Entries by name, which replace the option `servers`. Default: those from the last call that gave
+   *   them.
+   * @param options A signal that ends the wait, but not the operation. Default: no signal.
    *
    * @throws {@link NotReadyError} before `start` and after `close`.
    * @throws {@link ConfigError} if `servers` is not an object.
@@ -267,6 +290,10 @@ export class Troupe {
    * Calls a tool by its name for the model and gives the server's untouched result, `isError` included (MCP 2025-11-25,
    * Tools, Error Handling). Waits for a connection that is on its way.
    *
+   * @param name The name for the model, as in `tools`, for instance `mcp__fs__read_file`.
+   * @param args The tool's arguments. Default: an empty object.
+   * @param options Limits of this call, and its signal. Default: no signal, and the limits of the server.
+   *
    * @throws {@link UnknownToolError} if no server offers a tool of that name. Nothing was sent.
    * @throws {@link ToolHeldError} if the tool is held back. Nothing was sent.
    * @throws {@link InvalidArgumentsError} if the arguments do not fit the input schema. Nothing was sent.
@@ -275,6 +302,7 @@ export class Troupe {
    * @throws {@link CallTimeoutError} if a limit of the call has passed.
    * @throws {@link CallAbortedError} if the signal aborts.
    * @throws {@link OutcomeUnknownError} if the connection was lost after the call may have reached the server.
+   * @throws `TypeError` if the arguments are not an object that fits JSON, or an option has the wrong type. Nothing was sent.
    *
    * @example
    * ```ts
@@ -325,12 +353,17 @@ export class Troupe {
    * Reads a resource of the server that lists it, or has a template that fits it, or is named. Gives the server's
    * untouched result (MCP 2025-11-25, Resources). Repeated once if the connection is lost meanwhile.
    *
+   * @param uri A URI that a server lists, or that one of its templates can produce.
+   * @param options The server, the limits and the signal. Default: the only server that matches, with that server's
+   *   limits.
+   *
    * @throws {@link NotFoundError} if no server matches, or several do.
    * @throws {@link NotReadyError} if the server is not ready and does not become so in time, before `start`, and after `close`. Nothing was sent.
    * @throws {@link JsonRpcError} if the server answers with an error.
    * @throws {@link CallTimeoutError} if a limit of the call has passed.
    * @throws {@link CallAbortedError} if the signal aborts.
    * @throws {@link ConnectionLostError} or {@link OutcomeUnknownError} if the connection is lost and the repetition as well.
+   * @throws `TypeError` if an argument has the wrong type. Nothing was sent.
    *
    * @example
    * ```ts
@@ -345,6 +378,10 @@ export class Troupe {
    * Subscribes to a resource: each change is published as `resource.updated`. Lasts across reconnects until `unsubscribe`
    * or `remove`. If it is refused or cannot be sent, nothing of it is left. A dormant server reports nothing until it is
    * started. Finds the server as `readResource` does.
+   *
+   * @param uri A URI that a server lists, or that one of its templates can produce.
+   * @param options The server, the limits and the signal. Default: the only server that matches, with that server's
+   *   limits.
    *
    * @throws What `readResource` throws.
    *
@@ -363,6 +400,12 @@ export class Troupe {
   /**
    * Ends the subscriptions to a resource, at one server or at all. Without a subscription it does nothing.
    *
+   * @param uri The URI that was given to `subscribe`.
+   * @param options The server, the limits and the signal. Default: all servers.
+   *
+   * @throws {@link NotFoundError} if `server` is given and there is no such server.
+   * @throws What `Connection.unsubscribe` throws.
+   *
    * @example
    * ```ts
    * await troupe.unsubscribe('file:///README.md');
@@ -374,6 +417,10 @@ export class Troupe {
 
   /**
    * Gets a prompt by its exposed name, filled in with `args` (MCP 2025-11-25, Prompts).
+   *
+   * @param name The exposed name, as in `prompts`, for instance `mcp__git__commit_message`.
+   * @param args Values of the arguments, by name. Default: none.
+   * @param options Limits of this request, and its signal. Default: no signal, and the limits of the server.
    *
    * @throws What `readResource` throws.
    *
@@ -393,6 +440,11 @@ export class Troupe {
   /**
    * Asks for completions of a prompt's argument (by the prompt's exposed name) or a resource template's variable (MCP
    * 2025-11-25, Completion).
+   *
+   * @param ref The prompt, by its exposed name, or the resource template, by its URI template.
+   * @param argument The argument or variable to complete, and the beginning of its value.
+   * @param options The server, values of other arguments, limits and the signal. Default: the only server that
+   *   matches.
    *
    * @throws What `readResource` throws.
    *
@@ -417,6 +469,10 @@ export class Troupe {
    * server, or of all that support levels, including servers added later. For all it waits for no connection, and a server
    * that refuses is a `diagnostic` of the kind `log-level`.
    *
+   * @param level The least severe level to send, for instance `warning`.
+   * @param options The server, the limits and the signal. Default: all servers that support levels.
+   *
+   * @throws `TypeError` if the level is none of RFC 5424.
    * @throws What `readResource` throws, if `server` is given.
    *
    * @example
@@ -430,6 +486,11 @@ export class Troupe {
 
   /**
    * As the function `renderResult`; oddities are published as `diagnostic` events, and spilled files exist until `close`.
+   *
+   * @param result The untouched result of `callTool`.
+   * @param options Where the result comes from, and how to render it.
+   *
+   * @throws `TypeError` for an option that makes no sense.
    *
    * @example
    * ```ts
@@ -461,6 +522,8 @@ export class Troupe {
   /**
    * A part of this troupe, for a sub-agent. It cannot start, stop or close anything.
    *
+   * @param options The servers and tools to show. An empty object shows all.
+   *
    * @throws {@link ConfigError} for an option that makes no sense.
    *
    * @example
@@ -477,6 +540,8 @@ export class Troupe {
   /**
    * `false` stops the retries of remote servers. `true` allows them again and lets each server try once, spread out; it has
    * no effect unless `false` came before.
+   *
+   * @param online Whether the network can be used.
    *
    * @throws `TypeError` for anything but `true` or `false`.
    *
@@ -521,6 +586,8 @@ export class Troupe {
    * Records from now on, as the option `record` does from the start, until the recording or the troupe is closed. A target
    * that cannot be written ends the recording with a `diagnostic` of the kind `record-failed`.
    *
+   * @param target Path of a file, a sink, or options with either of them.
+   *
    * @throws {@link ConfigError} for an invalid target.
    * @throws {@link NotReadyError} after `close`.
    *
@@ -538,6 +605,8 @@ export class Troupe {
   /**
    * Serves a page on 127.0.0.1 that shows what every connection does and did, and can send it commands, until the
    * inspection or the troupe is closed. While no page is open, nothing is recorded, at no cost.
+   *
+   * @param options Port and title of the page. Default: any free port, and a title with the process id.
    *
    * @throws {@link ConfigError} for a port that is not available.
    * @throws {@link NotReadyError} after `close`.
@@ -633,6 +702,9 @@ export class Troupe {
 
 /**
  * Makes a troupe: the supervised MCP connections of one host. Starts nothing.
+ *
+ * @param options Where the servers are configured, and the policies and ports of the troupe. An empty object has no
+ *   servers.
  *
  * @throws {@link ConfigError} for an option that makes no sense.
  *

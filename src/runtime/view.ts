@@ -156,6 +156,8 @@ export class View {
   /**
    * The tool of that name for the model; undefined if the view has none.
    *
+   * @param name The name for the model, as in `tools`, for instance `mcp__fs__read_file`.
+   *
    * @example
    * ```ts
    * const tool = view.tool('mcp__fs__read_file');
@@ -167,6 +169,10 @@ export class View {
 
   /**
    * As `Troupe.callTool`, among the tools of the view.
+   *
+   * @param name The name for the model, as in `tools`, for instance `mcp__fs__read_file`.
+   * @param args The tool's arguments. Default: an empty object.
+   * @param options Limits of this call, and its signal. Default: no signal, and the limits of the server.
    *
    * @throws What `Troupe.callTool` throws; {@link UnknownToolError} also for a tool that is not in the view.
    *
@@ -183,6 +189,9 @@ export class View {
   /**
    * As `Troupe.renderResult`.
    *
+   * @param result The untouched result of `callTool`.
+   * @param options Where the result comes from, and how to render it.
+   *
    * @throws What `Troupe.renderResult` throws.
    *
    * @example
@@ -198,6 +207,9 @@ export class View {
   /**
    * As `Troupe.resource`, among the servers of the view.
    *
+   * @param uri The resource's URI, exactly as the server lists it.
+   * @param server Name of a server in the view. Default: any of them, if only one lists the URI.
+   *
    * @example
    * ```ts
    * const resource = view.resource('file:///README.md');
@@ -210,6 +222,8 @@ export class View {
   /**
    * The prompt with that exposed name; undefined if the view has none.
    *
+   * @param name The exposed name, as in `prompts`, for instance `mcp__git__commit_message`.
+   *
    * @example
    * ```ts
    * const prompt = view.prompt('mcp__git__commit_message');
@@ -221,6 +235,10 @@ export class View {
 
   /**
    * As `Troupe.readResource`, among the servers of the view.
+   *
+   * @param uri A URI that a server in the view lists, or that one of its templates can produce.
+   * @param options The server, the limits and the signal. Default: the only server that matches, with that server's
+   *   limits.
    *
    * @throws What `Troupe.readResource` throws.
    *
@@ -235,6 +253,10 @@ export class View {
 
   /**
    * As `Troupe.getPrompt`, among the servers of the view.
+   *
+   * @param name The exposed name, as in `prompts`, for instance `mcp__git__commit_message`.
+   * @param args Values of the arguments, by name. Default: none.
+   * @param options Limits of this request, and its signal. Default: no signal, and the limits of the server.
    *
    * @throws What `Troupe.getPrompt` throws.
    *
@@ -254,7 +276,18 @@ export class View {
   /**
    * As `Troupe.complete`, among the servers of the view.
    *
+   * @param ref The prompt, by its exposed name, or the resource template, by its URI template.
+   * @param argument The argument or variable to complete, and the beginning of its value.
+   * @param options The server, values of other arguments, limits and the signal. Default: the only server that
+   *   matches.
+   *
    * @throws What `Troupe.complete` throws.
+   *
+   * @example
+   * ```ts
+   * const ref = { type: 'ref/prompt', name: 'mcp__git__commit_message' } as const;
+   * const { values } = await view.complete(ref, { name: 'style', value: 's' });
+   * ```
    */
   complete(
     ref: CompletionRef,

@@ -35,7 +35,12 @@ export interface ServerRequestContext {
 export type RootsHandler =
   readonly Root[] | ((about: ServerRequestContext) => readonly Root[] | Promise<readonly Root[]>);
 
-/** Lets a model answer. `refused` tells the server that the person or the host declined. */
+/**
+ * Lets a model answer. `refused` tells the server that the person or the host declined.
+ *
+ * @param request The server's request (MCP 2025-11-25, Sampling).
+ * @param about The server, its session, and a signal that aborts when the answer is no longer needed.
+ */
 export type SamplingHandler = (
   request: CreateMessageRequestParams,
   about: ServerRequestContext,
@@ -57,6 +62,9 @@ export interface SamplingOptions {
 /**
  * Shows a form to a person. A missing field gets the server's default; an answer that does not fit the form is not
  * sent.
+ *
+ * @param request The server's request (MCP 2025-11-25, Elicitation); `requestedSchema` describes the form.
+ * @param about The server, its session, and a signal that aborts when the answer is no longer needed.
  */
 export type FormHandler = (
   request: ElicitRequestFormParams,
@@ -66,6 +74,9 @@ export type FormHandler = (
 /**
  * Asks a person whether to open an address, with its host in plain sight, and opens it. `accept` means that the person
  * agreed, not that the interaction at the address is complete; an `elicitation.completed` event may report that.
+ *
+ * @param request The server's request (MCP 2025-11-25, Elicitation); `url` is the address.
+ * @param about The server, its session, and a signal that aborts when the answer is no longer needed.
  */
 export type UrlHandler = (
   request: ElicitRequestURLParams,
@@ -80,7 +91,12 @@ export interface ElicitationHandlers {
   readonly url?: UrlHandler;
 }
 
-/** One function for both kinds; `mode` says which one it is. */
+/**
+ * One function for both kinds; `mode` says which one it is.
+ *
+ * @param request The server's request (MCP 2025-11-25, Elicitation).
+ * @param about The server, its session, and a signal that aborts when the answer is no longer needed.
+ */
 export type ElicitationHandler = (
   request: ElicitRequestFormParams | ElicitRequestURLParams,
   about: ServerRequestContext,

@@ -57,12 +57,18 @@ export interface TrustOptions extends WaitOptions {
 
 /** The result of a command. */
 export type DispatchResult =
+  /** The command takes effect. */
   | { readonly accepted: true }
+  /** Nothing has changed. */
   | {
       readonly accepted: false;
+      /** Why the command was rejected. */
       readonly reason: RejectionReason;
+      /** The state in which the command came. */
       readonly state: ConnectionState;
+      /** The command, for instance `connection.start`. */
       readonly event: string;
+      /** Commands that would have been accepted; may be empty. */
       readonly allowed: readonly string[];
     };
 
@@ -127,6 +133,8 @@ export class Connection {
    * Sends a command. A rejected command changes nothing and is published as `connection.rejected`. A command that asks
    * for what is already the case is rejected as `ignored`, without an event.
    *
+   * @param command The command, with its fields. Events that are not commands are rejected as `unhandled`.
+   *
    * @example
    * ```ts
    * const { accepted } = connection.dispatch({ type: 'connection.restart' });
@@ -165,9 +173,12 @@ export class Connection {
   /**
    * Starts a dormant, failed or stopped connection; resolves when it is settled.
    *
+   * @param options A signal that ends the wait, but not the operation. Default: no signal.
+   *
    * @throws {@link InvalidTransitionError} if the state does not accept the command; `allowed` says which it does.
    * @throws {@link NotReadyError} if the troupe is not started or is closed.
    * @throws The failure of the connection as a {@link LaunchError}, {@link HandshakeError}, {@link ConnectionLostError}, {@link AuthRequiredError} or {@link TrustRequiredError}, if it settles without being ready.
+   * @throws The reason of the signal, if it aborts.
    *
    * @example
    * ```ts
@@ -182,9 +193,12 @@ export class Connection {
   /**
    * Tries again now and forgets past attempts; resolves when it is settled.
    *
+   * @param options A signal that ends the wait, but not the operation. Default: no signal.
+   *
    * @throws {@link InvalidTransitionError} if the state does not accept the command; `allowed` says which it does.
    * @throws {@link NotReadyError} if the troupe is not started or is closed.
    * @throws The failure of the connection as a {@link LaunchError}, {@link HandshakeError}, {@link ConnectionLostError}, {@link AuthRequiredError} or {@link TrustRequiredError}, if it settles without being ready.
+   * @throws The reason of the signal, if it aborts.
    *
    * @example
    * ```ts
@@ -199,9 +213,12 @@ export class Connection {
   /**
    * Ends the session in an orderly way and makes a new one; resolves when it is settled.
    *
+   * @param options A signal that ends the wait, but not the operation. Default: no signal.
+   *
    * @throws {@link InvalidTransitionError} if the state does not accept the command; `allowed` says which it does.
    * @throws {@link NotReadyError} if the troupe is not started or is closed.
    * @throws The failure of the connection as a {@link LaunchError}, {@link HandshakeError}, {@link ConnectionLostError}, {@link AuthRequiredError} or {@link TrustRequiredError}, if it settles without being ready.
+   * @throws The reason of the signal, if it aborts.
    *
    * @example
    * ```ts
@@ -216,7 +233,10 @@ export class Connection {
   /**
    * Stops the connection; resolves when nothing of it is left. Each further call meanwhile speeds it up by one step.
    *
+   * @param options A signal that ends the wait, but not the operation. Default: no signal.
+   *
    * @throws {@link InvalidTransitionError} if the state does not accept the command; `allowed` says which it does.
+   * @throws The reason of the signal, if it aborts.
    *
    * @example
    * ```ts
@@ -228,7 +248,11 @@ export class Connection {
     await this.end('stop', options);
   }
 
-  /** Ends the connection; its last status gives the reason. If it is ending already, it is not hurried. */
+  /**
+   * Ends the connection; its last status gives the reason. If it is ending already, it is not hurried.
+   *
+   * @internal
+   */
   async end(reason: 'stop' | 'remove', options: WaitOptions = {}): Promise<void> {
     if (this.state === 'stopped') return;
     if (!this.#is('ending')) this.#command({ type: 'connection.stop', reason });
@@ -239,8 +263,11 @@ export class Connection {
    * Reads every list again; resolves when they are read. If the session is lost meanwhile, it waits for the next one,
    * which reads them anyway.
    *
+   * @param options A signal that ends the wait, but not the operation. Default: no signal.
+   *
    * @throws {@link InvalidTransitionError} if the state does not accept the command; `allowed` says which it does.
    * @throws {@link NotReadyError} if the tools could not be listed; the old list stays.
+   * @throws The reason of the signal, if it aborts.
    *
    * @example
    * ```ts
@@ -262,9 +289,13 @@ export class Connection {
   /**
    * Trusts the entry that waits for it; resolves when the connection is settled.
    *
+   * @param options The hash that was shown to the person, and a signal that ends the wait. Default: the present entry
+   *   is trusted.
+   *
    * @throws {@link TrustRequiredError} if `hash` is given and the entry has changed since it was shown.
    * @throws {@link InvalidTransitionError} if the connection does not wait to be trusted.
    * @throws The failure of the connection, if it fails.
+   * @throws The reason of the signal, if it aborts.
    *
    * @example
    * ```ts
@@ -300,9 +331,13 @@ export class Connection {
    * Completes the pending sign-in; resolves when the connection is settled. Takes the address to which the
    * browser was finally redirected, with its state, or the code in that address.
    *
+   * @param answer The whole address, or only the code in it.
+   * @param options A signal that ends the wait, but not the operation. Default: no signal.
+   *
    * @throws {@link AuthRequiredError} if the answer is wrong. The sign-in stays pending.
    * @throws {@link NotReadyError} if no sign-in is pending.
    * @throws The failure of the connection, if it fails.
+   * @throws The reason of the signal, if it aborts.
    *
    * @example
    * ```ts
@@ -324,8 +359,11 @@ export class Connection {
   /**
    * Resolves when the connection is ready.
    *
+   * @param options A signal that ends the wait. Default: no signal.
+   *
    * @throws The failure of the connection, if it fails.
    * @throws {@link AuthRequiredError} or {@link TrustRequiredError} if it waits for a person.
+   * @throws The reason of the signal, if it aborts.
    *
    * @example
    * ```ts
@@ -338,6 +376,10 @@ export class Connection {
 
   /**
    * Calls a tool by the server's own name for it, and waits for a connection that is on its way.
+   *
+   * @param tool The server's own name for it, for instance `read_file`.
+   * @param args The tool's arguments. Default: an empty object.
+   * @param options Limits of this call, and its signal. Default: no signal, and the limits of the server.
    *
    * @throws {@link ToolHeldError} if the tool is held back. Nothing was sent.
    * @throws What `Troupe.callTool` throws otherwise.
@@ -381,6 +423,9 @@ export class Connection {
    * Reads a resource by its URI, listed or not, and gives the server's untouched result. Waits for the connection.
    * Repeated once if the connection is lost meanwhile.
    *
+   * @param uri The resource's URI, listed or not.
+   * @param options Limits of this request, and its signal. Default: no signal, and the limits of the server.
+   *
    * @throws {@link UnsupportedError} if the server has no resources.
    * @throws What `Troupe.readResource` throws otherwise.
    *
@@ -397,6 +442,9 @@ export class Connection {
    * Subscribes to a resource: each change is published as `resource.updated`. Lasts across sessions until `unsubscribe`
    * or the end of the server's entry. If it is refused or cannot be sent, nothing of it is left.
    *
+   * @param uri The resource's URI, listed or not.
+   * @param options Limits of this request, and its signal. Default: no signal, and the limits of the server.
+   *
    * @throws What `readResource` throws.
    *
    * @example
@@ -412,6 +460,15 @@ export class Connection {
    * Ends a subscription. One that is still on its way rejects with a {@link CallAbortedError}. Does not wait
    * for the connection.
    *
+   * @param uri The URI that was given to `subscribe`.
+   * @param options Limits of this request, and its signal. Default: no signal, and the limits of the server.
+   *
+   * @throws `TypeError` if an argument has the wrong type.
+   * @throws {@link JsonRpcError} if the server refuses. The subscription has ended all the same.
+   * @throws {@link CallTimeoutError} if a limit of the request has passed.
+   * @throws {@link CallAbortedError} if the signal aborts.
+   * @throws {@link ConnectionLostError} or {@link OutcomeUnknownError} if the connection is lost meanwhile.
+   *
    * @example
    * ```ts
    * await connection.unsubscribe('file:///README.md');
@@ -423,6 +480,10 @@ export class Connection {
 
   /**
    * Gets a prompt by the server's own name for it.
+   *
+   * @param name The server's own name for it, for instance `commit_message`.
+   * @param args Values of the arguments, by name. Default: none.
+   * @param options Limits of this request, and its signal. Default: no signal, and the limits of the server.
    *
    * @throws What `readResource` throws.
    *
@@ -442,6 +503,10 @@ export class Connection {
   /**
    * Asks for completions of a prompt's argument or a resource template's variable.
    *
+   * @param ref The prompt, by the server's own name for it, or the resource template, by its URI template.
+   * @param argument The argument or variable to complete, and the beginning of its value.
+   * @param options Values of other arguments, limits and the signal. Default: none, and the limits of the server.
+   *
    * @throws What `readResource` throws.
    *
    * @example
@@ -459,6 +524,9 @@ export class Connection {
 
   /**
    * Sets the lowest level of the server's log messages (`server.log`), in this session and every later one.
+   *
+   * @param level The least severe level to send, for instance `warning`.
+   * @param options Limits of this request, and its signal. Default: no signal, and the limits of the server.
    *
    * @throws What `readResource` throws.
    *

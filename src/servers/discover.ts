@@ -58,6 +58,8 @@ export interface Discovery {
  * Reads and merges the configuration as a troupe would, without starting a server. An unreadable source is
  * reported in `sources` and `problems`.
  *
+ * @param options Where to look, as in `createTroupe`. Default: no source, so no servers.
+ *
  * @throws {@link ConfigError} for an option that makes no sense.
  *
  * @example

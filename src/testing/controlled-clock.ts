@@ -8,7 +8,20 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../ports.js';
 
-/** A clock that a test moves by hand. All values are milliseconds. */
+/**
+ * A clock that a test moves by hand. All values are milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { createControlledClock } from 'mcp-troupe/testing';
+ *
+ * const clock = createControlledClock();
+ * clock.setTimeout(() => console.log('due'), 1_000);
+ * await clock.whenSet(1_000);
+ * await clock.advance(1_000); // due
+ * clock.sleep(3_600_000);
+ * ```
+ */
 export interface ControlledClock extends Clock {
   /** Delays of the timers set now, in the order in which they were set. */
   readonly pending: readonly number[];
@@ -16,16 +29,24 @@ export interface ControlledClock extends Clock {
    * Moves the time on and fires due timers one by one, in order. The consequences of each come before the
    * next. A second call starts where the first one ends.
    *
+   * @param ms How far to move, in milliseconds: 0 or more. 0 fires what is due now.
+   *
    * @throws `RangeError` for a negative or infinite time.
    */
   advance(ms: number): Promise<void>;
   /**
    * Simulates a sleeping computer: the time jumps, and the remaining delay of every timer stays the same.
    *
+   * @param ms How long the computer sleeps, in milliseconds: 0 or more.
+   *
    * @throws `RangeError` for a negative or infinite time.
    */
   sleep(ms: number): void;
-  /** Resolves once a timer with this delay is set, at once if there is one. */
+  /**
+   * Resolves once a timer with this delay is set, at once if there is one.
+   *
+   * @param ms The delay in milliseconds with which the timer is set, exactly.
+   */
   whenSet(ms: number): Promise<void>;
 }
 
@@ -38,7 +59,7 @@ interface Timer {
 /**
  * Makes a clock that a test moves by hand.
  *
- * @param start The first time, milliseconds since the epoch. Default 1,000,000.
+ * @param start The time at the beginning, milliseconds since the epoch. Default 1,000,000.
  *
  * @throws `RangeError` if `start` is not a finite number.
  *

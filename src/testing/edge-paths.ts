@@ -53,7 +53,12 @@ export interface EdgePath {
    * Events of the path in order, each with the state that follows. The last one takes the transition; empty
    * if the start takes it.
    */
-  readonly steps: readonly { readonly event: EventObject; readonly state: StateValue }[];
+  readonly steps: readonly {
+    /** What happens. */
+    readonly event: EventObject;
+    /** The state after it. */
+    readonly state: StateValue;
+  }[];
 }
 
 /** The result of `edgePaths`. */
@@ -66,7 +71,11 @@ export interface EdgeSearch {
 
 /** What walks a path. */
 export interface EdgeDriver {
-  /** Makes the event happen; resolves once all its consequences have happened. */
+  /**
+   * Makes the event happen; resolves once all its consequences have happened.
+   *
+   * @param event The next event of the path.
+   */
   perform(event: EventObject): Promise<void> | void;
   /** The present state of the system under test, as a state value of the machine. */
   state(): StateValue;
@@ -81,6 +90,9 @@ interface Visit {
 
 /**
  * Finds the shortest path over every transition of a machine, breadth first from every start.
+ *
+ * @param machine The machine. It is never started: effects and timers count as events.
+ * @param options Inputs, events, and limits of the search. Default: one start without input, and events without data.
  *
  * @throws `TypeError` if `machine` is not an XState machine.
  * @throws `Error` if a guard or an action throws, for instance because an event or an input lacks a field.
@@ -135,6 +147,9 @@ export function edgePaths(machine: AnyStateMachine, options: EdgeOptions = {}): 
 /**
  * Performs the steps of a path one by one and compares the state after each.
  *
+ * @param path One of `paths` of `edgePaths`.
+ * @param driver The system under test, in the state in which the path starts.
+ *
  * @throws `Error` if the state at the start or after a step differs from the path.
  *
  * @example
@@ -172,6 +187,8 @@ export async function walkEdgePath(path: EdgePath, driver: EdgeDriver): Promise<
  * the failure of each running actor, and each delay. For a wildcard such as `mouse.*`, it gives
  * `mouse.anything`.
  *
+ * @param snapshot A snapshot of any machine.
+ *
  * @example
  * ```ts
  * import { createActor, createMachine } from 'xstate';
@@ -194,6 +211,9 @@ const RAISED_BY_ITSELF = 'xstate.done.state.';
 /**
  * The event of an invoked or spawned actor that has completed.
  *
+ * @param actorId Id of the actor within its machine: `id` of the invoke.
+ * @param output Output of the actor.
+ *
  * @example
  * ```ts
  * import { doneEvent } from 'mcp-troupe/testing';
@@ -207,6 +227,9 @@ export function doneEvent(actorId: string, output: unknown): EventObject {
 
 /**
  * The event of an invoked or spawned actor that has failed.
+ *
+ * @param actorId Id of the actor within its machine: `id` of the invoke.
+ * @param error What the actor threw.
  *
  * @example
  * ```ts

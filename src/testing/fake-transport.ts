@@ -19,7 +19,11 @@ export interface FakeTransportOptions {
   readonly kind?: TransportKind;
   /** Server that answers, such as a `ScriptedServer`. Default: nobody answers. */
   readonly peer?: {
-    /** Called at `start` with the server's end of the transport. */
+    /**
+     * Called at `start` with the server's end of the transport.
+     *
+     * @param transport The server's end; its `onmessage` receives what the client sends.
+     */
     connect(transport: Transport): Promise<void>;
   };
   /** Runs during `start`, which rejects if it does. */
@@ -32,7 +36,21 @@ export interface FakeTransportOptions {
   readonly kill?: Wait;
 }
 
-/** A transport without a server: it records what it is asked, and the test simulates the server's side. */
+/**
+ * A transport without a server: it records what it is asked, and the test simulates the server's side.
+ *
+ * @example
+ * ```ts
+ * import { createFakeTransport } from 'mcp-troupe/testing';
+ *
+ * const transport = createFakeTransport();
+ * await transport.start();
+ * await transport.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+ * transport.simulateMessage({ jsonrpc: '2.0', id: 1, result: {} });
+ * transport.simulateStderr('out of memory');
+ * transport.simulateEnd({ code: 'process-exited', message: 'It exited.' });
+ * ```
+ */
 export class FakeTransport implements SessionTransport {
   /** The kind from the options. Default `in-process`. */
   readonly kind: TransportKind;
@@ -58,6 +76,7 @@ export class FakeTransport implements SessionTransport {
   #isOver = false;
   #toPeer: Transport | undefined;
 
+  /** @param options Kind, peer, and what each operation waits for. Default: `in-process`, no peer, and no waits. */
   constructor(options: FakeTransportOptions = {}) {
     this.#options = options;
     this.kind = options.kind ?? 'in-process';
@@ -77,6 +96,11 @@ export class FakeTransport implements SessionTransport {
     await peer.connect(this.#toPeer);
   }
 
+  /**
+   * Sends a message to the peer, if there is one.
+   *
+   * @param message The message. It is added to `sent` before anything else happens.
+   */
   async send(message: JSONRPCMessage): Promise<void> {
     this.sent.push(message);
     await this.#options.send?.();
@@ -99,31 +123,52 @@ export class FakeTransport implements SessionTransport {
     return this.stderr;
   }
 
-  /** Delivers a message from the server, valid or not. */
+  /**
+   * Delivers a message from the server, valid or not.
+   *
+   * @param message The message, passed on as it is.
+   */
   simulateMessage(message: unknown): void {
     this.onactivity?.();
     this.onmessage?.(message as never);
   }
 
-  /** Ends the session from the server's side. */
+  /**
+   * Ends the session from the server's side.
+   *
+   * @param failure Why the session ended; becomes `ended`. Default: `process-exited`.
+   */
   simulateEnd(failure: RawFailure = { code: 'process-exited', message: 'It exited.' }): void {
     if (this.#isOver) return;
     this.ended = failure;
     this.#finish();
   }
 
-  /** Delivers a line of the server's stderr. */
+  /**
+   * Delivers a line of the server's stderr.
+   *
+   * @param line The line without its line feed.
+   */
   simulateStderr(line: string): void {
     this.stderr.push(line);
     this.onstderr?.(line);
   }
 
-  /** Delivers a notice of the transport. */
+  /**
+   * Delivers a notice of the transport.
+   *
+   * @param notice The kind of oddity, and a sentence about it.
+   */
   simulateNotice(notice: TransportNotice): void {
     this.onnotice?.(notice);
   }
 
-  /** Reports that one request will not be answered, although the session goes on. */
+  /**
+   * Reports that one request will not be answered, although the session goes on.
+   *
+   * @param id JSON-RPC id of a request that was sent.
+   * @param failure Why there is no answer. Default: `connection-lost`.
+   */
   simulateLost(
     id: RequestId,
     failure: RawFailure = { code: 'connection-lost', message: 'The stream was cut.' },
@@ -164,6 +209,8 @@ export class FakeTransport implements SessionTransport {
 
 /**
  * Makes a transport without a server, for a client of the MCP SDK or anything else that uses a transport.
+ *
+ * @param options Kind, peer, and what each operation waits for. Default: `in-process`, no peer, and no waits.
  *
  * @example
  * ```ts

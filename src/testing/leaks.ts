@@ -17,7 +17,17 @@ import { cutText } from '../text/cut-text.js';
 import { descendantsOf, readProcesses } from '../transports/stdio/process-table.js';
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 
-/** Compares the resources of this process with those at the start of the tracking. */
+/**
+ * Compares the resources of this process with those at the start of the tracking.
+ *
+ * @example
+ * ```ts
+ * import { trackLeaks } from 'mcp-troupe/testing';
+ *
+ * const tracker = trackLeaks();
+ * for (const leak of await tracker.whatIsLeft()) console.warn(leak);
+ * ```
+ */
 export interface LeakTracker {
   /** Resources that exist now and did not exist before, in words. Waits for those that are about to end. */
   whatIsLeft(): Promise<readonly string[]>;
@@ -50,6 +60,10 @@ const TIMER = 'active resource: Timeout';
 
 /**
  * Runs a function and gives its result, after checking that it left no process, timer, socket or file behind.
+ *
+ * @typeParam T Type of the result.
+ * @param run The work. Called once; what it starts must end before it settles, or soon after.
+ * @param options Maximum wait for resources that are about to end. Default: 3,000 ms.
  *
  * @throws `Error` that lists what is left. An error of the function itself takes precedence.
  * @throws `TypeError` if `run` is not a function.
@@ -84,6 +98,8 @@ export async function expectNoLeaks<T>(
 
 /**
  * Remembers the resources of this process, to compare them later.
+ *
+ * @param options Maximum wait for resources that are about to end. Default: 3,000 ms.
  *
  * @example
  * ```ts

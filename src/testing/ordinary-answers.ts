@@ -6,6 +6,9 @@ import type { Params, ServerScript } from './server-script.js';
 /**
  * A tool with that name. The other fields have defaults.
  *
+ * @param name The server's own name for it.
+ * @param more Other fields. Default: a description, and an input schema that accepts any object.
+ *
  * @example
  * ```ts
  * import { createScriptedServer, tool } from 'mcp-troupe/testing';
@@ -20,6 +23,8 @@ export function tool(name: string, more: Partial<Tool> = {}): Tool {
 /**
  * A tool result that holds one text.
  *
+ * @param value The text of the only block.
+ *
  * @example
  * ```ts
  * import { createScriptedServer, text } from 'mcp-troupe/testing';
@@ -29,7 +34,12 @@ export function tool(name: string, more: Partial<Tool> = {}): Tool {
  */
 export function text(value: string): {
   /** One block with the text. */
-  content: { type: 'text'; text: string }[];
+  content: {
+    /** Always `text`. */
+    type: 'text';
+    /** The given text. */
+    text: string;
+  }[];
 } {
   return { content: [{ type: 'text', text: value }] };
 }

@@ -38,7 +38,11 @@ export interface RecordedServerOptions {
 
 /** An in-memory server that repeats a recorded connection. Made by `createRecordedServer`. */
 export interface RecordedServer {
-  /** Begins the next recorded session over the transport. */
+  /**
+   * Begins the next recorded session over the transport.
+   *
+   * @param transport The server's end of a transport that has not been started.
+   */
   connect(transport: Transport): Promise<void>;
   /**
    * Clock of the recorded times. The troupe must use the same one: `createTroupe({ clock: server.clock, …
@@ -65,8 +69,8 @@ export interface RecordedServer {
  * Makes an in-memory server that repeats one connection of a recorded log.
  *
  * @param log The log, as text or bytes.
- *
  * @param name Name of the connection in the log.
+ * @param options Clock of the recorded times. Default: a clock that jumps from event to event.
  *
  * @throws `TypeError` if the log or the name has the wrong type.
  * @throws `Error` if the log cannot be read to its end (apart from a last line that is cut off), or holds no

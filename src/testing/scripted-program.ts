@@ -41,6 +41,11 @@ export interface ScriptedProgramOptions {
 /**
  * An entry for `createTroupe` that starts a child process which follows the script.
  *
+ * @param script What it offers and how it answers, as plain JSON. Default: a well-behaved server with one tool,
+ *   `echo`.
+ * @param options Paths of Node and of the program. Default: the Node of this process, and the program of this
+ *   package.
+ *
  * @throws `TypeError` if the script makes no sense, or holds a function, which cannot be sent to another
  * process.
  * @throws `RangeError` if the script is too long for a command line (128 KiB).
@@ -62,7 +67,19 @@ export function scriptedProgram(
   return { command: options.node ?? process.execPath, args: [mainOf(options), toArgument(asJson(script))] };
 }
 
-/** A scripted server in a process of its own that takes orders from the test. */
+/**
+ * A scripted server in a process of its own that takes orders from the test.
+ *
+ * @example
+ * ```ts
+ * import { controlProgram } from 'mcp-troupe/testing';
+ *
+ * const program = await controlProgram();
+ * await program.whenRunning(); // once a troupe has started `program.config`
+ * program.tell({ stderr: 'out of memory' });
+ * await program.close();
+ * ```
+ */
 export interface ControlledProgram {
   /** Entry for `createTroupe` that starts the program. */
   readonly config: ProgramEntry;
@@ -72,6 +89,8 @@ export interface ControlledProgram {
   whenRunning(): Promise<void>;
   /**
    * Sends an order to the process that was started last.
+   *
+   * @param order What the process does now. An empty order does nothing.
    *
    * @throws `Error` if no process is running.
    * @throws `TypeError` for an order that makes no sense.
@@ -83,6 +102,11 @@ export interface ControlledProgram {
 
 /**
  * Like `scriptedProgram`, with a local socket over which every process of the program takes orders.
+ *
+ * @param script What it offers and how it answers, as plain JSON. Default: a well-behaved server with one tool,
+ *   `echo`.
+ * @param options Paths of Node and of the program. Default: the Node of this process, and the program of this
+ *   package.
  *
  * @throws What `scriptedProgram` throws.
  *

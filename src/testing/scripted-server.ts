@@ -24,6 +24,7 @@ export const silent: Handler = () => SILENCE;
 
 /** A JSON-RPC error as an answer. */
 export class RpcFault extends Error {
+  /** @param message Text of the error. */
   constructor(
     /** JSON-RPC error code, such as -32602. */
     readonly code: number,
@@ -37,6 +38,10 @@ export class RpcFault extends Error {
 
 /**
  * A handler that answers with a JSON-RPC error.
+ *
+ * @param code JSON-RPC error code, such as -32602.
+ * @param message Text of the error. Default `refused`.
+ * @param data Further data of the error. Default: none.
  *
  * @example
  * ```ts
@@ -53,11 +58,23 @@ export function refuse(code: number, message = 'refused', data?: unknown): Handl
 
 /** What carries a scripted server: any transport of the SDK. Faults that need more than messages are its own to offer. */
 export interface ScriptedBody extends Transport {
-  /** Ends the process with that exit code. Default: the transport is closed. */
+  /**
+   * Ends the process with that exit code. Default: the transport is closed.
+   *
+   * @param exitCode Exit code of the process, from 0 to 255.
+   */
   crash?(exitCode: number): void;
-  /** Sends bytes that are no message. Default: an invalid message. */
+  /**
+   * Sends bytes that are no message. Default: an invalid message.
+   *
+   * @param garbage The bytes, as a text in UTF-8.
+   */
   garble?(garbage: string): void;
-  /** Writes a line to stderr. Default: the line is lost. */
+  /**
+   * Writes a line to stderr. Default: the line is lost.
+   *
+   * @param line The line without its line feed.
+   */
   complain?(line: string): void;
 }
 
@@ -69,7 +86,22 @@ interface Session {
   readonly asks: ClientRequests;
 }
 
-/** An in-memory MCP server that follows a script and may misbehave. Made by `createScriptedServer`. */
+/**
+ * An in-memory MCP server that follows a script and may misbehave. Made by `createScriptedServer`.
+ *
+ * @example
+ * ```ts
+ * import { createTroupe } from 'mcp-troupe';
+ * import { createScriptedServer, tool } from 'mcp-troupe/testing';
+ *
+ * const server = createScriptedServer({ tools: [tool('read')] });
+ * await using troupe = createTroupe({ servers: { files: { type: 'in-process', server } } });
+ * await troupe.start();
+ * server.changeTools([tool('read'), tool('write')]);
+ * await server.whenReceived('tools/list', 2);
+ * await server.die();
+ * ```
+ */
 export class ScriptedServer {
   /** Every request and notification, in order of arrival. */
   readonly received: Received[] = [];
@@ -83,7 +115,12 @@ export class ScriptedServer {
   #present: Session | undefined;
   readonly #waiting = new Set<() => void>();
 
-  /** Throws a `TypeError` for a script that makes no sense. */
+  /**
+   * @param script What it offers and how it answers. Default: a well-behaved server with one tool, `echo`.
+   * @param clock Measures `afterMs` of the script. Default: the clock of the system.
+   *
+   * @throws `TypeError` for an invalid script.
+   */
   constructor(script: ServerScript = {}, clock: Clock = systemClock) {
     checkScript(script);
     this.#script = script;
@@ -95,6 +132,7 @@ export class ScriptedServer {
     return this.#script;
   }
 
+  /** @param script Counts from the next message on. */
   set script(script: ServerScript) {
     checkScript(script);
     this.#script = script;
@@ -110,7 +148,11 @@ export class ScriptedServer {
     return this.#present !== undefined;
   }
 
-  /** Begins a session. Rejects if the script says so. */
+  /**
+   * Begins a session. Rejects if the script says so.
+   *
+   * @param transport The server's end of a transport that has not been started.
+   */
   async connect(transport: Transport): Promise<void> {
     const body: ScriptedBody = transport;
     this.#sessions += 1;
@@ -141,25 +183,41 @@ export class ScriptedServer {
     await this.#present?.body.close();
   }
 
-  /** Replaces the tools and sends `notifications/tools/list_changed`. */
+  /**
+   * Replaces the tools and sends `notifications/tools/list_changed`.
+   *
+   * @param tools All tools from now on; `pages` of the script is dropped.
+   */
   changeTools(tools: NonNullable<ServerScript['tools']>): void {
     const { pages: _, ...script } = this.script;
     this.script = { ...script, tools };
     this.notify('notifications/tools/list_changed');
   }
 
-  /** Sends a notification. Does nothing if no session is open. */
+  /**
+   * Sends a notification. Does nothing if no session is open.
+   *
+   * @param method Method of the notification, for instance `notifications/progress`.
+   * @param params Params of the notification. Default: `{}`.
+   */
   notify(method: string, params: Params = {}): void {
     this.send({ jsonrpc: '2.0', method, params });
   }
 
-  /** Sends any message, valid or not. Does nothing if no session is open. */
+  /**
+   * Sends any message, valid or not. Does nothing if no session is open.
+   *
+   * @param message The message, sent as it is.
+   */
   send(message: unknown): void {
     void this.#present?.body.send(message as JSONRPCMessage).catch(() => {});
   }
 
   /**
    * Sends a request to the client and gives its result.
+   *
+   * @param method Method of the request, for instance `roots/list`.
+   * @param params Params of the request. Default: `{}`.
    *
    * @throws `Error` if no session is open, if the client answers with an error, or if the session ends before
    * the answer.
@@ -177,18 +235,31 @@ export class ScriptedServer {
     return this.#present.asks.ask(method, params);
   }
 
-  /** Messages received with that method, in order of arrival. */
+  /**
+   * Messages received with that method, in order of arrival.
+   *
+   * @param method Method of the requests or notifications, for instance `tools/call`.
+   */
   of(method: string): Received[] {
     return this.received.filter((message) => message.method === method);
   }
 
-  /** Resolves with message number `count` of a method, once it has arrived. */
+  /**
+   * Resolves with message number `count` of a method, once it has arrived.
+   *
+   * @param method Method of the request or notification, for instance `tools/call`.
+   * @param count Number of the message among those of the method, from 1. Default 1.
+   */
   async whenReceived(method: string, count = 1): Promise<Received> {
     await this.when(() => this.of(method).length >= count);
     return this.of(method)[count - 1] as Received;
   }
 
-  /** Resolves once the condition is true. It is checked when a message arrives and when a session ends. */
+  /**
+   * Resolves once the condition is true. It is checked when a message arrives and when a session ends.
+   *
+   * @param isSo The condition. It must not change anything.
+   */
   async when(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
@@ -317,6 +388,10 @@ export interface ScriptedServerOptions {
 
 /**
  * Makes an in-memory server that follows a script. The script may be replaced at any time.
+ *
+ * @param script What it offers and how it answers. Default: a well-behaved server with one
+ *   tool, `echo`.
+ * @param options Clock of the waits. Default: the clock of the system.
  *
  * @throws `TypeError` for a script that makes no sense.
  *

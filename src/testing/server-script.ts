@@ -10,13 +10,21 @@ export interface Exchange {
   readonly id: RequestId;
   /** Number of the session, from 1. */
   readonly session: number;
-  /** Sends a progress notification, if the client asked for progress. */
+  /**
+   * Sends a progress notification, if the client asked for progress.
+   *
+   * @param progress How much is done; must grow with every notification.
+   * @param total How much there is to do, in the same units. Default: unknown.
+   */
   progress(progress: number, total?: number): void;
 }
 
 /**
  * Gives the result, or throws an `RpcFault`. Returning `SILENCE` leaves the request without an answer; what throws
  * something else, or gives nothing, is answered with an internal error.
+ *
+ * @param params Params of the request; `{}` if it has none.
+ * @param exchange The request itself, and how to report progress.
  */
 export type Handler = (params: Params, exchange: Exchange) => unknown;
 

@@ -33,6 +33,8 @@ const HASH = /^[0-9a-f]{64}$/;
  * Keeps trusted entries in files that all processes of the user share, including the `troupe` command. Methods
  * reject as `node:fs` does if the files cannot be used.
  *
+ * @param options The folder of the files. Default: `trusted` in Troupe's folder of the user's configuration.
+ *
  * @example
  * ```ts
  * import { createFileTrustStore, createTroupe } from 'mcp-troupe';

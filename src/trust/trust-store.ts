@@ -13,17 +13,31 @@ export type TrustedEntry = Pick<TrustRequest, 'hash' | 'server' | 'source' | 'fo
  * Processes that share a store must not remove what another one stored.
  */
 export interface TrustStore {
-  /** Whether the request with this hash is trusted. Called before every attempt to start a server that needs trust. */
+  /**
+   * Whether the request with this hash is trusted. Called before every attempt to start a server that needs trust.
+   *
+   * @param hash `hash` of the trust request.
+   */
   has(hash: string): Promise<boolean> | boolean;
   /** All trusted entries. Called when the configuration is read. */
   list(): Promise<readonly TrustedEntry[]> | readonly TrustedEntry[];
-  /** Stores the trust in an entry. Trusting it again is no error. */
+  /**
+   * Stores the trust in an entry. Trusting it again is no error.
+   *
+   * @param request What the person was shown. At least `hash`, `server`, `source` and `folder` must be stored.
+   */
   trust(request: TrustRequest): Promise<void> | void;
-  /** Removes a trusted entry. No error if there is none. */
+  /**
+   * Removes a trusted entry. No error if there is none.
+   *
+   * @param hash `hash` of the trust request.
+   */
   revoke(hash: string): Promise<void> | void;
   /**
    * Calls `onChange` when another process has changed the trusted entries, until the returned function is called.
    * Without it, such a change counts for the next attempt.
+   *
+   * @param onChange Called without arguments. It may be called without a change.
    */
   watch?(onChange: () => void): () => void;
 }

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Application, ReflectionKind } from 'typedoc';
 import { cell, page, table } from '../markdown.mjs';
 import { failOn } from '../meanings.mjs';
+import { addToModel } from './model-additions.mjs';
 import { undocumentedIn } from './undocumented.mjs';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -38,8 +39,8 @@ const OPTIONS = {
 };
 
 /**
- * The pages by name. An entry point without a header comment is an error, and so is a declaration or a row of a table
- * without a description.
+ * The pages by name. An entry point without a header comment is an error, and so is a declaration, a member, a parameter or
+ * a variant of a union without a description.
  *
  * @param {{ name: string, exports: Record<string, string | { types: string }> }} manifest package.json
  * @param {{ root?: string, tsconfig?: string }} [package_] where the package is, and the project that has its declarations
@@ -69,6 +70,7 @@ export async function apiPages(
   if (project === undefined) throw new Error('The declarations in dist cannot be read.');
   nameModules(project, entries);
   failOn('Exported declarations', undocumentedIn(project, await headersOf(root)));
+  addToModel(project);
   const texts = await rendered(app, project, entries);
   const pages = Object.fromEntries(
     entries.map(({ file, specifier, meaning }) => [
@@ -133,14 +135,17 @@ function bodyOf(text) {
     .replaceAll(/\n{3,}/g, '\n\n');
 }
 
-/** The theme numbers some links into other pages that need no number. */
+/** The theme numbers some links to headings that need no number. */
 function withSureLinks(text, texts) {
-  return text.replaceAll(/\]\(([\w-]+)\.md#([\w-]+?)-(\d+)\)/g, (link, file, anchor, number) => {
-    const headings = [...texts.get(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => slugOf(heading));
+  return text.replaceAll(/\]\((?:([\w-]+)\.md)?#([\w-]+?)-(\d+)\)/g, (link, file, anchor, number) => {
+    const target = file === undefined ? text : texts.get(file);
+    const headings = [...target.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => slugOf(heading));
     const same = headings.filter((slug) => slug === anchor).length;
-    return same > Number(number) || headings.includes(`${anchor}-${number}`)
-      ? link
-      : `](${file}.md#${anchor})`;
+    const isRight =
+      same > Number(number) ||
+      headings.includes(`${anchor}-${number}`) ||
+      target.includes(`id="${anchor}-${number}"`);
+    return isRight ? link : link.replace(/-\d+\)$/, ')');
   });
 }
 

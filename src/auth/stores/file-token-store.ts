@@ -33,6 +33,8 @@ export interface FileTokenStoreOptions {
  * Keeps sign-ins in files that all processes of the user share. Methods reject as `node:fs` does if the files
  * cannot be used.
  *
+ * @param options The folder of the files. Default: `sign-ins` in the user's data folder.
+ *
  * @example
  * ```ts
  * import { createFileTokenStore, createTroupe } from 'mcp-troupe';

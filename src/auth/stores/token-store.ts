@@ -30,26 +30,49 @@ export interface StoredSignIn {
 
 /** Stores sign-ins. A rejection fails only the operation that needs it. */
 export interface TokenStore {
-  /** The stored sign-in; undefined if there is none. */
+  /**
+   * The stored sign-in; undefined if there is none.
+   *
+   * @param owner Address and client that the sign-in belongs to.
+   */
   read(owner: TokenOwner): Promise<StoredSignIn | undefined>;
-  /** Stores a sign-in in place of the former one. */
+  /**
+   * Stores a sign-in in place of the former one.
+   *
+   * @param owner Address and client that the sign-in belongs to.
+   * @param signIn The whole sign-in; it replaces the former one.
+   */
   write(owner: TokenOwner, signIn: StoredSignIn): Promise<void>;
-  /** Deletes the stored sign-in. No error if there is none. */
+  /**
+   * Deletes the stored sign-in. No error if there is none.
+   *
+   * @param owner Address and client that the sign-in belongs to.
+   */
   forget(owner: TokenOwner): Promise<void>;
   /**
    * Runs the work while no other process or troupe works on the same sign-in. The signal ends the wait for
    * the turn. Default: one after the other within a troupe.
+   *
+   * @typeParam T Type of the result.
+   * @param owner Address and client that the sign-in belongs to.
+   * @param work Called when it is its turn; its result or rejection is passed on.
+   * @param signal Aborts the wait for the turn, but not the work.
    */
   exclusively?<T>(owner: TokenOwner, work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /**
    * Calls `onChange` when the sign-in may have changed, until the returned function is called. Default:
    * never.
+   *
+   * @param owner Address and client that the sign-in belongs to.
+   * @param onChange Called without arguments. It may be called without a change.
    */
   watch?(owner: TokenOwner, onChange: () => void): () => void;
 }
 
 /**
  * Keeps sign-ins until the process ends. The given ones are stored at once.
+ *
+ * @param kept Sign-ins that are stored from the start, with their owners. They are copied. Default: none.
  *
  * @example
  * ```ts

@@ -52,7 +52,7 @@ export async function importServers(flags: ImportFlags, terminal: Terminal): Pro
   const untrusted = discovery.servers.filter(({ trusted }) => !trusted);
   if (untrusted.length > 0) {
     terminal.note(
-      `${flags.output} holds entries of project files that are not trusted; if you give it with --config, they start without a question: ${listed(untrusted.map(({ server }) => server))}`,
+      `${flags.output} holds entries of project files that are not trusted; if you give it with --config, they start without asking: ${listed(untrusted.map(({ server }) => server))}`,
     );
   }
   const literal = servers.filter(({ config }) => JSON.stringify(maskConfig(config)).includes(MASK));
@@ -101,7 +101,9 @@ async function write(file: string, text: string, { output, force = false }: Impo
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason =
-      code === 'EEXIST' ? 'exists already; --force replaces it' : `cannot be written (${code ?? message})`;
+      code === 'EEXIST'
+        ? 'already exists; use --force to replace it'
+        : `cannot be written (${code ?? message})`;
     throw new ConfigError(`${output}: ${reason}`, { cause: error });
   }
 }

@@ -117,7 +117,7 @@ async function accept(
 ): Promise<readonly HeldTool[]> {
   if (held.length === 0) return [];
   if (flags.yes !== true && !canAsk(terminal, stdin)) {
-    throw new UsageError('a question needs a terminal; --yes accepts what is shown above');
+    throw new UsageError('cannot ask without a terminal; use --yes to accept what is shown above');
   }
   const isWanted = async (confirm: (question: string) => Promise<boolean>): Promise<readonly HeldTool[]> => {
     const accepted: HeldTool[] = [];

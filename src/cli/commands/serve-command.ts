@@ -64,7 +64,7 @@ const FLAG_NAMES = {
   allowHost: '--allow-host',
 } as const;
 const NO_SERVER =
-  'No server is configured, so there are no tools yet. Add servers to a configuration file that is found, or give --config FILE.';
+  'No server is configured, so there are no tools yet. Add servers to a configuration file that Troupe finds, or use --config FILE.';
 const OF_HTTP = ['host', 'token', 'oauthIssuer', 'publicUrl', 'allowOrigin', 'allowHost'] as const;
 const NEVER = new Promise<void>(() => {});
 /** A client that reads at all reads something within this time, milliseconds. */
@@ -205,7 +205,7 @@ async function verifier(issuers: readonly string[]): Promise<ProtectedResource['
 function checkFlags(flags: ServeFlags): void {
   const stray = OF_HTTP.find((name) => flags[name] !== undefined);
   if (flags.http === undefined) {
-    if (stray !== undefined) throw new UsageError(`${FLAG_NAMES[stray]} is for --http: add it`);
+    if (stray !== undefined) throw new UsageError(`${FLAG_NAMES[stray]} requires --http`);
     return;
   }
   const { host = '127.0.0.1', oauthIssuer } = flags;

@@ -66,7 +66,7 @@ async function ask(
   terminal.note(renderQuestion(request));
   if (flags.yes !== true) {
     if (!canAsk(terminal, stdin)) {
-      throw new UsageError('a question needs a terminal; --yes trusts what is shown above');
+      throw new UsageError('cannot ask without a terminal; use --yes to trust what is shown above');
     }
     if (!(await asking(terminal, stdin, ({ confirm }) => confirm('Trust it?')))) return 'declined';
   }

@@ -31,5 +31,9 @@ export interface ExpansionOptions {
   readonly missing?: 'error' | 'empty';
 }
 
-/** Asks a person for a value; undefined means no answer. */
+/**
+ * Asks a person for a value; undefined means no answer.
+ *
+ * @param request The input, and the server and source that need it.
+ */
 export type AskInput = (request: InputRequest) => Promise<string | undefined> | string | undefined;

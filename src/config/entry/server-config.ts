@@ -76,7 +76,11 @@ export interface InProcessServerConfig extends ServerSettings {
   readonly type: 'in-process';
   /** An `McpServer` or a `Server` of the SDK, or any other object with its `connect`. */
   readonly server: {
-    /** Connects the server to Troupe's end of an in-memory transport. */
+    /**
+     * Connects the server to Troupe's end of an in-memory transport.
+     *
+     * @param transport The server's end, which has not been started. One for each session.
+     */
     connect(transport: never): Promise<void>;
   };
 }

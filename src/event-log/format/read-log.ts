@@ -24,19 +24,42 @@ import { versionProblem } from './version.js';
 export const MAX_LINE_BYTES = 16 * 1_024 * 1_024;
 
 /**
- * One piece of a log. The header is the first; a problem, if there is one, is the last. `text` is the line of
- * an entry as it was read.
+ * One piece of a log. The header is the first; a problem, if there is one, is the last.
  */
 export type LogPiece =
-  | { readonly type: 'header'; readonly line: number; readonly header: LogHeader }
-  | { readonly type: 'entry'; readonly line: number; readonly entry: LogEntry; readonly text: string }
-  | { readonly type: 'problem'; readonly line: number; readonly problem: LogProblem };
+  /** The first line of the log. */
+  | {
+      readonly type: 'header';
+      /** Number of the line, from 1. */
+      readonly line: number;
+      /** The line, parsed and checked. */
+      readonly header: LogHeader;
+    }
+  /** An entry. */
+  | {
+      readonly type: 'entry';
+      /** Number of the line, from 1. */
+      readonly line: number;
+      /** The line, parsed and checked. */
+      readonly entry: LogEntry;
+      /** The line as it was read. */
+      readonly text: string;
+    }
+  /** The log cannot be read any further. */
+  | {
+      readonly type: 'problem';
+      /** Number of the line, from 1. */
+      readonly line: number;
+      /** What is wrong with it. */
+      readonly problem: LogProblem;
+    };
 
 /**
  * Reads a log piece by piece. Never rejects: a fault in the log is the last piece. A log without a fault may
  * still lack entries at its end.
  *
- * @param maxLineBytes Maximum length of a line. Default 16 MiB.
+ * @param bytes The log in chunks of any size, for instance a read stream.
+ * @param maxLineBytes Maximum length of a line, in bytes. Default 16 MiB.
  *
  * @example
  * ```ts

@@ -7,7 +7,11 @@ export interface LogSink {
    * Default, and without a `rotate`: the log has one part.
    */
   readonly maxSize?: number;
-  /** Takes whole lines, each with its line feed. Not called again before the promise has settled. */
+  /**
+   * Takes whole lines, each with its line feed. Not called again before the promise has settled.
+   *
+   * @param lines One or more lines of JSON, each with its line feed.
+   */
   write(lines: string): Promise<void> | void;
   /** Starts a new part; the lines so far belong to the previous one. */
   rotate?(): Promise<void> | void;

@@ -54,6 +54,14 @@ function isTarget(value: unknown): boolean {
 
 /** A recording in progress. */
 export interface Recording {
-  /** Ends the recording once everything so far is written. Bounded and idempotent; never rejects. */
+  /**
+   * Ends the recording once everything so far is written. Bounded and idempotent; never rejects.
+   *
+   * @example
+   * ```ts
+   * const recording = await troupe.record('troupe.log');
+   * await recording.close();
+   * ```
+   */
   close(): Promise<void>;
 }

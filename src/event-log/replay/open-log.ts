@@ -47,14 +47,54 @@ export interface OpenLog {
   /**
    * Time of an entry, milliseconds since the epoch; NaN if the entry does not exist. Times never decrease,
    * even if the clock was set back.
+   *
+   * @param entry Number (`seq`) of the entry.
+   *
+   * @example
+   * ```ts
+   * import { readFile } from 'node:fs/promises';
+   * import { openLog } from 'mcp-troupe/event-log';
+   *
+   * const log = openLog(await readFile('troupe.log'));
+   * console.log(new Date(log.timeOf(log.last)));
+   * ```
    */
   timeOf(entry: number): number;
-  /** Number of the last entry at or before that time; less than `first` if there is none. */
+  /**
+   * Number of the last entry at or before that time; less than `first` if there is none.
+   *
+   * @param time Milliseconds since the epoch.
+   *
+   * @example
+   * ```ts
+   * import { readFile } from 'node:fs/promises';
+   * import { openLog } from 'mcp-troupe/event-log';
+   *
+   * const log = openLog(await readFile('troupe.log'));
+   * const { machines } = log.at(log.entryAt(Date.now() - 60_000));
+   * ```
+   */
   entryAt(time: number): number;
-  /** Entries from one number to another, both included. */
+  /**
+   * Entries from one number to another, both included.
+   *
+   * @param from Number of the first entry; a smaller number than `first` counts as `first`.
+   * @param to Number of the last entry; a larger number than `last` counts as `last`.
+   *
+   * @example
+   * ```ts
+   * import { readFile } from 'node:fs/promises';
+   * import { openLog } from 'mcp-troupe/event-log';
+   *
+   * const log = openLog(await readFile('troupe.log'));
+   * for (const { seq, kind } of log.entries(log.first, log.first + 9)) console.log(seq, kind);
+   * ```
+   */
   entries(from: number, to: number): readonly LogEntry[];
   /**
    * The state of every machine after that entry.
+   *
+   * @param entry Number (`seq`) of the entry; a number outside the log counts as `first` or `last`.
    *
    * @example
    * ```ts
@@ -66,12 +106,28 @@ export interface OpenLog {
    * ```
    */
   at(entry: number): Moment;
-  /** Every change of a connection's state between two entries, both included. Default: all changes. */
+  /**
+   * Every change of a connection's state between two entries, both included. Default: all changes.
+   *
+   * @param from Number of the first entry. Default: `first`.
+   * @param to Number of the last entry. Default: `last`.
+   *
+   * @example
+   * ```ts
+   * import { readFile } from 'node:fs/promises';
+   * import { openLog } from 'mcp-troupe/event-log';
+   *
+   * const log = openLog(await readFile('troupe.log'));
+   * for (const { server, from, to } of log.changes()) console.log(server, from, to);
+   * ```
+   */
   changes(from?: number, to?: number): Iterable<StateChange>;
 }
 
 /**
  * Opens the bytes of a log, or of its parts, the oldest first.
+ *
+ * @param parts The bytes of each part, the oldest first. They are read on demand, so they must not change.
  *
  * @example
  * ```ts

@@ -57,6 +57,10 @@ const PROGRESS_EVERY = 1_000;
  * Replays a log, or the parts of one, the oldest first. Never rejects: a problem with the log is in the report, and
  * everything before it was replayed.
  *
+ * @param bytes The bytes of the log in chunks of any size, for instance a read stream; or a list of parts, the oldest
+ *   first.
+ * @param options Where to stop, and what to call on the way. Default: to the end, and nothing.
+ *
  * @example
  * ```ts
  * import { createReadStream } from 'node:fs';

@@ -38,6 +38,11 @@ interface Lookup {
 /**
  * `verifyToken` for `serveHttp`: checks access tokens that are JSON Web Tokens (RFC 9068) by the keys of their issuer.
  *
+ * @param issuers URLs of the authorization servers whose tokens are accepted: `https:`, or `http:` for a loopback
+ *   host.
+ * @param clock Decides when an issuer that could not be reached is tried again. The expiry of a token is checked by
+ *   the clock of the system. Default: the clock of the system.
+ *
  * @throws {@link ConfigError} if an issuer is no address that can be trusted.
  *
  * @example

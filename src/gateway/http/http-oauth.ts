@@ -21,7 +21,10 @@ export interface ProtectedResource {
    */
   readonly verifyToken: (
     token: string,
-    about: { readonly resource: string },
+    about: {
+      /** URL of the resource that the token is used for. */
+      readonly resource: string;
+    },
   ) => Promise<VerifiedToken | undefined>;
   /** Scopes that every token must grant. Default: none. */
   readonly requiredScopes?: readonly string[];

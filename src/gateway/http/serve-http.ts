@@ -35,7 +35,19 @@ export interface HttpService {
   readonly port: number;
   /** Number of open sessions. */
   readonly sessions: number;
-  /** Takes no further requests, waits for those in flight, and ends every session. Never rejects. */
+  /**
+   * Takes no further requests, waits for those in flight, and ends every session. Never rejects.
+   *
+   * @param options How long requests in flight may take. Default: the `gracePeriodMs` of the service, else 10,000.
+   *
+   * @example
+   * ```ts
+   * import { createGateway, serveHttp } from 'mcp-troupe/gateway';
+   *
+   * const service = await serveHttp(createGateway({ config: '.mcp.json' }));
+   * await service.close({ gracePeriodMs: 2_000 });
+   * ```
+   */
   close(options?: DrainOptions): Promise<void>;
 }
 
@@ -61,6 +73,9 @@ const FLUSH_MS = 1_000;
 
 /**
  * Serves the gateway by Streamable HTTP (MCP 2025-11-25, Transports). Resolves when the port is open.
+ *
+ * @param gateway The gateway to serve. Closing the service leaves it open.
+ * @param options Port, access and limits of the service. Default: any free port of 127.0.0.1, without a token.
  *
  * @throws {@link ConfigError} if the options make no sense or the port cannot be had.
  *

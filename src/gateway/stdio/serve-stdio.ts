@@ -34,7 +34,19 @@ export interface ServeStdioOptions {
 export interface StdioService {
   /** Resolves when the session is over and everything is written. Never rejects. */
   readonly closed: Promise<void>;
-  /** Takes no further requests, waits for those in flight, and ends the session. Never rejects. */
+  /**
+   * Takes no further requests, waits for those in flight, and ends the session. Never rejects.
+   *
+   * @param options How long requests in flight may take. Default: the `gracePeriodMs` of the service, else 10,000.
+   *
+   * @example
+   * ```ts
+   * import { createGateway, serveStdio } from 'mcp-troupe/gateway';
+   *
+   * const service = await serveStdio(createGateway({ config: '.mcp.json' }));
+   * await service.close({ gracePeriodMs: 2_000 });
+   * ```
+   */
   close(options?: DrainOptions): Promise<void>;
 }
 
@@ -43,6 +55,9 @@ const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1_024 * 1_024;
 /**
  * Serves one client by stdin and stdout (MCP 2025-11-25, Transports, stdio). Resolves when the client is
  * served.
+ *
+ * @param gateway The gateway to serve. Closing the service leaves it open.
+ * @param options Streams and limits of the service. Default: stdin and stdout of this process.
  *
  * @throws What `Gateway.connect` throws.
  *

@@ -152,7 +152,7 @@ describe('troupe import', () => {
       'all.json names the project folder of these servers, so that they work wherever the file is used: lamps\n',
     );
     expect(stderr).toContain(
-      'all.json holds entries of project files that are not trusted; if you give it with --config, they start without a question: lamps\n',
+      'all.json holds entries of project files that are not trusted; if you give it with --config, they start without asking: lamps\n',
     );
     expect(stderr).toContain('all.json holds values as written, which may be secrets, of: ferry, lamps\n');
     expect(stdout + stderr).not.toContain('secret-');
@@ -162,7 +162,7 @@ describe('troupe import', () => {
     const before = readFileSync(join(team().folder, 'ada/project/.mcp.json'), 'utf8');
     const { code, stdout, stderr } = await run('ada/project', 'import');
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/\ntroupe: \.mcp\.json: exists already; --force replaces it\n$/);
+    expect(stderr).toMatch(/\ntroupe: \.mcp\.json: already exists; use --force to replace it\n$/);
     expect(readFileSync(join(team().folder, 'ada/project/.mcp.json'), 'utf8')).toBe(before);
     const forced = await run('bob/empty', 'import', '--add', 'a=b', '--force', '--json');
     expect(forced).toMatchObject({ code: 0, stderr: '' });

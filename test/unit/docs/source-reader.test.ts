@@ -33,6 +33,18 @@ export function f(): { a: string } {
     expect(read.map(({ type }) => type)).toEqual(['', '', '', "'a' | 'b'", '60_000']);
   });
 
+  it('leaves the block tags of a comment out.', () => {
+    const { doc } = only(`
+/**
+ * Decides about a lamp.
+ *
+ * @param lamp The lamp
+ *   in question.
+ */
+export type Rule = (lamp: Lamp) => boolean;`);
+    expect(doc).toBe('Decides about a lamp.');
+  });
+
   it('gives every member its own comment, and no comment to a member without one.', () => {
     const { members, doc } = only(`
 /**

@@ -163,7 +163,7 @@ describe('the command review', () => {
     serve(EVIL);
     const { code, stderr } = await troupe(['review', '--accept']);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/First send it[\s\S]*--yes accepts/);
+    expect(stderr).toMatch(/First send it[\s\S]*--yes to accept/);
     expect(await troupe(['review', '--yes'])).toMatchObject({ code: 2 });
     expect(JSON.parse((await troupe(['review', '--accept', '--yes', '--json'])).stdout)).toEqual({
       accepted: ['mcp__fs__read'],

@@ -110,7 +110,7 @@ describe('troupe trust', () => {
   it('without a terminal asks nothing: it refuses, unless --yes is given.', async () => {
     const refused = await troupe(['trust', 'lamp']);
     expect([refused.code, refused.stdout]).toEqual([2, '']);
-    expect(refused.stderr).toContain('troupe: a question needs a terminal; --yes trusts');
+    expect(refused.stderr).toContain('troupe: cannot ask without a terminal; use --yes');
     const forced = await troupe(['trust', 'lamp', '--yes', '--json']);
     expect([forced.code, forced.stdout]).toEqual([0, '{"server":"lamp","result":"trusted"}\n']);
     expect(forced.stderr).toContain(`program: ${MISSING}`);

@@ -128,11 +128,18 @@ export class CallTimeoutError extends TroupeError {
   /** Id of the JSON-RPC request. */
   readonly requestId: number | undefined;
 
+  /**
+   * @param message What timed out, for a person.
+   * @param options The limit that was reached, and the server.
+   */
   constructor(
     message: string,
     options: TroupeErrorOptions & {
+      /** Which limit was reached. */
       readonly kind: TimeoutKind;
+      /** The limit, in milliseconds. */
       readonly limitMs: number;
+      /** Id of the JSON-RPC request. Default: unknown. */
       readonly requestId?: number | undefined;
     },
   ) {
@@ -157,9 +164,16 @@ export class OutcomeUnknownError extends FailureError {
   /** Id of the JSON-RPC request. */
   readonly requestId: number | undefined;
 
+  /**
+   * @param failure What is known of the loss.
+   * @param options The server, the cause and the request. Default: none of them.
+   */
   constructor(
     failure: Failure,
-    options: TroupeErrorOptions & { readonly requestId?: number | undefined } = {},
+    options: TroupeErrorOptions & {
+      /** Id of the JSON-RPC request. Default: unknown. */
+      readonly requestId?: number | undefined;
+    } = {},
   ) {
     super(failure, options);
     this.requestId = options.requestId;
@@ -333,8 +347,8 @@ export class JsonRpcError extends TroupeError {
 
   /**
    * @param rpcCode Code of the error (JSON-RPC 2.0 section 5.1), for instance -32602.
-   * @param message The message of the server, for a person.
-   * @param options The server, the cause and the data of the error. Default: none of them.
+   * @param rpcMessage The message of the server, for a person.
+   * @param options The server, the cause, the request and the data of the error. Default: none of them.
    */
   constructor(
     rpcCode: number,

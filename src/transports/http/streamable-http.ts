@@ -26,7 +26,7 @@ import { isJsonObject } from '../../json/json-object.js';
 
 const JSON_TYPE = 'application/json';
 /** After one request has found the session gone, the others in flight have this long to get their own replies. */
-const LAST_REPLIES_MS = 500;
+const LAST_REPLIES_MS = 2_000;
 
 export function createStreamableHttpTransport(options: HttpTransportOptions): SessionTransport {
   return new StreamableHttpTransport(options);

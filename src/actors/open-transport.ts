@@ -7,6 +7,8 @@ import type {
   OpenTransportOutput,
   Unsettled,
 } from '../../machines/connection/connection.events.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
+import type { TransportTerms } from '../transports/create-transport.js';
 import type { Session } from '../sessions/sessions.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { TransportError } from '../failures/transport-error.js';
@@ -45,6 +47,7 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         clock: ports.clock,
         mask: ports.servers.mask(key.name),
         auth: await ports.signIns?.credentials(key.name, plan.config),
+        network: networkOf(ports, key.name, plan.config),
       });
       await hand(transport, session);
       listen(ports, key, transport);
@@ -52,6 +55,10 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
       return { transport: transport.kind, pid: transport.pid ?? null, url: shownUrl(ports, key, transport) };
     },
   });
+}
+
+function networkOf({ network }: EffectPorts, name: string, config: ServerConfig): TransportTerms['network'] {
+  return network !== undefined && 'url' in config ? () => network(name, config) : undefined;
 }
 
 /** A session that is closing by now takes no transport, so the transport is closed here. */

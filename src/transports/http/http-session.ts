@@ -21,12 +21,13 @@ import { TransportError, type RawFailure } from '../../failures/transport-error.
 import type { SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
 import { NoiseGate } from '../noise-gate.js';
-import { parseAddress, shownText } from './server-address.js';
+import { parseAddress, shownText, shownUrl } from './server-address.js';
 import type { HttpExchange, HttpReply } from './http-exchange.js';
-import { createFetchExchange } from './fetch-exchange.js';
 import { createKeepAliveExchange } from './keep-alive-exchange.js';
 import { SendQueue } from './send-queue.js';
 import { SessionRequests, type HttpAuth } from './session-requests.js';
+
+export type OpenExchange = (clock: Clock) => HttpExchange;
 
 export interface HttpTransportOptions {
   /** Address of the MCP endpoint, `http:` or `https:`. User name and password in it are sent as basic credentials. */
@@ -36,8 +37,8 @@ export interface HttpTransportOptions {
   /** `deleteMs` bounds the DELETE of the session in `close()`; 0 sends none. */
   readonly stop: Pick<StopPolicy, 'deleteMs'>;
   readonly clock: Clock;
-  /** Carries the requests instead of `node:http`, for instance through a proxy. It must honor `redirect: 'manual'`. */
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Opens the connections of the session. Default: directly, with `node:http`. */
+  readonly openExchange?: OpenExchange | undefined;
   readonly auth?: HttpAuth | undefined;
   /** Most bytes of one message from the server. Default 64 MiB. */
   readonly maxMessageBytes?: number | undefined;
@@ -76,6 +77,8 @@ export abstract class HttpSession implements SessionTransport {
   readonly #answers = new SendQueue();
   readonly #notifications = new SendQueue();
   readonly #badMessages: NoiseGate;
+  /** The redirects that have been reported. */
+  readonly #redirects = new Set<string>();
   #requests: SessionRequests | undefined;
   #phase: 'new' | 'open' | 'over' = 'new';
   #ended: RawFailure | undefined;
@@ -83,10 +86,7 @@ export abstract class HttpSession implements SessionTransport {
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
-    this.#exchange =
-      options.fetch === undefined
-        ? createKeepAliveExchange(options.clock)
-        : createFetchExchange(options.fetch);
+    this.#exchange = (options.openExchange ?? createKeepAliveExchange)(options.clock);
     this.url = shownText(options.url);
     this.clock = options.clock;
     this.maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
@@ -150,8 +150,16 @@ export abstract class HttpSession implements SessionTransport {
     const { url, headers, auth } = this.#options;
     const address = parseAddress(url, headers);
     this.#requests = new SessionRequests({ address, exchange: this.#exchange, clock: this.clock, auth });
+    this.#requests.onredirect = (from, to) => this.#tellRedirect(shownUrl(from), shownUrl(to));
     this.#requests.onreply = (isWord) => (isWord ? this.alive() : this.reached());
     this.#phase = 'open';
+  }
+
+  #tellRedirect(from: string, to: string): void {
+    if (this.#redirects.has(from + to)) return;
+    this.#redirects.add(from + to);
+    const message = `${from} redirects to ${to}. Requests follow, but credentials stay with their origin.`;
+    this.notice('redirected', message);
   }
 
   /** First step of every `send()`: the body to post. Throws a `TransportError` if the message cannot be sent. */

@@ -13,18 +13,21 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { pause } from '../../async/abortable.js';
 import { readAnswer } from './answer-stream.js';
-import { readText, BodyTooLarge } from './body-text.js';
+import { beginsAsJson, readText, BodyTooLarge } from './body-text.js';
 import { EVENT_STREAM, isEventStream } from './event-stream.js';
-import { type HttpReply, errorCode } from './http-exchange.js';
+import { errorCode } from './http-exchange.js';
 import { leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
 import { HttpSession, type HttpTransportOptions } from './http-session.js';
 import { isAnswer, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 import { listen } from './listening-stream.js';
+import type { SessionReply } from './session-requests.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { SessionTransport } from '../session-transport.js';
 import { isJsonObject } from '../../json/json-object.js';
 
 const JSON_TYPE = 'application/json';
+/** Types under which servers also send JSON; the last is for replies without a type. */
+const ALSO_JSON = /^(?:text\/json|text\/plain|application\/octet-stream|application\/[\w.-]+\+json|)$/;
 /** After one request has found the session gone, the others in flight have this long to get their own replies. */
 const LAST_REPLIES_MS = 500;
 
@@ -109,10 +112,11 @@ class StreamableHttpTransport extends HttpSession {
         this.alive();
       }
       if (isEventStream(reply)) return void this.#readStream(request, reply, controller);
-      if (mediaType(reply) === JSON_TYPE) await this.#readJson(id, reply);
+      const type = mediaType(reply);
+      if (type === JSON_TYPE) await this.#readJson(id, reply);
       // Against the specification, some servers answer on the listening stream.
       else if (reply.status === 202 && this.#hasListeningStream) void reply.discard();
-      else throw await this.requests.notMcp(reply);
+      else await this.#readUntyped(id, type, reply);
       this.untrack(controller);
     } catch (error) {
       // The status that refuses `initialize` decides which transport to use, whatever the body says.
@@ -128,7 +132,7 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   /** Posts any message. Resolves with a 2xx reply. */
-  async #post(message: JSONRPCMessage, body: string, signal: AbortSignal): Promise<HttpReply> {
+  async #post(message: JSONRPCMessage, body: string, signal: AbortSignal): Promise<SessionReply> {
     if (this.#gone !== undefined) throw new TransportError(this.#gone);
     this.#awaitingReply += 1;
     try {
@@ -145,7 +149,17 @@ class StreamableHttpTransport extends HttpSession {
     }
   }
 
-  async #readJson(id: RequestId, reply: HttpReply): Promise<void> {
+  /** The type does not say that it is JSON, so its beginning must. */
+  async #readUntyped(id: RequestId, type: string, reply: SessionReply): Promise<void> {
+    if (!ALSO_JSON.test(type)) throw await this.requests.notMcp(reply);
+    const { isJson, body } = await beginsAsJson(reply.body);
+    const whole = { ...reply, body };
+    if (!isJson) throw await this.requests.notMcp(whole);
+    await this.#readJson(id, whole);
+  }
+
+  async #readJson(id: RequestId, reply: SessionReply): Promise<void> {
+
     const text = await readText(reply.body, this.maxMessageBytes, () => this.alive());
     const messages = parseMessages(text);
     if (messages === undefined) throw await this.requests.notMcp(reply, text);
@@ -156,7 +170,7 @@ class StreamableHttpTransport extends HttpSession {
   /** Never rejects. */
   async #readStream(
     { id, method }: JSONRPCRequest,
-    reply: HttpReply,
+    reply: SessionReply,
     controller: AbortController,
   ): Promise<void> {
     try {

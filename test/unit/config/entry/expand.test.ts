@@ -212,7 +212,7 @@ describe('what only the values can show', () => {
       'another scheme',
       { url: '${A}' },
       { A: 'file:///etc/passwd' },
-      "'url': must begin with http:// or https://",
+      "'url': must begin with http://, https://, unix:/// or pipe:///",
     ],
     [
       'credentials',

@@ -115,6 +115,8 @@ export function leavesDoubt({ code, http }: RawFailure, method?: string): boolea
   return code === 'connection-lost' || (http !== undefined && isOfGateway(http.status));
 }
 
+export const JSON_TYPE = 'application/json';
+
 /** The `content-type` without its parameters, in lower case; the first if a proxy has added another. */
 export function mediaType(reply: HttpReply): string {
   return (reply.header('content-type') ?? '').split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? '';

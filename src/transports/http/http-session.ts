@@ -45,7 +45,7 @@ export interface HttpTransportOptions {
 }
 
 /** How a transport posts one message. Resolves with a 2xx reply. */
-type Post = (signal: AbortSignal) => Promise<HttpReply>;
+export type Post = (signal: AbortSignal) => Promise<HttpReply>;
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** A message that needs no answer and gets no reply within this time is given up, so that others get their turn. */
@@ -77,6 +77,8 @@ export abstract class HttpSession implements SessionTransport {
   readonly #answers = new SendQueue();
   readonly #notifications = new SendQueue();
   readonly #badMessages: NoiseGate;
+  /** Methods of notifications whose refusal has been reported. */
+  readonly #refused = new Set<string>();
   /** The redirects that have been reported. */
   readonly #redirects = new Set<string>();
   #requests: SessionRequests | undefined;
@@ -219,6 +221,21 @@ export abstract class HttpSession implements SessionTransport {
       this.clock.clearTimeout(patience);
       this.letGo(cancelled, CANCELLED);
     }
+  }
+
+  /**
+   * Whether the session goes on although the server has refused this message: a notification needs no answer, and some servers
+   * know none. If the session is gone, the next request says so.
+   */
+  protected tolerates(message: JSONRPCMessage, error: unknown): boolean {
+    if (!('method' in message) || !(error instanceof TransportError)) return false;
+    const { code, http } = error.failure;
+    if (http === undefined || (code !== 'http-status' && code !== 'session-expired')) return false;
+    if (!this.#refused.has(message.method)) {
+      this.#refused.add(message.method);
+      this.notice('protocol-oddity', `${this.url} refuses '${message.method}' (HTTP ${http.status}); ignored.`);
+    }
+    return true;
   }
 
   /** Settles within its limit, and not before the socket is free. */

@@ -12,11 +12,11 @@
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { pause } from '../../async/abortable.js';
-import { readAnswer } from './answer-stream.js';
+import { OlderServer, readAnswer } from './answer-stream.js';
 import { beginsAsJson, readText, BodyTooLarge } from './body-text.js';
 import { EVENT_STREAM, isEventStream } from './event-stream.js';
 import { errorCode } from './http-exchange.js';
-import { leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
+import { JSON_TYPE, leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
 import { HttpSession, type HttpTransportOptions } from './http-session.js';
 import { isAnswer, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 import { listen } from './listening-stream.js';
@@ -25,20 +25,26 @@ import { TransportError, type RawFailure } from '../../failures/transport-error.
 import type { SessionTransport } from '../session-transport.js';
 import { isJsonObject } from '../../json/json-object.js';
 
-const JSON_TYPE = 'application/json';
 /** Types under which servers also send JSON; the last is for replies without a type. */
 const ALSO_JSON = /^(?:text\/json|text\/plain|application\/octet-stream|application\/[\w.-]+\+json|)$/;
 /** After one request has found the session gone, the others in flight have this long to get their own replies. */
 const LAST_REPLIES_MS = 500;
 
-export function createStreamableHttpTransport(options: HttpTransportOptions): SessionTransport {
-  return new StreamableHttpTransport(options);
+/** Called instead of `onlost` if the reply to `initialize` shows that the server speaks the older transport. */
+type OnOlder = (initialize: JSONRPCRequest, error: OlderServer) => void;
+
+export function createStreamableHttpTransport(
+  options: HttpTransportOptions,
+  onolder?: OnOlder,
+): SessionTransport {
+  return new StreamableHttpTransport(options, onolder);
 }
 
 class StreamableHttpTransport extends HttpSession {
   readonly kind = 'http';
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
 
+  readonly #onolder: OnOlder | undefined;
   readonly #unanswered = new Map<RequestId, AbortController>();
   #awaitingReply = 0;
   #unreachable = 0;
@@ -48,6 +54,11 @@ class StreamableHttpTransport extends HttpSession {
   #gone: RawFailure | undefined;
   /** Requests in flight may finish, however long they take: only one request needed more scope. */
   #isFinishing = false;
+
+  constructor(options: HttpTransportOptions, onolder: OnOlder | undefined) {
+    super(options);
+    this.#onolder = onolder;
+  }
 
   /** Set as soon as one request has found the session gone, although the last replies are still awaited. */
   override get ended(): RawFailure | undefined {
@@ -64,8 +75,10 @@ class StreamableHttpTransport extends HttpSession {
     try {
       await this.post(message, body, (signal) => this.#post(message, body, signal));
     } catch (error) {
-      this.#judge(error);
-      throw error;
+      if (!this.tolerates(message, error)) {
+        this.#judge(error);
+        throw error;
+      }
     }
     if ('method' in message && message.method === 'notifications/initialized') this.#listen();
   }
@@ -169,10 +182,11 @@ class StreamableHttpTransport extends HttpSession {
 
   /** Never rejects. */
   async #readStream(
-    { id, method }: JSONRPCRequest,
+    request: JSONRPCRequest,
     reply: SessionReply,
     controller: AbortController,
   ): Promise<void> {
+    const { id, method } = request;
     try {
       await readAnswer(
         {
@@ -187,6 +201,9 @@ class StreamableHttpTransport extends HttpSession {
         controller,
       );
     } catch (error) {
+      if (error instanceof OlderServer && method === 'initialize' && this.#onolder !== undefined) {
+        return this.#onolder(request, error);
+      }
       const { failure } = explained(error, controller.signal, this.url, this.maxMessageBytes);
       if (this.isOpen && this.#unanswered.has(id)) this.tell(() => this.onlost?.(id, failure));
       this.#judge(error);

@@ -10,7 +10,7 @@ import type { StopPolicy } from '../../machines/policy/policy.js';
 import type { Clock } from '../ports.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { HttpAuth } from './http/session-requests.js';
-import type { OpenExchange } from './http/http-session.js';
+import type { HttpMemory, OpenExchange } from './http/http-session.js';
 import type { NetworkOption } from './http/network-options.js';
 
 /** What every transport gets beside its entry. */
@@ -21,6 +21,8 @@ export interface TransportTerms {
   readonly mask: Mask;
   /** The source of a remote server's tokens. Default: none. */
   readonly auth?: HttpAuth | undefined;
+  /** What earlier sessions with the server have shown. Default: nothing. */
+  readonly memory?: HttpMemory | undefined;
   /** How the requests to a remote server are sent. Default: directly. */
   readonly network?: (() => Promise<OpenExchange>) | undefined;
 }
@@ -50,10 +52,11 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
 
 async function createHttp(
   config: HttpServerConfig,
-  { stop, clock, auth, network }: TransportTerms,
+  { stop, clock, auth, network, memory }: TransportTerms,
 ): Promise<SessionTransport> {
   const openExchange = await network?.();
-  const options = { url: config.url, headers: config.headers ?? {}, stop, clock, auth, openExchange };
+  const { url, headers = {}, listen } = config;
+  const options = { url, headers, listen, stop, clock, auth, memory, openExchange };
   if (config.type === 'sse') return (await import('./http/sse.js')).createSseTransport(options);
   if (config.type === 'http')
     return (await import('./http/streamable-http.js')).createStreamableHttpTransport(options);

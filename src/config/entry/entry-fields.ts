@@ -129,6 +129,14 @@ export const ENTRY_FIELDS = {
     onReload: 'restart',
     meaning: 'Sent with every request. ${VAR} is replaced.',
   },
+  listen: {
+    schema: FLAG,
+    transports: ['http'],
+    onReload: 'restart',
+    default: true,
+    meaning:
+      "false opens no stream for the server's own messages, for servers that handle one request at a time.",
+  },
   proxy: {
     schema: { anyOf: [FLAG, SOME_TEXT] },
     transports: ['http'],

@@ -70,6 +70,11 @@ export interface HttpServerConfig extends ServerSettings {
   /** Sent with every request. `${VAR}` is expanded. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
+   * `false` opens no stream for the server's own messages, such as changes of its lists, for servers that handle one request at
+   * a time. Default true: the stream is also left shut if the server answers nothing while it is open, or forgets the session.
+   */
+  readonly listen?: boolean;
+  /**
    * Address of the proxy for this server and its sign-in; `false` uses none. `${VAR}` is expanded. Default: `network` of the
    * troupe, then `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
    */
@@ -99,7 +104,7 @@ export type ServerConfig = StdioServerConfig | HttpServerConfig | InProcessServe
 
 /** Any subset of the policy, one level deep. */
 export type PolicyOverrides = {
-  readonly [K in keyof ConnectionPolicy]?: ConnectionPolicy[K] extends number
+  readonly [K in keyof ConnectionPolicy]?: ConnectionPolicy[K] extends number | undefined
     ? number
     : K extends 'backoff'
       ? ConnectionPolicy[K] | readonly number[]

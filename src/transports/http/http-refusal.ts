@@ -42,6 +42,9 @@ const OF_GATEWAY: readonly (readonly [first: number, last: number])[] = [
   [502, 504],
   [520, 530],
 ];
+/** A session that is unknown right after it was issued: the request usually went to another instance. */
+const JUST_ISSUED =
+  'The server had just issued that session. If several instances share the address, they must share their sessions, or requests of a session must always go to the same instance.';
 /** Stands for bytes that are not text. */
 const NOT_UTF8 = '\ufffd';
 
@@ -130,6 +133,8 @@ export async function refusal(
     readonly clock: Clock;
     readonly secrets: readonly string[];
     readonly inSession: boolean;
+    /** The server has accepted a message of the session before. */
+    readonly isKnown: boolean;
     /** Other credentials would help. */
     readonly needsSignIn: boolean;
     /** A person can be asked for them. */
@@ -140,7 +145,7 @@ export async function refusal(
     readonly isFollowed: boolean;
   },
 ): Promise<TransportError> {
-  const { address, clock, secrets, inSession, needsSignIn, canSignIn, isOwn, isFollowed } = context;
+  const { address, clock, secrets, inSession, needsSignIn, canSignIn, isOwn, isFollowed, isKnown } = context;
   const body = await startOfBody(reply, clock);
   const http = describe(reply, shown(body.text, reply, secrets), secrets, clock);
   const name = `${http.status} ${STATUS_CODES[http.status] ?? ''}`.trim();
@@ -166,7 +171,7 @@ export async function refusal(
   const isForgotten = http.status === 404 || (http.status === 400 && !isUnclear && FORGOTTEN.test(body.text));
   if (inSession && isForgotten) {
     const message = `${address.shown} no longer knows the session (HTTP ${name})${said}`;
-    return fail({ code: 'session-expired', message, http });
+    return fail({ code: 'session-expired', message, http, ...(isKnown ? {} : { hint: JUST_ISSUED }) });
   }
   const target = redirectTarget(reply, address.url);
   const message =

@@ -29,6 +29,14 @@ import { SessionRequests, type HttpAuth } from './session-requests.js';
 
 export type OpenExchange = (clock: Clock) => HttpExchange;
 
+/** What sessions with a server have shown about it, for later ones. */
+export interface HttpMemory {
+  /** Sessions in a row that the server forgot as soon as the listening stream was open. */
+  forgotten: number;
+  /** The server answers nothing while the listening stream is open, or forgets the session. */
+  keepsShut: boolean;
+}
+
 export interface HttpTransportOptions {
   /** Address of the MCP endpoint, `http:` or `https:`. User name and password in it are sent as basic credentials. */
   readonly url: string;
@@ -40,6 +48,10 @@ export interface HttpTransportOptions {
   /** Opens the connections of the session. Default: directly, with `node:http`. */
   readonly openExchange?: OpenExchange | undefined;
   readonly auth?: HttpAuth | undefined;
+  /** `false` opens no stream for the server's own messages. Default true. */
+  readonly listen?: boolean | undefined;
+  /** Shared by the sessions with one server. Default: nothing is remembered. */
+  readonly memory?: HttpMemory | undefined;
   /** Most bytes of one message from the server. Default 64 MiB. */
   readonly maxMessageBytes?: number | undefined;
 }

@@ -86,6 +86,8 @@ export class SessionRequests {
   #token: string | undefined;
   /** The address that accepted the first message. */
   #home: URL | undefined;
+  /** The server has accepted a message of the session. */
+  #isKnown = false;
   /** This server closes sockets silently, so requests no longer use a socket that was used before. */
   #closesSockets = false;
   #refreshing: Promise<boolean> | undefined;
@@ -120,13 +122,17 @@ export class SessionRequests {
       void reply.discard();
       reply = await this.#follow(request, await this.#currentToken(signal));
     }
-    if (isSuccess(reply)) return reply;
+    if (isSuccess(reply)) {
+      this.#isKnown ||= inSession;
+      return reply;
+    }
     const needsSignIn = (reply.status === 401 && this.#isOwn(reply)) || stepUp === 'sign-in';
     const error = await refusal(reply, {
       address: this.#addressOf(reply, request),
       clock: this.#clock,
       secrets: this.#secrets(),
       inSession,
+      isKnown: this.#isKnown,
       needsSignIn,
       canSignIn: this.#auth !== undefined,
       isOwn: this.#isOwn(reply),

@@ -85,10 +85,7 @@ export function isOutOfAttempts(context: ConnectionContext, failure: Failure): b
 }
 
 /** Attempts of a round. A remote server that was ready at this address is only away, and gets more of them. */
-export function attemptLimit({
-  provenUrl,
-  policy,
-}: Pick<ConnectionContext, 'provenUrl' | 'policy'>): number {
+export function attemptLimit({ provenUrl, policy }: Pick<ConnectionContext, 'provenUrl' | 'policy'>): number {
   return (provenUrl === null ? undefined : policy.maxAttemptsOnceReady) ?? policy.maxAttempts;
 }
 

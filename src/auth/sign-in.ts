@@ -243,14 +243,19 @@ function protocolsOf(redirectUrl: string | URL | undefined): readonly string[] {
 function scopeToAsk(
   wanted: readonly string[],
   { state }: AuthorizationLocation,
-  { clientMetadata, prepareTokenRequest }: OAuthClientProvider,
+  provider: OAuthClientProvider,
 ): { readonly scope?: string } {
   const { resourceMetadata, authorizationServerMetadata } = state;
+  const { clientMetadata } = provider;
   const listed = resourceMetadata?.scopes_supported ?? [];
   const usual = listed.length > 0 ? listed : toScopes(clientMetadata.scope);
   const scopes = wanted.length > 0 ? wanted : usual;
   if (scopes.length === 0) return {};
-  const isAsked = prepareTokenRequest === undefined && (clientMetadata.grant_types ?? []).includes('refresh_token');
+  const isAsked =
+    provider.prepareTokenRequest === undefined &&
+    (clientMetadata.grant_types ?? []).includes('refresh_token');
   const isKnown = authorizationServerMetadata?.scopes_supported?.includes(OFFLINE) === true;
-  return { scope: (isAsked && isKnown && !scopes.includes(OFFLINE) ? [...scopes, OFFLINE] : scopes).join(' ') };
+  return {
+    scope: (isAsked && isKnown && !scopes.includes(OFFLINE) ? [...scopes, OFFLINE] : scopes).join(' '),
+  };
 }

@@ -10,7 +10,7 @@ import type { SignInPort } from '../actors/effect-ports.js';
 import { NotReadyError } from '../errors.js';
 import { failureError } from '../failures/failure-error.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
-import type { ServerConfig } from '../config/entry/server-config.js';
+import type { HttpServerConfig, ServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import { settlesWithin } from '../async/settles-within.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
@@ -29,7 +29,6 @@ import {
 import { serverAddress } from './stores/token-store.js';
 import { hashOf } from '../config/entry/entry-hash.js';
 import { isLocalSocket } from '../config/entry/local-socket.js';
-import type { HttpServerConfig } from '../config/entry/server-config.js';
 import type { NetworkSource } from '../transports/create-transport.js';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 

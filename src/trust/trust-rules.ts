@@ -91,7 +91,10 @@ function decidingIds(config: ServerSpec['config']): ReadonlySet<string> {
 
 function describeTarget(
   config: ServerSpec['config'],
-): Pick<TrustRequest, 'transport' | 'command' | 'args' | 'cwd' | 'url' | 'headers' | 'proxy' | 'certificates'> {
+): Pick<
+  TrustRequest,
+  'transport' | 'command' | 'args' | 'cwd' | 'url' | 'headers' | 'proxy' | 'certificates'
+> {
   if ('command' in config) {
     const { command, args, cwd } = config;
     return {

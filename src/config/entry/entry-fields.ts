@@ -141,7 +141,8 @@ export const ENTRY_FIELDS = {
     schema: { anyOf: [FLAG, SOME_TEXT] },
     transports: ['http'],
     onReload: 'restart',
-    meaning: 'Address of the proxy for this server; false uses none. Default: HTTP_PROXY and similar variables.',
+    meaning:
+      'Address of the proxy for this server; false uses none. Default: HTTP_PROXY and similar variables.',
   },
   ca: {
     schema: { anyOf: [SOME_TEXT, TEXTS] },

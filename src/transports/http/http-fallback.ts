@@ -40,7 +40,10 @@ class HttpTransport implements SessionTransport {
   constructor(options: HttpTransportOptions) {
     this.#options = options;
     this.#inner = this.#attach(
-      createStreamableHttpTransport(options, (initialize, error) => void this.#fallBackLate(initialize, error)),
+      createStreamableHttpTransport(
+        options,
+        (initialize, error) => void this.#fallBackLate(initialize, error),
+      ),
     );
   }
 

@@ -235,7 +235,8 @@ export function notReached(error: NetworkError, place: string): TransportError {
 
 const CHECK_PROXY =
   "Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or 'proxy' of the entry; NO_PROXY names hosts to reach directly.";
-const PROXY_CREDENTIALS = 'Put user name and password into the address of the proxy: http://user:password@host:port.';
+const PROXY_CREDENTIALS =
+  'Put user name and password into the address of the proxy: http://user:password@host:port.';
 
 /** A proxy that refuses for good is a matter of configuration; one that is away, or reaches no server, may be back later. */
 function proxyFailure(code: string, { shown, status }: ProxyTrouble, place: string): RawFailure {

@@ -245,7 +245,10 @@ export abstract class HttpSession implements SessionTransport {
     if (http === undefined || (code !== 'http-status' && code !== 'session-expired')) return false;
     if (!this.#refused.has(message.method)) {
       this.#refused.add(message.method);
-      this.notice('protocol-oddity', `${this.url} refuses '${message.method}' (HTTP ${http.status}); ignored.`);
+      this.notice(
+        'protocol-oddity',
+        `${this.url} refuses '${message.method}' (HTTP ${http.status}); ignored.`,
+      );
     }
     return true;
   }

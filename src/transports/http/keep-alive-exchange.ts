@@ -109,7 +109,8 @@ class Agents {
     kept: http.AgentOptions,
     secure: https.AgentOptions,
   ): http.Agent {
-    if (proxy === undefined) return url.protocol === 'https:' ? new https.Agent(secure) : new http.Agent(kept);
+    if (proxy === undefined)
+      return url.protocol === 'https:' ? new https.Agent(secure) : new http.Agent(kept);
     const { secureContext } = this.#certificates(proxy.url);
     if (url.protocol === 'https:') return new TunnelAgent(secure, proxy, secureContext);
     return proxy.url.protocol === 'https:'

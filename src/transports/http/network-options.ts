@@ -88,8 +88,11 @@ export function networkProblems(network: unknown): readonly { field: string; mes
   const client = given.includes('fetch') ? 'fetch' : 'dispatcher';
   if (given.includes(client)) {
     const replaced = client === 'fetch' ? [...OF_OWN_CLIENT, 'dispatcher'] : OF_OWN_CLIENT;
-    problems.push(...given.filter((field) => replaced.includes(field)).map((field) => conflict(field, client)));
+    problems.push(
+      ...given.filter((field) => replaced.includes(field)).map((field) => conflict(field, client)),
+    );
   }
-  if (given.includes('key') && !given.includes('cert')) problems.push({ field: 'key', message: "needs 'cert'" });
+  if (given.includes('key') && !given.includes('cert'))
+    problems.push({ field: 'key', message: "needs 'cert'" });
   return problems.map(({ field, message }) => ({ field: `network.${field}`, message }));
 }

@@ -7,7 +7,12 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createSecureContext, rootCertificates, type SecureContext, type SecureContextOptions } from 'node:tls';
+import {
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+  type SecureContextOptions,
+} from 'node:tls';
 import * as tls from 'node:tls';
 import { parseLocalSocket } from '../../config/entry/local-socket.js';
 import type { HttpServerConfig } from '../../config/entry/server-config.js';
@@ -48,7 +53,10 @@ function proxyChoice(proxy: string | false | undefined): NonNullable<Connections
   return () => named;
 }
 
-async function certificates(config: EntryFields, given: NetworkOptions): Promise<Connections['secureContext']> {
+async function certificates(
+  config: EntryFields,
+  given: NetworkOptions,
+): Promise<Connections['secureContext']> {
   const authorities = [given.ca ?? [], config.ca ?? []].flat();
   const client = config.cert === undefined && config.key === undefined ? given : config;
   if (client.key !== undefined && client.cert === undefined) throw unusable("'key' needs 'cert'.");

@@ -40,7 +40,9 @@ export function parseProxy(text: string, from: string): Proxy {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || url.hostname === '') throw unusable(`${from} is not the address of a proxy.`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw unusable(`${from} names a proxy that begins with '${url.protocol}//'; only http: and https: can be used.`);
+    throw unusable(
+      `${from} names a proxy that begins with '${url.protocol}//'; only http: and https: can be used.`,
+    );
   }
   const { username, password } = url;
   const hasCredentials = username !== '' || password !== '';

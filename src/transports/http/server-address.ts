@@ -42,14 +42,28 @@ export function parseAddress(text: string, headers: Readonly<Record<string, stri
   url.password = '';
   url.hash = '';
   const place = `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`;
-  return { url, shown: shownUrl(url), place, isSocket: false, headers: merged, secrets: secretsIn(url, merged) };
+  return {
+    url,
+    shown: shownUrl(url),
+    place,
+    isSocket: false,
+    headers: merged,
+    secrets: secretsIn(url, merged),
+  };
 }
 
 function socketAddress(text: string, headers: Readonly<Record<string, string>>): HttpAddress {
   const socket = parseLocalSocket(text);
   if (socket === undefined) throw invalid("'url' must have the path of a socket after three slashes.");
   const { url, shown } = socket;
-  return { url, shown, place: shown.replace(/#.*/, ''), isSocket: true, headers, secrets: secretsIn(url, headers) };
+  return {
+    url,
+    shown,
+    place: shown.replace(/#.*/, ''),
+    isSocket: true,
+    headers,
+    secrets: secretsIn(url, headers),
+  };
 }
 
 /** The address without credentials, query and hash. */
@@ -74,7 +88,8 @@ export function isWithinOrigin(from: URL, to: URL): boolean {
 
 /** Whether messages may move on to another origin: nobody else can read them there, and it is no way into this computer. */
 export function isAsProtected(from: URL, to: URL): boolean {
-  if (isLoopback(from.hostname)) return to.protocol === 'https:' || (from.protocol === to.protocol && isLoopback(to.hostname));
+  if (isLoopback(from.hostname))
+    return to.protocol === 'https:' || (from.protocol === to.protocol && isLoopback(to.hostname));
   return to.protocol === 'https:' && !isLoopback(to.hostname);
 }
 

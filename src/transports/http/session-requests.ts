@@ -117,7 +117,8 @@ export class SessionRequests {
       reply = await this.#follow(request, token);
       if (reply.status === 401) this.#auth?.refused?.(token);
     }
-    const stepUp = reply.status === 403 && this.#isOwn(reply) ? await this.#stepUp(request, reply, token) : undefined;
+    const stepUp =
+      reply.status === 403 && this.#isOwn(reply) ? await this.#stepUp(request, reply, token) : undefined;
     if (stepUp === 'renewed') {
       void reply.discard();
       reply = await this.#follow(request, await this.#currentToken(signal));
@@ -143,7 +144,12 @@ export class SessionRequests {
 
   /** The error for a 2xx reply that is not MCP. `text` is its body, if it was read. */
   notMcp(reply: SessionReply, text?: string): Promise<TransportError> {
-    return notMcp(reply, { address: this.#addressOf(reply, {}), clock: this.#clock, secrets: this.#secrets(), text });
+    return notMcp(reply, {
+      address: this.#addressOf(reply, {}),
+      clock: this.#clock,
+      secrets: this.#secrets(),
+      text,
+    });
   }
 
   async #follow(request: SessionRequest, token: string | undefined): Promise<SessionReply> {
@@ -153,7 +159,11 @@ export class SessionRequests {
       const headers = this.#headers(request, token, url);
       const reply = {
         url,
-        ...(await this.#reach({ method, url, headers, body, signal }, this.#addressOf({ url }, request), mayComeTwice)),
+        ...(await this.#reach(
+          { method, url, headers, body, signal },
+          this.#addressOf({ url }, request),
+          mayComeTwice,
+        )),
       };
       this.#cookies.take(reply.cookies(), url);
       if (!isOfGateway(reply.status)) this.onreply?.(isRefusal(reply));
@@ -215,7 +225,12 @@ export class SessionRequests {
     const { shown } = this.address;
     if (shownUrl(url) === shownUrl(request.url ?? this.address.url)) return this.address;
     const to = shownUrl(url);
-    return { ...this.address, url, shown: `${shown} (redirected to ${to})`, place: `${to} (redirect of ${shown})` };
+    return {
+      ...this.address,
+      url,
+      shown: `${shown} (redirected to ${to})`,
+      place: `${to} (redirect of ${shown})`,
+    };
   }
 
   #headers(

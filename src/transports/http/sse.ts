@@ -100,10 +100,7 @@ class SseTransport extends HttpSession {
     this.#posting.get(id)?.controller.abort(reason);
   }
 
-  async #postRequest(
-    request: JSONRPCRequest,
-    send: Post,
-  ): Promise<void> {
+  async #postRequest(request: JSONRPCRequest, send: Post): Promise<void> {
     const { id, method } = request;
     const posting: Posting = { controller: this.track(), isAnswered: false };
     this.#posting.set(id, posting);
@@ -140,7 +137,13 @@ class SseTransport extends HttpSession {
     for (;;) {
       const url = this.#postAddress();
       try {
-        const reply = await this.requests.send({ method: 'POST', url, body, mayComeTwice: mayBeTwice, signal });
+        const reply = await this.requests.send({
+          method: 'POST',
+          url,
+          body,
+          mayComeTwice: mayBeTwice,
+          signal,
+        });
         if (first !== undefined) {
           const message = `${this.url} named a path to post to that does not exist. Messages go to ${shownUrl(url)}.`;
           this.notice('protocol-oddity', message);

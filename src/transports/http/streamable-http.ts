@@ -196,7 +196,6 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   async #readJson(id: RequestId, reply: SessionReply): Promise<void> {
-
     const text = await readText(reply.body, this.maxMessageBytes, () => this.alive());
     const messages = parseMessages(text);
     if (messages === undefined) throw await this.requests.notMcp(reply, text);

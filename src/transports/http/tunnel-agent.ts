@@ -4,9 +4,10 @@
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { isIP, isIPv6, type Socket } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, type ConnectionOptions, type SecureContext } from 'node:tls';
+import { toError } from '../../text/error-message.js';
 import { errorCode } from './http-exchange.js';
 import type { Proxy } from './proxy-choice.js';
 
@@ -45,8 +46,8 @@ export class TunnelAgent extends https.Agent {
   override createConnection(target: https.RequestOptions, created?: Created): undefined {
     const { path: _, ...options } = target as ConnectionOptions;
     this.#openTunnel(options.host ?? '', options.port ?? 443).then(
-      (socket) => created?.(null, connect({ ...options, socket: socket as Socket })),
-      (error: Error) => created?.(error, NO_SOCKET),
+      (socket) => created?.(null, connect({ ...options, socket })),
+      (error: unknown) => created?.(toError(error), NO_SOCKET),
     );
     return undefined;
   }

@@ -38,7 +38,7 @@ describe('a sign-in', () => {
     const port = await servers.start();
     const paths: string[] = [];
     const fetch: typeof globalThis.fetch = (url, init) => {
-      paths.push(new URL(String(url)).pathname);
+      paths.push(new URL(url).pathname);
       return globalThis.fetch(url, init);
     };
     const { asked, ready } = troupes.start(

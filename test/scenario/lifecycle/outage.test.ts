@@ -81,6 +81,10 @@ describe('a remote server that was ready and is away', () => {
     await passTime(test.clock, test.troupe.start());
     await lose({ test, server });
     await test.clock.advance(10_000);
-    expect(test.troupe.connection('a')?.status).toMatchObject({ state: 'failed', attempt: 2, maxAttempts: 2 });
+    expect(test.troupe.connection('a')?.status).toMatchObject({
+      state: 'failed',
+      attempt: 2,
+      maxAttempts: 2,
+    });
   });
 });

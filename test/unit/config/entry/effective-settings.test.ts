@@ -7,7 +7,8 @@ import {
 } from '../../../../src/config/entry/effective-settings.js';
 import type { ServerSettings, StdioServerConfig } from '../../../../src/config/entry/server-config.js';
 
-const policyOf = (entry: ServerSettings & { readonly url?: string }, host?: HostSettings) => effectiveSettings(entry, host).policy;
+const policyOf = (entry: ServerSettings & { readonly url?: string }, host?: HostSettings) =>
+  effectiveSettings(entry, host).policy;
 
 describe('the settings that a server runs by', () => {
   it('are the defaults where nobody says otherwise', () => {

@@ -59,26 +59,26 @@ describe('The HTTP transport for an address without a type', () => {
   );
 
   it('falls back if a POST opens the stream of the older transport', async () => {
-      const streams: Parameters<Handler>[1][] = [];
-      const { server, transport, said } = await connect((seen, res) => {
-        if (seen.path === '/mcp') {
-          streams.push(openStream(res));
-          return void res.write(`event: endpoint\ndata: /messages?stream=${streams.length - 1}\n\n`);
-        }
-        res.writeHead(202).end();
-        const stream = streams[Number(seen.path.split('=')[1])];
-        if (seen.rpc.id !== undefined) stream?.write(event(result(seen.rpc.id, { old: true })));
-      });
-      await transport.start();
-      await transport.send(INITIALIZE);
-      expect(await said.answerTo(0)).toEqual(result(0, { old: true }));
-      await transport.send(request(1, 'tools/list'));
-      expect(await said.answerTo(1)).toEqual(result(1, { old: true }));
-      expect(transport.kind).toBe('sse');
-      expect(said.lost).toEqual([]);
-      await transport.close();
-      expect(said.closes).toBe(1);
-      await server.idle();
+    const streams: Parameters<Handler>[1][] = [];
+    const { server, transport, said } = await connect((seen, res) => {
+      if (seen.path === '/mcp') {
+        streams.push(openStream(res));
+        return void res.write(`event: endpoint\ndata: /messages?stream=${streams.length - 1}\n\n`);
+      }
+      res.writeHead(202).end();
+      const stream = streams[Number(seen.path.split('=')[1])];
+      if (seen.rpc.id !== undefined) stream?.write(event(result(seen.rpc.id, { old: true })));
+    });
+    await transport.start();
+    await transport.send(INITIALIZE);
+    expect(await said.answerTo(0)).toEqual(result(0, { old: true }));
+    await transport.send(request(1, 'tools/list'));
+    expect(await said.answerTo(1)).toEqual(result(1, { old: true }));
+    expect(transport.kind).toBe('sse');
+    expect(said.lost).toEqual([]);
+    await transport.close();
+    expect(said.closes).toBe(1);
+    await server.idle();
   });
 
   it('loses the first message if the older transport does not work either', async () => {

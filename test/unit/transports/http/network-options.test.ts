@@ -23,7 +23,10 @@ describe('The option network', () => {
     [{ key: 'c.pem' }, ['network.key']],
     [{ fetch: 'fetch' }, ['network.fetch']],
     [{ dispatcher: {} }, ['network.dispatcher']],
-    [{ fetch: globalThis.fetch, proxy: 'http://proxy.example', ca: 'a.pem' }, ['network.proxy', 'network.ca']],
+    [
+      { fetch: globalThis.fetch, proxy: 'http://proxy.example', ca: 'a.pem' },
+      ['network.proxy', 'network.ca'],
+    ],
     [{ fetch: globalThis.fetch, dispatcher: { request: () => undefined } }, ['network.dispatcher']],
     [{ dispatcher: { request: () => undefined }, cert: 'b.pem' }, ['network.cert']],
     [{ Proxy: 'http://proxy.example' }, ['network.Proxy']],

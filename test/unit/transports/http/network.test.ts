@@ -18,7 +18,14 @@ import type { NetworkOption } from '../../../../src/transports/http/network-opti
 import { startProxy, type TestProxy } from '../../../support/http-proxy.js';
 import { mcp, startServer, type TestServer } from '../../../support/http-server.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
-import { failureOf, INITIALIZE, open, record, request, type SessionRecord } from '../../../support/session-record.js';
+import {
+  failureOf,
+  INITIALIZE,
+  open,
+  record,
+  request,
+  type SessionRecord,
+} from '../../../support/session-record.js';
 import { CERTIFICATE, KEY } from './self-signed.js';
 
 useLeakCheck();
@@ -51,7 +58,13 @@ async function refused(config: HttpServerConfig, option?: NetworkOption): Promis
   return failureOf(transport.send(INITIALIZE));
 }
 
-async function works({ transport, said }: { transport: SessionTransport; said: SessionRecord }): Promise<void> {
+async function works({
+  transport,
+  said,
+}: {
+  transport: SessionTransport;
+  said: SessionRecord;
+}): Promise<void> {
   await open(transport);
   await transport.send(request(1, 'tools/list'));
   expect(await said.answerTo(1)).toMatchObject({ result: { method: 'tools/list' } });
@@ -66,7 +79,9 @@ async function behindProxy(): Promise<{ proxy: TestProxy; server: TestServer }> 
 }
 
 /** A server behind TLS, for `localhost`. */
-async function secure(options: https.ServerOptions = {}): Promise<{ port: number; clients: (string | undefined)[] }> {
+async function secure(
+  options: https.ServerOptions = {},
+): Promise<{ port: number; clients: (string | undefined)[] }> {
   const clients: (string | undefined)[] = [];
   const answer = mcp();
   const server = https.createServer({ key: KEY, cert: CERTIFICATE, ...options }, (req, res) => {
@@ -115,7 +130,12 @@ describe('A proxy', () => {
     const proxy = await startProxy(() => port);
     closing.push(() => proxy.close());
     useEnvironment({ HTTPS_PROXY: `http://ann:secret@${proxy.host}`, HTTP_PROXY: 'http://127.0.0.1:1' });
-    await works(await connect({ url: 'https://localhost/mcp', proxy: `http://ann:secret@${proxy.host}` }, { ca: CERTIFICATE }));
+    await works(
+      await connect(
+        { url: 'https://localhost/mcp', proxy: `http://ann:secret@${proxy.host}` },
+        { ca: CERTIFICATE },
+      ),
+    );
     expect(proxy.asked.every((what) => what === 'CONNECT localhost:443')).toBe(true);
     expect(proxy.asked.length).toBeLessThan(4);
     expect(proxy.authorization).toBe(`Basic ${Buffer.from('ann:secret').toString('base64')}`);
@@ -140,15 +160,18 @@ describe('A proxy', () => {
     expect(proxy.asked).toHaveLength(asked);
   });
 
-  it.each(['http', 'https'])('that is away is named, with the target and without credentials: %s', async (scheme) => {
-    useEnvironment({ ALL_PROXY: 'http://ann:topsecret@127.0.0.1:1' });
-    const { failure, written } = await refused({ url: `${scheme}://far.invalid/mcp` });
-    expect(failure).toMatchObject({ code: 'address-refused' });
-    expect(failure.message).toMatch(/127\.0\.0\.1:1\b.*far\.invalid.*ECONNREFUSED/);
-    expect(JSON.stringify(failure)).not.toContain('topsecret');
-    expect(written).toBe(false);
-    expect(classify(toFailure({ ...failure, phase: 'launch', at: 0 }))).toBe('retry');
-  });
+  it.each(['http', 'https'])(
+    'that is away is named, with the target and without credentials: %s',
+    async (scheme) => {
+      useEnvironment({ ALL_PROXY: 'http://ann:topsecret@127.0.0.1:1' });
+      const { failure, written } = await refused({ url: `${scheme}://far.invalid/mcp` });
+      expect(failure).toMatchObject({ code: 'address-refused' });
+      expect(failure.message).toMatch(/127\.0\.0\.1:1\b.*far\.invalid.*ECONNREFUSED/);
+      expect(JSON.stringify(failure)).not.toContain('topsecret');
+      expect(written).toBe(false);
+      expect(classify(toFailure({ ...failure, phase: 'launch', at: 0 }))).toBe('retry');
+    },
+  );
 
   it.each([
     ['http', 407, 'permanent'],
@@ -208,7 +231,10 @@ describe('Certificates', () => {
     await works(await connect({ url, ca: [ca] }, { ca: CERTIFICATE }));
     await works(await connect({ url }, ({ name }) => (name === 'a' ? { ca } : undefined)));
     const { failure } = await refused({ url });
-    expect(failure).toMatchObject({ code: 'address-refused', hint: expect.stringContaining("'ca'") as string });
+    expect(failure).toMatchObject({
+      code: 'address-refused',
+      hint: expect.stringContaining("'ca'") as string,
+    });
   });
 
   it('of a client are shown to a server that asks for one', async () => {
@@ -223,7 +249,10 @@ describe('Certificates', () => {
   it.each([
     [{ ca: '/no/such/file.pem' }, /'ca', \/no\/such\/file\.pem, .*ENOENT/],
     [{ ca: '-----BEGIN CERTIFICATE-----\nbroken' }, /'ca' holds no certificate/],
-    [{ cert: CERTIFICATE, key: '-----BEGIN PRIVATE KEY-----\nsecret-part' }, /'cert' and 'key' cannot be used/],
+    [
+      { cert: CERTIFICATE, key: '-----BEGIN PRIVATE KEY-----\nsecret-part' },
+      /'cert' and 'key' cannot be used/,
+    ],
   ])('that cannot be used are a mistake in the configuration', async (option, message) => {
     const opened = openNetwork({ name: 'a', config: { url: 'https://far.invalid/' } }, option);
     const { failure } = await failureOf(opened);
@@ -245,7 +274,10 @@ describe('A socket of this computer', () => {
       req.on('data', (chunk: Buffer) => (body += chunk.toString()));
       req.on('end', () => {
         const rpc = body === '' ? {} : (JSON.parse(body) as { id?: number; method?: string });
-        answer({ method: req.method!, path: req.url!, headers: req.headers, body, rpc, over: Promise.resolve() }, res);
+        answer(
+          { method: req.method!, path: req.url!, headers: req.headers, body, rpc, over: Promise.resolve() },
+          res,
+        );
       });
     });
     await new Promise<void>((resolve) => server.listen(path, resolve));
@@ -276,8 +308,9 @@ describe('A client of the host', () => {
     closing.push(() => server.close());
     const asked: string[] = [];
     const fetch: typeof globalThis.fetch = (url, init) => {
-      asked.push(String(url));
-      return globalThis.fetch(String(url).replace('https://far.invalid', server.origin), init);
+      const { href } = new URL(url);
+      asked.push(href);
+      return globalThis.fetch(href.replace('https://far.invalid', server.origin), init);
     };
     await works(await connect({ url: 'https://far.invalid/mcp' }, { fetch }));
     expect(asked.length).toBe(server.seen.length);
@@ -304,7 +337,9 @@ describe('An address of IPv6', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
     closing.push(() => new Promise((resolve) => server.close(resolve)));
-    const { transport, said } = await connect({ url: `http://[::1]:${(server.address() as AddressInfo).port}/mcp` });
+    const { transport, said } = await connect({
+      url: `http://[::1]:${(server.address() as AddressInfo).port}/mcp`,
+    });
     await transport.start();
     await transport.send(INITIALIZE);
     expect(said.messages).toHaveLength(1);

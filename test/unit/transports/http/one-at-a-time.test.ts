@@ -129,7 +129,9 @@ describe('The listening stream', () => {
         expect(server.seen.filter(isGet)).toEqual([]);
       } else {
         await server.arrived(isGet);
-        expect((await failureOf(transport.send(request(1, 'tools/list')))).failure.code).toBe('session-expired');
+        expect((await failureOf(transport.send(request(1, 'tools/list')))).failure.code).toBe(
+          'session-expired',
+        );
         expect(said.notices).toHaveLength(session - 1);
       }
       await transport.close();

@@ -63,7 +63,9 @@ describe.each(EXCHANGES)('A refusal whose body has no end, over $name', ({ openE
   });
 
   it('says of a session that it is gone', async () => {
-    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { openExchange });
+    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), {
+      openExchange,
+    });
     await open(transport);
     await server.arrived(({ method }) => method === 'GET');
     const refused = failureOf(transport.send(request(1, 'tools/call')));
@@ -89,7 +91,9 @@ describe.each(EXCHANGES)('A refusal whose body has no end, over $name', ({ openE
   });
 
   it('is not waited for by close(), which leaves no timer', async () => {
-    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { openExchange });
+    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), {
+      openExchange,
+    });
     await open(transport);
     await server.arrived(({ method }) => method === 'GET');
     const refused = failureOf(transport.send(request(1, 'tools/call')));

@@ -5,13 +5,7 @@ import { createSseTransport } from '../../../../src/transports/http/sse.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
 import { useHttpFixture, type Fixture } from '../../../support/http-fixture.js';
 import { failureOf, INITIALIZE, notification, open, request } from '../../../support/session-record.js';
-import {
-  event,
-  openStream,
-  refuse,
-  result,
-  type Handler,
-} from '../../../support/http-server.js';
+import { event, openStream, refuse, result, type Handler } from '../../../support/http-server.js';
 
 useLeakCheck();
 const fixture = useHttpFixture();
@@ -67,7 +61,9 @@ describe('The SSE transport', () => {
       (seen, res) => {
         if (seen.method === 'GET') {
           stream = openStream(res);
-          const data = named.replace('ORIGIN', server.origin).replace('HTTPS', server.origin.replace('http:', 'https:'));
+          const data = named
+            .replace('ORIGIN', server.origin)
+            .replace('HTTPS', server.origin.replace('http:', 'https:'));
           return void stream.write(`: hello\r\nevent:endpoint\r\ndata:${data}\r\n\r\n`);
         }
         res.writeHead(202).end();
@@ -81,7 +77,9 @@ describe('The SSE transport', () => {
     await open(transport);
     expect(await said.answerTo(0)).toEqual(result(0, {}));
     expect(new Set(server.seen.slice(1).map((seen) => seen.path))).toEqual(new Set([path]));
-    expect(said.notices.map(({ kind }) => kind)).toEqual(named.includes('internal') || named.startsWith('HTTPS') ? ['protocol-oddity'] : []);
+    expect(said.notices.map(({ kind }) => kind)).toEqual(
+      named.includes('internal') || named.startsWith('HTTPS') ? ['protocol-oddity'] : [],
+    );
   });
 
   it.each([404, 405])(
@@ -107,7 +105,9 @@ describe('The SSE transport', () => {
   );
 
   it('reports the refusal at the named address if there is none below the path either', async () => {
-    const old = sse((seen, res) => refuse(404, seen.path.startsWith('/a/') ? 'below' : 'as named')(seen, res));
+    const old = sse((seen, res) =>
+      refuse(404, seen.path.startsWith('/a/') ? 'below' : 'as named')(seen, res),
+    );
     const { transport, server } = await connect(old, { path: '/a/b/sse' });
     await transport.start();
     const { failure } = await failureOf(transport.send(INITIALIZE));
@@ -128,6 +128,7 @@ describe('The SSE transport', () => {
     await clock.advance(25_000);
     stream?.write('event: endpoint\ndata: /messages\n\n');
     await started;
+    expect(server.seen).toHaveLength(1);
   });
 
   it('starts from the address that a redirect leads to', async () => {

@@ -114,7 +114,8 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
 
   it('sends cookies back until the session ends', async () => {
     const handle: Handler = (seen, res) => {
-      if (seen.headers.cookie === 'own=1') res.setHeader('set-cookie', ['lane=7; Path=/; HttpOnly', 'zone=b']);
+      if (seen.headers.cookie === 'own=1')
+        res.setHeader('set-cookie', ['lane=7; Path=/; HttpOnly', 'zone=b']);
       mcp({ sessionId: 's-1' })(seen, res);
     };
     const { server, transport } = await connect(handle, { headers: { Cookie: 'own=1' } });
@@ -153,20 +154,21 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
     expect(said.messages.at(-1)).toEqual(result(1, { read: true }));
   });
 
-  it.each(['text/event-stream;charset=utf-8', 'Text/Event-Stream; q=1;', 'text/event-stream, text/event-stream'])(
-    'reads an event stream that is sent as %j',
-    async (type) => {
-      const { transport, said } = await connect({
-        request: (seen, res) => {
-          res.writeHead(200, { 'content-type': type });
-          res.end(event(result(seen.rpc.id, { read: true })));
-        },
-      });
-      await open(transport);
-      await transport.send(request(1, 'tools/list'));
-      expect(await said.answerTo(1)).toEqual(result(1, { read: true }));
-    },
-  );
+  it.each([
+    'text/event-stream;charset=utf-8',
+    'Text/Event-Stream; q=1;',
+    'text/event-stream, text/event-stream',
+  ])('reads an event stream that is sent as %j', async (type) => {
+    const { transport, said } = await connect({
+      request: (seen, res) => {
+        res.writeHead(200, { 'content-type': type });
+        res.end(event(result(seen.rpc.id, { read: true })));
+      },
+    });
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    expect(await said.answerTo(1)).toEqual(result(1, { read: true }));
+  });
 
   it.each(['text/plain', '', 'text/html'])('refuses text that is no JSON, sent as %j', async (type) => {
     const { transport } = await connect((_seen, res) => {
@@ -387,7 +389,10 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
       closing.push(() => other.close());
       const { server, transport, said } = await connect(
         (_seen, res) =>
-          refuse(status, '', { location: `${other.url}?session=abcdef1`, 'set-cookie': 'lane=1' })(_seen, res),
+          refuse(status, '', { location: `${other.url}?session=abcdef1`, 'set-cookie': 'lane=1' })(
+            _seen,
+            res,
+          ),
         { headers: { Authorization: 'Bearer abcdefgh', 'x-key': 'k', cookie: 'own=1' } },
       );
       await open(transport);

@@ -22,7 +22,7 @@ export type DiagnosticKind =
   | 'progress-callback'
   | 'protocol-oddity'
   | 'record-failed'
-  | 'redirected'
+  | 'redirect-followed'
   | 'reload-failed'
   | 'review-problem'
   | 'schema-not-checked'

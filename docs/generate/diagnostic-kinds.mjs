@@ -141,7 +141,7 @@ export const DIAGNOSTIC_KINDS = {
     meaning: 'An event log could not be written. The recording has ended; the troupe continues.',
     action: 'Check the target and the space on the disk, then call `record` again.',
   },
-  redirected: {
+  'redirect-followed': {
     severity: 'info',
     meaning:
       'A remote server sent requests on to another address, and they followed. Headers, tokens and cookies are sent to the origin of the entry only.',

@@ -130,8 +130,8 @@ export const DEFAULT_POLICY: ConnectionPolicy = {
  * What differs for a remote server: an attempt costs little, and a server that was there is usually back within a minute or
  * two. At most half of each delay is random, so 40 attempts take more than a minute however the dice fall.
  */
-export const REMOTE_POLICY = {
+export const REMOTE_POLICY: Pick<ConnectionPolicy, 'maxAttemptsOnceReady' | 'backoff' | 'exhausted'> = {
   maxAttemptsOnceReady: 40,
   backoff: { kind: 'exponential', firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.5 },
   exhausted: { callAfterMs: 2_000, remoteEveryMs: 20_000 },
-} as const satisfies Partial<ConnectionPolicy>;
+};

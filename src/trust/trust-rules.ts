@@ -45,7 +45,7 @@ function usesThisMachine(config: ServerSpec['config']): boolean {
 }
 
 /** An address on the network, or one that a variable of the user supplies. */
-const OF_NETWORK = /^\s*(?:https?:|\$\{[^}:]+\})/i;
+const OF_NETWORK = /^\s*(?:https?:|\$\{[^}:]+(?::-https?:[^}]*)?\})/i;
 
 /** The question. It has the names of variables, never their values. Credentials and the query of an address are masked. */
 export function toTrustRequest(spec: ServerSpec): TrustRequest {

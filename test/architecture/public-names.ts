@@ -50,7 +50,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome ToolInfo ToolToAccept
       UrlHandler
-      RememberedTool
+      RememberedTool Dispatcher NetworkOption NetworkOptions NetworkServer
       AssertionRequest DiagnosticKind Isolation ConnectionTag StopReason StoppedReason
     `),
   },

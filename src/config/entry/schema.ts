@@ -46,7 +46,7 @@ export const RETRY_CALLS: Schema = {
 const BACKOFF_KINDS = {
   exponential: {
     type: 'object',
-    title: "{ kind: 'exponential', firstMs, factor, maxMs, jitter }",
+    title: "{ kind: 'exponential', firstMs, factor, maxMs }",
     properties: {
       kind: { type: 'string', enum: ['exponential'] },
       firstMs: DURATION,

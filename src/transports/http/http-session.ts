@@ -173,7 +173,7 @@ export abstract class HttpSession implements SessionTransport {
     if (this.#redirects.has(from + to)) return;
     this.#redirects.add(from + to);
     const message = `${from} redirects to ${to}. Requests follow, but credentials stay with their origin.`;
-    this.notice('redirected', message);
+    this.notice('redirect-followed', message);
   }
 
   /** First step of every `send()`: the body to post. Throws a `TransportError` if the message cannot be sent. */

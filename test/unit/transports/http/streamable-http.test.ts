@@ -404,7 +404,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExch
       for (const { headers } of other.seen) {
         for (const secret of ['authorization', 'x-key', 'cookie']) expect(headers).not.toHaveProperty(secret);
       }
-      const told = said.notices.filter(({ kind }) => kind === 'redirected');
+      const told = said.notices.filter(({ kind }) => kind === 'redirect-followed');
       expect(told).toHaveLength(1);
       expect(told[0]?.message).toContain(server.url);
       expect(told[0]?.message).toContain(other.url);

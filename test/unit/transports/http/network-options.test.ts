@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { networkProblems } from '../../../../src/transports/http/network-options.js';
 
+const CLIENT = { request: () => Promise.reject(new Error('not used')) };
+
 describe('The option network', () => {
   it.each([
     [undefined],
@@ -9,7 +11,7 @@ describe('The option network', () => {
     [{ proxy: 'http://proxy.example:3128', ca: ['a.pem'], cert: 'b.pem', key: 'c.pem', passphrase: 'd' }],
     [{ proxy: false, ca: 'a.pem', cert: 'b.pem' }],
     [{ fetch: globalThis.fetch }],
-    [{ dispatcher: { request: () => undefined } }],
+    [{ dispatcher: CLIENT }],
   ])('may be %j', (network) => {
     expect(networkProblems(network)).toEqual([]);
   });
@@ -27,8 +29,8 @@ describe('The option network', () => {
       { fetch: globalThis.fetch, proxy: 'http://proxy.example', ca: 'a.pem' },
       ['network.proxy', 'network.ca'],
     ],
-    [{ fetch: globalThis.fetch, dispatcher: { request: () => undefined } }, ['network.dispatcher']],
-    [{ dispatcher: { request: () => undefined }, cert: 'b.pem' }, ['network.cert']],
+    [{ fetch: globalThis.fetch, dispatcher: CLIENT }, ['network.dispatcher']],
+    [{ dispatcher: CLIENT, cert: 'b.pem' }, ['network.cert']],
     [{ Proxy: 'http://proxy.example' }, ['network.Proxy']],
   ])('may not be %j', (network, fields) => {
     expect(networkProblems(network).map(({ field }) => field)).toEqual(fields);

@@ -79,10 +79,8 @@ async function behindProxy(): Promise<{ proxy: TestProxy; server: TestServer }> 
 }
 
 /** A server behind TLS, for `localhost`. */
-async function secure(
-  options: https.ServerOptions = {},
-): Promise<{ port: number; clients: (string | undefined)[] }> {
-  const clients: (string | undefined)[] = [];
+async function secure(options: https.ServerOptions = {}): Promise<{ port: number; clients: unknown[] }> {
+  const clients: unknown[] = [];
   const answer = mcp();
   const server = https.createServer({ key: KEY, cert: CERTIFICATE, ...options }, (req, res) => {
     const socket = req.socket as import('node:tls').TLSSocket;

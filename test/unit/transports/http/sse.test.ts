@@ -1,15 +1,14 @@
 /** The older HTTP+SSE transport: the stream is the session. */
 import { describe, expect, it } from 'vitest';
-import type { HttpTransportOptions } from '../../../../src/transports/http/http-session.js';
 import { createSseTransport } from '../../../../src/transports/http/sse.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
-import { useHttpFixture, type Fixture } from '../../../support/http-fixture.js';
+import { useHttpFixture, type Connect, type Fixture } from '../../../support/http-fixture.js';
 import { failureOf, INITIALIZE, notification, open, request } from '../../../support/session-record.js';
 import { event, openStream, refuse, result, type Handler } from '../../../support/http-server.js';
 
 useLeakCheck();
 const fixture = useHttpFixture();
-const connect = (handle: Handler, options: Partial<HttpTransportOptions> = {}): Promise<Fixture> =>
+const connect = (handle: Handler, options: Parameters<Connect>[1] = {}): Promise<Fixture> =>
   fixture(handle, { ...options, create: createSseTransport });
 
 /** A correct server that answers on its one stream. `post` may replace what it does with a message. */

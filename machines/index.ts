@@ -120,7 +120,7 @@ export type {
   ProcessExit,
   Verdict,
 } from './policy/failure.js';
-export { DEFAULT_POLICY } from './policy/policy.js';
+export { DEFAULT_POLICY, REMOTE_POLICY } from './policy/policy.js';
 export type {
   BackoffOptions,
   ConnectionPolicy,

@@ -22,6 +22,7 @@ export type DiagnosticKind =
   | 'progress-callback'
   | 'protocol-oddity'
   | 'record-failed'
+  | 'redirect-followed'
   | 'reload-failed'
   | 'review-problem'
   | 'schema-not-checked'

@@ -36,6 +36,12 @@ export type {
   AuthServer,
   OAuthClient,
 } from './auth/auth-options.js';
+export type {
+  Dispatcher,
+  NetworkOption,
+  NetworkOptions,
+  NetworkServer,
+} from './transports/http/network-options.js';
 export type { CallOptions } from './calls/call.js';
 
 export type {

@@ -12,6 +12,7 @@ import type { TrustStore } from './trust/trust-store.js';
 import type { RetryCalls } from '../machines/policy/call-safety.js';
 import type { RecordTarget } from './event-log/record/record-options.js';
 import type { Clock, Logger } from './ports.js';
+import type { NetworkOption } from './transports/http/network-options.js';
 import type { ServerRequestHandlers } from './server-requests/handlers.js';
 import type { NamingTemplate, PolicyOverrides, ServerConfig } from './config/entry/server-config.js';
 import type { TrustPolicy } from './trust/trust-request.js';
@@ -83,6 +84,12 @@ export interface TroupeOptions {
    * for other headers and a retry.
    */
   readonly auth?: AuthOption;
+  /**
+   * How the requests to remote servers leave this machine, sign-ins included: a proxy, certificates, or a client of the host
+   * (`fetch` or a dispatcher of undici). A function gives the options for one server. An entry's own `proxy`, `ca`, `cert`
+   * and `key` win. Default: Node's HTTP client, with the proxy of `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+   */
+  readonly network?: NetworkOption;
   /**
    * Answers to requests of servers: roots, sampling, elicitation. Only what has a handler is declared.
    * Default: none.

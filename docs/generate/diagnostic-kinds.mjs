@@ -141,6 +141,12 @@ export const DIAGNOSTIC_KINDS = {
     meaning: 'An event log could not be written. The recording has ended; the troupe continues.',
     action: 'Check the target and the space on the disk, then call `record` again.',
   },
+  'redirect-followed': {
+    severity: 'info',
+    meaning:
+      'A remote server sent requests on to another address, and they followed. Headers, tokens and cookies are sent to the origin of the entry only.',
+    action: 'If the new address is meant to stay, put it into the entry.',
+  },
   'reload-failed': {
     severity: 'error',
     meaning: 'A changed configuration could not be applied. The servers stay as they were.',

@@ -38,7 +38,7 @@ const OPTION_FILES = [
 ];
 
 async function generate() {
-  const { classify, DEFAULT_POLICY, FAILURE_CODES, ...exported } = machinesEntry;
+  const { classify, DEFAULT_POLICY, REMOTE_POLICY, FAILURE_CODES, ...exported } = machinesEntry;
   const charts = Object.entries(exported).filter(([name]) => name.endsWith('Machine'));
   const machines = Object.assign(
     {},
@@ -55,7 +55,7 @@ async function generate() {
           ),
         ),
       },
-      DEFAULT_POLICY,
+      { local: DEFAULT_POLICY, remote: REMOTE_POLICY },
       ENTRY_FIELDS,
     ),
     'errors.md': errorsPage(

@@ -8,11 +8,11 @@ import { readDeclarations } from './source-reader.mjs';
 
 /**
  * @param {{ options: string, policy: string, gateway: readonly string[] }} sources `gateway`: those of `mcp-troupe/gateway`
- * @param {object} defaultPolicy the value of `DEFAULT_POLICY`
+ * @param {{ local: object, remote: object }} policies the values of `DEFAULT_POLICY` and `REMOTE_POLICY`
  * @param {Readonly<Record<string, import('../../dist/src/config/entry/entry-fields.js').EntryField>>} entryFields
  *   the value of `ENTRY_FIELDS`
  */
-export function optionsPage(sources, defaultPolicy, entryFields) {
+export function optionsPage(sources, { local, remote }, entryFields) {
   const options = [...readDeclarations(sources.options).values()].filter(({ isExported }) => isExported);
   const policy = readDeclarations(sources.policy);
   const gateway = sources.gateway.flatMap((text) =>
@@ -29,13 +29,13 @@ export function optionsPage(sources, defaultPolicy, entryFields) {
     ...undocumented('ConnectionPolicy', settings),
     ...differences(
       settings.map(({ name }) => name),
-      leavesOf(defaultPolicy, settings),
+      leavesOf({ ...remote, ...local }, settings),
     ),
   ]);
 
   const policyRows = settings.map(({ name, type, doc }) => {
-    const value = JSON.stringify(valueAt(defaultPolicy, name)).replaceAll('"', '');
-    return [code(name), cell(code(type)), code(value.replace(/([:,])(?=\S)/g, '$1 ')), cell(doc)];
+    const [own, far] = [local, { ...local, ...remote }].map((values) => shownValue(valueAt(values, name)));
+    return [code(name), cell(code(type)), own, far === own ? '' : far, cell(doc)];
   });
   const told = [...options, ...gateway].map(({ name }) => name);
   const blocksOf = (declaration) => interfaceBlocks(declaration, told);
@@ -53,7 +53,7 @@ export function optionsPage(sources, defaultPolicy, entryFields) {
     ),
     '## Connection policy',
     'Each number can be overridden by `policy`, for all servers or in one entry.',
-    table(['Setting', 'Type', 'Default', 'Meaning'], policyRows),
+    table(['Setting', 'Type', 'Default', 'of a remote server', 'Meaning'], policyRows),
     '## The gateway',
     'Of `mcp-troupe/gateway`: see [the guide](../guide/gateway.md).',
     ...gateway.flatMap(blocksOf),
@@ -65,6 +65,15 @@ export function optionsPage(sources, defaultPolicy, entryFields) {
       constants.map(({ name, type, doc }) => [code(name), cell(code(type)), cell(doc)]),
     ),
   ]);
+}
+
+function shownValue(value) {
+  if (value === undefined) return '';
+  return code(
+    JSON.stringify(value)
+      .replaceAll('"', '')
+      .replace(/([:,])(?=\S)/g, '$1 '),
+  );
 }
 
 function fieldRow([name, { aliases = [], transports, onReload, default: value, meaning }]) {

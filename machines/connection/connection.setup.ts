@@ -252,7 +252,7 @@ export const connection = setup({
     emitRetrying: emit(({ context }) => ({
       type: 'retrying' as const,
       attempt: context.attempt + 1,
-      maxAttempts: context.policy.maxAttempts,
+      maxAttempts: update.attemptLimit(context),
       delayMs: context.delayMs,
       at: context.at,
       failure: context.failure,
@@ -266,7 +266,7 @@ export const connection = setup({
       type: 'failed' as const,
       failure: toFailure(context.failure),
       attempt: context.attempt,
-      maxAttempts: context.policy.maxAttempts,
+      maxAttempts: update.attemptLimit(context),
     })),
     emitTrustRequired: emit({ type: 'trustRequired' as const }),
     emitOutdated: emit((_, params: Failed) => ({ type: 'outdated' as const, failure: params.failure })),

@@ -51,7 +51,7 @@ export function beginAttempt(context: ConnectionContext, { at }: ResolveConfigOu
   return {
     ...applyNext(context),
     wanted: true,
-    attempt: Math.min(context.attempt + 1, context.policy.maxAttempts),
+    attempt: Math.min(context.attempt + 1, attemptLimit(context)),
     at,
   };
 }
@@ -80,8 +80,13 @@ export function enterReady({ url, provenUrl }: ConnectionContext): Update {
 }
 
 /** Every attempt of the round is used up; one whose session only expired uses up none. */
-export function isOutOfAttempts({ attempt, policy }: ConnectionContext, failure: Failure): boolean {
-  return !isRenewal(failure) && attempt >= policy.maxAttempts;
+export function isOutOfAttempts(context: ConnectionContext, failure: Failure): boolean {
+  return !isRenewal(failure) && context.attempt >= attemptLimit(context);
+}
+
+/** Attempts of a round. A remote server that was ready at this address is only away, and gets more of them. */
+export function attemptLimit({ provenUrl, policy }: Pick<ConnectionContext, 'provenUrl' | 'policy'>): number {
+  return (provenUrl === null ? undefined : policy.maxAttemptsOnceReady) ?? policy.maxAttempts;
 }
 
 /** Only the session is gone; the server is fine. */
@@ -155,8 +160,8 @@ export function planRetry(context: ConnectionContext, failure: Failure): Update 
   const losses = isLoss(failure)
     ? recordRestart(context.losses, failure.at, lossWindow(context.policy)).times
     : context.losses;
-  const most = isRenewal(failure) ? context.policy.maxAttempts - 1 : context.policy.maxAttempts;
-  const attempt = Math.min(context.attempt, most);
+  const limit = attemptLimit(context);
+  const attempt = Math.min(context.attempt, isRenewal(failure) ? limit - 1 : limit);
   if (isForgiven(context, failure)) return { attempt, losses, delayMs: askedDelay(failure), unasked: true };
   const { delayMs, seed } = backoffDelay(
     { retry: Math.max(1, attempt), seed: context.seed },
@@ -211,8 +216,8 @@ export function planSlowRetry(context: ConnectionContext): Update {
 }
 
 /** One attempt more than the round allows. The round stays used up, so the next failure ends it at once. */
-export function allowOneAttempt({ policy }: ConnectionContext, unasked: boolean): Update {
-  return { attempt: policy.maxAttempts - 1, delayMs: 0, unasked };
+export function allowOneAttempt(context: ConnectionContext, unasked: boolean): Update {
+  return { attempt: attemptLimit(context) - 1, delayMs: 0, unasked };
 }
 
 /** When a call may cause one attempt more than the round allows, milliseconds since the epoch. */

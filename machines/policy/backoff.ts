@@ -50,8 +50,9 @@ export function jitterOver(spanMs: number, seed: number): Delay {
 /**
  * The delay before retry `retry`: 1 is the first one after a failure, and anything below 1 counts as 1.
  *
- * - `exponential`: full jitter, drawn evenly from 0 to `firstMs * factor^(retry - 1)`, at most `maxMs`. A `maxMs` that
- *   is not positive means no ceiling; a `factor` that is not positive counts as 1.
+ * - `exponential`: `firstMs * factor^(retry - 1)`, at most `maxMs`, of which the share `jitter` is drawn evenly: from 0 with
+ *   the default, full jitter. A `maxMs` that is not positive means no ceiling; a `factor` that is not positive counts as 1; a
+ *   `jitter` below 0 or above 1 counts as these.
  * - `fixed`: the delay at that place of the list, without jitter; the last one repeats, an empty list means 0.
  *
  * @param at Which retry it is, and the seed of its jitter.
@@ -81,5 +82,8 @@ export function backoffDelay(
   }
   const factor = options.factor > 0 ? options.factor : 1;
   const ceilingMs = options.maxMs > 0 ? options.maxMs : MAX_DELAY_MS;
-  return jitterOver(Math.min(options.firstMs * factor ** (retry - 1), ceilingMs), at.seed);
+  const mostMs = Math.min(options.firstMs * factor ** (retry - 1), ceilingMs);
+  const share = Math.min(1, Math.max(0, options.jitter ?? 1));
+  const drawn = jitterOver(mostMs * share, at.seed);
+  return { delayMs: toWholeDelay(mostMs * (1 - share)) + drawn.delayMs, seed: drawn.seed };
 }

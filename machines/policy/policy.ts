@@ -15,9 +15,11 @@ export interface ConnectionPolicy {
   readonly releaseTimeoutMs: number;
   /** First tries and retries in one round before the connection gives up. At least 1. */
   readonly maxAttempts: number;
+  /** The same for a remote server that was ready before, and is away now. Default: `maxAttempts`. */
+  readonly maxAttemptsOnceReady?: number;
   /**
-   * Delays between the attempts of a round: exponential with full jitter (`maxMs` 0 = no ceiling), or a fixed
-   * schedule without jitter. The last delay of a schedule repeats.
+   * Delays between the attempts of a round: exponential with jitter (`maxMs` 0 = no ceiling), or a fixed schedule
+   * without jitter. The last delay of a schedule repeats.
    */
   readonly backoff: BackoffOptions;
   /** A round ends as a crash loop at loss number `restarts` within `periodMs`, as in an OTP supervisor. */
@@ -56,8 +58,9 @@ export interface ConnectionPolicy {
 }
 
 /**
- * Exponential with full jitter (`maxMs` 0 = no ceiling), or a fixed schedule without jitter. The last delay
- * of a schedule repeats.
+ * Exponential with jitter (`maxMs` 0 = no ceiling), or a fixed schedule without jitter. The last delay of a schedule
+ * repeats. `jitter` is the share of a delay that is random, from 0 to 1. Default 1: a delay may be anything up to its full
+ * length.
  */
 export type BackoffOptions =
   /** Each delay is drawn evenly from 0 to a limit that grows with every retry. */
@@ -69,6 +72,7 @@ export type BackoffOptions =
       readonly factor: number;
       /** The limit grows no further than this, in milliseconds. 0 = no ceiling. */
       readonly maxMs: number;
+      readonly jitter?: number;
     }
   /** The delays are fixed. */
   | {
@@ -129,4 +133,14 @@ export const DEFAULT_POLICY: ConnectionPolicy = {
   listChanged: { debounceMs: 300, maxWaitMs: 2_000 },
   stop: { drainMs: 1_000, deleteMs: 2_000, stdinEndMs: 1_000, termMs: 1_000 },
   idleStopMs: 0,
+};
+
+/**
+ * What differs for a remote server: an attempt costs little, and a server that was there is usually back within a minute or
+ * two. At most half of each delay is random, so 40 attempts take more than a minute however the dice fall.
+ */
+export const REMOTE_POLICY: Pick<ConnectionPolicy, 'maxAttemptsOnceReady' | 'backoff' | 'exhausted'> = {
+  maxAttemptsOnceReady: 40,
+  backoff: { kind: 'exponential', firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.5 },
+  exhausted: { callAfterMs: 2_000, remoteEveryMs: 20_000 },
 };

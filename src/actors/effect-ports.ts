@@ -21,7 +21,7 @@ import type { Sessions } from '../sessions/sessions.js';
 import { outputOf } from '../failures/output.js';
 import type { RawFailure } from '../failures/transport-error.js';
 import type { HttpAuth } from '../transports/http/session-requests.js';
-import type { CreateTransport } from '../transports/create-transport.js';
+import type { CreateTransport, NetworkSource } from '../transports/create-transport.js';
 
 /** The result of reading one entry. An untrusted entry was not expanded. */
 export type Resolution =
@@ -80,6 +80,8 @@ export interface EffectPorts {
   readonly reviews?: Pick<Reviews, 'judged' | 'target' | 'whyHeld'>;
   readonly publish: (event: LifecycleEventBody) => void;
   readonly createTransport: CreateTransport;
+  /** Default: remote servers are reached directly. */
+  readonly network?: NetworkSource;
   /** Default: no sign-in; a server that requires one waits for other headers and a retry. */
   readonly signIns?: SignInPort | undefined;
   readonly createClient: (server: string) => Promise<ProtocolClient>;

@@ -64,20 +64,12 @@ export function handshake(ports: EffectPorts) {
         return { server: maskIdentity(server, ports.servers.mask(key.name)) };
       } catch (error) {
         if (error instanceof RequestLostError && transport.ended !== undefined) {
-          throw new RequestLostError(explained(transport.ended), error.written);
+          throw new RequestLostError(transport.ended, error.written);
         }
         throw error;
       }
     },
   });
-}
-
-/** If a session is unknown right after the server issued it, the request usually went to another instance. */
-function explained(ended: RawFailure): RawFailure {
-  if (ended.code !== 'session-expired') return ended;
-  const hint =
-    'The server had just issued that session. If several instances share the address, they must share their sessions, or requests of a session must always go to the same instance.';
-  return { hint, ...ended };
 }
 
 /** What is known of a server that did not answer in time, and what may help. */

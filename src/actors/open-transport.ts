@@ -7,6 +7,9 @@ import type {
   OpenTransportOutput,
   Unsettled,
 } from '../../machines/connection/connection.events.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
+import type { TransportTerms } from '../transports/create-transport.js';
+import type { HttpMemory } from '../transports/http/http-session.js';
 import type { Session } from '../sessions/sessions.js';
 import type { SessionTransport } from '../transports/session-transport.js';
 import { TransportError } from '../failures/transport-error.js';
@@ -16,6 +19,15 @@ import { notReleased } from './end-session.js';
 import type { LaunchPlans } from '../sessions/launch-plans.js';
 
 export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
+  /** By server and address. */
+  const memories = new Map<string, HttpMemory>();
+  const memoryOf = (name: string, config: ServerConfig): HttpMemory | undefined => {
+    if (!('url' in config)) return undefined;
+    const key = `${name}\n${config.url}`;
+    const memory = memories.get(key) ?? { forgotten: 0, keepsShut: false };
+    memories.set(key, memory);
+    return memory;
+  };
   return effect<Unsettled<OpenTransportOutput>, OpenTransportInput>(ports, {
     phase: 'launch',
     limitMs: (input) => input.limitMs,
@@ -45,6 +57,8 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         clock: ports.clock,
         mask: ports.servers.mask(key.name),
         auth: await ports.signIns?.credentials(key.name, plan.config),
+        network: networkOf(ports, key.name, plan.config),
+        memory: memoryOf(key.name, plan.config),
       });
       await hand(transport, session);
       listen(ports, key, transport);
@@ -52,6 +66,10 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
       return { transport: transport.kind, pid: transport.pid ?? null, url: shownUrl(ports, key, transport) };
     },
   });
+}
+
+function networkOf({ network }: EffectPorts, name: string, config: ServerConfig): TransportTerms['network'] {
+  return network !== undefined && 'url' in config ? () => network(name, config) : undefined;
 }
 
 /** A session that is closing by now takes no transport, so the transport is closed here. */

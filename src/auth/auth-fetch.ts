@@ -11,10 +11,11 @@ import { isLoopback } from '../transports/loopback-host.js';
 import type { Clock } from '../ports.js';
 import { shownUrl } from '../transports/http/server-address.js';
 import { BodyTooLarge, readText } from '../transports/http/body-text.js';
-import { NetworkError, type HttpReply } from '../transports/http/http-exchange.js';
-import { parseRetryAfter } from '../transports/http/http-refusal.js';
+import { NetworkError, type HttpExchange, type HttpReply } from '../transports/http/http-exchange.js';
+import { notReached, parseRetryAfter } from '../transports/http/http-refusal.js';
+import type { OpenExchange } from '../transports/http/http-session.js';
 import { createKeepAliveExchange } from '../transports/http/keep-alive-exchange.js';
-import { TransportError, type RawFailure } from '../failures/transport-error.js';
+import { TransportError } from '../failures/transport-error.js';
 import { requireUsable, withoutNulls } from './oauth-answer.js';
 
 /** Longest time for one request. */
@@ -34,11 +35,14 @@ export interface AuthFetch {
 export function openAuthFetch(options: {
   readonly serverUrl: string;
   readonly clock: Clock;
+  /** How the requests are sent. Default: directly. */
+  readonly network?: (() => Promise<OpenExchange>) | undefined;
   readonly signal: AbortSignal;
 }): AuthFetch {
-  const { clock, signal } = options;
+  const { clock, signal, network } = options;
   const serverUrl = new URL(options.serverUrl);
-  const exchange = createKeepAliveExchange(clock);
+  let opening: Promise<HttpExchange> | undefined;
+  const open = async (): Promise<HttpExchange> => ((await network?.()) ?? createKeepAliveExchange)(clock);
 
   const fetch: FetchLike = async (address, init = {}) => {
     const url = new URL(address);
@@ -46,6 +50,8 @@ export function openAuthFetch(options: {
     const limit = new AbortController();
     const timer = clock.setTimeout(() => limit.abort(tooSlow(url)), REQUEST_LIMIT_MS);
     try {
+      opening ??= open();
+      const exchange = await opening;
       const reply = await exchange.send({
         method: init.method === 'POST' ? 'POST' : 'GET',
         url,
@@ -67,7 +73,7 @@ export function openAuthFetch(options: {
   };
   return {
     fetch,
-    close: async () => exchange.close(),
+    close: async () => (await opening?.catch(() => undefined))?.close(),
   };
 }
 
@@ -121,14 +127,11 @@ function notNow(url: URL, reply: HttpReply, now: number): TransportError {
 }
 
 function explained(error: unknown, url: URL): unknown {
-  const place = `The authorization server at ${shownUrl(url)}`;
+  const place = `the authorization server at ${shownUrl(url)}`;
   if (error instanceof BodyTooLarge) {
-    const message = `${place} answered with more than ${MAX_BYTES} bytes.`;
+    const message = `The authorization server at ${shownUrl(url)} answered with more than ${MAX_BYTES} bytes.`;
     return new TransportError({ code: 'auth-required', message });
   }
   if (!(error instanceof NetworkError)) return error;
-  const failure: RawFailure = error.connected
-    ? { code: 'connection-lost', message: `${place} broke off before it answered (${error.code}).` }
-    : { code: 'address-refused', message: `${place} cannot be reached (${error.code}).` };
-  return new TransportError(failure, { cause: error });
+  return new TransportError(notReached(error, place).failure, { cause: error });
 }

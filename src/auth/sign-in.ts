@@ -14,6 +14,7 @@ import { TransportError } from '../failures/transport-error.js';
 import type { AuthFetch } from './auth-fetch.js';
 import type { AuthServer } from './auth-options.js';
 import { isSameIssuer, tokenRequest, type AuthorizationLocation } from './auth-server-discovery.js';
+import { toScopes } from './challenge.js';
 import { openLoopback, type Loopback, type LoopbackAnswer } from './redirect-listener.js';
 import type { StoredOAuthProvider } from './oauth-provider.js';
 import { viewOf } from './provider-view.js';
@@ -42,6 +43,8 @@ export interface SignInPorts {
   readonly onFailedAnswer: (error: TransportError) => void;
 }
 
+/** OpenID Connect Core section 11. */
+const OFFLINE = 'offline_access';
 const SIGNED_IN = 'You are signed in. You can close this window.';
 const NOT_OURS = 'No sign-in is waiting for this answer.';
 const FAILED = 'The sign-in failed. See the program that requested it.';
@@ -104,7 +107,7 @@ export class SignIn {
         return provider.redirectToAuthorization(address);
       },
     });
-    const scope = scopes.length === 0 ? {} : { scope: scopes.join(' ') };
+    const scope = scopeToAsk(scopes, place, provider);
     await auth(asking, { serverUrl: server.url, ...scope, fetchFn: fetch });
     if (url === undefined) return 'granted';
     const state = url.searchParams.get('state');
@@ -231,4 +234,28 @@ function readAnswer(
 function protocolsOf(redirectUrl: string | URL | undefined): readonly string[] {
   const own = redirectUrl === undefined ? [] : [new URL(redirectUrl).protocol];
   return ['http:', 'https:', ...own];
+}
+
+/**
+ * The scopes to ask for; none leaves them to the authorization server. `offline_access` is added if that server knows it: some
+ * issue a refresh token only for it, although the server of the tools does not list it (SEP-2207).
+ */
+function scopeToAsk(
+  wanted: readonly string[],
+  { state }: AuthorizationLocation,
+  provider: OAuthClientProvider,
+): { readonly scope?: string } {
+  const { resourceMetadata, authorizationServerMetadata } = state;
+  const { clientMetadata } = provider;
+  const listed = resourceMetadata?.scopes_supported ?? [];
+  const usual = listed.length > 0 ? listed : toScopes(clientMetadata.scope);
+  const scopes = wanted.length > 0 ? wanted : usual;
+  if (scopes.length === 0) return {};
+  const isAsked =
+    provider.prepareTokenRequest === undefined &&
+    (clientMetadata.grant_types ?? []).includes('refresh_token');
+  const isKnown = authorizationServerMetadata?.scopes_supported?.includes(OFFLINE) === true;
+  return {
+    scope: (isAsked && isKnown && !scopes.includes(OFFLINE) ? [...scopes, OFFLINE] : scopes).join(' '),
+  };
 }

@@ -10,7 +10,7 @@ import type { SignInPort } from '../actors/effect-ports.js';
 import { NotReadyError } from '../errors.js';
 import { failureError } from '../failures/failure-error.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
-import type { ServerConfig } from '../config/entry/server-config.js';
+import type { HttpServerConfig, ServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import { settlesWithin } from '../async/settles-within.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
@@ -27,6 +27,9 @@ import {
   type OAuthClient,
 } from './auth-options.js';
 import { serverAddress } from './stores/token-store.js';
+import { hashOf } from '../config/entry/entry-hash.js';
+import { isLocalSocket } from '../config/entry/local-socket.js';
+import type { NetworkSource } from '../transports/create-transport.js';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 
 /** How long a renewal may still take when the troupe is closed. */
@@ -37,6 +40,8 @@ export interface SignInsParts {
   readonly auth: AuthOption;
   readonly clock: Clock;
   readonly diagnose: (server: string, kind: DiagnosticKind, message: string) => void;
+  /** How the requests for an account are sent. Default: directly. */
+  readonly network?: NetworkSource;
   /** Where the charts of the accounts run; called for the first account. */
   readonly roots: () => AccountRoots;
 }
@@ -111,19 +116,21 @@ export class SignIns implements SignInPort {
   }
 
   async #accountOf(name: string, config: ServerConfig): Promise<AuthSession | undefined> {
-    if (!('url' in config)) return undefined;
+    // A sign-in needs an address that a browser can reach, too.
+    if (!('url' in config) || isLocalSocket(config.url)) return undefined;
     const { auth } = this.#parts;
+    const way = hashOf([config.proxy, config.ca, config.cert, config.key]);
     const server = { name, url: serverAddress(config.url) };
     if (typeof auth === 'function') {
-      return this.#account(`${name}\n${server.url}`, () => this.#hosted(server, auth));
+      return this.#account(`${name}\n${server.url}\n${way}`, () => this.#hosted(server, auth, config));
     }
     if (Object.keys(config.headers ?? {}).some((header) => header.toLowerCase() === 'authorization')) {
       return undefined;
     }
     const client = clientFor(server, auth);
-    return this.#account(`${server.url}\n${client?.clientId ?? ''}`, async () => {
+    return this.#account(`${server.url}\n${client?.clientId ?? ''}\n${way}`, async () => {
       const { ownAccount } = await import('./account/make-account.js');
-      return ownAccount(server, auth, client, this.#surroundings(server));
+      return ownAccount(server, auth, client, this.#surroundings(server, config));
     });
   }
 
@@ -138,19 +145,24 @@ export class SignIns implements SignInPort {
     return made;
   }
 
-  async #hosted(server: AuthServer, provide: ProvideAuth): Promise<AuthSession | undefined> {
+  async #hosted(
+    server: AuthServer,
+    provide: ProvideAuth,
+    config: HttpServerConfig,
+  ): Promise<AuthSession | undefined> {
     const provider = fromHost(server, () => provide(server));
     if (provider === undefined) return undefined;
     requireProvider(provider, server);
     const { hostedAccount } = await import('./account/make-account.js');
-    return hostedAccount(server, provider, this.#surroundings(server));
+    return hostedAccount(server, provider, this.#surroundings(server, config));
   }
 
-  #surroundings({ name }: AuthServer) {
-    const { clock, diagnose, roots } = this.#parts;
+  #surroundings({ name }: AuthServer, config: HttpServerConfig) {
+    const { clock, diagnose, roots, network } = this.#parts;
     this.#lastId += 1;
     return {
       clock,
+      ...(network !== undefined && { network: () => network(name, config) }),
       diagnose: (kind: DiagnosticKind, message: string) => diagnose(name, kind, message),
       roots: roots(),
       id: `signIn:${this.#lastId}`,
@@ -161,15 +173,17 @@ export class SignIns implements SignInPort {
 /** The sign-ins that the `auth` option asks for. */
 export function toSignIns(
   auth: AuthOption | undefined,
-  clock: Clock,
-  publish: (event: LifecycleEventBody) => void,
-  roots: SignInsParts['roots'],
+  {
+    publish,
+    ...parts
+  }: Pick<SignInsParts, 'clock' | 'roots' | 'network'> & {
+    readonly publish: (event: LifecycleEventBody) => void;
+  },
 ): SignIns | undefined {
   if (auth === undefined) return undefined;
   return new SignIns({
+    ...parts,
     auth,
-    clock,
-    roots,
     diagnose: (server, kind, message) => publish({ type: 'diagnostic', server, kind, message }),
   });
 }

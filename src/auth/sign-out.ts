@@ -2,6 +2,7 @@
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../ports.js';
+import type { OpenExchange } from '../transports/http/http-session.js';
 import { openAuthFetch } from './auth-fetch.js';
 import { metadataOf } from './auth-server-discovery.js';
 import type { StoredSignIn, TokenOwner, TokenStore } from './stores/token-store.js';
@@ -16,8 +17,14 @@ export type SignOutResult = 'none' | 'forgotten' | 'revoked';
 export async function signOut(
   owner: TokenOwner,
   store: TokenStore,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  surroundings: {
+    readonly clock: Clock;
+    /** How the requests are sent. Default: directly. */
+    readonly network?: () => Promise<OpenExchange>;
+    readonly signal: AbortSignal;
+  },
 ): Promise<SignOutResult> {
+  const { signal } = surroundings;
   const work = async (): Promise<StoredSignIn | undefined> => {
     const kept = await store.read(owner);
     await store.forget(owner);
@@ -25,7 +32,7 @@ export async function signOut(
   };
   const kept = await (store.exclusively === undefined ? work() : store.exclusively(owner, work, signal));
   if (kept?.tokens === undefined) return 'none';
-  const requests = openAuthFetch({ serverUrl: owner.server, clock, signal });
+  const requests = openAuthFetch({ serverUrl: owner.server, ...surroundings });
   try {
     return (await revoke(owner, kept, requests.fetch)) ? 'revoked' : 'forgotten';
   } catch {

@@ -104,7 +104,7 @@ export type LifecycleEventBody =
       readonly type: 'connection.retrying';
       /** Number of the coming attempt. */
       readonly attempt: number;
-      /** Attempts in a round: `maxAttempts` of the policy. */
+      /** Attempts in a round: `maxAttempts` or `maxAttemptsOnceReady` of the policy. */
       readonly maxAttempts: number;
       /** Time until the attempt starts, in milliseconds. */
       readonly delayMs: number;
@@ -118,7 +118,7 @@ export type LifecycleEventBody =
       readonly failure: Failure;
       /** Number of the attempt that was the last of the round. */
       readonly attempt: number;
-      /** Attempts in a round: `maxAttempts` of the policy. */
+      /** Attempts in a round: `maxAttempts` or `maxAttemptsOnceReady` of the policy. */
       readonly maxAttempts: number;
     } & ConnectionScoped)
   /** The end of a connection that was asked to stop. */

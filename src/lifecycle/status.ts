@@ -9,6 +9,7 @@ import {
   type ConnectionTag,
   type PublicState,
 } from '../../machines/connection/connection.states.js';
+import { attemptLimit } from '../../machines/connection/connection.update.js';
 import type { Failure, ProcessExit } from '../../machines/policy/failure.js';
 import type { Implementation, ServerCapabilities } from '../../machines/mcp.js';
 import type { TrustRequest } from '../trust/trust-request.js';
@@ -55,7 +56,7 @@ export interface ServerStatus {
   readonly generation: number;
   /** Number of the present or last attempt of this round, from 1. */
   readonly attempt: number;
-  /** Attempts in a round: `maxAttempts` of the policy. */
+  /** Attempts in a round: `maxAttempts` or `maxAttemptsOnceReady` of the policy. */
   readonly maxAttempts: number;
   /** Milliseconds since the epoch; null if no attempt is planned. */
   readonly nextAttemptAt: number | null;
@@ -127,7 +128,7 @@ export function toStatus(
     url: details.url,
     generation: facts.generation,
     attempt: context?.attempt ?? 0,
-    maxAttempts: context?.policy.maxAttempts ?? 0,
+    maxAttempts: context === undefined ? 0 : attemptLimit(context),
     nextAttemptAt: isWaiting ? details.nextAttemptAt : null,
     connectedAt: isUsable ? details.connectedAt : null,
     lastExit: details.lastExit,

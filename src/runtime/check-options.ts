@@ -16,6 +16,7 @@ import type { NamingTemplate } from '../config/entry/server-config.js';
 import { checkPort, refuseProblems } from '../config/refuse-options.js';
 import { recordProblem } from '../event-log/record/record-options.js';
 import type { TroupeOptions } from '../options.js';
+import { networkProblems } from '../transports/http/network-options.js';
 import type { Clock, Logger } from '../ports.js';
 import { reviewProblem } from '../review/review-option.js';
 import { handlersProblems } from '../server-requests/handlers-option.js';
@@ -110,6 +111,9 @@ const OPTIONS = {
   retryCalls: RETRY_CALLS,
   auth: (value, _name, report) => {
     for (const { field, message } of authProblems(value)) report([field], message);
+  },
+  network: (value, _name, report) => {
+    for (const { field, message } of networkProblems(value)) report([field], message);
   },
   handlers: (value, _name, report, { capabilities }) => {
     for (const { field, message } of handlersProblems(value, capabilities)) report([field], message);

@@ -44,7 +44,7 @@ import { toReviewedServer } from '../servers/server-entry.js';
 import type { Runtime } from '../servers/server.js';
 import { Servers } from '../servers/servers.js';
 import { Sessions } from '../sessions/sessions.js';
-import { createTransport } from '../transports/create-transport.js';
+import { createNetworkSource, createTransport } from '../transports/create-transport.js';
 import { TrustedEntries } from '../trust/trusted-entries.js';
 import { toCatalogStore } from './cache-option.js';
 import type { TroupeAccess, TroupeInternals } from './internals.js';
@@ -93,7 +93,8 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
   const { publish } = publisher;
   const mask = (server: string): Mask => servers.mask(server);
   const system = (): ObservableSystem => servers.supervisor.observable;
-  const signIns = toSignIns(options.auth, clock, publish, () => servers.supervisor.roots);
+  const network = createNetworkSource(options.network);
+  const signIns = toSignIns(options.auth, { clock, publish, network, roots: () => servers.supervisor.roots });
   const trustedEntries = new TrustedEntries(
     options.trustStore,
     (message) => publish({ type: 'diagnostic', kind: 'trust-store-problem', message }),
@@ -170,6 +171,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     reviews,
     publish,
     createTransport: internals.createTransport ?? createTransport,
+    network,
     signIns,
     createClient: (server) =>
       createClient({

@@ -120,6 +120,7 @@ function literalSecrets(config: ServerConfig): readonly string[] {
   return [
     ...secrets,
     ...urlSecrets(config.url),
+    ...(typeof config.proxy === 'string' ? passwordsOf(config.proxy) : []),
     ...headers.flatMap(([name, value]) => [
       ...named([name], headerSecrets(value)),
       ...credentialSecrets(value),

@@ -11,6 +11,7 @@ import type {
   StopReason,
 } from '../../machines/connection/connection.events.js';
 import type { ChildSpec } from '../../machines/manager/manager.events.js';
+import { attemptLimit } from '../../machines/connection/connection.update.js';
 import type { Failure } from '../../machines/policy/failure.js';
 import { hashSeed } from '../../machines/policy/seeded-random.js';
 import { hasTag, type PublicState } from '../../machines/connection/connection.states.js';
@@ -244,7 +245,7 @@ export class Server implements Supervised {
       ...about,
       failure,
       attempt: snapshot?.context?.attempt ?? 0,
-      maxAttempts: snapshot?.context?.policy.maxAttempts ?? 0,
+      maxAttempts: snapshot?.context === undefined ? 0 : attemptLimit(snapshot.context),
     });
     const from = snapshot?.value === undefined ? null : publicState(snapshot.value).state;
     publish({ type: 'connection.state', ...about, from, to: 'stopped', substate: '' });

@@ -10,6 +10,8 @@ import type { StopPolicy } from '../../machines/policy/policy.js';
 import type { Clock } from '../ports.js';
 import type { Mask } from '../secrets/secrets.js';
 import type { HttpAuth } from './http/session-requests.js';
+import type { HttpMemory, OpenExchange } from './http/http-session.js';
+import type { NetworkOption } from './http/network-options.js';
 
 /** What every transport gets beside its entry. */
 export interface TransportTerms {
@@ -19,6 +21,10 @@ export interface TransportTerms {
   readonly mask: Mask;
   /** The source of a remote server's tokens. Default: none. */
   readonly auth?: HttpAuth | undefined;
+  /** What earlier sessions with the server have shown. Default: nothing. */
+  readonly memory?: HttpMemory | undefined;
+  /** How the requests to a remote server are sent. Default: directly. */
+  readonly network?: (() => Promise<OpenExchange>) | undefined;
 }
 
 export type CreateTransport = (config: ServerConfig, terms: TransportTerms) => Promise<SessionTransport>;
@@ -46,11 +52,23 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
 
 async function createHttp(
   config: HttpServerConfig,
-  { stop, clock, auth }: TransportTerms,
+  { stop, clock, auth, network, memory }: TransportTerms,
 ): Promise<SessionTransport> {
-  const options = { url: config.url, headers: config.headers ?? {}, stop, clock, auth };
+  const openExchange = await network?.();
+  const { url, headers = {}, listen } = config;
+  const options = { url, headers, listen, stop, clock, auth, memory, openExchange };
   if (config.type === 'sse') return (await import('./http/sse.js')).createSseTransport(options);
   if (config.type === 'http')
     return (await import('./http/streamable-http.js')).createStreamableHttpTransport(options);
   return (await import('./http/http-fallback.js')).createHttpTransport(options);
+}
+
+/** How the requests to a server are sent, by the option of the host, the entry and the environment. */
+export type NetworkSource = (name: string, config: HttpServerConfig) => Promise<OpenExchange>;
+
+export function createNetworkSource(option: NetworkOption | undefined): NetworkSource {
+  return async (name, config) => {
+    const { openNetwork } = await import('./http/network.js');
+    return openNetwork({ name, config }, option);
+  };
 }

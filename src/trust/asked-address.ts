@@ -3,6 +3,7 @@
  * shown, even if it comes from the entry's own `env` or from the default of a variable. The rest is masked as elsewhere.
  */
 import type { HttpServerConfig } from '../config/entry/server-config.js';
+import { isLocalSocket } from '../config/entry/local-socket.js';
 import { MASK, maskUrlParts } from '../config/entry/mask-entry.js';
 import { parseTemplate, type Part, type Variable } from '../config/entry/template.js';
 
@@ -129,7 +130,10 @@ class ShownText {
   }
 
   toString(): string {
-    return this.#shown + maskUrlParts(this.#literal) + maskUrlParts(this.#rest);
+    const start = this.#shown + maskUrlParts(this.#literal);
+    // The part after the first '#' is the path of the requests.
+    const parts = isLocalSocket(start) ? this.#rest.split(/(?<!#.*)#/s) : [this.#rest];
+    return start + parts.map(maskUrlParts).join('#');
   }
 }
 

@@ -20,6 +20,10 @@ export interface TrustRequest {
   readonly url?: string;
   /** Names of the headers that would be sent with every request. */
   readonly headers?: readonly string[];
+  /** The proxy of the entry as it is written, not expanded; credentials are masked. */
+  readonly proxy?: string;
+  /** The files of `ca`, `cert` and `key` as they are written, not expanded. */
+  readonly certificates?: readonly string[];
   /** Names of the host's variables the entry wants to read; `*` for all of them. */
   readonly variables: readonly string[];
   /** Names of the variables the entry sets; some, such as `LD_PRELOAD`, make a program run other code. */

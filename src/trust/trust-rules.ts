@@ -15,24 +15,37 @@ import { askedAddress } from './asked-address.js';
 import { hashOf } from '../config/entry/entry-hash.js';
 import { inputsWanted, variablesWanted } from '../config/entry/expand.js';
 import { declaredInputs } from '../config/entry/inputs.js';
-import { MASK } from '../config/entry/mask-entry.js';
+import { MASK, maskUrl } from '../config/entry/mask-entry.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 
 /**
  * Only entries of a project's file need trust, since others than the user may have written it: entries that start a
- * program, and entries that read a variable of the host or an answer of the person, since these would tell a remote server
- * who the person is and where they work. The policies `all` and `remote-only` decide for the person.
+ * program, use a socket or certificates of this computer or a proxy of their own, and entries that read a variable of the
+ * host or an answer of the person, since these would tell a remote server who the person is and where they work. The
+ * policies `all` and `remote-only` decide for the person.
  */
 export function needsTrust({ scope, config }: ServerSpec, policy?: TrustPolicy): boolean {
   if (scope !== 'project' || policy === 'all') return false;
-  if ('command' in config) return true;
+  if ('command' in config || usesThisMachine(config)) return true;
   return policy !== 'remote-only' && (variablesWanted(config).length > 0 || inputsWanted(config).length > 0);
 }
 
 /** Whether a policy alone trusts an entry of a project's file. A function is called later, before the entry is started. */
 export function isTrustedBy(policy: TrustPolicy | undefined, spec: ServerSpec): boolean {
-  return policy === 'all' || (policy === 'remote-only' && 'url' in spec.config);
+  const { config } = spec;
+  return policy === 'all' || (policy === 'remote-only' && 'url' in config && !usesThisMachine(config));
 }
+
+/** Whether an entry reaches programs of this computer, or decides who can read the messages to a server. */
+function usesThisMachine(config: ServerSpec['config']): boolean {
+  if (!('url' in config)) return false;
+  const { proxy, ca, cert, key } = config;
+  const isOwnWay = [proxy || undefined, ca, cert, key].some((field) => field !== undefined);
+  return isOwnWay || !OF_NETWORK.test(askedAddress(config).text);
+}
+
+/** An address on the network, or one that a variable of the user supplies. */
+const OF_NETWORK = /^\s*(?:https?:|\$\{[^}:]+(?::-https?:[^}]*)?\})/i;
 
 /** The question. It has the names of variables, never their values. Credentials and the query of an address are masked. */
 export function toTrustRequest(spec: ServerSpec): TrustRequest {
@@ -78,7 +91,10 @@ function decidingIds(config: ServerSpec['config']): ReadonlySet<string> {
 
 function describeTarget(
   config: ServerSpec['config'],
-): Pick<TrustRequest, 'transport' | 'command' | 'args' | 'cwd' | 'url' | 'headers'> {
+): Pick<
+  TrustRequest,
+  'transport' | 'command' | 'args' | 'cwd' | 'url' | 'headers' | 'proxy' | 'certificates'
+> {
   if ('command' in config) {
     const { command, args, cwd } = config;
     return {
@@ -89,11 +105,15 @@ function describeTarget(
     };
   }
   if ('url' in config) {
-    const { type = 'http', headers } = config;
+    const { type = 'http', headers, proxy, ca, cert, key } = config;
     return {
       transport: type,
       url: askedAddress(config).text,
       ...(headers !== undefined && { headers: namesIn(headers) }),
+      ...(typeof proxy === 'string' && { proxy: maskUrl(proxy) }),
+      ...((ca !== undefined || cert !== undefined) && {
+        certificates: [ca ?? [], cert ?? [], key ?? []].flat(),
+      }),
     };
   }
   throw new TypeError('A server of this process needs no trust.');

@@ -50,7 +50,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
       ReviewedServer ReviewedTool RootsHandler SamplingAnswer SamplingHandler SamplingOptions
       ServerRequestContext ServerRequestHandlers ServerRequestOutcome ToolInfo ToolToAccept
       UrlHandler
-      RememberedTool
+      RememberedTool Dispatcher NetworkOption NetworkOptions NetworkServer
       AssertionRequest DiagnosticKind Isolation ConnectionTag StopReason StoppedReason
     `),
   },
@@ -58,7 +58,7 @@ export const ENTRY_POINTS: readonly EntryPoint[] = [
     subpath: './machines',
     target: 'machines/index',
     values: names(`
-      CONNECTION_COMMANDS DEFAULT_POLICY FAILURE_CODES acceptedOf afterLoss backoffDelay classify
+      CONNECTION_COMMANDS DEFAULT_POLICY FAILURE_CODES REMOTE_POLICY acceptedOf afterLoss backoffDelay classify
       connectionMachine grantStarts isImmediateRetry jitterOver managerMachine recordRestart toFailure verdict
       configurationMachine heldOf reviewMachine signInMachine MANAGER_COMMANDS idleHolders
       CONNECTION_STATES hasTag publicState statePath

@@ -16,7 +16,10 @@ export interface Fixture {
 
 export type Connect = (
   handle: Handler,
-  options?: Partial<HttpTransportOptions> & { create?: (options: HttpTransportOptions) => SessionTransport },
+  options?: Partial<HttpTransportOptions> & {
+    create?: (options: HttpTransportOptions) => SessionTransport;
+    path?: string;
+  },
 ) => Promise<Fixture>;
 
 export function useHttpFixture(): Connect {
@@ -24,11 +27,11 @@ export function useHttpFixture(): Connect {
   afterEach(async () => {
     for (const close of closing.splice(0).toReversed()) await close();
   });
-  return async (handle, { create = createStreamableHttpTransport, ...options } = {}) => {
+  return async (handle, { create = createStreamableHttpTransport, path = '/mcp', ...options } = {}) => {
     const server = await startServer(handle);
     closing.push(() => server.close());
     const clock = createControlledClock();
-    const transport = create({ url: server.url, clock, stop: { deleteMs: 1_000 }, ...options });
+    const transport = create({ url: server.origin + path, clock, stop: { deleteMs: 1_000 }, ...options });
     closing.push(() => transport.kill());
     return { server, clock, transport, said: record(transport) };
   };

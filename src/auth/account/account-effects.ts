@@ -223,12 +223,12 @@ export class AccountEffects {
   }
 
   #begin(sendBack: (event: SignInEvent) => void): SignIn {
-    const { server, clock, exclusively, diagnose, secrets } = this.#parts;
+    const { server, clock, network, exclusively, diagnose, secrets } = this.#parts;
     const { signal } = this.#stop;
     this.#signIn = new SignIn({
       ...this.#parts,
       ...this.#chart,
-      requests: openAuthFetch({ serverUrl: server.url, clock, signal }),
+      requests: openAuthFetch({ serverUrl: server.url, clock, network, signal }),
       place: (fetch) => this.#placeOf(fetch, true),
       exclusively: (work) => exclusively(work, signal),
       remember: (found) => secrets.remember(found),
@@ -288,8 +288,8 @@ export class AccountEffects {
   }
 
   async #withFetch<T>(work: (fetch: FetchLike) => Promise<T>): Promise<T> {
-    const { server, clock } = this.#parts;
-    const requests = openAuthFetch({ serverUrl: server.url, clock, signal: this.#stop.signal });
+    const { server, clock, network } = this.#parts;
+    const requests = openAuthFetch({ serverUrl: server.url, clock, network, signal: this.#stop.signal });
     try {
       return await work(requests.fetch);
     } finally {

@@ -8,6 +8,7 @@ import type { SignInEvent } from '../../../machines/sign-in/sign-in.events.js';
 import type { KnownSecrets } from '../../secrets/known-secrets.js';
 import type { Clock } from '../../ports.js';
 import type { Mask } from '../../secrets/secrets.js';
+import type { OpenExchange } from '../../transports/http/http-session.js';
 import type { HttpAuth, StepUp } from '../../transports/http/session-requests.js';
 import { TransportError } from '../../failures/transport-error.js';
 import { AccountChart, type AccountRoots } from './account-chart.js';
@@ -19,6 +20,8 @@ import type { Failure } from '../../../machines/policy/failure.js';
 
 export interface AuthSessionParts {
   readonly clock: Clock;
+  /** How the requests of the account are sent. Default: directly. */
+  readonly network?: () => Promise<OpenExchange>;
   readonly server: AuthServer;
   readonly provider: OAuthClientProvider;
   /** The same provider, if it is Troupe's own and the browser returns to a listener of Troupe's. */

@@ -19,7 +19,7 @@ import { viewOf } from '../provider-view.js';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { askHost } from '../auth-failure.js';
 
-export type AccountSurroundings = Pick<AuthSessionParts, 'clock' | 'diagnose' | 'roots' | 'id'>;
+export type AccountSurroundings = Pick<AuthSessionParts, 'clock' | 'network' | 'diagnose' | 'roots' | 'id'>;
 
 /** `client` is the one the options name for this server. */
 export async function ownAccount(

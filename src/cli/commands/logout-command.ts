@@ -5,9 +5,11 @@ import { signOut, type SignOutResult } from '../../auth/sign-out.js';
 import { ownerOf } from '../../auth/stores/token-store.js';
 import { expandConfig } from '../../config/entry/expand.js';
 import { createFileTrustStore } from '../../trust/file-trust-store.js';
+import type { HttpServerConfig } from '../../config/entry/server-config.js';
 import { loadConfig } from '../../servers/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { systemClock } from '../../ports.js';
+import { createNetworkSource } from '../../transports/create-transport.js';
 import { homeFolder } from '../../storage/user-folder.js';
 import { readConfiguration, sourcesOf } from '../configured-servers.js';
 import { EXIT, type ExitCode, UsageError } from '../exit-codes.js';
@@ -27,11 +29,12 @@ const TOLD: Readonly<Record<SignOutResult, string>> = {
 export async function logout(flags: Flags, terminal: Terminal, server: string): Promise<ExitCode> {
   const { names } = await readConfiguration(flags);
   if (!names.includes(server)) throw new UsageError(noSuchServer(server, names));
-  const url = await addressOf(server, flags);
-  if (url === undefined) throw new UsageError(`'${server}' is not a remote server and has no sign-in`);
+  const config = await addressOf(server, flags);
+  if (config === undefined) throw new UsageError(`'${server}' is not a remote server and has no sign-in`);
   const signal = AbortSignal.any([terminal.gone, AbortSignal.timeout(TELLING_MS)]);
-  const result = await signOut(ownerOf(url, undefined), createFileTokenStore(), {
+  const result = await signOut(ownerOf(config.url, undefined), createFileTokenStore(), {
     clock: systemClock,
+    network: () => createNetworkSource(undefined)(server, config),
     signal,
   });
   if (flags.json) terminal.print(JSON.stringify({ server, result }));
@@ -39,20 +42,20 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
   return EXIT.fine;
 }
 
-/** Undefined for a server that is not reached over HTTP. */
-async function addressOf(server: string, flags: Flags): Promise<string | undefined> {
+/** The entry without headers, which need no values here. Undefined for a server that is not reached over HTTP. */
+async function addressOf(server: string, flags: Flags): Promise<HttpServerConfig | undefined> {
   const isTrusted = await new TrustedEntries(createFileTrustStore()).snapshot();
   const loaded = await loadConfig({ ...sourcesOf(flags), isTrusted, cwd: process.cwd() });
   const spec = loaded.servers.find(({ name }) => name === server);
   if (spec === undefined) throw new ConfigError(`The entry of '${server}' cannot be used.`, { server });
   if (!('url' in spec.config)) return undefined;
-  const { url, env = {} } = spec.config;
+  const { headers: _, ...config } = spec.config;
   const workspaceFolder = spec.scope === 'project' ? spec.baseDir : process.cwd();
   const context = { env: process.env, workspaceFolder, home: homeFolder() };
-  const expansion = expandConfig({ ...spec, config: { url, env } }, context);
+  const expansion = expandConfig({ ...spec, config }, context);
   if ('failure' in expansion) {
     const { message, hint } = expansion.failure;
     throw new ConfigError(hint === undefined ? message : `${message}. ${hint}`, { server });
   }
-  return 'url' in expansion.config ? expansion.config.url : undefined;
+  return 'url' in expansion.config ? expansion.config : undefined;
 }

@@ -25,6 +25,7 @@ export function renderQuestion(request: TrustRequest): string {
 /** A line for everything that decides what happens. */
 export function renderRequest(request: TrustRequest): string[] {
   const { command, args = [], cwd, url, headers = [], variables, env, asks = [], inputs = {} } = request;
+  const { proxy, certificates = [] } = request;
   const proposals = Object.entries(inputs).map(
     ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWholeWord(text)}`,
   );
@@ -33,6 +34,8 @@ export function renderRequest(request: TrustRequest): string[] {
     ['arguments', listed(args.map(toWord), ' ')],
     ['in folder', cwd === undefined ? '' : toWholeWord(cwd)],
     ['address', url === undefined ? '' : toWholeWord(url)],
+    ['through the proxy', proxy === undefined ? '' : toWholeWord(proxy)],
+    ['with the certificates', listed(certificates.map(toWord), ', ')],
     ['headers', listed(headers.map(toWord), ', ')],
     [
       'reads of your variables',

@@ -5,6 +5,7 @@
 import type { RetryCalls } from '../../../machines/policy/call-safety.js';
 import {
   DEFAULT_POLICY,
+  REMOTE_POLICY,
   type BackoffOptions,
   type ConnectionPolicy,
 } from '../../../machines/policy/policy.js';
@@ -43,10 +44,7 @@ export function effectiveSettings(
   host: HostSettings = {},
 ): EffectiveSettings {
   const { startTimeoutMs, idleStopMs, policy, ...own } = ownSettings(config);
-  const general = override(
-    mayDownload(config) ? { ...DEFAULT_POLICY, ...DOWNLOADING } : DEFAULT_POLICY,
-    host.policy,
-  );
+  const general = override(defaultsFor(config), host.policy);
   const precise = override(withTimeout(general, startTimeoutMs), policy);
   const limited = withTimeout(precise, timeoutFrom(host.env?.[TIMEOUT_VARIABLE]));
   return {
@@ -54,6 +52,11 @@ export function effectiveSettings(
     retryCalls: own.retryCalls ?? host.retryCalls ?? 'safe',
     policy: idleStopMs === undefined ? limited : { ...limited, idleStopMs },
   };
+}
+
+function defaultsFor(config: CommandLine): ConnectionPolicy {
+  if ('url' in config) return { ...DEFAULT_POLICY, ...REMOTE_POLICY };
+  return mayDownload(config) ? { ...DEFAULT_POLICY, ...DOWNLOADING } : DEFAULT_POLICY;
 }
 
 function ownSettings(config: ServerSettings): OwnSettings {
@@ -75,7 +78,10 @@ function timeoutFrom(text: string | undefined): number | undefined {
   return Number(text);
 }
 
-function override(base: ConnectionPolicy, overrides: PolicyOverrides = {}): ConnectionPolicy {
+/** A number of attempts that a host gives holds for every round, unless it says otherwise. */
+function override(defaults: ConnectionPolicy, overrides: PolicyOverrides = {}): ConnectionPolicy {
+  const { maxAttemptsOnceReady: _, ...others } = defaults;
+  const base = overrides.maxAttempts === undefined ? defaults : others;
   const { backoff, intensity, signIns, exhausted, ping, listChanged, stop, ...numbers } = overrides;
   return {
     ...base,

@@ -56,11 +56,12 @@ export const TRANSPORT_TYPES = {
 export interface EntryFields
   extends
     Omit<StdioServerConfig, 'type' | 'command' | 'tools'>,
-    Partial<Omit<HttpServerConfig, 'type' | 'tools'>> {
+    Partial<Omit<HttpServerConfig, 'type' | 'tools' | 'proxy'>> {
   readonly type?: keyof typeof TRANSPORT_TYPES;
   readonly command?: string | readonly string[];
   readonly tools?: readonly string[] | NonNullable<ServerSettings['tools']>;
   readonly disabled?: boolean;
+  readonly proxy?: string | boolean;
 }
 
 const STRINGS = { type: 'object', title: 'an object of strings', additionalProperties: TEXT } as const;
@@ -127,6 +128,39 @@ export const ENTRY_FIELDS = {
     transports: ['http'],
     onReload: 'restart',
     meaning: 'Sent with every request. ${VAR} is replaced.',
+  },
+  listen: {
+    schema: FLAG,
+    transports: ['http'],
+    onReload: 'restart',
+    default: true,
+    meaning:
+      "false opens no stream for the server's own messages, for servers that handle one request at a time.",
+  },
+  proxy: {
+    schema: { anyOf: [FLAG, SOME_TEXT] },
+    transports: ['http'],
+    onReload: 'restart',
+    meaning:
+      'Address of the proxy for this server; false uses none. Default: HTTP_PROXY and similar variables.',
+  },
+  ca: {
+    schema: { anyOf: [SOME_TEXT, TEXTS] },
+    transports: ['http'],
+    onReload: 'restart',
+    meaning: 'Files with certificates of further authorities, in PEM. ${VAR} is replaced.',
+  },
+  cert: {
+    schema: SOME_TEXT,
+    transports: ['http'],
+    onReload: 'restart',
+    meaning: 'File with the client certificate, in PEM. ${VAR} is replaced.',
+  },
+  key: {
+    schema: SOME_TEXT,
+    transports: ['http'],
+    onReload: 'restart',
+    meaning: "File with the key of 'cert', in PEM. ${VAR} is replaced. Default: the file of 'cert'.",
   },
   enabled: { ...SETTING, schema: FLAG, default: true, meaning: 'false leaves the server out.' },
   disabled: { ...SETTING, schema: FLAG, meaning: "true is the same as 'enabled': false." },

@@ -3,6 +3,7 @@
  * this walk, so that they cannot disagree.
  */
 import type { ServerConfig } from './server-config.js';
+import { isLocalSocket, parseLocalSocket } from './local-socket.js';
 import type { Path } from './problem.js';
 
 export interface TextField {
@@ -35,9 +36,20 @@ export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
       ...(config.env !== undefined && { env: mapValues('env', config.env, rewrite) }),
       url: rewrite(config.url, { path: ['url'], shellLike: false }),
       ...(config.headers !== undefined && { headers: mapValues('headers', config.headers, rewrite) }),
+      ...(typeof config.proxy === 'string' && {
+        proxy: rewrite(config.proxy, { path: ['proxy'], shellLike: false }),
+      }),
+      ...(config.ca !== undefined && { ca: mapFiles(config.ca, rewrite) }),
+      ...(config.cert !== undefined && { cert: rewrite(config.cert, { path: ['cert'], shellLike: true }) }),
+      ...(config.key !== undefined && { key: rewrite(config.key, { path: ['key'], shellLike: true }) }),
     };
   }
   return config;
+}
+
+function mapFiles(files: string | readonly string[], rewrite: Rewrite): string | readonly string[] {
+  if (typeof files === 'string') return rewrite(files, { path: ['ca'], shellLike: true });
+  return files.map((file, index) => rewrite(file, { path: ['ca', index], shellLike: true }));
 }
 
 function mapValues(
@@ -53,12 +65,17 @@ function mapValues(
 
 // Checks the address and the headers of a server. Pure. The messages contain no part of the value.
 
-/** Why an address cannot be used; undefined if it can. Only http and https, and no credentials (`fetch` refuses them). */
+/** Why an address cannot be used; undefined if it can. No credentials, since they would be shown and logged. */
 export function urlProblem(url: string): string | undefined {
+  if (isLocalSocket(url)) {
+    return parseLocalSocket(url) === undefined
+      ? 'must have the path of a socket after three slashes, such as unix:///run/server.sock#/mcp'
+      : undefined;
+  }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) return 'is not a complete address such as https://example.com/mcp';
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
-    return 'must begin with http:// or https://';
+    return 'must begin with http://, https://, unix:/// or pipe:///';
   }
   if (parsed.username !== '' || parsed.password !== '') {
     return "must not hold a user name or password; use 'headers' with Authorization";

@@ -8,7 +8,7 @@
  */
 import { basename, resolve, sep } from 'node:path';
 import type { ExpansionOptions } from './expansion-options.js';
-import type { ServerConfig } from './server-config.js';
+import type { HttpServerConfig, ServerConfig } from './server-config.js';
 import type { RawFailure } from '../../failures/transport-error.js';
 import { mapTexts, type TextField, headerValueProblem, urlProblem } from './entry-texts.js';
 import type { ServerSpec } from './server-spec.js';
@@ -65,8 +65,19 @@ export function expandConfig(
     return missingVariables(name, missing, context.headers);
   const unusable = unusableFields(expanded);
   if (unusable.length > 0) return invalid(name, unusable);
+  if ('url' in expanded) return { config: { ...expanded, ...filesFrom(baseDir, expanded) } };
   if (!('command' in expanded)) return { config: expanded };
   return { config: { ...expanded, cwd: resolve(baseDir, expanded.cwd ?? '') } };
+}
+
+/** Absolute paths of the files of an entry. */
+function filesFrom(baseDir: string, { ca, cert, key }: HttpServerConfig): Partial<HttpServerConfig> {
+  const from = (file: string): string => resolve(baseDir, file);
+  return {
+    ...(ca !== undefined && { ca: [ca].flat().map(from) }),
+    ...(cert !== undefined && { cert: from(cert) }),
+    ...(key !== undefined && { key: from(key) }),
+  };
 }
 
 interface LookUp {

@@ -3,6 +3,7 @@
  * variables, since they say where a value comes from. Command and arguments are shown as written, except for the
  * defaults of variables in arguments.
  */
+import { isLocalSocket } from './local-socket.js';
 import type { ServerConfig } from './server-config.js';
 import { mapTexts } from './entry-texts.js';
 import { parseTemplate, variablesIn, type Variable } from './template.js';
@@ -24,18 +25,18 @@ export function maskUrl(text: string): string {
   );
 }
 
-/** Masks credentials, values of the query, and the fragment; ignores variables. */
+/** Masks credentials, values of the query, and the fragment, unless it is the path at a socket; ignores variables. */
 export function maskUrlParts(text: string): string {
   const [, address = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(text) ?? [];
   return [
     address.replaceAll(/[^/\\]+/g, maskUser),
     query === undefined ? '' : `?${query.split('&').map(maskPair).join('&')}`,
-    fragment === undefined ? '' : `#${MASK}`,
+    fragment === undefined ? '' : `#${isLocalSocket(address) ? maskUrlParts(fragment) : MASK}`,
   ].join('');
 }
 
 function maskField(text: string, { path: [field] }: { readonly path: readonly unknown[] }): string {
-  if (field === 'url') return maskUrl(text);
+  if (field === 'url' || field === 'proxy') return maskUrl(text);
   if (field === 'args') return maskDefaults(text);
   return field === 'env' || field === 'headers' ? maskText(text) : text;
 }

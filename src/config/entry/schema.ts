@@ -52,6 +52,7 @@ const BACKOFF_KINDS = {
       firstMs: DURATION,
       factor: { type: 'number', minimum: 1 },
       maxMs: DURATION,
+      jitter: { type: 'number', minimum: 0, maximum: 1 },
     },
     required: ['kind', 'firstMs', 'factor', 'maxMs'],
     additionalProperties: false,
@@ -77,6 +78,7 @@ export const POLICY: Schema = {
     listTimeoutMs: DURATION,
     releaseTimeoutMs: DURATION,
     maxAttempts: { type: 'integer', minimum: 1 },
+    maxAttemptsOnceReady: { type: 'integer', minimum: 1 },
     backoff: {
       anyOf: [
         { type: 'array', items: DURATION, minItems: 1, title: 'a list of delays' },

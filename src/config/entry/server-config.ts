@@ -62,10 +62,29 @@ export interface StdioServerConfig extends ServerSettings {
 export interface HttpServerConfig extends ServerSettings {
   /** `http` is streamable HTTP only, `sse` the older transport only. */
   readonly type?: 'http' | 'sse';
-  /** Address of the server. `${VAR}` is expanded. */
+  /**
+   * Address of the server. `${VAR}` is expanded. `unix:///path/to.sock#/request` and, on Windows, `pipe:///pipe/name#/request`
+   * lead to a socket of this computer.
+   */
   readonly url: string;
   /** Sent with every request. `${VAR}` is expanded. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * `false` opens no stream for the server's own messages, such as changes of its lists, for servers that handle one request at
+   * a time. Default true: the stream is also left shut if the server answers nothing while it is open, or forgets the session.
+   */
+  readonly listen?: boolean;
+  /**
+   * Address of the proxy for this server and its sign-in; `false` uses none. `${VAR}` is expanded. Default: `network` of the
+   * troupe, then `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`.
+   */
+  readonly proxy?: string | false;
+  /** Files with certificates of further authorities, in PEM. `${VAR}` is expanded. Default: those that Node trusts. */
+  readonly ca?: string | readonly string[];
+  /** File with the client certificate, in PEM, for a server that asks for one. `${VAR}` is expanded. Default: none. */
+  readonly cert?: string;
+  /** File with the key of `cert`, in PEM. `${VAR}` is expanded. Default: the file of `cert`, which can hold both. */
+  readonly key?: string;
   /** Values for `${NAME}` in `url` and `headers`, used before the host's variables. They are not sent anywhere else. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -89,7 +108,7 @@ export type ServerConfig = StdioServerConfig | HttpServerConfig | InProcessServe
 
 /** Any subset of the policy, one level deep. */
 export type PolicyOverrides = {
-  readonly [K in keyof ConnectionPolicy]?: ConnectionPolicy[K] extends number
+  readonly [K in keyof ConnectionPolicy]?: ConnectionPolicy[K] extends number | undefined
     ? number
     : K extends 'backoff'
       ? ConnectionPolicy[K] | readonly number[]

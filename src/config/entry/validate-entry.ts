@@ -91,6 +91,7 @@ function readEntry(entry: unknown, report: Report, isRefused: () => boolean): Se
   if (isRefused()) return undefined;
   const fields = resolveAliases(read as RawEntry) as EntryFields;
   checkSettings(fields, report);
+  checkProxy(fields, report);
   reportSeconds(entry, report);
   const config = toNormalForm(fields, transport) as unknown as ServerConfig;
   checkTexts(config, entry, report);
@@ -116,6 +117,10 @@ function checkSettings({ enabled, disabled }: EntryFields, report: Report): void
   if (enabled !== undefined && enabled === disabled) {
     report(['disabled'], "contradicts 'enabled'; keep one of them");
   }
+}
+
+function checkProxy({ proxy }: EntryFields, report: Report): void {
+  if (proxy === true) report(['proxy'], 'expected an address or false, found true');
 }
 
 /** Other hosts use this name without a unit, and some of them count in seconds. */

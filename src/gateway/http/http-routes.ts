@@ -1,4 +1,4 @@
-/** The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, and the metadata for OAuth clients. */
+/** The routes of the gateway's HTTP service: `/mcp`, `/servers/NAME/mcp`, the metadata for OAuth clients, and probes. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
@@ -13,6 +13,8 @@ import { SESSION_HEADER, SESSION_OVER, type HttpSession } from './http-client-se
 import type { HttpSessions, Route } from './http-client-sessions.js';
 
 const METHODS = 'GET, POST, DELETE';
+/** Container platforms and load balancers look here, by any name of the host and without a token. The answer reveals nothing. */
+const PROBES: ReadonlySet<string> = new Set(['/health', '/healthz', '/livez', '/readyz']);
 const NOTHING_HERE: Refused = {
   status: 404,
   error: 'There is nothing here. All servers are at /mcp, one of them is at /servers/NAME/mcp.',
@@ -53,6 +55,8 @@ export interface RoutesOptions {
   /** The origin by which clients know the service. */
   readonly origin: URL;
   readonly maxBodyBytes: number;
+  /** Whether the service takes no further sessions. */
+  readonly isClosing: () => boolean;
   readonly clock: Clock;
 }
 
@@ -73,6 +77,9 @@ export class HttpRoutes {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { access, oauth, origin } = this.#options;
     const { headers, method, url = '' } = request;
+    const [path = ''] = url.split('?');
+    const isProbe = PROBES.has(path) && (method === 'GET' || method === 'HEAD');
+    if (isProbe) return this.#probed(path, response);
     const refusal = access.refusal(headers);
     if (refusal !== undefined) return refuse(response, refusal);
     if (headers.origin !== undefined && access.isAllowedOrigin(headers.origin)) {
@@ -81,7 +88,6 @@ export class HttpRoutes {
       response.setHeader('vary', 'origin');
       if (method === 'OPTIONS') return void response.writeHead(204, CORS).end();
     }
-    const [path = ''] = url.split('?');
     const described = resourcePathOf(path);
     const isThere = described === '/' || placeOf(described ?? '') !== undefined;
     if (described !== undefined && isThere && oauth !== undefined && method === 'GET')
@@ -91,6 +97,11 @@ export class HttpRoutes {
     const caller = await access.caller(headers, new URL(path, origin));
     if (isRefused(caller)) return refuse(response, caller);
     return this.#converse({ request, response, caller, place });
+  }
+
+  #probed(path: string, response: ServerResponse): void {
+    const isLeaving = path === '/readyz' && this.#options.isClosing();
+    answerJson(response, isLeaving ? 503 : 200, { status: isLeaving ? 'closing' : 'ok' });
   }
 
   async #converse(exchange: Exchange): Promise<void> {

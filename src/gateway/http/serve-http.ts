@@ -4,7 +4,8 @@
  * Owns the port and the life of requests. Does not own the answers (`http-routes.ts`), access (`http-access.ts`) nor
  * sessions (`http-client-sessions.ts`).
  *
- * H1. A request needs the right `Host` and `Origin`, and the token if there is one.
+ * H1. A request needs the right `Host` and `Origin`, and the token if there is one. Only a probe of whether the service lives
+ *     needs nothing, and gets nothing else.
  * H2. If other computers can reach the service, there is a token.
  * H3. An error in here, or of a socket, ends one exchange and nothing else.
  * H4. Nothing is left after `close()`. The gateway itself stays open: its creator closes it.
@@ -122,7 +123,9 @@ export async function serveHttp(
     logger,
   });
   const maxBodyBytes = options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
-  const routes = new HttpRoutes({ access, sessions, oauth, origin, maxBodyBytes, clock });
+  let closing: Promise<void> | undefined;
+  const isClosing = (): boolean => closing !== undefined;
+  const routes = new HttpRoutes({ access, sessions, oauth, origin, maxBodyBytes, isClosing, clock });
   const answers = new PendingResponses();
   server.on('request', (request, response) => {
     closeOnBreak(response);
@@ -142,7 +145,6 @@ export async function serveHttp(
     server.closeAllConnections();
     await isClosed;
   };
-  let closing: Promise<void> | undefined;
   return {
     url: new URL('/mcp', origin).href,
     port: taken,

@@ -33,6 +33,9 @@ export interface AnswerPort {
   isAnswered(): boolean;
 }
 
+/** The server has opened a stream of the older transport, whose first event is `endpoint` (MCP 2024-11-05, "Transports"). */
+export class OlderServer extends TransportError {}
+
 export async function readAnswer(
   port: AnswerPort,
   first: HttpReply,
@@ -59,6 +62,7 @@ export async function readAnswer(
           throw tooLarge(port);
         },
         onEvent: (event) => {
+          if (event.event === 'endpoint' && !hasBrought) throw olderServer(port);
           if (event.id !== undefined) lastEventId = event.id === '' ? undefined : event.id;
           if (carriesMessage(event)) {
             hasBrought = true;
@@ -133,6 +137,12 @@ function lost(port: AnswerPort, cause: unknown): TransportError {
   const how = cause === undefined ? 'ended' : 'broke off';
   const message = `The stream of ${port.requests.address.shown} ${how} before the answer.`;
   return new TransportError({ code: 'connection-lost', message }, { written: true, cause });
+}
+
+function olderServer({ requests }: AnswerPort): TransportError {
+  const message = `${requests.address.shown} speaks the older SSE transport.`;
+  const hint = "Set 'type' to 'sse', or leave it out.";
+  return new OlderServer({ code: 'http-not-mcp', message, hint }, { written: false });
 }
 
 function tooLarge(port: AnswerPort): TransportError {

@@ -26,6 +26,25 @@ export async function readText(
   return textOf(chunks);
 }
 
+/** Chunks of blanks that may come before JSON. */
+const MAX_BLANK_CHUNKS = 16;
+
+/** Whether the first character of a body begins a JSON message, and the same body with nothing lost. */
+export async function beginsAsJson(
+  body: AsyncIterable<Uint8Array>,
+): Promise<{ readonly isJson: boolean; readonly body: AsyncIterable<Uint8Array> }> {
+  const stream = toReadable(body);
+  const seen: Uint8Array[] = [];
+  let start = '';
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
+    seen.push(chunk);
+    start = textOf(seen).trimStart().charAt(0);
+    if (start !== '' || seen.length > MAX_BLANK_CHUNKS) break;
+  }
+  if (start !== '') stream.unshift(Buffer.concat(seen));
+  return { isJson: start === '{' || start === '[', body: stream as AsyncIterable<Uint8Array> };
+}
+
 export interface BodyStart {
   readonly text: string;
   /** The text is the whole body. */

@@ -21,6 +21,8 @@ export interface HttpReply {
   readonly status: number;
   /** `content-encoding` is undefined if `body` has been decoded. */
   header(name: string): string | undefined;
+  /** The values of `Set-Cookie`, one for each cookie. */
+  cookies(): readonly string[];
   /** The body, decoded if its coding is known. Throws if it is cut off. Stopping early closes the socket. */
   readonly body: AsyncIterable<Uint8Array>;
   /**
@@ -37,6 +39,16 @@ export interface HttpExchange {
   close(): Promise<void>;
 }
 
+/** What a proxy has to do with a missing reply. */
+export interface ProxyTrouble {
+  /** The proxy, as messages show it. */
+  readonly shown: string;
+  /** The proxy itself could not be reached, or refused. Otherwise the request has passed it. */
+  readonly isAtFault: boolean;
+  /** The status with which the proxy refused; undefined if it did not answer. */
+  readonly status?: number;
+}
+
 /** No reply came, or the reply broke off. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
@@ -46,12 +58,15 @@ export class NetworkError extends Error {
   readonly connected: boolean;
   /** Whether the socket had carried another request before: it may have been closed ahead of this one. */
   readonly reused: boolean;
+  /** Undefined if there was no proxy. */
+  readonly proxy: ProxyTrouble | undefined;
 
-  constructor(code: string, connected: boolean, cause: unknown, reused = false) {
+  constructor(code: string, connected: boolean, cause: unknown, reused = false, proxy?: ProxyTrouble) {
     super(code, { cause });
     this.code = code;
     this.connected = connected;
     this.reused = reused;
+    this.proxy = proxy;
   }
 }
 

@@ -2,10 +2,10 @@
  * For addresses configured without a type: streamable HTTP, or the older HTTP+SSE if the server refuses the first message
  * as an older server does (MCP 2025-11-25, "Backwards compatibility").
  *
- * F1. The choice is made once, by the reply to `initialize`.
+ * F1. The choice is made once, by the reply to `initialize`: a refusal, or an event stream that begins with `endpoint`.
  * F2. Only the transport in use is listened to; the other is released before `initialize` is sent again.
  */
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { createSseTransport } from './sse.js';
 import { createStreamableHttpTransport } from './streamable-http.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
@@ -39,7 +39,12 @@ class HttpTransport implements SessionTransport {
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
-    this.#inner = this.#attach(createStreamableHttpTransport(options));
+    this.#inner = this.#attach(
+      createStreamableHttpTransport(
+        options,
+        (initialize, error) => void this.#fallBackLate(initialize, error),
+      ),
+    );
   }
 
   get kind(): TransportKind {
@@ -103,6 +108,17 @@ class HttpTransport implements SessionTransport {
     }
   }
 
+  /** The server has accepted the first message, and only the stream of its answer showed what it speaks. Never rejects. */
+  async #fallBackLate(initialize: JSONRPCRequest, shown: TransportError): Promise<void> {
+    try {
+      await this.#fallBack(shown);
+      await this.#inner.send(initialize);
+    } catch (error) {
+      const failure = error instanceof TransportError ? error.failure : shown.failure;
+      this.onlost?.(initialize.id, failure);
+    }
+  }
+
   #attach(transport: SessionTransport): SessionTransport {
     const callbacks: Callbacks = {
       onclose: () => this.onclose?.(),
@@ -125,7 +141,10 @@ type Callbacks = Pick<
 
 function isFallbackReason({ code, http }: RawFailure): boolean {
   if (code !== 'http-status' || http === undefined) return false;
-  return http.status >= 400 && http.status < 500 && !SAYS_SOMETHING_ELSE.has(http.status);
+  // 501: the method is not known at all.
+  return (
+    (http.status >= 400 && http.status < 500 && !SAYS_SOMETHING_ELSE.has(http.status)) || http.status === 501
+  );
 }
 
 /**

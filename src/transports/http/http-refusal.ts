@@ -16,7 +16,7 @@ import type { Clock } from '../../ports.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { type HttpAddress, isWithinOrigin, shownUrl } from './server-address.js';
 import { readStart, type BodyStart } from './body-text.js';
-import type { HttpReply, NetworkError } from './http-exchange.js';
+import type { HttpReply, NetworkError, ProxyTrouble } from './http-exchange.js';
 import { isAnswer, parseMessages, type JsonRpcAnswer } from '../json-rpc.js';
 
 /** Longest start of a body that a failure holds (`HttpRefusal.bodyStart`). */
@@ -42,6 +42,9 @@ const OF_GATEWAY: readonly (readonly [first: number, last: number])[] = [
   [502, 504],
   [520, 530],
 ];
+/** A session that is unknown right after it was issued: the request usually went to another instance. */
+const JUST_ISSUED =
+  'The server had just issued that session. If several instances share the address, they must share their sessions, or requests of a session must always go to the same instance.';
 /** Stands for bytes that are not text. */
 const NOT_UTF8 = '\ufffd';
 
@@ -115,9 +118,11 @@ export function leavesDoubt({ code, http }: RawFailure, method?: string): boolea
   return code === 'connection-lost' || (http !== undefined && isOfGateway(http.status));
 }
 
-/** The `content-type` without its parameters, in lower case. */
+export const JSON_TYPE = 'application/json';
+
+/** The `content-type` without its parameters, in lower case; the first if a proxy has added another. */
 export function mediaType(reply: HttpReply): string {
-  return (reply.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return (reply.header('content-type') ?? '').split(/[;,]/, 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 /** Turns a reply without a 2xx status into the error to throw. Reads the start of its body. */
@@ -128,15 +133,19 @@ export async function refusal(
     readonly clock: Clock;
     readonly secrets: readonly string[];
     readonly inSession: boolean;
+    /** The server has accepted a message of the session before. */
+    readonly isKnown: boolean;
     /** Other credentials would help. */
     readonly needsSignIn: boolean;
     /** A person can be asked for them. */
     readonly canSignIn: boolean;
+    /** It comes from the origin of the entry, so that it may get the credentials. */
+    readonly isOwn: boolean;
     /** It is a redirect of a kind that is followed, up to a limit. */
     readonly isFollowed: boolean;
   },
 ): Promise<TransportError> {
-  const { address, clock, secrets, inSession, needsSignIn, canSignIn, isFollowed } = context;
+  const { address, clock, secrets, inSession, needsSignIn, canSignIn, isOwn, isFollowed, isKnown } = context;
   const body = await startOfBody(reply, clock);
   const http = describe(reply, shown(body.text, reply, secrets), secrets, clock);
   const name = `${http.status} ${STATUS_CODES[http.status] ?? ''}`.trim();
@@ -162,7 +171,7 @@ export async function refusal(
   const isForgotten = http.status === 404 || (http.status === 400 && !isUnclear && FORGOTTEN.test(body.text));
   if (inSession && isForgotten) {
     const message = `${address.shown} no longer knows the session (HTTP ${name})${said}`;
-    return fail({ code: 'session-expired', message, http });
+    return fail({ code: 'session-expired', message, http, ...(isKnown ? {} : { hint: JUST_ISSUED }) });
   }
   const target = redirectTarget(reply, address.url);
   const message =
@@ -174,7 +183,7 @@ export async function refusal(
     message,
     http,
     ...(error === undefined ? {} : { rpcCode: error.code }),
-    ...hintFor(reply, address, target),
+    ...hintFor(reply, address, { target, isOwn }),
   });
 }
 
@@ -203,21 +212,46 @@ export async function notMcp(
   return new TransportError({ code: 'http-not-mcp', message, http, hint }, { written: true });
 }
 
-/** For a request that got no reply. */
-export function notReached(error: NetworkError, address: HttpAddress): TransportError {
-  const place = `${address.url.hostname}:${address.url.port || (address.url.protocol === 'https:' ? '443' : '80')}`;
-  const failure: RawFailure = error.connected
-    ? {
-        code: 'connection-lost',
-        message: `The connection to ${place} broke before the reply (${error.code}).`,
-        ...replyHint(error.code),
-      }
-    : {
-        code: 'address-refused',
-        message: `${place} cannot be reached (${error.code}).`,
-        ...connectHint(error.code),
-      };
-  return new TransportError(failure, { written: error.connected, cause: error });
+/** For a request that got no reply. `place` is what it was sent to. */
+export function notReached(error: NetworkError, place: string): TransportError {
+  const { code, connected, proxy } = error;
+  const way = proxy === undefined ? '' : ` through the proxy ${proxy.shown}`;
+  const failure: RawFailure =
+    proxy?.isAtFault === true
+      ? proxyFailure(code, proxy, place)
+      : connected
+        ? {
+            code: 'connection-lost',
+            message: `The connection to ${place}${way} broke before the reply (${code}).`,
+            ...replyHint(code),
+          }
+        : {
+            code: 'address-refused',
+            message: `${place.replace(/^the /, 'The ')} cannot be reached${way} (${code}).`,
+            ...connectHint(code),
+          };
+  return new TransportError(failure, { written: connected, cause: error });
+}
+
+const CHECK_PROXY =
+  "Check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or 'proxy' of the entry; NO_PROXY names hosts to reach directly.";
+const PROXY_CREDENTIALS =
+  'Put user name and password into the address of the proxy: http://user:password@host:port.';
+
+/** A proxy that refuses for good is a matter of configuration; one that is away, or reaches no server, may be back later. */
+function proxyFailure(code: string, { shown, status }: ProxyTrouble, place: string): RawFailure {
+  if (status === undefined) {
+    const message = `The proxy ${shown}, which leads to ${place}, cannot be reached (${code}).`;
+    return { code: 'address-refused', message, hint: CHECK_PROXY };
+  }
+  const name = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+  const http = { status };
+  if (status >= 500) {
+    const message = `The proxy ${shown} does not reach ${place} (HTTP ${name}).`;
+    return { code: 'address-refused', message, http };
+  }
+  const message = `The proxy ${shown} refuses to lead to ${place} (HTTP ${name}).`;
+  return { code: 'http-status', message, http, hint: status === 407 ? PROXY_CREDENTIALS : CHECK_PROXY };
 }
 
 /** The part for a message. The mark also shows the redactor where a secret may have been cut. */
@@ -288,8 +322,12 @@ function whereTo(target: URL, isFollowed: boolean): string {
     : `to ${to}, which is not followed`;
 }
 
-function hintFor(reply: HttpReply, address: HttpAddress, target: URL | undefined): Pick<RawFailure, 'hint'> {
-  if (target !== undefined && !isWithinOrigin(address.url, target)) {
+function hintFor(
+  reply: HttpReply,
+  address: HttpAddress,
+  { target, isOwn }: { readonly target: URL | undefined; readonly isOwn: boolean },
+): Pick<RawFailure, 'hint'> {
+  if (!isOwn || (target !== undefined && !isWithinOrigin(address.url, target))) {
     return { hint: 'Headers are never sent to another origin. If the new address is right, configure it.' };
   }
   return reply.status === 404 ? { hint: "Check the path of 'url'." } : {};
@@ -299,6 +337,8 @@ type Hint = Pick<RawFailure, 'hint'>;
 
 /** What helps if no connection could be made, by the code of the network error. */
 function connectHint(code: string): Hint {
+  if (code === 'ENOENT') return { hint: 'There is no such socket. Is the server running?' };
+  if (code === 'EACCES') return { hint: 'This user may not use the socket.' };
   if (code === 'ECONNREFUSED') return { hint: 'Nothing listens there. Is the server running?' };
   if (code === 'ENOTFOUND') return { hint: 'The host name is unknown. Check its spelling and the network.' };
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
@@ -310,7 +350,7 @@ function connectHint(code: string): Hint {
   }
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
     return {
-      hint: 'The certificate is not trusted. NODE_EXTRA_CA_CERTS can name a file with the certificate of its issuer.',
+      hint: "The certificate is not trusted. 'ca' of the entry or NODE_EXTRA_CA_CERTS can name a file with the certificate of its issuer.",
     };
   }
   if (/^(EPROTO|ERR_SSL)/.test(code))

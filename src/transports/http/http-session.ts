@@ -21,12 +21,21 @@ import { TransportError, type RawFailure } from '../../failures/transport-error.
 import type { SessionTransport, TransportKind, TransportNotice } from '../session-transport.js';
 import { isAnswer, parseMessages } from '../json-rpc.js';
 import { NoiseGate } from '../noise-gate.js';
-import { parseAddress, shownText } from './server-address.js';
+import { parseAddress, shownText, shownUrl } from './server-address.js';
 import type { HttpExchange, HttpReply } from './http-exchange.js';
-import { createFetchExchange } from './fetch-exchange.js';
 import { createKeepAliveExchange } from './keep-alive-exchange.js';
 import { SendQueue } from './send-queue.js';
 import { SessionRequests, type HttpAuth } from './session-requests.js';
+
+export type OpenExchange = (clock: Clock) => HttpExchange;
+
+/** What sessions with a server have shown about it, for later ones. */
+export interface HttpMemory {
+  /** Sessions in a row that the server forgot as soon as the listening stream was open. */
+  forgotten: number;
+  /** The server answers nothing while the listening stream is open, or forgets the session. */
+  keepsShut: boolean;
+}
 
 export interface HttpTransportOptions {
   /** Address of the MCP endpoint, `http:` or `https:`. User name and password in it are sent as basic credentials. */
@@ -36,15 +45,19 @@ export interface HttpTransportOptions {
   /** `deleteMs` bounds the DELETE of the session in `close()`; 0 sends none. */
   readonly stop: Pick<StopPolicy, 'deleteMs'>;
   readonly clock: Clock;
-  /** Carries the requests instead of `node:http`, for instance through a proxy. It must honor `redirect: 'manual'`. */
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Opens the connections of the session. Default: directly, with `node:http`. */
+  readonly openExchange?: OpenExchange | undefined;
   readonly auth?: HttpAuth | undefined;
+  /** `false` opens no stream for the server's own messages. Default true. */
+  readonly listen?: boolean | undefined;
+  /** Shared by the sessions with one server. Default: nothing is remembered. */
+  readonly memory?: HttpMemory | undefined;
   /** Most bytes of one message from the server. Default 64 MiB. */
   readonly maxMessageBytes?: number | undefined;
 }
 
 /** How a transport posts one message. Resolves with a 2xx reply. */
-type Post = (signal: AbortSignal) => Promise<HttpReply>;
+export type Post = (signal: AbortSignal) => Promise<HttpReply>;
 
 export const DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** A message that needs no answer and gets no reply within this time is given up, so that others get their turn. */
@@ -76,6 +89,10 @@ export abstract class HttpSession implements SessionTransport {
   readonly #answers = new SendQueue();
   readonly #notifications = new SendQueue();
   readonly #badMessages: NoiseGate;
+  /** Methods of notifications whose refusal has been reported. */
+  readonly #refused = new Set<string>();
+  /** The redirects that have been reported. */
+  readonly #redirects = new Set<string>();
   #requests: SessionRequests | undefined;
   #phase: 'new' | 'open' | 'over' = 'new';
   #ended: RawFailure | undefined;
@@ -83,10 +100,7 @@ export abstract class HttpSession implements SessionTransport {
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
-    this.#exchange =
-      options.fetch === undefined
-        ? createKeepAliveExchange(options.clock)
-        : createFetchExchange(options.fetch);
+    this.#exchange = (options.openExchange ?? createKeepAliveExchange)(options.clock);
     this.url = shownText(options.url);
     this.clock = options.clock;
     this.maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
@@ -150,8 +164,16 @@ export abstract class HttpSession implements SessionTransport {
     const { url, headers, auth } = this.#options;
     const address = parseAddress(url, headers);
     this.#requests = new SessionRequests({ address, exchange: this.#exchange, clock: this.clock, auth });
+    this.#requests.onredirect = (from, to) => this.#tellRedirect(shownUrl(from), shownUrl(to));
     this.#requests.onreply = (isWord) => (isWord ? this.alive() : this.reached());
     this.#phase = 'open';
+  }
+
+  #tellRedirect(from: string, to: string): void {
+    if (this.#redirects.has(from + to)) return;
+    this.#redirects.add(from + to);
+    const message = `${from} redirects to ${to}. Requests follow, but credentials stay with their origin.`;
+    this.notice('redirect-followed', message);
   }
 
   /** First step of every `send()`: the body to post. Throws a `TransportError` if the message cannot be sent. */
@@ -211,6 +233,24 @@ export abstract class HttpSession implements SessionTransport {
       this.clock.clearTimeout(patience);
       this.letGo(cancelled, CANCELLED);
     }
+  }
+
+  /**
+   * Whether the session goes on although the server has refused this message: a notification needs no answer, and some servers
+   * know none. If the session is gone, the next request says so.
+   */
+  protected tolerates(message: JSONRPCMessage, error: unknown): boolean {
+    if (!('method' in message) || !(error instanceof TransportError)) return false;
+    const { code, http } = error.failure;
+    if (http === undefined || (code !== 'http-status' && code !== 'session-expired')) return false;
+    if (!this.#refused.has(message.method)) {
+      this.#refused.add(message.method);
+      this.notice(
+        'protocol-oddity',
+        `${this.url} refuses '${message.method}' (HTTP ${http.status}); ignored.`,
+      );
+    }
+    return true;
   }
 
   /** Settles within its limit, and not before the socket is free. */

@@ -30,6 +30,7 @@ export interface ListeningPort {
   onData(data: string): void;
   onWord(): void;
   onNotice(notice: TransportNotice): void;
+  onOpen(): void;
   /** The stream, or the connection that requested it, broke off; or a gateway refused it. */
   onBroken(): void;
   /** No connection could be made. */
@@ -50,6 +51,7 @@ export async function listen(port: ListeningPort, signal: AbortSignal): Promise<
       const reply = await port.requests.send({ method: 'GET', accept: EVENT_STREAM, lastEventId, signal });
       if (!isEventStream(reply)) throw await port.requests.notMcp(reply);
       hadStream = true;
+      port.onOpen();
       openedAt = port.clock.now();
       await readEvents(reply.body, {
         maxSize: port.maxMessageBytes,

@@ -2,14 +2,20 @@
  * The configured address of a server: the URL to request, the form that may be shown, and the parts that must stay secret.
  */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { isLocalSocket, parseLocalSocket } from '../../config/entry/local-socket.js';
 import { percentDecoded } from '../../text/percent-decoded.js';
 import { TransportError } from '../../failures/transport-error.js';
+import { isLoopback } from '../loopback-host.js';
 
 export interface HttpAddress {
   /** The URL of requests, without user name and password. */
   readonly url: URL;
   /** The same without query and hash: the only form that messages and status may hold. */
   readonly shown: string;
+  /** Host and port, or the socket, for messages about the connection. */
+  readonly place: string;
+  /** A socket of this computer; the host of `url` means nothing. */
+  readonly isSocket: boolean;
   /** The configured headers in lower case, with the user name and password of the address as `authorization`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Texts that a server may echo and that must not reach a message. */
@@ -17,24 +23,47 @@ export interface HttpAddress {
 }
 
 /** Masking shorter texts, or the names of schemes, would only garble messages. */
-const MIN_SECRET = 6;
+export const MIN_SECRET = 6;
 const SCHEME = /^(basic|bearer|digest|negotiate)$/i;
 
 /** These frame the message itself, so a configured value could only break it. */
 const FRAMING_HEADERS = new Set(['connection', 'content-length', 'transfer-encoding']);
 
-/** Throws `config-invalid` for anything but an `http:` or `https:` address with sendable headers. */
+/** Throws `config-invalid` for anything but an address over HTTP with sendable headers. */
 export function parseAddress(text: string, headers: Readonly<Record<string, string>> = {}): HttpAddress {
+  if (isLocalSocket(text)) return socketAddress(text, lowerCased(headers));
   if (!URL.canParse(text)) throw invalid("'url' is not a valid address.");
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw invalid(`'url' must begin with http: or https:, not ${url.protocol}`);
+    throw invalid(`'url' must begin with http:, https:, unix: or pipe:, not ${url.protocol}`);
   }
   const merged = { ...basicCredentials(url), ...lowerCased(headers) };
   url.username = '';
   url.password = '';
   url.hash = '';
-  return { url, shown: shownUrl(url), headers: merged, secrets: secretsIn(url, merged) };
+  const place = `${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`;
+  return {
+    url,
+    shown: shownUrl(url),
+    place,
+    isSocket: false,
+    headers: merged,
+    secrets: secretsIn(url, merged),
+  };
+}
+
+function socketAddress(text: string, headers: Readonly<Record<string, string>>): HttpAddress {
+  const socket = parseLocalSocket(text);
+  if (socket === undefined) throw invalid("'url' must have the path of a socket after three slashes.");
+  const { url, shown } = socket;
+  return {
+    url,
+    shown,
+    place: shown.replace(/#.*/, ''),
+    isSocket: true,
+    headers,
+    secrets: secretsIn(url, headers),
+  };
 }
 
 /** The address without credentials, query and hash. */
@@ -44,6 +73,7 @@ export function shownUrl(url: URL): string {
 
 /** The form that `parseAddress` would show; undefined if the text is not an address. */
 export function shownText(text: string): string | undefined {
+  if (isLocalSocket(text)) return parseLocalSocket(text)?.shown;
   return URL.canParse(text) ? shownUrl(new URL(text)) : undefined;
 }
 
@@ -54,6 +84,13 @@ export function isWithinOrigin(from: URL, to: URL): boolean {
   return (
     from.protocol === 'http:' && to.protocol === 'https:' && from.hostname === to.hostname && onDefaultPorts
   );
+}
+
+/** Whether messages may move on to another origin: nobody else can read them there, and it is no way into this computer. */
+export function isAsProtected(from: URL, to: URL): boolean {
+  if (isLoopback(from.hostname))
+    return to.protocol === 'https:' || (from.protocol === to.protocol && isLoopback(to.hostname));
+  return to.protocol === 'https:' && !isLoopback(to.hostname);
 }
 
 function basicCredentials(url: URL): Record<string, string> {

@@ -1,24 +1,30 @@
 /**
  * The HTTP requests of one session: their headers, redirects, and the one renewal of credentials.
  *
- * Owns the session id, the protocol version and the token in use. Does not own bodies: a reply is handed on unread
+ * Owns the session id, the protocol version, the cookies and the token in use. Does not own bodies: a reply is handed on unread
  * once its status is 2xx; any other status is thrown as a `TransportError`.
  *
- * R1. No header leaves the origin of the address.
+ * R1. Configured headers, tokens and cookies never leave the origin of the address.
  * R2. A 401 leads to at most one refresh and one repeat of the request; requests refused at the same time share the
  *     refresh. A 403 for lack of scope leads to at most one repeat, and 307 and 308 to one at the address they name.
  *     These replies say that the server has not accepted the message. Otherwise, only a request that cannot act twice is
  *     repeated: once, on a new socket, if its socket had carried others and broke before a reply.
- * R3. The first message may be redirected in any way that keeps the method; the session is then at the address that
- *     accepted it.
+ * R3. The first message may be redirected in any way that keeps the method, to another origin as well if that is protected
+ *     as well as the first; the session is then at the address that accepted it. Later messages stay within its origin.
  * R4. Configured headers never replace headers of the session, and the token replaces a configured `authorization`.
  */
 import type { Clock } from '../../ports.js';
 import { TransportError } from '../../failures/transport-error.js';
 import { abortable } from '../../async/abortable.js';
-import { type HttpAddress, isWithinOrigin } from './server-address.js';
+import { Cookies } from './cookies.js';
+import { type HttpAddress, isAsProtected, isWithinOrigin, MIN_SECRET, shownUrl } from './server-address.js';
 import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
 import { isOfGateway, notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
+
+/** A reply, and where it came from. */
+export interface SessionReply extends HttpReply {
+  readonly url: URL;
+}
 
 /** What a transport needs from a credential store or an OAuth flow. */
 export interface HttpAuth {
@@ -70,13 +76,18 @@ export class SessionRequests {
   protocolVersion: string | undefined;
   /** Called for every reply of the server itself; `isWord`: it says more than that the message arrived. */
   onreply: ((isWord: boolean) => void) | undefined;
+  /** Called for every redirect that is followed. */
+  onredirect: ((from: URL, to: URL) => void) | undefined;
 
   readonly #exchange: HttpExchange;
   readonly #clock: Clock;
   readonly #auth: HttpAuth | undefined;
+  readonly #cookies: Cookies;
   #token: string | undefined;
   /** The address that accepted the first message. */
   #home: URL | undefined;
+  /** The server has accepted a message of the session. */
+  #isKnown = false;
   /** This server closes sockets silently, so requests no longer use a socket that was used before. */
   #closesSockets = false;
   #refreshing: Promise<boolean> | undefined;
@@ -91,50 +102,70 @@ export class SessionRequests {
     this.#exchange = options.exchange;
     this.#clock = options.clock;
     this.#auth = options.auth;
+    this.#cookies = new Cookies(options.clock);
   }
 
   /** Resolves with a 2xx reply. Rejects with a `TransportError`, or with the reason of the signal. */
-  async send(request: SessionRequest): Promise<HttpReply> {
+  async send(request: SessionRequest): Promise<SessionReply> {
     const inSession = this.sessionId !== undefined;
     const { signal } = request;
     let token = await this.#currentToken(signal);
     let reply = await this.#follow(request, token);
-    if (reply.status === 401 && (await this.#renewed(token, reply, signal))) {
+    if (reply.status === 401 && this.#isOwn(reply) && (await this.#renewed(token, reply, signal))) {
       void reply.discard();
       token = await this.#currentToken(signal);
       reply = await this.#follow(request, token);
       if (reply.status === 401) this.#auth?.refused?.(token);
     }
-    const stepUp = reply.status === 403 ? await this.#stepUp(request, reply, token) : undefined;
+    const stepUp =
+      reply.status === 403 && this.#isOwn(reply) ? await this.#stepUp(request, reply, token) : undefined;
     if (stepUp === 'renewed') {
       void reply.discard();
       reply = await this.#follow(request, await this.#currentToken(signal));
     }
-    if (isSuccess(reply)) return reply;
-    const needsSignIn = reply.status === 401 || stepUp === 'sign-in';
+    if (isSuccess(reply)) {
+      this.#isKnown ||= inSession;
+      return reply;
+    }
+    const needsSignIn = (reply.status === 401 && this.#isOwn(reply)) || stepUp === 'sign-in';
     const error = await refusal(reply, {
-      address: this.address,
+      address: this.#addressOf(reply, request),
       clock: this.#clock,
       secrets: this.#secrets(),
       inSession,
+      isKnown: this.#isKnown,
       needsSignIn,
       canSignIn: this.#auth !== undefined,
-      isFollowed: this.#redirected(reply, this.address.url, request.method) !== undefined,
+      isOwn: this.#isOwn(reply),
+      isFollowed: this.#redirected(reply, reply.url, request.method) !== undefined,
     });
     throw leavesOpen(reply.status) ? new TransportError(error.failure, { written: true }) : error;
   }
 
   /** The error for a 2xx reply that is not MCP. `text` is its body, if it was read. */
-  notMcp(reply: HttpReply, text?: string): Promise<TransportError> {
-    return notMcp(reply, { address: this.address, clock: this.#clock, secrets: this.#secrets(), text });
+  notMcp(reply: SessionReply, text?: string): Promise<TransportError> {
+    return notMcp(reply, {
+      address: this.#addressOf(reply, {}),
+      clock: this.#clock,
+      secrets: this.#secrets(),
+      text,
+    });
   }
 
-  async #follow(request: SessionRequest, token: string | undefined): Promise<HttpReply> {
+  async #follow(request: SessionRequest, token: string | undefined): Promise<SessionReply> {
     const { method, body, mayComeTwice = false, signal } = request;
-    const headers = this.#headers(request, token);
     let url = this.#home ?? request.url ?? this.address.url;
     for (let redirects = 0; ; redirects += 1) {
-      const reply = await this.#reach({ method, url, headers, body, signal }, mayComeTwice);
+      const headers = this.#headers(request, token, url);
+      const reply = {
+        url,
+        ...(await this.#reach(
+          { method, url, headers, body, signal },
+          this.#addressOf({ url }, request),
+          mayComeTwice,
+        )),
+      };
+      this.#cookies.take(reply.cookies(), url);
       if (!isOfGateway(reply.status)) this.onreply?.(isRefusal(reply));
       const target = this.#redirected(reply, url, method);
       if (target === undefined || redirects === MAX_REDIRECTS) {
@@ -142,18 +173,19 @@ export class SessionRequests {
         return reply;
       }
       void reply.discard();
+      this.onredirect?.(url, target);
       url = target;
     }
   }
 
-  async #reach(request: HttpRequest, mayComeTwice: boolean): Promise<HttpReply> {
+  async #reach(request: HttpRequest, address: HttpAddress, mayComeTwice: boolean): Promise<HttpReply> {
     try {
-      return await this.#reachOnce({ ...request, fresh: this.#closesSockets });
+      return await this.#reachOnce({ ...request, fresh: this.#closesSockets }, address);
     } catch (error) {
       const isStale =
         error instanceof TransportError && error.cause instanceof NetworkError && error.cause.reused;
       if (!isStale || !mayComeTwice) throw error;
-      const reply = await this.#reachOnce({ ...request, fresh: true }).catch((again: unknown) => {
+      const reply = await this.#reachOnce({ ...request, fresh: true }, address).catch((again: unknown) => {
         // The server is gone as well; the error of the first request says more.
         throw isUnreached(again) ? error : again;
       });
@@ -162,12 +194,12 @@ export class SessionRequests {
     }
   }
 
-  async #reachOnce(request: HttpRequest): Promise<HttpReply> {
+  async #reachOnce(request: HttpRequest, address: HttpAddress): Promise<HttpReply> {
     let isConnected = false;
     try {
       return await this.#exchange.send({ ...request, onconnect: () => (isConnected = true) });
     } catch (error) {
-      if (error instanceof NetworkError) throw notReached(error, this.address);
+      if (error instanceof NetworkError) throw notReached(error, address.place);
       throw isConnected ? error : unsent(error);
     }
   }
@@ -179,15 +211,44 @@ export class SessionRequests {
     if (method === 'POST' && !REPEATING.has(status) && !(isFirst && MOVING.has(status))) return undefined;
     if (method === 'DELETE' && status === 303) return undefined;
     const target = redirectTarget(reply, from);
-    return target !== undefined && isWithinOrigin(this.address.url, target) ? target : undefined;
+    if (target === undefined || isWithinOrigin(from, target)) return target;
+    return isFirst && !this.address.isSocket && isAsProtected(from, target) ? target : undefined;
   }
 
-  #headers({ accept, body, lastEventId }: SessionRequest, token: string | undefined): Record<string, string> {
-    const headers: Record<string, string> = { 'user-agent': 'mcp-troupe', ...this.address.headers };
+  /** Whether credentials may be sent to where the reply came from. */
+  #isOwn({ url }: Pick<SessionReply, 'url'>): boolean {
+    return isWithinOrigin(this.address.url, url);
+  }
+
+  /** The address for messages: a redirect that was followed is named. */
+  #addressOf({ url }: Pick<SessionReply, 'url'>, request: Pick<SessionRequest, 'url'>): HttpAddress {
+    const { shown } = this.address;
+    if (shownUrl(url) === shownUrl(request.url ?? this.address.url)) return this.address;
+    const to = shownUrl(url);
+    return {
+      ...this.address,
+      url,
+      shown: `${shown} (redirected to ${to})`,
+      place: `${to} (redirect of ${shown})`,
+    };
+  }
+
+  #headers(
+    { accept, body, lastEventId }: SessionRequest,
+    token: string | undefined,
+    url: URL,
+  ): Record<string, string> {
+    const isOwn = this.#isOwn({ url });
+    const headers: Record<string, string> = {
+      'user-agent': 'mcp-troupe',
+      ...(isOwn && this.address.headers),
+    };
+    const cookie = this.#cookies.header(url, headers['cookie']);
+    if (cookie !== undefined) headers['cookie'] = cookie;
     headers['accept-encoding'] = 'identity';
     if (accept !== undefined) headers['accept'] = accept;
     if (body !== undefined) headers['content-type'] = 'application/json';
-    if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+    if (token !== undefined && isOwn) headers['authorization'] = `Bearer ${token}`;
     if (this.sessionId !== undefined) headers['mcp-session-id'] = this.sessionId;
     if (this.protocolVersion !== undefined) headers['mcp-protocol-version'] = this.protocolVersion;
     // An event id is UTF-8 (HTML section 9.2.4); a header holds bytes.
@@ -234,7 +295,9 @@ export class SessionRequests {
   }
 
   #secrets(): readonly string[] {
-    return this.#token === undefined ? this.address.secrets : [this.#token, ...this.address.secrets];
+    const cookies = this.#cookies.values.filter((value) => value.length >= MIN_SECRET);
+    const token = this.#token === undefined ? [] : [this.#token];
+    return [...token, ...cookies, ...this.address.secrets];
   }
 }
 

@@ -1,21 +1,25 @@
 /**
  * The HTTP+SSE transport of MCP 2024-11-05, client side: one event stream from the server, one address to post to.
  *
- * E1. `start()` resolves when the server has named the address to post to, which must be within the stream's origin.
+ * E1. `start()` resolves when the server has named the address to post to. Whatever host it names, messages are posted to the
+ *     origin of the stream: behind a proxy, a server may not know its own address. If it does not know the path there either,
+ *     the first message is posted below each folder of the stream's path.
  * E2. The stream is the session: when it ends, the session is over. Nothing can be resumed.
  * E3. The reply to the POST of a request is awaited until the request is answered on the stream, or given up.
  * E4. A refusal that carries the id of its request is its answer. Exceptions: 404, which ends the session, and a refusal of
  *     `initialize`, whose status says whether to try again.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { isWithinOrigin } from './server-address.js';
+import { readText } from './body-text.js';
+import { isWithinOrigin, shownUrl } from './server-address.js';
 import { carriesMessage, EVENT_STREAM, isEventStream, readEvents } from './event-stream.js';
 import { errorCode, type HttpReply } from './http-exchange.js';
-import { leavesDoubt, seenByRequest } from './http-refusal.js';
-import { HttpSession, type HttpTransportOptions } from './http-session.js';
+import { JSON_TYPE, leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
+import type { SessionReply } from './session-requests.js';
+import { HttpSession, type HttpTransportOptions, type Post } from './http-session.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { SessionTransport } from '../session-transport.js';
-import { isAnswer, isRequest, mayComeTwice } from '../json-rpc.js';
+import { isAnswer, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 
 /** Time for the reply to a POST after its request was answered. */
 const REPLY_AFTER_ANSWER_MS = 1_000;
@@ -37,6 +41,8 @@ class SseTransport extends HttpSession {
   readonly kind = 'sse';
   readonly #namingMs: number | undefined;
   #endpoint: URL | undefined;
+  /** Where the first message may be posted if it is not found at `#endpoint`. */
+  #alternatives: readonly URL[] = [];
   /** The server has accepted a message, so a later 404 or 401 is about the session and not about the address. */
   #hasAccepted = false;
   readonly #posting = new Map<RequestId, Posting>();
@@ -72,13 +78,12 @@ class SseTransport extends HttpSession {
   async send(message: JSONRPCMessage): Promise<void> {
     const body = this.serialize(message);
     try {
-      const url = this.#postAddress();
-      const send = (signal: AbortSignal): Promise<HttpReply> =>
-        this.requests.send({ method: 'POST', url, body, mayComeTwice: mayComeTwice(message), signal });
+      const send: Post = (signal) => this.#post(body, mayComeTwice(message), signal);
       if (isRequest(message)) await this.#postRequest(message, send);
       else await this.post(message, body, send);
       this.#hasAccepted = true;
     } catch (error) {
+      if (!isRequest(message) && this.tolerates(message, error)) return;
       throw this.#judged(error);
     }
   }
@@ -95,16 +100,14 @@ class SseTransport extends HttpSession {
     this.#posting.get(id)?.controller.abort(reason);
   }
 
-  async #postRequest(
-    request: JSONRPCRequest,
-    send: (signal: AbortSignal) => Promise<HttpReply>,
-  ): Promise<void> {
+  async #postRequest(request: JSONRPCRequest, send: Post): Promise<void> {
     const { id, method } = request;
     const posting: Posting = { controller: this.track(), isAnswered: false };
     this.#posting.set(id, posting);
     try {
       const reply = await send(posting.controller.signal);
-      void reply.discard();
+      if (mediaType(reply) === JSON_TYPE) await this.#readAnswer(reply, posting, id);
+      else void reply.discard();
     } catch (error) {
       if (posting.isAnswered) return;
       const failure = error instanceof TransportError ? error.failure : undefined;
@@ -122,6 +125,40 @@ class SseTransport extends HttpSession {
     }
   }
 
+  /** Against the specification, some servers answer in the reply to the POST. */
+  async #readAnswer(reply: HttpReply, posting: Posting, id: RequestId): Promise<void> {
+    const text = await readText(reply.body, this.maxMessageBytes, () => this.alive()).catch(() => '');
+    const messages = parseMessages(text) ?? [];
+    if (!posting.isAnswered) for (const message of messages.filter(isAnswer)) this.deliver(message, id);
+  }
+
+  async #post(body: string, mayBeTwice: boolean, signal: AbortSignal): Promise<HttpReply> {
+    let first: unknown;
+    for (;;) {
+      const url = this.#postAddress();
+      try {
+        const reply = await this.requests.send({
+          method: 'POST',
+          url,
+          body,
+          mayComeTwice: mayBeTwice,
+          signal,
+        });
+        if (first !== undefined) {
+          const message = `${this.url} named a path to post to that does not exist. Messages go to ${shownUrl(url)}.`;
+          this.notice('protocol-oddity', message);
+        }
+        return reply;
+      } catch (error) {
+        first ??= error;
+        const [next, ...others] = this.#hasAccepted || !isNotFound(error) ? [] : this.#alternatives;
+        if (next === undefined) throw first;
+        this.#endpoint = next;
+        this.#alternatives = others;
+      }
+    }
+  }
+
   #limitNaming(stream: AbortController): unknown {
     const ms = this.#namingMs;
     if (ms === undefined) return undefined;
@@ -132,7 +169,7 @@ class SseTransport extends HttpSession {
   }
 
   /** Resolves with the reason why the stream is over. Never rejects. */
-  async #read(reply: HttpReply, signal: AbortSignal, onEndpoint: () => void): Promise<RawFailure> {
+  async #read(reply: SessionReply, signal: AbortSignal, onEndpoint: () => void): Promise<RawFailure> {
     try {
       await readEvents(reply.body, {
         maxSize: this.maxMessageBytes,
@@ -146,7 +183,7 @@ class SseTransport extends HttpSession {
           ),
         onEvent: (event) => {
           if (event.event === 'endpoint') {
-            this.#endpoint ??= this.#resolveEndpoint(event.data);
+            if (this.#endpoint === undefined) this.#resolveEndpoint(event.data, reply.url);
             onEndpoint();
           } else if (carriesMessage(event)) {
             this.receive(event.data);
@@ -165,14 +202,20 @@ class SseTransport extends HttpSession {
     return { code: 'connection-lost', message: `The event stream of ${this.url} ended${when}.` };
   }
 
-  #resolveEndpoint(text: string): URL {
-    const base = this.requests.address.url;
-    if (URL.canParse(text, base.href)) {
-      const endpoint = new URL(text, base);
-      if (isWithinOrigin(base, endpoint)) return endpoint;
+  #resolveEndpoint(text: string, stream: URL): void {
+    if (!URL.canParse(text, stream.href)) {
+      const message = `${this.url} named an address to post to that is not valid.`;
+      throw new TransportError({ code: 'http-not-mcp', message });
     }
-    const message = `${this.url} named an address to post to that is not within its own origin.`;
-    throw new TransportError({ code: 'http-not-mcp', message });
+    const named = new URL(text, stream);
+    const isWithin = isWithinOrigin(stream, named);
+    const endpoint = isWithin ? named : new URL(named.pathname + named.search, stream);
+    if (!isWithin) {
+      const message = `${this.url} names an address of another origin to post to, ${shownUrl(named)}. Messages go to ${shownUrl(endpoint)} instead.`;
+      this.notice('protocol-oddity', message);
+    }
+    this.#endpoint = endpoint;
+    this.#alternatives = belowFolders(endpoint, stream);
   }
 
   #postAddress(): URL {
@@ -187,6 +230,20 @@ class SseTransport extends HttpSession {
     this.end(failure);
     return new TransportError(failure, { written: false, cause: error });
   }
+}
+
+/** The same path below each folder of the stream's path, the longest first; none if it is in one of them already. */
+function belowFolders(endpoint: URL, stream: URL): readonly URL[] {
+  const folders = stream.pathname.split('/').slice(1, -1);
+  if (folders.length === 0 || endpoint.pathname.startsWith(`/${folders[0]}/`)) return [];
+  return folders
+    .map((_, index) => `/${folders.slice(0, folders.length - index).join('/')}`)
+    .map((folder) => new URL(folder + endpoint.pathname + endpoint.search, endpoint));
+}
+
+function isNotFound(error: unknown): boolean {
+  const status = error instanceof TransportError ? error.failure.http?.status : undefined;
+  return status === 404 || status === 405;
 }
 
 /** What a refusal says about a session that has accepted messages before; undefined if nothing. */

@@ -9,42 +9,75 @@
  * H2. `send()` of a request resolves when a stream for its answer is open, or when a JSON answer has been delivered.
  * H3. `written` is false if the server refused with 4xx, 307 or 308: it did not accept the message. A refusal with 4xx
  *     that carries the id of the request is its answer (see `http-refusal.ts`, N2).
+ * H4. The listening stream is optional. If the server answers nothing while it is open, or forgets two sessions in a row as
+ *     soon as it is, the stream is left shut from then on.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { pause } from '../../async/abortable.js';
-import { readAnswer } from './answer-stream.js';
-import { readText, BodyTooLarge } from './body-text.js';
+import { OlderServer, readAnswer } from './answer-stream.js';
+import { beginsAsJson, readText, BodyTooLarge } from './body-text.js';
 import { EVENT_STREAM, isEventStream } from './event-stream.js';
-import { type HttpReply, errorCode } from './http-exchange.js';
-import { leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
-import { HttpSession, type HttpTransportOptions } from './http-session.js';
+import { errorCode } from './http-exchange.js';
+import { JSON_TYPE, leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
+import { HttpSession, type HttpMemory, type HttpTransportOptions } from './http-session.js';
 import { isAnswer, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 import { listen } from './listening-stream.js';
+import type { SessionReply } from './session-requests.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { SessionTransport } from '../session-transport.js';
 import { isJsonObject } from '../../json/json-object.js';
 
-const JSON_TYPE = 'application/json';
+/** Types under which servers also send JSON; the last is for replies without a type. */
+const ALSO_JSON = /^(?:text\/json|text\/plain|application\/octet-stream|application\/[\w.-]+\+json|)$/;
 /** After one request has found the session gone, the others in flight have this long to get their own replies. */
 const LAST_REPLIES_MS = 2_000;
+/** A message that gets no reply for so long while the listening stream is open may wait for the end of that stream. */
+const STALLED_MS = 5_000;
+/** If it does, its reply comes this soon after that end. */
+const RELIEVED_MS = 3_000;
+const MAX_FORGOTTEN = 2;
 
-export function createStreamableHttpTransport(options: HttpTransportOptions): SessionTransport {
-  return new StreamableHttpTransport(options);
+/** Called instead of `onlost` if the reply to `initialize` shows that the server speaks the older transport. */
+type OnOlder = (initialize: JSONRPCRequest, error: OlderServer) => void;
+
+const STREAM_SHUT = new TransportError({ code: 'connection-lost', message: 'The stream was shut.' });
+
+export function createStreamableHttpTransport(
+  options: HttpTransportOptions,
+  onolder?: OnOlder,
+): SessionTransport {
+  return new StreamableHttpTransport(options, onolder);
 }
 
 class StreamableHttpTransport extends HttpSession {
   readonly kind = 'http';
   onlost?: ((id: RequestId, failure: RawFailure) => void) | undefined;
 
+  readonly #onolder: OnOlder | undefined;
   readonly #unanswered = new Map<RequestId, AbortController>();
   #awaitingReply = 0;
   #unreachable = 0;
   #isInitialized = false;
-  #hasListeningStream = false;
+  /** The listening stream, from its first request on. */
+  #listening: AbortController | undefined;
+  /** The listening stream is open. */
+  #isListening = false;
+  /** Whether messages get replies while the listening stream is open. `asking`: it was shut to find that out. */
+  #answersBeside: 'unknown' | 'asking' | 'yes' = 'unknown';
+  #relief: AbortController | undefined;
+  readonly #memory: HttpMemory;
+  readonly #mayListen: boolean;
   /** Why nothing more is sent: the server does not know the session, or refuses its credentials. */
   #gone: RawFailure | undefined;
   /** Requests in flight may finish, however long they take: only one request needed more scope. */
   #isFinishing = false;
+
+  constructor(options: HttpTransportOptions, onolder: OnOlder | undefined) {
+    super(options);
+    this.#onolder = onolder;
+    this.#memory = options.memory ?? { forgotten: 0, keepsShut: false };
+    this.#mayListen = options.listen ?? true;
+  }
 
   /** Set as soon as one request has found the session gone, although the last replies are still awaited. */
   override get ended(): RawFailure | undefined {
@@ -61,10 +94,12 @@ class StreamableHttpTransport extends HttpSession {
     try {
       await this.post(message, body, (signal) => this.#post(message, body, signal));
     } catch (error) {
-      this.#judge(error);
-      throw error;
+      if (!this.tolerates(message, error)) {
+        this.#judge(error);
+        throw error;
+      }
     }
-    if ('method' in message && message.method === 'notifications/initialized') this.#listen();
+    if ('method' in message && message.method === 'notifications/initialized') this.#initialized();
   }
 
   protected override async farewell(signal: AbortSignal): Promise<void> {
@@ -109,10 +144,11 @@ class StreamableHttpTransport extends HttpSession {
         this.alive();
       }
       if (isEventStream(reply)) return void this.#readStream(request, reply, controller);
-      if (mediaType(reply) === JSON_TYPE) await this.#readJson(id, reply);
+      const type = mediaType(reply);
+      if (type === JSON_TYPE) await this.#readJson(id, reply);
       // Against the specification, some servers answer on the listening stream.
-      else if (reply.status === 202 && this.#hasListeningStream) void reply.discard();
-      else throw await this.requests.notMcp(reply);
+      else if (reply.status === 202 && this.#listening !== undefined) void reply.discard();
+      else await this.#readUntyped(id, type, reply);
       this.untrack(controller);
     } catch (error) {
       // The status that refuses `initialize` decides which transport to use, whatever the body says.
@@ -128,24 +164,38 @@ class StreamableHttpTransport extends HttpSession {
   }
 
   /** Posts any message. Resolves with a 2xx reply. */
-  async #post(message: JSONRPCMessage, body: string, signal: AbortSignal): Promise<HttpReply> {
+  async #post(message: JSONRPCMessage, body: string, signal: AbortSignal): Promise<SessionReply> {
     if (this.#gone !== undefined) throw new TransportError(this.#gone);
     this.#awaitingReply += 1;
+    const beside = this.#isListening;
+    const stall = this.#watchForStall();
     try {
-      return await this.requests.send({
+      const reply = await this.requests.send({
         method: 'POST',
         body,
         accept: `${JSON_TYPE}, ${EVENT_STREAM}`,
         mayComeTwice: mayComeTwice(message),
         signal,
       });
+      this.#noteReply(beside);
+      return reply;
     } finally {
+      this.clock.clearTimeout(stall);
       this.#awaitingReply -= 1;
       this.#endIfOver();
     }
   }
 
-  async #readJson(id: RequestId, reply: HttpReply): Promise<void> {
+  /** The type does not say that it is JSON, so its beginning must. */
+  async #readUntyped(id: RequestId, type: string, reply: SessionReply): Promise<void> {
+    if (!ALSO_JSON.test(type)) throw await this.requests.notMcp(reply);
+    const { isJson, body } = await beginsAsJson(reply.body);
+    const whole = { ...reply, body };
+    if (!isJson) throw await this.requests.notMcp(whole);
+    await this.#readJson(id, whole);
+  }
+
+  async #readJson(id: RequestId, reply: SessionReply): Promise<void> {
     const text = await readText(reply.body, this.maxMessageBytes, () => this.alive());
     const messages = parseMessages(text);
     if (messages === undefined) throw await this.requests.notMcp(reply, text);
@@ -155,10 +205,11 @@ class StreamableHttpTransport extends HttpSession {
 
   /** Never rejects. */
   async #readStream(
-    { id, method }: JSONRPCRequest,
-    reply: HttpReply,
+    request: JSONRPCRequest,
+    reply: SessionReply,
     controller: AbortController,
   ): Promise<void> {
+    const { id, method } = request;
     try {
       await readAnswer(
         {
@@ -173,6 +224,9 @@ class StreamableHttpTransport extends HttpSession {
         controller,
       );
     } catch (error) {
+      if (error instanceof OlderServer && method === 'initialize' && this.#onolder !== undefined) {
+        return this.#onolder(request, error);
+      }
       const { failure } = explained(error, controller.signal, this.url, this.maxMessageBytes);
       if (this.isOpen && this.#unanswered.has(id)) this.tell(() => this.onlost?.(id, failure));
       this.#judge(error);
@@ -182,11 +236,66 @@ class StreamableHttpTransport extends HttpSession {
     }
   }
 
-  #listen(): void {
+  #initialized(): void {
     if (this.#isInitialized) return;
     this.#isInitialized = true;
-    this.#hasListeningStream = true;
+    if (this.#mayListen && !this.#memory.keepsShut) this.#listen();
+  }
+
+  /** See H4. */
+  #watchForStall(): unknown {
+    if (this.#listening === undefined || this.#answersBeside !== 'unknown') return undefined;
+    return this.clock.setTimeout(() => {
+      if (this.#listening === undefined || this.#answersBeside !== 'unknown') return;
+      this.#answersBeside = 'asking';
+      this.#shutStream();
+      void this.#awaitRelief();
+    }, STALLED_MS);
+  }
+
+  /** Opens the stream again if no reply comes without it: the server is only slow. Never rejects. */
+  async #awaitRelief(): Promise<void> {
     const controller = this.track();
+    this.#relief = controller;
+    try {
+      await pause(this.clock, RELIEVED_MS, controller.signal);
+      this.#answersBeside = 'yes';
+      this.#listen();
+    } catch {
+      // A reply has come, or the session is over.
+    } finally {
+      this.untrack(controller);
+    }
+  }
+
+  /** A reply has come. `beside`: the listening stream was open when its message was sent. */
+  #noteReply(beside: boolean): void {
+    if (this.#answersBeside === 'asking') {
+      this.#relief?.abort(STREAM_SHUT);
+      this.#answersBeside = 'yes';
+      this.#leaveShut('answers nothing while it is open');
+    } else if (beside && this.#isListening) {
+      this.#answersBeside = 'yes';
+      this.#memory.forgotten = 0;
+    }
+  }
+
+  #leaveShut(reason: string): void {
+    this.#memory.keepsShut = true;
+    const message = `The stream for the server's own messages is left shut: ${this.url} ${reason}.`;
+    this.notice('no-listening-stream', message);
+  }
+
+  #shutStream(): void {
+    const controller = this.#listening;
+    this.#listening = undefined;
+    this.#isListening = false;
+    controller?.abort(STREAM_SHUT);
+  }
+
+  #listen(): void {
+    const controller = this.track();
+    this.#listening = controller;
     const listening = listen(
       {
         requests: this.requests,
@@ -195,6 +304,7 @@ class StreamableHttpTransport extends HttpSession {
         onData: (data) => this.receive(data),
         onWord: () => this.alive(),
         onNotice: ({ kind, message }) => this.notice(kind, message),
+        onOpen: () => (this.#isListening = this.#listening === controller),
         onUnreachable: (error) => this.#countUnreachable(error),
         onBroken: () => this.#doubt(),
         onSessionGone: (failure) => this.#markGone(failure),
@@ -202,8 +312,10 @@ class StreamableHttpTransport extends HttpSession {
       controller.signal,
     );
     const stop = (): void => {
-      this.#hasListeningStream = false;
       this.untrack(controller);
+      if (this.#listening !== controller) return;
+      this.#listening = undefined;
+      this.#isListening = false;
     };
     listening.then(stop, stop);
   }
@@ -212,12 +324,20 @@ class StreamableHttpTransport extends HttpSession {
   #judge(error: unknown): void {
     if (!(error instanceof TransportError)) return;
     const { code } = error.failure;
-    if (code === 'session-expired') this.#markGone(error.failure);
+    if (code === 'session-expired') {
+      if (this.#listening !== undefined && this.#answersBeside === 'unknown') this.#noteForgotten();
+      this.#markGone(error.failure);
+    }
     if (code === 'auth-required' && this.#isInitialized) {
       this.#isFinishing ||= error.failure.http?.status === 403;
       this.#markGone(error.failure);
     }
     if (code === 'address-refused') this.#countUnreachable(error);
+  }
+
+  #noteForgotten(): void {
+    this.#memory.forgotten += 1;
+    if (this.#memory.forgotten === MAX_FORGOTTEN) this.#leaveShut('forgets the session when it is opened');
   }
 
   #doubtAfter(method: string, failure: RawFailure, signal: AbortSignal): void {

@@ -16,6 +16,25 @@ const troupes = useSigningTroupes();
 
 const sail = (connection: Connection | undefined) => connection!.callTool('sail', {}, { signal: within() });
 
+describe('the requested scope', () => {
+  it.each([
+    [['look'], ['look', 'offline_access'], 'look offline_access'],
+    [['look', 'offline_access'], ['offline_access'], 'look offline_access'],
+    [['look'], ['look'], 'look'],
+    [[], ['offline_access'], null],
+  ])('includes offline_access if the authorization server offers it: %j, %j', async (listed, known, scope) => {
+    const port = await servers.start({
+      resource: { scopes_supported: listed },
+      metadata: { scopes_supported: known },
+    });
+    const { asked, ready } = troupes.start(port.url, { store: createMemoryTokenStore() });
+    const url = await asked();
+    expect(new URL(url).searchParams.get('scope')).toBe(scope);
+    await signInAt(url);
+    await ready();
+  });
+});
+
 describe('a tool that requires more scope', () => {
   it('fails that call unsent, asks the user to agree to all scopes together, and works afterwards', async () => {
     const port = await servers.start({ callScopes: ['sail'], resource: { scopes_supported: ['look'] } });

@@ -64,43 +64,45 @@ const fields: Readonly<Record<string, EntryField>> = {
   path: { schema: { type: 'string' }, transports: ['stdio'], onReload: 'restart', meaning: 'Where.' },
 };
 
+const policies = { local: defaults, remote: { attempts: 9 } };
+
 describe('the page of options', () => {
   it('has a row for every option and the default of every number.', () => {
-    const lines = optionsPage({ options, policy, gateway }, defaults, fields).split('\n');
+    const lines = optionsPage({ options, policy, gateway }, policies, fields).split('\n');
     expect(lines).toContain('| `servers?` | `Record<string, string \\| null>` | Names \\| more. |');
-    expect(lines).toContain('| `attempts` | `number` | `5` | Tries. |');
-    expect(lines).toContain('| `ping.idleMs` | `number` | `30` | Both. |');
-    expect(lines).toContain('| `ping.timeoutMs` | `number` | `5` | Its own. |');
+    expect(lines).toContain('| `attempts` | `number` | `5` | `9` | Tries. |');
+    expect(lines).toContain('| `ping.idleMs` | `number` | `30` | | Both. |');
+    expect(lines).toContain('| `ping.timeoutMs` | `number` | `5` | | Its own. |');
     expect(lines).toContain('| `port?` | `number` | Where. |');
-    expect(lines).toContain('| `stop.drainMs` | `number` | `1` | Time to drain. |');
-    expect(lines).toContain('| `again.afterMs` | `number` | `2` | One more. Then. |');
-    expect(lines).toContain('| `again.everyMs` | `number` | `3` | One more. |');
+    expect(lines).toContain('| `stop.drainMs` | `number` | `1` | | Time to drain. |');
+    expect(lines).toContain('| `again.afterMs` | `number` | `2` | | One more. Then. |');
+    expect(lines).toContain('| `again.everyMs` | `number` | `3` | | One more. |');
     expect(lines).toContain('| `waitMs` | `delay` | stdio, http | `5` | at once | How long. |');
     expect(lines).toContain('| `path` | | stdio | | new session | Where. |');
   });
 
   it('is not written while an option has no comment.', () => {
     const silent = options.replace('/** Names | more. */', '');
-    expect(() => optionsPage({ options: silent, policy, gateway }, defaults, fields)).toThrow(
+    expect(() => optionsPage({ options: silent, policy, gateway }, policies, fields)).toThrow(
       'TroupeOptions.servers',
     );
     const mute = gateway.map((text) => text.replace('/** Where. */', ''));
-    expect(() => optionsPage({ options, policy, gateway: mute }, defaults, fields)).toThrow(
+    expect(() => optionsPage({ options, policy, gateway: mute }, policies, fields)).toThrow(
       'ServeOptions.port',
     );
     expect(() =>
-      optionsPage({ options, policy: policy.replace('/** Tries. */', ''), gateway }, defaults, fields),
+      optionsPage({ options, policy: policy.replace('/** Tries. */', ''), gateway }, policies, fields),
     ).toThrow('ConnectionPolicy.attempts');
   });
 
   it('is not written while settings and defaults do not match.', () => {
     const { stop, ...withoutStop } = defaults;
-    expect(() => optionsPage({ options, policy, gateway }, withoutStop, fields)).toThrow(
-      'stop.drainMs has no default',
-    );
-    expect(() => optionsPage({ options, policy, gateway }, { ...defaults, extra: stop }, fields)).toThrow(
-      'the default extra.drainMs has no setting',
-    );
+    expect(() =>
+      optionsPage({ options, policy, gateway }, { ...policies, local: withoutStop }, fields),
+    ).toThrow('stop.drainMs has no default');
+    expect(() =>
+      optionsPage({ options, policy, gateway }, { ...policies, local: { ...defaults, extra: stop } }, fields),
+    ).toThrow('the default extra.drainMs has no setting');
   });
 });
 

@@ -49,6 +49,29 @@ describe('an entry needs trust', () => {
     ['a header that reveals the workspace, remote ones trusted', WORKSPACE_REMOTE, 'remote-only', false],
     ['an address that reveals only the platform', { url: 'https://example.com${/}mcp' }, undefined, false],
     ['an object of this process', IN_PROCESS, undefined, false],
+    ['a socket', { url: 'unix:///run/docker.sock#/containers' }, undefined, true],
+    ['a socket, remote ones trusted', { url: 'unix:///run/docker.sock' }, 'remote-only', true],
+    ['a pipe, remote ones trusted', { url: 'pipe:///pipe/a' }, 'remote-only', true],
+    [
+      'a socket in its own variable, remote ones trusted',
+      { url: '${A}:///run/docker.sock', env: { A: 'unix' } },
+      'remote-only',
+      true,
+    ],
+    ['a socket as a default, remote ones trusted', { url: '${A:-unix:///run/a.sock}' }, 'remote-only', true],
+    ['an address of the user, remote ones trusted', { url: '${A}/mcp' }, 'remote-only', false],
+    [
+      'an address as a default, remote ones trusted',
+      { url: '${A:-https://a.example}/mcp' },
+      'remote-only',
+      false,
+    ],
+    ['a proxy', { ...PLAIN_REMOTE, proxy: 'http://proxy.example' }, undefined, true],
+    ['a proxy, remote ones trusted', { ...PLAIN_REMOTE, proxy: 'http://proxy.example' }, 'remote-only', true],
+    ['no proxy', { ...PLAIN_REMOTE, proxy: false }, undefined, false],
+    ['an authority, remote ones trusted', { ...PLAIN_REMOTE, ca: 'ca.pem' }, 'remote-only', true],
+    ['a certificate, remote ones trusted', { ...PLAIN_REMOTE, cert: 'c.pem' }, 'remote-only', true],
+    ['a certificate, all trusted', { ...PLAIN_REMOTE, cert: 'c.pem' }, 'all', false],
   ])('in a project file: %s', (_, config, policy, needed) => {
     expect(needsTrust(spec(config), policy)).toBe(needed);
   });
@@ -61,6 +84,22 @@ describe('an entry needs trust', () => {
 });
 
 describe('the request for trust', () => {
+  it('shows the way to a remote server, without credentials', () => {
+    const config = {
+      ...PLAIN_REMOTE,
+      proxy: 'http://ann:secret@proxy.example:3128',
+      ca: ['ca.pem'],
+      cert: '~/c.pem',
+      key: 'k.pem',
+    };
+    expect(toTrustRequest(spec(config))).toMatchObject({
+      proxy: 'http://***@proxy.example:3128',
+      certificates: ['ca.pem', '~/c.pem', 'k.pem'],
+    });
+    const socket = { url: 'unix:///run/a.sock#/mcp?key=secret' };
+    expect(toTrustRequest(spec(socket)).url).toBe('unix:///run/a.sock#/mcp?key=***');
+  });
+
   it('shows command and arguments as written, and names of variables', () => {
     expect(toTrustRequest(spec(STDIO))).toEqual({
       server: 'lamp',

@@ -1,5 +1,6 @@
 /** The list of connections at some moment, from the states of the machines. */
 import type { ConnectionContext } from '../../../machines/connection/connection.events.js';
+import { attemptLimit } from '../../../machines/connection/connection.update.js';
 import { connectionName, rootId } from '../../../src/actor-system/actor-path.js';
 import type { Standing } from '../../../src/event-log/replay/folded-actor.js';
 import { publicState } from '../../../machines/connection/public-state.js';
@@ -71,10 +72,15 @@ function rowOf(name: string, address: string, { state, context, details }: Stand
     transport: details?.transport ?? known.transport ?? '',
     tools: details?.tools ?? 0,
     attempt: known.attempt ?? 0,
-    maxAttempts: known.policy?.maxAttempts ?? 0,
+    maxAttempts: limitOf(known) ?? 0,
     nextAttemptAt: isWaiting ? (details?.nextAttemptAt ?? null) : null,
     error: errorOf(known.failure),
   };
+}
+
+/** Attempts in a round; undefined if the policy is unknown. */
+export function limitOf({ policy, provenUrl = null }: Partial<ConnectionContext>): number | undefined {
+  return policy === undefined ? undefined : attemptLimit({ policy, provenUrl });
 }
 
 function errorOf(failure: ConnectionContext['failure'] | undefined): Row['error'] {

@@ -8,6 +8,7 @@ import type { PhaseTimings } from '../../../src/lifecycle/status-details.js';
 import type { TrustRequest } from '../../../src/trust/trust-request.js';
 import type { ActorView } from '../log/desk-messages.js';
 import { isConnectionLane, laneTitle } from '../log/lane-names.js';
+import { limitOf } from '../log/rows.js';
 import { stateWords } from '../log/state-words.js';
 import { Fold, Opening } from '../parts/fold.js';
 import { JsonTree } from '../parts/json-tree.js';
@@ -143,7 +144,7 @@ function Facts(props: {
       'Attempt',
       context.attempt === undefined || context.attempt === 0
         ? null
-        : `${context.attempt} of ${context.policy?.maxAttempts ?? '?'}`,
+        : `${context.attempt} of ${limitOf(context) ?? '?'}`,
     ],
     ['Next try', nextAt === null ? null : <NextTry at={nextAt} />],
     [

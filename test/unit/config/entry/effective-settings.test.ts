@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_POLICY } from '../../../../machines/policy/policy.js';
+import { DEFAULT_POLICY, REMOTE_POLICY } from '../../../../machines/policy/policy.js';
 import {
   effectiveSettings,
   TIMEOUT_VARIABLE,
@@ -7,7 +7,8 @@ import {
 } from '../../../../src/config/entry/effective-settings.js';
 import type { ServerSettings, StdioServerConfig } from '../../../../src/config/entry/server-config.js';
 
-const policyOf = (entry: ServerSettings, host?: HostSettings) => effectiveSettings(entry, host).policy;
+const policyOf = (entry: ServerSettings & { readonly url?: string }, host?: HostSettings) =>
+  effectiveSettings(entry, host).policy;
 
 describe('the effective settings of a server', () => {
   it('are the defaults if nothing else is set', () => {
@@ -46,6 +47,19 @@ describe('the effective policy of a server', () => {
       stableMs: 7,
       ping: { idleMs: 1, timeoutMs: 3 },
       stop: { ...DEFAULT_POLICY.stop, drainMs: 0 },
+    });
+  });
+
+  it('gives a remote server more attempts, unless the number of attempts is set', () => {
+    const remote = { url: 'https://far.example/mcp' };
+    expect(policyOf(remote)).toEqual({ ...DEFAULT_POLICY, ...REMOTE_POLICY });
+    expect(policyOf({ ...remote, policy: { maxAttempts: 3 } })).not.toHaveProperty('maxAttemptsOnceReady');
+    expect(policyOf(remote, { policy: { maxAttempts: 3 } })).not.toHaveProperty('maxAttemptsOnceReady');
+    const both = { maxAttempts: 3, maxAttemptsOnceReady: 7 };
+    expect(policyOf({ ...remote, policy: both })).toMatchObject(both);
+    expect(policyOf({ ...remote, policy: { exhausted: { callAfterMs: 1 } } }).exhausted).toEqual({
+      ...REMOTE_POLICY.exhausted,
+      callAfterMs: 1,
     });
   });
 

@@ -35,6 +35,27 @@ function fixture(name: string): readonly { readonly name: string; readonly confi
 }
 
 describe('expanding an entry', () => {
+  it('finds the files of certificates, and fills the proxy', () => {
+    const config = {
+      url: 'https://a.example/',
+      proxy: 'http://${USER_NAME}:${PASS}@proxy.example',
+      ca: ['certs/${NAME}.pem', '/etc/ca.pem'],
+      cert: '~/c.pem',
+      key: '../k.pem',
+    };
+    expect(expanded(config, { env: { USER_NAME: 'ann', PASS: 'x', NAME: 'house' } })).toEqual({
+      ...config,
+      proxy: 'http://ann:x@proxy.example',
+      ca: ['/srv/project/certs/house.pem', '/etc/ca.pem'],
+      cert: '/home/ada/c.pem',
+      key: '/srv/k.pem',
+    });
+    expect(expanded({ url: 'https://a.example/', proxy: false, ca: 'ca.pem' })).toMatchObject({
+      proxy: false,
+      ca: ['/srv/project/ca.pem'],
+    });
+  });
+
   it('fills command, arguments, environment and working directory', () => {
     const config = {
       command: '${BIN}/lamp',
@@ -212,7 +233,7 @@ describe('a value that is invalid after expansion', () => {
       'another scheme',
       { url: '${A}' },
       { A: 'file:///etc/passwd' },
-      "'url': must begin with http:// or https://",
+      "'url': must begin with http://, https://, unix:/// or pipe:///",
     ],
     [
       'credentials',

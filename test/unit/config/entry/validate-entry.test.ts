@@ -177,7 +177,7 @@ describe('an entry is refused', () => {
     ],
     [{ url: 7 }, "field 'url': expected a string, found a number"],
     [{ url: 'example.com/mcp' }, "field 'url': is not a complete address such as https://example.com/mcp"],
-    [{ url: 'ftp://example.com/' }, "field 'url': must begin with http:// or https://"],
+    [{ url: 'ftp://example.com/' }, "field 'url': must begin with http://, https://, unix:/// or pipe:///"],
     [
       { url: 'http://u:p@example.com/' },
       "field 'url': must not hold a user name or password; use 'headers' with Authorization",

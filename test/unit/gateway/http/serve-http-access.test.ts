@@ -30,6 +30,23 @@ function people(asked: string[] = []): ProtectedResource {
   };
 }
 
+describe('a probe', () => {
+  it.each(['/health', '/healthz', '/livez', '/readyz', '/healthz?full=1'])(
+    'needs neither a token nor a name of the service: %s.',
+    async (path) => {
+      const { ask } = await serving({ token: 'quay-token-7' });
+      for (const method of ['GET', 'HEAD']) {
+        const reply = await ask({ method, path, headers: { host: 'pod.example', accept: '*/*' } });
+        expect(reply.status).toBe(200);
+        expect(await reply.text()).toBe(method === 'GET' ? '{"status":"ok"}' : '');
+      }
+      const posted = await ask({ method: 'POST', path });
+      expect(posted.status).toBe(404);
+      await posted.text();
+    },
+  );
+});
+
 describe('access to the service', () => {
   it.each([
     ['evil.example', 403],

@@ -82,6 +82,19 @@ describe('exponential backoff', () => {
     expect(most).toBeLessThanOrEqual(spanMs);
   });
 
+  it.each([
+    [0.5, 2_000, 4_000],
+    [0.25, 3_000, 4_000],
+    [0, 4_000, 4_000],
+    [1, 0, 4_000],
+    [7, 0, 4_000],
+    [-1, 4_000, 4_000],
+  ])('draws only a share of the delay: %j', (jitter, leastMs, mostMs) => {
+    const { least, most } = rangeOf(3, exponential({ jitter }));
+    expect(Math.abs(least - leastMs)).toBeLessThanOrEqual(mostMs * 0.02);
+    expect(Math.abs(most - mostMs)).toBeLessThanOrEqual(mostMs * 0.02);
+  });
+
   it('stays at the first delay forever with a factor of one', () => {
     expect(rangeOf(Infinity, exponential({ factor: 1 })).most).toBe(1_000);
   });

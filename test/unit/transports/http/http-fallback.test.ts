@@ -41,7 +41,7 @@ describe('The HTTP transport for an address without a type', () => {
     expect(said.closes).toBe(1);
   });
 
-  it.each([400, 404, 405, 415])(
+  it.each([400, 404, 405, 415, 501])(
     'falls back to the older transport after %i, transparently',
     async (status) => {
       const { server, transport, said } = await connect(oldOnly(status));
@@ -57,6 +57,40 @@ describe('The HTTP transport for an address without a type', () => {
       await server.idle();
     },
   );
+
+  it('falls back if a POST opens the stream of the older transport', async () => {
+    const streams: Parameters<Handler>[1][] = [];
+    const { server, transport, said } = await connect((seen, res) => {
+      if (seen.path === '/mcp') {
+        streams.push(openStream(res));
+        return void res.write(`event: endpoint\ndata: /messages?stream=${streams.length - 1}\n\n`);
+      }
+      res.writeHead(202).end();
+      const stream = streams[Number(seen.path.split('=')[1])];
+      if (seen.rpc.id !== undefined) stream?.write(event(result(seen.rpc.id, { old: true })));
+    });
+    await transport.start();
+    await transport.send(INITIALIZE);
+    expect(await said.answerTo(0)).toEqual(result(0, { old: true }));
+    await transport.send(request(1, 'tools/list'));
+    expect(await said.answerTo(1)).toEqual(result(1, { old: true }));
+    expect(transport.kind).toBe('sse');
+    expect(said.lost).toEqual([]);
+    await transport.close();
+    expect(said.closes).toBe(1);
+    await server.idle();
+  });
+
+  it('loses the first message if the older transport does not work either', async () => {
+    const { transport, said } = await connect((seen, res) => {
+      if (seen.method === 'GET') return refuse(403, 'members only')(seen, res);
+      openStream(res).write('event: endpoint\ndata: /messages\n\n');
+    });
+    await transport.start();
+    await transport.send(INITIALIZE);
+    await said.until(() => said.lost.length > 0);
+    expect(said.lost).toMatchObject([{ id: 0, failure: { code: 'http-not-mcp' } }]);
+  });
 
   it.each([401, 403, 408, 429, 500, 503])('does not fall back after %i', async (status) => {
     const { server, transport } = await connect(oldOnly(status));

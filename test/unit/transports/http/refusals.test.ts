@@ -9,6 +9,7 @@ import {
   gzipSync,
 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { createFetchExchange } from '../../../../src/transports/http/fetch-exchange.js';
 import { parseAddress } from '../../../../src/transports/http/server-address.js';
 import { NetworkError } from '../../../../src/transports/http/http-exchange.js';
 import { notReached } from '../../../../src/transports/http/http-refusal.js';
@@ -22,8 +23,8 @@ const connect = useHttpFixture();
 
 const NO_END_MS = 1_000;
 const EXCHANGES = [
-  { name: 'node:http', fetch: undefined },
-  { name: 'a given fetch', fetch: globalThis.fetch },
+  { name: 'node:http', openExchange: undefined },
+  { name: 'a given fetch', openExchange: () => createFetchExchange(globalThis.fetch) },
 ] as const;
 
 /** The headers and the start of a body that never ends. */
@@ -39,13 +40,13 @@ const inSession = (request: Handler): Handler =>
 const rpcError = (id: unknown, code: number, message: string, data?: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } });
 
-describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ fetch }) => {
+describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ openExchange }) => {
   it.each([
     [401, { 'www-authenticate': 'Bearer realm="quay"' }, { code: 'auth-required' }],
     [503, { 'retry-after': '7' }, { code: 'http-status' }],
   ])('is known within a second, headers included: %i', async (status, headers, expected) => {
     const { server, clock, transport } = await connect(endless(status, 'come back later', headers), {
-      fetch,
+      openExchange,
     });
     await transport.start();
     const refused = failureOf(transport.send(INITIALIZE));
@@ -58,11 +59,11 @@ describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ fetch
     );
     expect(clock.pending).toEqual([]);
     await transport.close();
-    if (fetch === undefined) await server.idle();
+    if (openExchange === undefined) await server.idle();
   });
 
   it('can report that the session is gone', async () => {
-    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { fetch });
+    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { openExchange });
     await open(transport);
     await server.arrived(({ method }) => method === 'GET');
     const refused = failureOf(transport.send(request(1, 'tools/call')));
@@ -76,7 +77,7 @@ describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ fetch
   it('leaves the outcome unknown if it started as JSON', async () => {
     const half = rpcError(1, -32_602, 'The session on Monday is booked out').slice(0, -1);
     const { server, clock, transport } = await connect(inSession(endless(400, half)), {
-      fetch,
+      openExchange,
     });
     await open(transport);
     await server.arrived(({ method }) => method === 'GET');
@@ -88,7 +89,7 @@ describe.each(EXCHANGES)('A refusal whose body never ends, over $name', ({ fetch
   });
 
   it('does not block close(), which leaves no timer', async () => {
-    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { fetch });
+    const { server, clock, transport, said } = await connect(inSession(endless(404, 'gone')), { openExchange });
     await open(transport);
     await server.arrived(({ method }) => method === 'GET');
     const refused = failureOf(transport.send(request(1, 'tools/call')));
@@ -333,7 +334,7 @@ it('An event stream that the given fetch has decoded is read', async () => {
       res.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
       res.end(gzipSync(event(result(seen.rpc.id, {}))));
     },
-    { fetch: globalThis.fetch },
+    { openExchange: () => createFetchExchange(globalThis.fetch) },
   );
   await transport.start();
   await transport.send(INITIALIZE);
@@ -349,7 +350,7 @@ it.each([
 ])('A failed connection has a matching hint: %s', (code, connected, hint) => {
   const { failure } = notReached(
     new NetworkError(code, connected, undefined),
-    parseAddress('https://a.example/mcp'),
+    parseAddress('https://a.example/mcp').place,
   );
   expect(failure.message).toContain(`(${code})`);
   expect(failure.hint).toContain(hint);

@@ -1,22 +1,14 @@
 /** The older HTTP+SSE transport: the stream is the session. */
 import { describe, expect, it } from 'vitest';
-import type { HttpTransportOptions } from '../../../../src/transports/http/http-session.js';
 import { createSseTransport } from '../../../../src/transports/http/sse.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
-import { useHttpFixture, type Fixture } from '../../../support/http-fixture.js';
+import { useHttpFixture, type Connect, type Fixture } from '../../../support/http-fixture.js';
 import { failureOf, INITIALIZE, notification, open, request } from '../../../support/session-record.js';
-import {
-  event,
-  openStream,
-  refuse,
-  result,
-  startServer,
-  type Handler,
-} from '../../../support/http-server.js';
+import { event, openStream, refuse, result, type Handler } from '../../../support/http-server.js';
 
 useLeakCheck();
 const fixture = useHttpFixture();
-const connect = (handle: Handler, options: Partial<HttpTransportOptions> = {}): Promise<Fixture> =>
+const connect = (handle: Handler, options: Parameters<Connect>[1] = {}): Promise<Fixture> =>
   fixture(handle, { ...options, create: createSseTransport });
 
 /** A correct server that answers on its one stream. `post` may replace its handling of messages. */
@@ -55,15 +47,120 @@ describe('The SSE transport', () => {
     expect(transport.kind).toBe('sse');
   });
 
-  it('never posts to another origin', async () => {
-    const other = await startServer(refuse(202));
-    const { transport, server } = await connect(
-      (_seen, res) => void openStream(res).write(`event: endpoint\ndata: ${other.url}\n\n`),
+  it.each([
+    ['a path', '/messages?boat=7', '/messages?boat=7'],
+    ['a relative path', 'messages?boat=7', '/tools/messages?boat=7'],
+    ['a query', '?boat=7', '/tools/sse?boat=7'],
+    ['a whole address', 'ORIGIN/messages?boat=7', '/messages?boat=7'],
+    ['an address with https', 'HTTPS/messages?boat=7', '/messages?boat=7'],
+    ['an address inside its network', 'http://mcp.internal:8000/messages?boat=7', '/messages?boat=7'],
+  ])('posts where the server says, by %s, and never to another origin', async (_title, named, path) => {
+    let stream: Parameters<Handler>[1] | undefined;
+    const { transport, server, said } = await connect(
+      (seen, res) => {
+        if (seen.method === 'GET') {
+          stream = openStream(res);
+          const data = named
+            .replace('ORIGIN', server.origin)
+            .replace('HTTPS', server.origin.replace('http:', 'https:'));
+          return void stream.write(`: hello\r\nevent:endpoint\r\ndata:${data}\r\n\r\n`);
+        }
+        res.writeHead(202).end();
+        if (seen.rpc.id === undefined) return;
+        // Without the name of the event, over several lines, with a comment in between.
+        const [start = '', rest = ''] = JSON.stringify(result(seen.rpc.id, {}), null, 1).split(/\n(.*)/s);
+        stream?.write(`data: ${start}\r\n: so far\r\ndata: ${rest.replaceAll('\n', '\r\ndata: ')}\r\n\r\n`);
+      },
+      { path: '/tools/sse' },
     );
-    expect((await failureOf(transport.start())).failure.code).toBe('http-not-mcp');
-    expect(other.seen).toEqual([]);
-    await server.idle();
-    await other.close();
+    await open(transport);
+    expect(await said.answerTo(0)).toEqual(result(0, {}));
+    expect(new Set(server.seen.slice(1).map((seen) => seen.path))).toEqual(new Set([path]));
+    expect(said.notices.map(({ kind }) => kind)).toEqual(
+      named.includes('internal') || named.startsWith('HTTPS') ? ['protocol-oddity'] : [],
+    );
+  });
+
+  it.each([404, 405])(
+    'finds the address below the path of the stream if a proxy has removed that: %i',
+    async (status) => {
+      const old = sse();
+      const { transport, server, said } = await connect(
+        (seen, res) => {
+          if (seen.path.startsWith('/house/tools/')) old(seen, res);
+          else refuse(status)(seen, res);
+        },
+        { path: '/house/tools/sse' },
+      );
+      await open(transport);
+      await transport.send(request(1, 'tools/list'));
+      expect(await said.answerTo(1)).toBeDefined();
+      expect(server.seen.slice(1).map(({ path }) => path)).toEqual([
+        '/messages?boat=7',
+        ...Array.from({ length: 3 }, () => '/house/tools/messages?boat=7'),
+      ]);
+      expect(said.notices.map(({ kind }) => kind)).toEqual(['protocol-oddity']);
+    },
+  );
+
+  it('reports the refusal at the named address if there is none below the path either', async () => {
+    const old = sse((seen, res) =>
+      refuse(404, seen.path.startsWith('/a/') ? 'below' : 'as named')(seen, res),
+    );
+    const { transport, server } = await connect(old, { path: '/a/b/sse' });
+    await transport.start();
+    const { failure } = await failureOf(transport.send(INITIALIZE));
+    expect(failure).toMatchObject({ code: 'http-status', http: { status: 404, bodyStart: 'as named' } });
+    expect(server.seen.map(({ path }) => path)).toEqual([
+      '/a/b/sse',
+      '/messages?boat=7',
+      '/a/b/messages?boat=7',
+      '/a/messages?boat=7',
+    ]);
+  });
+
+  it('waits for an address that is named late', async () => {
+    let stream: Parameters<Handler>[1] | undefined;
+    const { transport, server, clock } = await connect((_seen, res) => (stream = openStream(res)));
+    const started = transport.start();
+    await server.arrived(({ method }) => method === 'GET');
+    await clock.advance(25_000);
+    stream?.write('event: endpoint\ndata: /messages\n\n');
+    await started;
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('starts from the address that a redirect leads to', async () => {
+    const old = sse();
+    const { transport, server } = await connect((seen, res) => {
+      if (seen.path === '/mcp') refuse(307, '', { location: '/v2/sse/' })(seen, res);
+      else old(seen, res);
+    });
+    await open(transport);
+    expect(server.seen.map(({ path }) => path).slice(0, 3)).toEqual(['/mcp', '/v2/sse/', '/messages?boat=7']);
+  });
+
+  it('reads an answer in the reply to its POST, once', async () => {
+    const { transport, said } = await connect(
+      sse((seen, res) => {
+        res.writeHead(200, { 'content-type': 'application/json' });
+        res.end(JSON.stringify(result(seen.rpc.id, { direct: true })));
+      }),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    expect(said.messages.at(-1)).toEqual(result(1, { direct: true }));
+  });
+
+  it.each([400, 405, 500, 501])('goes on if a notification is refused: %i', async (status) => {
+    const old = sse();
+    const { transport, said } = await connect((seen, res) =>
+      (seen.method === 'POST' && seen.rpc.id === undefined ? refuse(status) : old)(seen, res),
+    );
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    expect(await said.answerTo(1)).toBeDefined();
+    expect(said.notices.map(({ kind }) => kind)).toEqual(['protocol-oddity']);
   });
 
   it.each<[string, Handler, string, RegExp]>([

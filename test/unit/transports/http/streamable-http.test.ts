@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { classify } from '../../../../machines/policy/failure.js';
 import type { SessionTransport } from '../../../../src/transports/session-transport.js';
+import { isAsProtected } from '../../../../src/transports/http/server-address.js';
+import { createFetchExchange } from '../../../../src/transports/http/fetch-exchange.js';
 import { createStreamableHttpTransport } from '../../../../src/transports/http/streamable-http.js';
 import { createControlledClock } from '../../../support/controlled-clock.js';
 import { useLeakCheck } from '../../../support/leak-check.js';
@@ -36,11 +38,11 @@ afterEach(async () => {
 });
 
 const EXCHANGES = [
-  { name: 'node:http', fetch: undefined },
-  { name: 'a given fetch', fetch: globalThis.fetch },
+  { name: 'node:http', openExchange: undefined },
+  { name: 'a given fetch', openExchange: () => createFetchExchange(globalThis.fetch) },
 ] as const;
 
-describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ fetch }) => {
+describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ openExchange }) => {
   const clock = createControlledClock();
 
   async function connect(
@@ -53,7 +55,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ fetch })
     const transport = createStreamableHttpTransport({
       url,
       clock,
-      fetch,
+      openExchange,
       stop: { deleteMs: 1_000 },
       ...rest,
     });
@@ -110,6 +112,77 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ fetch })
     ]);
   });
 
+  it('sends cookies back until the session ends', async () => {
+    const handle: Handler = (seen, res) => {
+      if (seen.headers.cookie === 'own=1')
+        res.setHeader('set-cookie', ['lane=7; Path=/; HttpOnly', 'zone=b']);
+      mcp({ sessionId: 's-1' })(seen, res);
+    };
+    const { server, transport } = await connect(handle, { headers: { Cookie: 'own=1' } });
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    const [first, second, third] = await server.arrived(({ method }) => method === 'POST', 3);
+    expect(first?.headers.cookie).toBe('own=1');
+    expect([second?.headers.cookie, third?.headers.cookie]).toEqual([
+      'own=1; lane=7; zone=b',
+      'own=1; lane=7; zone=b',
+    ]);
+  });
+
+  it.each([
+    'application/json;charset=UTF-8',
+    'Application/JSON ; charset="utf-8"; x=y',
+    'application/json, application/json',
+    'text/json',
+    'text/plain; charset=utf-8',
+    'application/vnd.api+json',
+    'application/octet-stream',
+    '',
+  ])('reads JSON that is sent as %j', async (type) => {
+    const { transport, said } = await connect({
+      request: (seen, res) => {
+        if (type !== '') res.setHeader('content-type', type);
+        res.setHeader('trailer', 'x-checksum');
+        res.write('\n ');
+        res.write(JSON.stringify(result(seen.rpc.id, { read: true })));
+        res.addTrailers({ 'x-checksum': '1' });
+        res.end();
+      },
+    });
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    expect(said.messages.at(-1)).toEqual(result(1, { read: true }));
+  });
+
+  it.each([
+    'text/event-stream;charset=utf-8',
+    'Text/Event-Stream; q=1;',
+    'text/event-stream, text/event-stream',
+  ])('reads an event stream that is sent as %j', async (type) => {
+    const { transport, said } = await connect({
+      request: (seen, res) => {
+        res.writeHead(200, { 'content-type': type });
+        res.end(event(result(seen.rpc.id, { read: true })));
+      },
+    });
+    await open(transport);
+    await transport.send(request(1, 'tools/list'));
+    expect(await said.answerTo(1)).toEqual(result(1, { read: true }));
+  });
+
+  it.each(['text/plain', '', 'text/html'])('refuses text that is no JSON, sent as %j', async (type) => {
+    const { transport } = await connect((_seen, res) => {
+      if (type !== '') res.setHeader('content-type', type);
+      res.write('Welcome');
+    });
+    await transport.start();
+    const refused = failureOf(transport.send(INITIALIZE));
+    await clock.whenSet(1_000);
+    await clock.advance(1_000);
+    const { failure } = await refused;
+    expect(failure).toMatchObject({ code: 'http-not-mcp', http: { status: 200, bodyStart: 'Welcome' } });
+  });
+
   it('delivers every message of a batch', async () => {
     const { transport, said } = await connect({
       request: (seen, res) => {
@@ -148,7 +221,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ fetch })
     const withUser = createStreamableHttpTransport({
       url: server.url.replace('http://', 'http://anna:p%40ss@'),
       clock,
-      fetch,
+      openExchange,
       stop: { deleteMs: 0 },
     });
     closing.push(() => withUser.close());
@@ -311,12 +384,65 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ fetch })
       ]);
     });
 
-    it('never sends anything to another origin, and names the target', async () => {
-      const other = await startServer(mcp());
+    it.each([307, 308, 301, 302])('follows a redirect to another origin without credentials: %i', async (status) => {
+      const other = await startServer(mcp({ sessionId: 's-2' }));
       closing.push(() => other.close());
-      const { transport } = await connect(refuse(307, '', { location: `${other.url}?session=abcdef1` }));
+      const { server, transport, said } = await connect(
+        (_seen, res) =>
+          refuse(status, '', { location: `${other.url}?session=abcdef1`, 'set-cookie': 'lane=1' })(
+            _seen,
+            res,
+          ),
+        { headers: { Authorization: 'Bearer abcdefgh', 'x-key': 'k', cookie: 'own=1' } },
+      );
+      await open(transport);
+      await transport.send(request(1, 'tools/list'));
+      expect(await said.answerTo(1)).toEqual(result(1, { method: 'tools/list' }));
+      expect(server.seen).toHaveLength(1);
+      expect(other.seen[0]?.rpc).toMatchObject({ method: 'initialize' });
+      expect(other.seen.at(-1)?.headers).toMatchObject({ 'mcp-session-id': 's-2' });
+      for (const { headers } of other.seen) {
+        for (const secret of ['authorization', 'x-key', 'cookie']) expect(headers).not.toHaveProperty(secret);
+      }
+      const told = said.notices.filter(({ kind }) => kind === 'redirect-followed');
+      expect(told).toHaveLength(1);
+      expect(told[0]?.message).toContain(server.url);
+      expect(told[0]?.message).toContain(other.url);
+      expect(told[0]?.message).not.toContain('abcdef1');
+    });
+
+    it.each([401, 403, 404])('names both addresses when the second refuses: %i', async (status) => {
+      const other = await startServer(refuse(status));
+      closing.push(() => other.close());
+      const { server, transport } = await connect(refuse(307, '', { location: `${other.url}?key=abcdef1` }));
       await transport.start();
       const { failure } = await failureOf(transport.send(INITIALIZE));
+      expect(failure).toMatchObject({ code: 'http-status', http: { status } });
+      expect(failure.message).toContain(server.url);
+      expect(failure.message).toContain(other.url);
+      expect(failure.message).not.toContain('abcdef1');
+    });
+
+    it('does not move on to a place that is less protected, or to this computer', async () => {
+      const far = new URL('https://far.example/mcp');
+      for (const [from, to] of [
+        [far, 'http://far.example/mcp'],
+        [far, 'https://localhost/mcp'],
+        [new URL('http://far.example/mcp'), 'http://other.example/mcp'],
+        [new URL('http://far.example/mcp'), 'http://127.0.0.1/mcp'],
+      ] as const)
+        expect(isAsProtected(from, new URL(to))).toBe(false);
+      expect(isAsProtected(far, new URL('https://www.far.example/mcp'))).toBe(true);
+    });
+
+    it('does not leave its origin later', async () => {
+      const other = await startServer(mcp());
+      closing.push(() => other.close());
+      const { transport } = await connect({
+        request: refuse(307, '', { location: `${other.url}?session=abcdef1` }),
+      });
+      await open(transport);
+      const { failure } = await failureOf(transport.send(request(1, 'tools/call')));
       expect(failure).toMatchObject({ code: 'http-status', http: { status: 307 } });
       expect(failure.message).toContain(other.url);
       expect(failure.message).not.toContain('abcdef1');
@@ -345,7 +471,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ fetch })
       const transport = createStreamableHttpTransport({
         url: server.url,
         clock,
-        fetch,
+        openExchange,
         stop: { deleteMs: 0 },
       });
       closing.push(() => transport.close());
@@ -359,7 +485,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ fetch })
 
     it('names an unknown host', async () => {
       const url = 'http://no-such-host.invalid/mcp';
-      const transport = createStreamableHttpTransport({ url, clock, fetch, stop: { deleteMs: 0 } });
+      const transport = createStreamableHttpTransport({ url, clock, openExchange, stop: { deleteMs: 0 } });
       closing.push(() => transport.close());
       await transport.start();
       const { failure } = await failureOf(transport.send(INITIALIZE));
@@ -371,7 +497,7 @@ describe.each(EXCHANGES)('The streamable HTTP transport over $name', ({ fetch })
       const server = await startServer(echo);
       closing.push(() => server.close());
       const url = server.url.replace('http:', 'https:');
-      const transport = createStreamableHttpTransport({ url, clock, fetch, stop: { deleteMs: 0 } });
+      const transport = createStreamableHttpTransport({ url, clock, openExchange, stop: { deleteMs: 0 } });
       closing.push(() => transport.close());
       await transport.start();
       const { failure, written } = await failureOf(transport.send(INITIALIZE));

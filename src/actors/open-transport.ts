@@ -45,6 +45,12 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         clock: ports.clock,
         mask: ports.servers.mask(key.name),
         auth: await ports.signIns?.credentials(key.name, plan.config),
+        helper: {
+          server: key.name,
+          folder: plan.folder,
+          remember: (secrets) => ports.servers.remember(key.name, secrets),
+          signal,
+        },
       });
       await hand(transport, session);
       listen(ports, key, transport);

@@ -81,10 +81,13 @@ export function requireEnabled({ disabled }: Configuration, servers: readonly st
   throw new ConfigError(`disabled by configuration: ${servers.join(', ')}`);
 }
 
-/** The given files and added servers in the form of the API. Without either, discovery is on. */
+/**
+ * The given files and added servers in the form of the API. Without either, discovery is on. A file on the command line
+ * is trusted: the user names it, as a program that they start.
+ */
 export function sourcesOf({ config, add }: Pick<Flags, 'config' | 'add'>): Sources {
   return {
-    config,
+    config: config.map((path) => ({ path, trust: 'all' as const })),
     servers: Object.fromEntries(add.map((added) => [added.name, added.config])),
     discover: config.length === 0 && add.length === 0,
   };

@@ -3,9 +3,10 @@
  *
  * L1. Never rejects: a source that cannot be read is a report and a problem, and the others go on.
  */
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
+import type { ConfigFile } from '../config/files/discover-options.js';
 import { dropFiltered, type DroppedEntry } from '../config/files/drop-filtered.js';
 import { entriesOf, extensionEntries } from '../config/files/host-entries.js';
 import { layoutOf, readerOf } from '../config/files/layout.js';
@@ -61,7 +62,7 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
     ...(servers === undefined ? [] : [entriesOf(HOST_SOURCE, servers, cwd)]),
     ...(added === undefined ? [] : [entriesOf(ADDED_SOURCE, added, cwd)]),
   ];
-  const given = givenSources(options.config ?? [], cwd);
+  const given = await givenSources(options.config ?? [], cwd, options.machine);
   const choice = discover === true ? {} : discover || undefined;
   const [files, found] = await Promise.all([
     readSources(given, cwd, readText),
@@ -81,14 +82,35 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
 }
 
 /** A file named twice is read once. */
-function givenSources(config: NonNullable<TroupeOptions['config']>, cwd: string): readonly Source[] {
-  const byPath = new Map<string, Source>();
+async function givenSources(
+  config: NonNullable<TroupeOptions['config']>,
+  cwd: string,
+  machine: Machine | undefined,
+): Promise<readonly Source[]> {
+  const byPath = new Map<string, ConfigFile>();
   for (const file of [config].flat()) {
-    const { path: display, scope = 'given' } = typeof file === 'string' ? { path: file } : file;
-    const path = resolve(cwd, display);
-    if (!byPath.has(path)) byPath.set(path, { id: path, scope, display: printable(display), path });
+    const named = typeof file === 'string' ? { path: file } : file;
+    const path = resolve(cwd, named.path);
+    if (!byPath.has(path)) byPath.set(path, named);
   }
-  return [...byPath.values()];
+  return Promise.all(
+    [...byPath].map(async ([path, { path: display, scope: named, trust }]) => {
+      const needsTrust = trust === 'all' ? false : (named ?? (await placeOf(path, machine))) === 'project';
+      return {
+        id: path,
+        scope: needsTrust ? ('project' as const) : ('given' as const),
+        display: printable(display),
+        path,
+        // Trust changes no path: only a file that is named as one of the project has paths of its own.
+        baseDir: named === 'project' ? dirname(path) : cwd,
+      };
+    }),
+  );
+}
+
+async function placeOf(path: string, machine: Machine | undefined): Promise<'project' | 'given'> {
+  const { isInProject } = await import('../config/files/file-discovery.js');
+  return (await isInProject(path, machine)) ? 'project' : 'given';
 }
 
 type Choice = Exclude<NonNullable<TroupeOptions['discover']>, boolean>;
@@ -129,7 +151,7 @@ export async function readSource(
   const found = { source, baseDir: baseDirOf(source, cwd) };
   try {
     const path = source.path ?? source.id;
-    const isPointedAt = source.scope === 'given';
+    const isPointedAt = source.kind === undefined;
     const text = source.text ?? (await readText(path, isPointedAt));
     const layout = source.layout ?? layoutOf(path);
     const [{ parseConfigText }, readTree] = await Promise.all([

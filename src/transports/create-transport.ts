@@ -9,6 +9,7 @@ import type { SessionTransport } from './session-transport.js';
 import type { StopPolicy } from '../../machines/policy/policy.js';
 import type { Clock } from '../ports.js';
 import type { Mask } from '../secrets/secrets.js';
+import type { ChangingHeaders } from './http/helper-headers.js';
 import type { HttpAuth } from './http/session-requests.js';
 
 /** What every transport gets beside its entry. */
@@ -19,7 +20,23 @@ export interface TransportTerms {
   readonly mask: Mask;
   /** The source of a remote server's tokens. Default: none. */
   readonly auth?: HttpAuth | undefined;
+  /** For the program that gives the headers of a remote server. */
+  readonly helper?: HelperTerms;
 }
+
+export interface HelperTerms {
+  /** The name of the server. */
+  readonly server: string;
+  /** Where the program is run. */
+  readonly folder: string;
+  /** Masks these texts from now on. */
+  readonly remember: (secrets: readonly string[]) => void;
+  /** Ends the first run. */
+  readonly signal: AbortSignal;
+}
+
+/** As for the hosts that know this field. */
+const HELPER_LIMIT_MS = 10_000;
 
 export type CreateTransport = (config: ServerConfig, terms: TransportTerms) => Promise<SessionTransport>;
 
@@ -46,11 +63,38 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
 
 async function createHttp(
   config: HttpServerConfig,
-  { stop, clock, auth }: TransportTerms,
+  terms: TransportTerms,
 ): Promise<SessionTransport> {
-  const options = { url: config.url, headers: config.headers ?? {}, stop, clock, auth };
+  const { stop, clock, auth } = terms;
+  const extra = await helperHeaders(config, terms);
+  const options = { url: config.url, headers: config.headers ?? {}, stop, clock, auth, extra };
   if (config.type === 'sse') return (await import('./http/sse.js')).createSseTransport(options);
   if (config.type === 'http')
     return (await import('./http/streamable-http.js')).createStreamableHttpTransport(options);
   return (await import('./http/http-fallback.js')).createHttpTransport(options);
+}
+
+async function helperHeaders(
+  { url, env = {}, headersHelper: command, inheritEnv = false }: HttpServerConfig,
+  { clock, helper }: TransportTerms,
+): Promise<ChangingHeaders | undefined> {
+  if (command === undefined || helper === undefined) return undefined;
+  const [{ openHelperHeaders }, { runCommand }, { childEnvironment }] = await Promise.all([
+    import('./http/helper-headers.js'),
+    import('./stdio/run-command.js'),
+    import('./stdio/child-environment.js'),
+  ]);
+  const { server, folder, remember, signal } = helper;
+  const about = { CLAUDE_CODE_MCP_SERVER_NAME: server, CLAUDE_CODE_MCP_SERVER_URL: url };
+  const run = (over: AbortSignal): Promise<string> =>
+    runCommand({
+      command,
+      name: "'headersHelper'",
+      cwd: folder,
+      env: childEnvironment(process.env, { ...about, ...env }, inheritEnv),
+      limitMs: HELPER_LIMIT_MS,
+      clock,
+      signal: over,
+    });
+  return openHelperHeaders({ run, remember }, signal);
 }

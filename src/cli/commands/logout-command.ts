@@ -2,7 +2,7 @@
 import { TrustedEntries } from '../../trust/trusted-entries.js';
 import { createFileTokenStore } from '../../auth/stores/file-token-store.js';
 import { signOut, type SignOutResult } from '../../auth/sign-out.js';
-import { ownerOf } from '../../auth/stores/token-store.js';
+import { ownerOf, type TokenOwner } from '../../auth/stores/token-store.js';
 import { expandConfig } from '../../config/entry/expand.js';
 import { createFileTrustStore } from '../../trust/file-trust-store.js';
 import { loadConfig } from '../../servers/load-config.js';
@@ -27,10 +27,10 @@ const TOLD: Readonly<Record<SignOutResult, string>> = {
 export async function logout(flags: Flags, terminal: Terminal, server: string): Promise<ExitCode> {
   const { names } = await readConfiguration(flags);
   if (!names.includes(server)) throw new UsageError(noSuchServer(server, names));
-  const url = await addressOf(server, flags);
-  if (url === undefined) throw new UsageError(`'${server}' is not a remote server and has no sign-in`);
+  const owner = await ownerOfServer(server, flags);
+  if (owner === undefined) throw new UsageError(`'${server}' is not a remote server and has no sign-in`);
   const signal = AbortSignal.any([terminal.gone, AbortSignal.timeout(TELLING_MS)]);
-  const result = await signOut(ownerOf(url, undefined), createFileTokenStore(), {
+  const result = await signOut(owner, createFileTokenStore(), {
     clock: systemClock,
     signal,
   });
@@ -40,19 +40,21 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
 }
 
 /** Undefined for a server that is not reached over HTTP. */
-async function addressOf(server: string, flags: Flags): Promise<string | undefined> {
+async function ownerOfServer(server: string, flags: Flags): Promise<TokenOwner | undefined> {
   const isTrusted = await new TrustedEntries(createFileTrustStore()).snapshot();
   const loaded = await loadConfig({ ...sourcesOf(flags), isTrusted, cwd: process.cwd() });
   const spec = loaded.servers.find(({ name }) => name === server);
   if (spec === undefined) throw new ConfigError(`The entry of '${server}' cannot be used.`, { server });
   if (!('url' in spec.config)) return undefined;
-  const { url, env = {} } = spec.config;
+  const { url, env = {}, oauth = {} } = spec.config;
   const workspaceFolder = spec.scope === 'project' ? spec.baseDir : process.cwd();
   const context = { env: process.env, workspaceFolder, home: homeFolder() };
-  const expansion = expandConfig({ ...spec, config: { url, env } }, context);
+  const expansion = expandConfig({ ...spec, config: { url, env, oauth } }, context);
   if ('failure' in expansion) {
     const { message, hint } = expansion.failure;
     throw new ConfigError(hint === undefined ? message : `${message}. ${hint}`, { server });
   }
-  return 'url' in expansion.config ? expansion.config.url : undefined;
+  if (!('url' in expansion.config)) return undefined;
+  const { oauth: named } = expansion.config;
+  return ownerOf(expansion.config.url, named ? named.clientId : undefined);
 }

@@ -7,6 +7,7 @@ import {
   parseTemplate,
   variablesIn,
   type Part,
+  type Reading,
   type Variable,
 } from './template.js';
 
@@ -17,20 +18,19 @@ export type Replacement = { readonly literal: string } | { readonly template: st
 export type Replace = (variable: Variable) => Replacement | undefined;
 
 export function rewriteReferences(config: ServerConfig, replace: Replace): ServerConfig {
-  return mapTexts(config, (text, { shellLike }) => {
-    const template = parseTemplate(text, shellLike);
-    if ('problem' in template) return text;
-    const isConcerned = variablesIn(template.parts).some((variable) => replace(variable) !== undefined);
-    return isConcerned ? write(template.parts, shellLike, replace) : text;
+  return mapTexts(config, (text, { reading }) => {
+    const parts = parseTemplate(text, reading);
+    const isConcerned = variablesIn(parts).some((variable) => replace(variable) !== undefined);
+    return isConcerned ? write(parts, reading, replace) : text;
   });
 }
 
 /** Adjacent texts are joined before their dollars are doubled, because the meaning of a dollar depends on what follows. */
-function write(parts: readonly Part[], bareNames: boolean, replace: Replace): string {
+function write(parts: readonly Part[], reading: Reading, replace: Replace): string {
   let written = '';
   let text = '';
   const flush = (isBeforeReference: boolean): void => {
-    const escaped = escapeTemplate(text, bareNames);
+    const escaped = escapeTemplate(text, reading);
     written += isBeforeReference ? escaped.replace(/\$+$/, (dollars) => dollars + dollars) : escaped;
     text = '';
   };
@@ -42,15 +42,16 @@ function write(parts: readonly Part[], bareNames: boolean, replace: Replace): st
     }
     flush(true);
     if (replacement !== undefined) written += replacement.template;
-    else if (part.kind === 'variable') written += writeReference(part, bareNames, replace);
+    else if (part.kind === 'variable') written += writeReference(part, reading, replace);
   }
   flush(false);
   return written;
 }
 
-function writeReference(variable: Variable, bareNames: boolean, replace: Replace): string {
-  const { fallback } = variable;
-  const rest = fallback === undefined ? '' : `:-${write(fallback, bareNames, withoutBraces(replace))}`;
+function writeReference(variable: Variable, reading: Reading, replace: Replace): string {
+  const { fallback, isBare, name } = variable;
+  if (isBare) return `\${${name}:-$$${name}}`;
+  const rest = fallback === undefined ? '' : `:-${write(fallback, reading, withoutBraces(replace))}`;
   return `\${${nameOf(variable)}${rest}}`;
 }
 

@@ -26,6 +26,7 @@ import type { HttpExchange, HttpReply } from './http-exchange.js';
 import { createFetchExchange } from './fetch-exchange.js';
 import { createKeepAliveExchange } from './keep-alive-exchange.js';
 import { SendQueue } from './send-queue.js';
+import type { ChangingHeaders } from './helper-headers.js';
 import { SessionRequests, type HttpAuth } from './session-requests.js';
 
 export interface HttpTransportOptions {
@@ -39,6 +40,8 @@ export interface HttpTransportOptions {
   /** Carries the requests instead of `node:http`, for instance through a proxy. It must honor `redirect: 'manual'`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   readonly auth?: HttpAuth | undefined;
+  /** Headers that may change during the session; they take precedence over `headers`. */
+  readonly extra?: ChangingHeaders | undefined;
   /** Most bytes of one message from the server. Default 64 MiB. */
   readonly maxMessageBytes?: number | undefined;
 }
@@ -147,9 +150,9 @@ export abstract class HttpSession implements SessionTransport {
     if (this.#phase === 'open') {
       throw new TransportError({ code: 'internal', message: 'A transport can be started once.' });
     }
-    const { url, headers, auth } = this.#options;
+    const { url, headers, auth, extra } = this.#options;
     const address = parseAddress(url, headers);
-    this.#requests = new SessionRequests({ address, exchange: this.#exchange, clock: this.clock, auth });
+    this.#requests = new SessionRequests({ address, exchange: this.#exchange, clock: this.clock, auth, extra });
     this.#requests.onreply = (isWord) => (isWord ? this.alive() : this.reached());
     this.#phase = 'open';
   }

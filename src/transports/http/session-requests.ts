@@ -9,6 +9,7 @@
  *     refresh. A 403 for lack of scope leads to at most one repeat, and 307 and 308 to one at the address they name.
  *     These replies say that the server has not accepted the message. Otherwise, only a request that cannot act twice is
  *     repeated: once, on a new socket, if its socket had carried others and broke before a reply.
+ *     Headers that a program gives are renewed once as well, after a 401 or 403.
  * R3. The first message may be redirected in any way that keeps the method; the session is then at the address that
  *     accepted it.
  * R4. Configured headers never replace headers of the session, and the token replaces a configured `authorization`.
@@ -18,6 +19,7 @@ import { TransportError } from '../../failures/transport-error.js';
 import { abortable } from '../../async/abortable.js';
 import { type HttpAddress, isWithinOrigin } from './server-address.js';
 import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
+import type { ChangingHeaders } from './helper-headers.js';
 import { isOfGateway, notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
 
 /** What a transport needs from a credential store or an OAuth flow. */
@@ -74,6 +76,7 @@ export class SessionRequests {
   readonly #exchange: HttpExchange;
   readonly #clock: Clock;
   readonly #auth: HttpAuth | undefined;
+  readonly #extra: ChangingHeaders | undefined;
   #token: string | undefined;
   /** The address that accepted the first message. */
   #home: URL | undefined;
@@ -86,11 +89,13 @@ export class SessionRequests {
     readonly exchange: HttpExchange;
     readonly clock: Clock;
     readonly auth?: HttpAuth | undefined;
+    readonly extra?: ChangingHeaders | undefined;
   }) {
     this.address = options.address;
     this.#exchange = options.exchange;
     this.#clock = options.clock;
     this.#auth = options.auth;
+    this.#extra = options.extra;
   }
 
   /** Resolves with a 2xx reply. Rejects with a `TransportError`, or with the reason of the signal. */
@@ -98,7 +103,12 @@ export class SessionRequests {
     const inSession = this.sessionId !== undefined;
     const { signal } = request;
     let token = await this.#currentToken(signal);
+    const extra = this.#extra?.current;
     let reply = await this.#follow(request, token);
+    if (extra !== undefined && isAboutHeaders(reply) && (await this.#hasOtherHeaders(extra, signal))) {
+      void reply.discard();
+      reply = await this.#follow(request, token);
+    }
     if (reply.status === 401 && (await this.#renewed(token, reply, signal))) {
       void reply.discard();
       token = await this.#currentToken(signal);
@@ -183,7 +193,11 @@ export class SessionRequests {
   }
 
   #headers({ accept, body, lastEventId }: SessionRequest, token: string | undefined): Record<string, string> {
-    const headers: Record<string, string> = { 'user-agent': 'mcp-troupe', ...this.address.headers };
+    const headers: Record<string, string> = {
+      'user-agent': 'mcp-troupe',
+      ...this.address.headers,
+      ...this.#extra?.current,
+    };
     headers['accept-encoding'] = 'identity';
     if (accept !== undefined) headers['accept'] = accept;
     if (body !== undefined) headers['content-type'] = 'application/json';
@@ -193,6 +207,15 @@ export class SessionRequests {
     // An event id is UTF-8 (HTML section 9.2.4); a header holds bytes.
     if (lastEventId !== undefined) headers['last-event-id'] = Buffer.from(lastEventId).toString('latin1');
     return headers;
+  }
+
+  /** Whether a program gives other headers than the refused ones. */
+  async #hasOtherHeaders(refused: ChangingHeaders['current'], signal: AbortSignal): Promise<boolean> {
+    try {
+      return (await this.#extra?.renewed(refused, signal)) === true;
+    } catch (error) {
+      throw unsent(error);
+    }
   }
 
   async #currentToken(signal: AbortSignal): Promise<string | undefined> {
@@ -234,12 +257,18 @@ export class SessionRequests {
   }
 
   #secrets(): readonly string[] {
-    return this.#token === undefined ? this.address.secrets : [this.#token, ...this.address.secrets];
+    const extra = Object.values(this.#extra?.current ?? {});
+    return [...(this.#token === undefined ? [] : [this.#token]), ...extra, ...this.address.secrets];
   }
 }
 
 function isSuccess({ status }: HttpReply): boolean {
   return status >= 200 && status < 300;
+}
+
+/** The server may want other headers. */
+function isAboutHeaders({ status }: HttpReply): boolean {
+  return status === 401 || status === 403;
 }
 
 /** Any other status only says that the message arrived: it was accepted, or something failed because of it. */

@@ -1,5 +1,5 @@
 /**
- * The servers of a command: from the given files and `--add`, or else from the usual files of the project, the user and
+ * The servers of a command: from `--add`, and from the given files or else the usual files of the project, the user and
  * other hosts.
  *
  * C1. An unreadable file that was given, a wrong `--add`, or a lack of servers ends the command before anything starts.
@@ -10,6 +10,7 @@
  *     ends.
  * C4. The troupe reads the same sources again. A server that is missing then is always reported.
  */
+import { resolve } from 'node:path';
 import { RESERVED_NAME } from '../servers/config-reader.js';
 import { createFileTrustStore } from '../trust/file-trust-store.js';
 import { describeProblem, isError } from '../config/entry/problem.js';
@@ -43,7 +44,8 @@ export async function readConfiguration(
   const discovery = await discoverServers({ ...options, trustStore: createFileTrustStore() });
   const { servers, refused, problems, sources } = discovery;
   const unreadable = reasonsOf(sources);
-  if (unreadable.length > 0 && !options.discover) throw new ConfigError(unreadable.join('; '));
+  const given = reasonsOf(sources.filter((source) => isGiven(source, flags)));
+  if (given.length > 0) throw new ConfigError(given.join('; '));
   const names = [...servers.map(({ server }) => server), ...refused];
   if (names.length === 0 && !(mayBeEmpty && unreadable.length === 0))
     throw nothingConfigured(flags, options, unreadable);
@@ -82,15 +84,19 @@ export function requireEnabled({ disabled }: Configuration, servers: readonly st
 }
 
 /**
- * The given files and added servers in the form of the API. Without either, discovery is on. A file on the command line
- * is trusted: the user names it, as a program that they start.
+ * The given files and added servers in the form of the API. Without files, discovery is on. A file on the command line is
+ * trusted: the user names it, as a program that they start.
  */
-export function sourcesOf({ config, add }: Pick<Flags, 'config' | 'add'>): Sources {
+export function sourcesOf({ config, add, discover }: Pick<Flags, 'config' | 'add' | 'discover'>): Sources {
   return {
     config: config.map((path) => ({ path, trust: 'all' as const })),
     servers: Object.fromEntries(add.map((added) => [added.name, added.config])),
-    discover: config.length === 0 && add.length === 0,
+    discover: discover ?? config.length === 0,
   };
+}
+
+function isGiven({ path }: SourceReport, { config }: Pick<Flags, 'config'>): boolean {
+  return config.some((file) => path === resolve(file));
 }
 
 /** Why sources cannot be read. */
@@ -100,7 +106,7 @@ function reasonsOf(sources: readonly SourceReport[]): readonly string[] {
 
 async function checkAdded({ add }: Flags): Promise<void> {
   if (add.length === 0) return;
-  const { problems } = await discoverServers(sourcesOf({ config: [], add }));
+  const { problems } = await discoverServers(sourcesOf({ config: [], add, discover: false }));
   const errors = problems.filter(isError);
   if (errors.length > 0) throw new UsageError(errors.map(describeAdded).join('; '));
 }
@@ -114,7 +120,8 @@ function nothingConfigured(
   { discover }: Sources,
   unreadable: readonly string[],
 ): UsageError | ConfigError {
-  if (!discover) return new ConfigError(`${config.join(', ')}: no servers in it`);
+  if (config.length > 0) return new ConfigError(`${config.join(', ')}: no servers in it`);
+  if (!discover) return new UsageError('no servers: give --config FILE or --add NAME=COMMAND-OR-URL');
   if (unreadable.length > 0) return new ConfigError(unreadable.join('; '));
   return new UsageError(
     'no servers found in the files of this project and this user; give --config FILE or --add NAME=COMMAND-OR-URL',

@@ -151,7 +151,7 @@ export async function readSource(
   const found = { source, baseDir: baseDirOf(source, cwd) };
   try {
     const path = source.path ?? source.id;
-    const isPointedAt = source.kind === undefined;
+    const isPointedAt = source.scope === 'given';
     const text = source.text ?? (await readText(path, isPointedAt));
     const layout = source.layout ?? layoutOf(path);
     const [{ parseConfigText }, readTree] = await Promise.all([

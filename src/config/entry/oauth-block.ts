@@ -28,7 +28,11 @@ export function withOAuthBlock(entry: RawEntry, report: Report): RawEntry {
   const block = entry[field];
   // `auth: "oauth"` of some hosts says what is the case anyway.
   if (block === true || block === 'oauth') return without(entry, field);
-  if (!isObject(block)) return entry;
+  if (block === false) return entry;
+  if (!isObject(block)) {
+    report([field], 'names no client for the sign-in, and is not used', 'warning');
+    return without(entry, field);
+  }
   const { enabled, ...rest } = block;
   if (enabled === false || enabled === 'false') return { ...entry, [field]: false };
   const fields: Record<string, unknown> = {};

@@ -40,7 +40,7 @@ export function reportDoubles(entry: RawEntry, report: Report): void {
  * Fields of other hosts that make no difference to a connection: names and pictures for people, and which calls need
  * no confirmation there.
  */
-const WITHOUT_EFFECT = /^(?:[_$/#].*|alwaysAllow|alwaysLoad|autoApprove|autoapprove|description|dev|display_?[nN]ame|gallery|icons?|id|metadata|name|note|title|trust|version|comment)$/;
+const WITHOUT_EFFECT = /^(?:[_$/#].*|alwaysAllow|alwaysLoad|autoApprove|autoapprove|description|dev|display_?[nN]ame|gallery|icons?|id|metadata|name|note|roots|tags|title|trust|version|comment)$/;
 
 const CONSEQUENCES: Readonly<Record<string, string>> = {
   sandbox: 'the program is started without a sandbox',

@@ -92,13 +92,42 @@ export function textsIn(parts: readonly Part[]): readonly string[] {
 
 /** A template that renders to exactly this text. */
 export function escapeTemplate(text: string, reading: Reading): string {
-  let escaped = '';
+  return joinTemplate([{ text, isLiteral: true }], reading);
+}
+
+/** A piece of a template: text that must stay text, or a reference or a part of one. */
+export interface Piece {
+  readonly text: string;
+  readonly isLiteral: boolean;
+}
+
+/** The pieces as one template. What a dollar means depends on all that follows it. */
+export function joinTemplate(pieces: readonly Piece[], reading: Reading): string {
+  const text = pieces.map((piece) => piece.text).join('');
+  const ends = literalEnds(pieces);
+  let written = '';
   let end = 0;
   for (const { from, dollars } of findReferences(text, reading)) {
-    escaped += text.slice(end, from) + '$'.repeat(dollars);
+    const literal = Math.min(dollars, (ends.find((range) => range.end > from)?.literalTo(from) ?? from) - from);
+    written += text.slice(end, from) + '$'.repeat(Math.max(0, literal));
     end = from;
   }
-  return escaped + text.slice(end);
+  return written + text.slice(end);
+}
+
+/** Where each piece ends, and how far the text from a place in it is literal. */
+function literalEnds(pieces: readonly Piece[]) {
+  let end = 0;
+  const ranges = pieces.map(({ text, isLiteral }) => ({ end: (end += text.length), isLiteral }));
+  return ranges.map(({ end: own, isLiteral }, index) => ({
+    end: own,
+    literalTo: (from: number): number => {
+      if (!isLiteral) return from;
+      let last = index;
+      while (ranges[last + 1]?.isLiteral === true) last += 1;
+      return ranges[last]?.end ?? own;
+    },
+  }));
 }
 
 export function isBuiltin(name: string): name is Builtin {

@@ -84,7 +84,7 @@ function readEntry(entry: unknown, report: Report, isRefused: () => boolean): Se
     return undefined;
   }
   if (entry['type'] === 'in-process' || canConnect(entry['server'])) return readInProcess(entry, report);
-  reportUnknown(entry, report);
+  if (!holdsEntries(entry)) reportUnknown(entry, report);
   reportDoubles(entry, report);
   const clear = loosened(withOAuthBlock(entry, report), ENTRY_SCHEMA, [], report);
   const read = readShape(clear, ENTRY_SCHEMA, [], report);

@@ -9,6 +9,7 @@ const STDIO = { type: 'stdio', command: 'lamp', args: ['--key=${KEY}'] } as cons
 const PLAIN_REMOTE = { url: 'https://example.com/mcp' };
 const CURIOUS_REMOTE = { url: 'https://example.com/mcp', headers: { A: '${TOKEN:-x}' } };
 const TELLTALE_REMOTE = { ...PLAIN_REMOTE, env: { W: '${workspaceFolder}' }, headers: { A: '${W}' } };
+const HELPED_REMOTE = { ...PLAIN_REMOTE, headersHelper: './token.sh' };
 const IN_PROCESS = { type: 'in-process', server: { connect: () => Promise.resolve() } } as const;
 
 function spec(config: ServerConfig, over: Partial<ServerSpec> = {}): ServerSpec {
@@ -54,6 +55,11 @@ describe('an entry needs trust', () => {
       false,
     ],
     ['an object of this process', IN_PROCESS, undefined, false],
+    ['an address with a program for its headers', HELPED_REMOTE, undefined, true],
+    ['an address with a program for its headers, remote ones trusted', HELPED_REMOTE, 'remote-only', true],
+    ['an address with a program for its headers, all trusted', HELPED_REMOTE, 'all', false],
+    ['a client from a variable', { ...PLAIN_REMOTE, oauth: { clientId: '${env:ID}' } }, undefined, true],
+    ['a client', { ...PLAIN_REMOTE, oauth: { clientId: 'c' } }, undefined, false],
   ])('in a project file: %s', (_, config, policy, needed) => {
     expect(needsTrust(spec(config), policy)).toBe(needed);
   });
@@ -66,6 +72,21 @@ describe('an entry needs trust', () => {
 });
 
 describe('the request for trust', () => {
+  it('shows what an argument gets from the own env, unless that may be a secret', () => {
+    const env = { PACKAGE: 'evil-lamp', MORE: '--${OTHER}', API_KEY: 'k3y-of-the-lamp' };
+    const config = { command: 'npx', args: ['${PACKAGE}', '$MORE', '--key=${API_KEY}', '${HOST}'], env };
+    expect(toTrustRequest(spec(config))).toMatchObject({
+      args: ['evil-lamp', '--${OTHER}', '--key=${API_KEY}', '${HOST}'],
+      env: ['API_KEY', 'MORE', 'PACKAGE'],
+      variables: ['HOST', 'OTHER'],
+    });
+  });
+
+  it('shows the file with further variables, and the program for headers', () => {
+    expect(toTrustRequest(spec({ command: 'x', envFile: '../.env' }))).toHaveProperty('envFile', '../.env');
+    expect(toTrustRequest(spec(HELPED_REMOTE))).toHaveProperty('headersHelper', './token.sh');
+  });
+
   it('shows command and arguments as written, and names of variables', () => {
     expect(toTrustRequest(spec(STDIO))).toEqual({
       server: 'lamp',

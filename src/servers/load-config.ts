@@ -21,6 +21,7 @@ import {
   type Source,
   type SourceReport,
 } from '../config/files/sources.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import type { Machine } from '../config/files/places.js';
 import { describeProblem, isError, printable } from '../config/entry/problem.js';
@@ -69,7 +70,7 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
     choice === undefined ? [] : discovered(choice, given, { ...options, cwd }, readText),
   ]);
   const { kept, dropped } = dropFiltered(found, choice?.filter);
-  const all = [...host, ...files, ...kept];
+  const all = withoutTurnedOff([...host, ...files, ...kept]);
   const isTrusted: IsTrusted = (spec) =>
     isTrustedBy(options.trust, spec) || options.isTrusted?.(spec) === true;
   const merged = mergeSources(all, isTrusted);
@@ -158,20 +159,43 @@ export async function readSource(
       import('../config/files/parse-config.js'),
       readerOf(layout.syntax),
     ]);
-    const { entries, refused, problems, inputs } = parseConfigText(
+    const { entries, refused, problems, inputs, turnedOff } = parseConfigText(
       text,
       sourceName(source),
       layout,
       readTree,
     );
-    const isNothing = entries.length === 0 && refused.length === 0 && problems.length === 0;
+    const isNothing = [entries, refused, problems, turnedOff].every(({ length }) => length === 0);
     if (isNothing && layout.isSettings === true) return undefined;
     const configs = new Map(entries.map(({ name, config }) => [name, config]));
-    return { ...found, entries: configs, refused, problems, inputs };
+    return { ...found, entries: configs, refused, problems, inputs, turnedOff };
   } catch (error) {
     if (source.kind !== undefined && isAbsence(error)) return undefined;
     return { ...found, entries: new Map(), refused: [], problems: [readProblem(source, error)] };
   }
+}
+
+/** The kind of the project's file that others can turn off servers of. */
+const PROJECT_FILE = 'mcp.json';
+
+/** The settings of Claude Code name servers of the project's file that are not started. */
+function withoutTurnedOff(sources: readonly SourceEntries[]): readonly SourceEntries[] {
+  const by = new Map(
+    sources.flatMap(({ source, turnedOff = [] }) => turnedOff.map((name) => [name, sourceName(source)])),
+  );
+  if (by.size === 0) return sources;
+  return sources.map((from) => {
+    if (from.source.kind !== PROJECT_FILE) return from;
+    const problems = [...from.problems];
+    const entries = [...from.entries].map(([name, config]): readonly [string, ServerConfig] => {
+      const settings = by.get(name);
+      if (settings === undefined || config.enabled === false) return [name, config];
+      const message = `is disabled by 'disabledMcpjsonServers' of ${settings}`;
+      problems.push({ severity: 'warning', source: sourceName(from.source), server: printable(name), message });
+      return [name, { ...config, enabled: false }];
+    });
+    return { ...from, entries: new Map(entries), problems };
+  });
 }
 
 /** Warnings for servers of which another entry is used, because the entry of the project is not trusted. */

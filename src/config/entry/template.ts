@@ -151,8 +151,8 @@ interface Found {
 /** In the order of the text; those in defaults follow the one that they are in. */
 function findReferences(text: string, reading: Reading): readonly Found[] {
   const found: Found[] = [];
-  /** References whose default is open, the innermost last. */
-  const open: Found[] = [];
+  /** References whose default is open, the innermost last; undefined for another brace inside a default. */
+  const open: (Found | undefined)[] = [];
   const unclosed = new Set<Found>();
   SPECIAL.lastIndex = 0;
   for (let at = nextSpecial(text, 0); at !== -1; ) {
@@ -167,7 +167,8 @@ function findReferences(text: string, reading: Reading): readonly Found[] {
     }
     const dollars = matchAt(DOLLARS, text, at)?.[0].length ?? 1;
     const next = referenceAt(text, at, dollars, reading);
-    if (next === undefined || (next.hasDefault && open.length === DEEPEST_DEFAULT)) {
+    if (next === undefined || (next.hasDefault && unclosed.size >= DEEPEST_DEFAULT)) {
+      if (unclosed.size > 0 && text[at + dollars] === '{') open.push(undefined);
       at = nextSpecial(text, at + dollars);
       continue;
     }

@@ -41,7 +41,13 @@ export const KNOWN_SOURCES: readonly KnownSource[] = [
   project('mcp.json', '.mcp.json', SERVERS_JSON),
   project('vscode', '.vscode/mcp.json', SERVERS_JSON),
   project('cursor', '.cursor/mcp.json', SERVERS_JSON),
-  project('claude-code', '.claude/settings.json', CLAUDE_CODE),
+  {
+    ...project('claude-code', '.claude/settings.json', CLAUDE_CODE),
+    files: [
+      { in: 'project', path: '.claude/settings.json' },
+      { in: 'project', path: '.claude/settings.local.json' },
+    ],
+  },
   user('troupe', [{ in: 'own', path: 'mcp.json' }], SERVERS_JSON),
   user('claude-desktop', [{ in: 'appData', path: 'Claude/claude_desktop_config.json' }], {
     ...SETTINGS_JSON,
@@ -50,7 +56,10 @@ export const KNOWN_SOURCES: readonly KnownSource[] = [
   {
     kind: 'claude-code',
     scope: 'user',
-    files: [{ in: 'home', path: '.claude.json', moved: ['CLAUDE_CONFIG_DIR', '.claude.json'] }],
+    files: [
+      { in: 'home', path: '.claude.json', moved: ['CLAUDE_CONFIG_DIR', '.claude.json'] },
+      { in: 'home', path: '.claude/settings.json', moved: ['CLAUDE_CONFIG_DIR', 'settings.json'] },
+    ],
     // A user's entry for one project takes precedence over the user's global one.
     layout: (root) => ({
       ...CLAUDE_CODE,

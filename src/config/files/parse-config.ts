@@ -34,6 +34,8 @@ export interface ParsedConfig {
   readonly problems: readonly ConfigProblem[];
   /** The declarations of its inputs, by id. */
   readonly inputs: ReadonlyMap<string, InputSpec>;
+  /** Names of servers of the project's `.mcp.json` that it turns off. */
+  readonly turnedOff: readonly string[];
 }
 
 const ANY_JSON = layoutOf('.json');
@@ -60,7 +62,7 @@ export function parseConfigText(
   } else if (layout.isSettings !== true) {
     report({ line: 1, column: 1, message: `is empty; expected ${WRAPPED[layout.syntax]}` });
   }
-  return { entries: [], refused: [], problems, inputs: new Map() };
+  return { entries: [], refused: [], problems, inputs: new Map(), turnedOff: [] };
 }
 
 interface Parsing {
@@ -86,7 +88,14 @@ function parseTree(tree: TextTree, parsing: Parsing): ParsedConfig {
     const list = names.map((name) => `'${printable(name)}'`).join(', ');
     report({ severity: 'warning', message: `${list} left out: ${why}` });
   }
-  return { entries, refused, problems, inputs: readInputs(tree, report) };
+  return { entries, refused, problems, inputs: readInputs(tree, report), turnedOff: readTurnedOff(tree) };
+}
+
+/** Claude Code has this list in its settings. */
+function readTurnedOff(tree: TextTree): readonly string[] {
+  const list = tree.memberOf(tree.root, 'disabledMcpjsonServers');
+  const names = list === undefined ? [] : valueOf(list.node);
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 
 function parseEntry(

@@ -292,7 +292,7 @@ describe('the file of', () => {
           type: 'stdio',
           command: 'npx',
           args: ['-y', 'lamps'],
-          env: { LAMP_KEY: '${LAMP_KEY}', PRICE: '$${5}' },
+          env: { LAMP_KEY: '${LAMP_KEY}', PRICE: '${5}' },
           startTimeoutMs: 5_000,
         },
         ferry: { ...FERRY, headers: { Authorization: 'Bearer ${FERRY}' }, oauth: false },
@@ -398,8 +398,8 @@ describe('a mistake in another host’s words', () => {
     ],
     [
       'codex',
-      '[mcp_servers.a]\nurl = "https://a.example/"\nbearer_token_env_var = 5',
-      "codex:3:1: server 'a', field 'bearer_token_env_var': expected a string, found a number",
+      '[mcp_servers.a]\nurl = "https://a.example/"\nbearer_token_env_var = []',
+      "codex:3:1: server 'a', field 'bearer_token_env_var': expected a string, found a list",
     ],
     [
       'codex',

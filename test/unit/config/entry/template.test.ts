@@ -121,8 +121,8 @@ describe('a template', () => {
   });
 
   it('may stand beside such text, and inside it', () => {
-    expect(render('${NONE:-$(id)} ${A:-${B} ${A%x}${A}')).toEqual({
-      text: '$(id) ${A:-beta ${A%x}alpha',
+    expect(render('${NONE:-$(id)} ${NONE:-<${A%x}>} ${A:-${B} ${A%x}${A}')).toEqual({
+      text: '$(id) <${A%x}> ${A:-beta ${A%x}alpha',
       missing: [],
     });
   });

@@ -407,12 +407,12 @@ describe('a value whose meaning is clear', () => {
 
 describe('a timeout without a unit', () => {
   it.each([
-    [60, 60_000, 1],
+    [90, 90_000, 1],
     [0.5, 500, 1],
-    ['60', 60_000, 2],
+    ['90', 90_000, 2],
     [999, 999_000, 1],
     [1_000, 1_000, 0],
-    [30_000, 30_000, 0],
+    [30_001, 30_001, 0],
     [0, 0, 0],
   ])('of %j limits start and calls to %i ms', (timeout, ms, warnings) => {
     const { config, problems } = validate({ command: 'lamp', timeout });

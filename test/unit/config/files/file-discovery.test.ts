@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig, type LoadOptions } from '../../../../src/servers/load-config.js';
 import { isInProject } from '../../../../src/config/files/file-discovery.js';
 import type { Machine } from '../../../../src/config/files/places.js';
@@ -230,6 +230,37 @@ describe('discovery', () => {
     await loadConfig({ cwd: root, machine, discover: true }, slow);
     expect(most).toBeGreaterThan(10);
   });
+});
+
+describe('the settings of Claude Code', () => {
+  useLeakCheck();
+
+  it.each(['project/.claude/settings.json', 'project/.claude/settings.local.json', '.claude/settings.json'])(
+    'turn off servers of the project’s file, and say so: %s',
+    async (settings) => {
+      const home = await realpath(await mkdtemp(join(tmpdir(), 'troupe-claude-')));
+      onTestFinished(() => rm(home, { recursive: true, force: true }));
+      const files: Readonly<Record<string, string>> = {
+        'project/.mcp.json': mcpJson({ lamps: { command: 'lamps' }, boats: { command: 'boats' } }),
+        '.cursor/mcp.json': mcpJson({ mine: { command: 'mine' } }),
+        [settings]: '{ "disabledMcpjsonServers": ["lamps", "mine"], "enableAllProjectMcpServers": true }',
+      };
+      for (const [name, content] of Object.entries(files)) {
+        await mkdir(dirname(join(home, name)), { recursive: true });
+        await writeFile(join(home, name), content);
+      }
+      const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: undefined };
+      const { servers, problems } = await loadConfig({ cwd: join(home, 'project'), machine, discover: true });
+      const off = servers.filter(({ config }) => config.enabled === false).map(({ name }) => name);
+      expect(off).toEqual(['lamps']);
+      expect(servers.map(({ scope, name }) => `${scope} ${name}`)).toEqual([
+        'user mine',
+        'project lamps',
+        'project boats',
+      ]);
+      expect(problems).toMatchObject([{ severity: 'warning', server: 'lamps', source: '.mcp.json' }]);
+    },
+  );
 });
 
 describe('a given file', () => {

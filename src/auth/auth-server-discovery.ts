@@ -96,7 +96,11 @@ async function named(endpoints: NamedEndpoints, request: DiscoveryRequest): Prom
   };
 }
 
-async function metadataAt(address: string, server: URL, fetch: FetchLike): Promise<AuthorizationServerMetadata> {
+async function metadataAt(
+  address: string,
+  server: URL,
+  fetch: FetchLike,
+): Promise<AuthorizationServerMetadata> {
   const url = new URL(address);
   requireProtected(url, server);
   const response = await fetch(url, { headers: { accept: 'application/json' } });

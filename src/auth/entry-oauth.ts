@@ -21,8 +21,7 @@ export interface LoopbackPlace {
 }
 
 export type NamedEndpoints =
-  | { readonly metadataUrl: string }
-  | { readonly authorizationUrl: string; readonly tokenUrl: string };
+  { readonly metadataUrl: string } | { readonly authorizationUrl: string; readonly tokenUrl: string };
 
 export function withEntry(options: AuthOptions, oauth: EntryOAuth | undefined): AccountOptions {
   if (oauth === undefined) return options;

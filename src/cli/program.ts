@@ -102,11 +102,7 @@ function makeProgram({ stdout, stderr }: Host): Command {
       'read servers from this file instead of the files that are found (repeatable)',
       collectFile,
     )
-    .option(
-      '--add <name=command-or-url>',
-      'add a server to those of the files (repeatable)',
-      collectServer,
-    )
+    .option('--add <name=command-or-url>', 'add a server to those of the files (repeatable)', collectServer)
     .option('--discover', 'look for further servers; default: on, but off with --config')
     .option('--no-discover', 'use only the servers of --config and --add')
     .option('--json', 'print JSON and nothing else on stdout')

@@ -191,7 +191,12 @@ function withoutTurnedOff(sources: readonly SourceEntries[]): readonly SourceEnt
       const settings = by.get(name);
       if (settings === undefined || config.enabled === false) return [name, config];
       const message = `is disabled by 'disabledMcpjsonServers' of ${settings}`;
-      problems.push({ severity: 'warning', source: sourceName(from.source), server: printable(name), message });
+      problems.push({
+        severity: 'warning',
+        source: sourceName(from.source),
+        server: printable(name),
+        message,
+      });
       return [name, { ...config, enabled: false }];
     });
     return { ...from, entries: new Map(entries), problems };

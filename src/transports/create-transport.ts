@@ -61,10 +61,7 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
   });
 }
 
-async function createHttp(
-  config: HttpServerConfig,
-  terms: TransportTerms,
-): Promise<SessionTransport> {
+async function createHttp(config: HttpServerConfig, terms: TransportTerms): Promise<SessionTransport> {
   const { stop, clock, auth } = terms;
   const extra = await helperHeaders(config, terms);
   const options = { url: config.url, headers: config.headers ?? {}, stop, clock, auth, extra };

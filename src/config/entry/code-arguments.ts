@@ -11,7 +11,10 @@ interface Interpreter {
 }
 
 const SHELL: Interpreter = { takesCode: /^-[a-z]*c[a-z]*$/i };
-const POWERSHELL: Interpreter = { takesCode: /^[-/]c(?:o(?:m(?:m(?:a(?:n(?:d)?)?)?)?)?)?$/i, takesRest: true };
+const POWERSHELL: Interpreter = {
+  takesCode: /^[-/]c(?:o(?:m(?:m(?:a(?:n(?:d)?)?)?)?)?)?$/i,
+  takesRest: true,
+};
 const JAVASCRIPT: Interpreter = { takesCode: /^(?:-[ep]|-pe|--eval|--print)$/ };
 
 const INTERPRETERS: Readonly<Record<string, Interpreter>> = {

@@ -45,7 +45,11 @@ export function withOAuthBlock(entry: RawEntry, report: Report): RawEntry {
   }
   if (unused.length > 0) {
     const [noun, verb] = unused.length === 1 ? ['has', 'is'] : ['have', 'are'];
-    report([field], `${unused.join(', ')} ${noun} no meaning here and ${verb} not used for the sign-in`, 'warning');
+    report(
+      [field],
+      `${unused.join(', ')} ${noun} no meaning here and ${verb} not used for the sign-in`,
+      'warning',
+    );
   }
   if (Object.keys(fields).length === 0) return without(entry, field);
   if ((fields['authorizationUrl'] === undefined) !== (fields['tokenUrl'] === undefined))

@@ -38,11 +38,7 @@ function writeReference(variable: Variable, replace: Replace): readonly Piece[] 
   const { fallback, isBare, name } = variable;
   if (isBare) return [reference(`\${${name}:-$$${name}}`)];
   if (fallback === undefined) return [reference(`\${${nameOf(variable)}}`)];
-  return [
-    reference(`\${${nameOf(variable)}:-`),
-    ...write(fallback, withoutBraces(replace)),
-    reference('}'),
-  ];
+  return [reference(`\${${nameOf(variable)}:-`), ...write(fallback, withoutBraces(replace)), reference('}')];
 }
 
 function reference(text: string): Piece {

@@ -40,7 +40,8 @@ export function reportDoubles(entry: RawEntry, report: Report): void {
  * Fields of other hosts that make no difference to a connection: names and pictures for people, and which calls need
  * no confirmation there.
  */
-const WITHOUT_EFFECT = /^(?:[_$/#].*|alwaysAllow|alwaysLoad|autoApprove|autoapprove|description|dev|display_?[nN]ame|gallery|icons?|id|metadata|name|note|roots|tags|title|trust|version|comment)$/;
+const WITHOUT_EFFECT =
+  /^(?:[_$/#].*|alwaysAllow|alwaysLoad|autoApprove|autoapprove|description|dev|display_?[nN]ame|gallery|icons?|id|metadata|name|note|roots|tags|title|trust|version|comment)$/;
 
 const CONSEQUENCES: Readonly<Record<string, string>> = {
   sandbox: 'the program is started without a sandbox',
@@ -64,14 +65,22 @@ export function reportUnknown(entry: RawEntry, report: Report): void {
   const told = unknown.flatMap((field) => CONSEQUENCES[field] ?? []);
   const consequence = told.length > 0 ? [...new Set(told)].join('; ') : 'the server is used without';
   if (others.length === 0) {
-    report([first], `is not a known field: ${told.length > 0 ? consequence : `${consequence} it`}`, 'warning');
+    report(
+      [first],
+      `is not a known field: ${told.length > 0 ? consequence : `${consequence} it`}`,
+      'warning',
+    );
     return;
   }
   const names = unknown.map((field) => {
     const near = meantField(field);
     return `'${printable(field)}'${near === undefined ? '' : ` (did you mean '${near}'?)`}`;
   });
-  report([], `${names.join(', ')} are not known fields: ${told.length > 0 ? consequence : `${consequence} them`}`, 'warning');
+  report(
+    [],
+    `${names.join(', ')} are not known fields: ${told.length > 0 ? consequence : `${consequence} them`}`,
+    'warning',
+  );
 }
 
 function isNothing(value: unknown): boolean {

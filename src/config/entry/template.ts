@@ -108,7 +108,10 @@ export function joinTemplate(pieces: readonly Piece[], reading: Reading): string
   let written = '';
   let end = 0;
   for (const { from, dollars } of findReferences(text, reading)) {
-    const literal = Math.min(dollars, (ends.find((range) => range.end > from)?.literalTo(from) ?? from) - from);
+    const literal = Math.min(
+      dollars,
+      (ends.find((range) => range.end > from)?.literalTo(from) ?? from) - from,
+    );
     written += text.slice(end, from) + '$'.repeat(Math.max(0, literal));
     end = from;
   }
@@ -155,7 +158,7 @@ function findReferences(text: string, reading: Reading): readonly Found[] {
   const open: (Found | undefined)[] = [];
   const unclosed = new Set<Found>();
   SPECIAL.lastIndex = 0;
-  for (let at = nextSpecial(text, 0); at !== -1; ) {
+  for (let at = nextSpecial(text, 0); at !== -1;) {
     if (text[at] === '}') {
       const closed = open.pop();
       if (closed !== undefined) {

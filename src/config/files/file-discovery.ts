@@ -47,7 +47,9 @@ export async function isInProject(path: string, machine?: Machine): Promise<bool
   const on = machine ?? (await thisMachine(process.env));
   const target = await realpath(path).catch(() => path);
   const own = await Promise.all(userFolders(on).map((folder) => realpath(folder).catch(() => folder)));
-  const places = [...new Set([path, target])].filter((place) => !own.some((folder) => isBelow(place, folder)));
+  const places = [...new Set([path, target])].filter(
+    (place) => !own.some((folder) => isBelow(place, folder)),
+  );
   const roots = await Promise.all(places.map((place) => findProjectRoot(dirname(place), MARKS, on.home)));
   return roots.some((root) => root !== undefined);
 }
@@ -58,7 +60,9 @@ function userFolders(machine: Machine): readonly string[] {
   const known = KNOWN_SOURCES.filter((row) => !isOfProject(row)).flatMap((row) =>
     toSources(row, undefined, machine).flatMap(({ path }) => (path === undefined ? [] : [dirname(path)])),
   );
-  return [...bases, ...known].filter((folder) => machine.home === undefined || resolve(folder) !== resolve(machine.home));
+  return [...bases, ...known].filter(
+    (folder) => machine.home === undefined || resolve(folder) !== resolve(machine.home),
+  );
 }
 
 function isBelow(path: string, folder: string): boolean {

@@ -213,7 +213,9 @@ function asLiteral(entry: RawEntry, expanded: readonly string[]): RawEntry {
 /** The arguments that are code for a shell or an interpreter. */
 function codeIn({ command, cmd, args }: RawEntry): ReadonlySet<unknown> {
   const old = isObject(command) ? command : {};
-  const words = [command ?? cmd, old['path'], args, old['args']].flat().filter((word) => typeof word === 'string');
+  const words = [command ?? cmd, old['path'], args, old['args']]
+    .flat()
+    .filter((word) => typeof word === 'string');
   const code = codeWords(words);
   return new Set(words.filter((_, index) => code.has(index)));
 }

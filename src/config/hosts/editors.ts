@@ -22,13 +22,19 @@ export const translateClaudeCode: Translate = (entry) => {
   const { timeout } = entry;
   const { made, ...rules } = anyLists(entry);
   const isLimit = typeof timeout === 'number' && timeout >= 1_000;
-  return translate(entry, { ...rules, made: { ...made, ...(isLimit && { callTimeoutMs: [timeout, 'timeout'] }) } });
+  return translate(entry, {
+    ...rules,
+    made: { ...made, ...(isLimit && { callTimeoutMs: [timeout, 'timeout'] }) },
+  });
 };
 
 /** Variables may be numbers there, null removes one, and `PATH` is appended to that of the host. */
 export const translateVsCode: Translate = (entry) => {
   const { made, ...rules } = anyLists(entry);
-  return translate(entry, { ...rules, made: { ...made, env: [vsCodeEnv(entry['env'] ?? undefined), 'env'] } });
+  return translate(entry, {
+    ...rules,
+    made: { ...made, env: [vsCodeEnv(entry['env'] ?? undefined), 'env'] },
+  });
 };
 
 export const translateWindsurf: Translate = (entry) => translate(entry, { ...denied(entry), reports });
@@ -76,8 +82,7 @@ function appended(name: string, folders: string): string {
 
 /** Lists of tools are never lost, whichever host wrote them. A second list beside the first is reported. */
 function anyLists(entry: RawEntry) {
-  const isReported = (field: string): boolean =>
-    TOOL_LISTS.flat().some((name) => name === field);
+  const isReported = (field: string): boolean => TOOL_LISTS.flat().some((name) => name === field);
   const isWritten = (names: readonly string[]): boolean => names.some((name) => !isAbsent(entry[name]));
   const lists = isAbsent(entry['tools']) ? TOOL_LISTS.find(isWritten) : undefined;
   return { ...(lists && toolLists(entry, lists[0], lists[1])), reports: isReported };

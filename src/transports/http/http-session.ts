@@ -152,7 +152,13 @@ export abstract class HttpSession implements SessionTransport {
     }
     const { url, headers, auth, extra } = this.#options;
     const address = parseAddress(url, headers);
-    this.#requests = new SessionRequests({ address, exchange: this.#exchange, clock: this.clock, auth, extra });
+    this.#requests = new SessionRequests({
+      address,
+      exchange: this.#exchange,
+      clock: this.clock,
+      auth,
+      extra,
+    });
     this.#requests.onreply = (isWord) => (isWord ? this.alive() : this.reached());
     this.#phase = 'open';
   }

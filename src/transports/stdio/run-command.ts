@@ -69,7 +69,9 @@ export async function runCommand(run: CommandRun): Promise<string> {
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
     if (stdout.length > MAX_OUTPUT_BYTES)
-      stop(failed({ code: 'spawn-failed', message: `The ${name} prints more than ${MAX_OUTPUT_BYTES} bytes.` }));
+      stop(
+        failed({ code: 'spawn-failed', message: `The ${name} prints more than ${MAX_OUTPUT_BYTES} bytes.` }),
+      );
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = `${stderr}${text}`.slice(-MAX_OUTPUT_BYTES);

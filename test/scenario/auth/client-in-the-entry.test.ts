@@ -1,10 +1,10 @@
 /** A client that the configuration names, in place of one that Troupe registers. */
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createMemoryTokenStore } from '../../../src/auth/stores/token-store.js';
 import type { HttpServerConfig } from '../../../src/config/entry/server-config.js';
 import { useAuthorizationServers, type AuthorizationServer } from '../../support/authorization-server.js';
 import { useCrashWatch } from '../../support/crash-watch.js';
-import { answer } from '../../support/http-server.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 import { freePort } from '../../support/local-program.js';
 import { agree, signInAt } from '../../support/person.js';
@@ -15,11 +15,9 @@ useCrashWatch();
 const servers = useAuthorizationServers();
 const troupes = useSigningTroupes();
 
-type Block = HttpServerConfig['oauth'];
-
 /** `oauth` as a file has it. */
 function start(port: AuthorizationServer, oauth: object | false, auth = {}) {
-  const entry = { type: 'http', url: port.url, oauth: oauth as Exclude<Block, undefined> } as const;
+  const entry: HttpServerConfig = { type: 'http', url: port.url, oauth };
   return troupes.start(port.url, { store: createMemoryTokenStore(), ...auth }, { servers: { port: entry } });
 }
 
@@ -61,7 +59,11 @@ describe('a client in the entry', () => {
   });
 
   it.each([
-    ['callbackPort', (free: number) => ({ callbackPort: free }), (free: number) => `http://localhost:${free}/callback`],
+    [
+      'callbackPort',
+      (free: number) => ({ callbackPort: free }),
+      (free: number) => `http://localhost:${free}/callback`,
+    ],
     [
       'redirectUri',
       (free: number) => ({ redirectUri: `http://127.0.0.1:${free}/oauth/back` }),
@@ -109,6 +111,7 @@ describe('a client in the entry', () => {
     });
     await signInAt(await asked());
     await ready();
+    expect(port.grants()).toEqual(['authorization_code']);
   });
 
   it('needs no metadata at all with both addresses.', async () => {
@@ -123,6 +126,7 @@ describe('a client in the entry', () => {
     const { asked, ready } = start(port, { enabled: true, clientId: 'harbor', authorizationUrl, tokenUrl });
     await signInAt(await asked());
     await ready();
+    expect(port.grants()).toEqual(['authorization_code']);
   });
 
   it('is not used for an entry that turns the sign-in off.', async () => {
@@ -138,6 +142,6 @@ function endpoints({ origin }: AuthorizationServer) {
   return { authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` };
 }
 
-function answerJson(res: Parameters<typeof answer>[0], value: object): void {
+function answerJson(res: ServerResponse, value: object): void {
   res.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(JSON.stringify(value));
 }

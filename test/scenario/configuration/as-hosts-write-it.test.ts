@@ -61,7 +61,12 @@ describe('an entry as other hosts write it', () => {
       env: { AUTH: 'Bearer plum-71-of-the-lamp' },
     });
     const { args, env } = await told();
-    expect(args).toEqual(['--header', 'Authorization:Bearer plum-71-of-the-lamp', '{ print $NF }', '$(id) ${x%y}']);
+    expect(args).toEqual([
+      '--header',
+      'Authorization:Bearer plum-71-of-the-lamp',
+      '{ print $NF }',
+      '$(id) ${x%y}',
+    ]);
     expect(env['AUTH']).toBe('Bearer plum-71-of-the-lamp');
     expect(JSON.stringify(events.all)).not.toContain('plum-71');
   });
@@ -84,7 +89,10 @@ describe('an entry as other hosts write it', () => {
   it('fails, and says which file, where the file of variables is missing.', async () => {
     const { report } = await make({ command: NODE, args: program(), envFile: '${userHome}/no/such/.env' });
     expect(report.failed).toMatchObject([
-      { server: 'lamp', failure: { code: 'config-invalid', message: expect.stringMatching(/no\/such\/\.env/) } },
+      {
+        server: 'lamp',
+        failure: { code: 'config-invalid', message: expect.stringMatching(/no\/such\/\.env/) },
+      },
     ]);
     expect(existsSync(join(root, 'told.json'))).toBe(false);
   });
@@ -117,7 +125,13 @@ describe('an entry as other hosts write it', () => {
       let pass = 'fig-1-of-the-depot';
       const server = await depot(() => pass);
       const headersHelper = await helper(printing(file));
-      const entry = { type: 'http', url: server.url, headersHelper, headers: { 'x-pass': 'old' }, env: { OWN: 'o' } };
+      const entry = {
+        type: 'http',
+        url: server.url,
+        headersHelper,
+        headers: { 'x-pass': 'old' },
+        env: { OWN: 'o' },
+      };
       const { troupe, events, report } = await make(entry);
       expect(report.ready).toEqual(['lamp']);
       expect(server.seen[0]?.headers).toMatchObject({ 'x-server': 'lamp', 'x-own': 'o' });
@@ -134,7 +148,11 @@ describe('an entry as other hosts write it', () => {
       const file = join(root, 'pass');
       await writeFile(file, 'wrong');
       const server = await depot(() => 'right');
-      const { events } = await make({ type: 'http', url: server.url, headersHelper: await helper(printing(file)) });
+      const { events } = await make({
+        type: 'http',
+        url: server.url,
+        headersHelper: await helper(printing(file)),
+      });
       await bounded(events.when('connection.authRequired'));
       expect(server.seen).toHaveLength(1);
     });
@@ -143,7 +161,11 @@ describe('an entry as other hosts write it', () => {
       ['ends with an error', 'console.error("no ticket"); process.exit(3);', 'process-exited'],
       ['prints something else', 'console.log("welcome");', 'spawn-failed'],
       ['prints no headers', 'console.log(JSON.stringify({ a: [] }));', 'spawn-failed'],
-      ['prints a header that cannot be sent', 'console.log(JSON.stringify({ "a b": "c" }));', 'config-invalid'],
+      [
+        'prints a header that cannot be sent',
+        'console.log(JSON.stringify({ "a b": "c" }));',
+        'config-invalid',
+      ],
     ])('is not reached where the program %s.', async (_, body, code) => {
       const server = await depot(() => 'x');
       const { report } = await make({ type: 'http', url: server.url, headersHelper: await helper(body) });
@@ -153,16 +175,16 @@ describe('an entry as other hosts write it', () => {
 
     it('leaves nothing of a program that does not end, when it is stopped.', async () => {
       const server = await depot(() => 'x');
-      const started = join(root, 'started');
-      const body = `import { writeFileSync } from 'node:fs';\nwriteFileSync('${started}', '');\nsetInterval(() => {}, 1000);`;
+      const body = `await fetch('${server.origin}/started').catch(() => {});\nsetInterval(() => {}, 1000);`;
       const file = join(root, 'servers.json');
       const entry = { type: 'http', url: server.url, headersHelper: await helper(body) };
       await writeFile(file, JSON.stringify({ mcpServers: { lamp: entry } }));
-      const troupe = createTroupe({ config: file, cache: false, startGateMs: 500 });
+      const troupe = createTroupe({ config: file, cache: false });
       made.push(troupe);
-      await troupe.start();
+      void troupe.start();
+      await bounded(server.arrived(({ path }) => path === '/started'));
       await troupe.close();
-      expect(server.seen).toEqual([]);
+      expect(server.seen.filter(({ path }) => path !== '/started')).toEqual([]);
     });
   });
 
@@ -176,7 +198,10 @@ describe('an entry as other hosts write it', () => {
       expect(report.pending).toEqual(['lamp']);
       expect(troupe.connection('lamp')?.status).toMatchObject({ substate: 'awaitingTrust' });
       expect(existsSync(marker())).toBe(false);
-      await troupe.connection('lamp')?.trust().catch(() => {});
+      await troupe
+        .connection('lamp')
+        ?.trust()
+        .catch(() => {});
       expect(existsSync(marker())).toBe(true);
     });
 
@@ -195,7 +220,10 @@ describe('an entry as other hosts write it', () => {
 
     it('starts where the file is said to be trusted.', async () => {
       const file = join(root, '.mcp.json');
-      await make({ command: NODE, args: program() }, { name: '.mcp.json', config: { path: file, trust: 'all' } });
+      await make(
+        { command: NODE, args: program() },
+        { name: '.mcp.json', config: { path: file, trust: 'all' } },
+      );
       expect(existsSync(marker())).toBe(true);
     });
 

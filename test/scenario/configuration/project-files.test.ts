@@ -90,7 +90,7 @@ describe('a troupe', () => {
 
   it('keeps its servers where their file becomes a pipe that nobody writes to, and tells that.', async () => {
     await writeFile(at('kept.json'), JSON.stringify({ mcpServers: { kept: { command: MISSING } } }));
-    const { troupe } = make({ config: at('kept.json') });
+    const { troupe } = make({ config: { path: at('kept.json'), trust: 'all' } });
     await troupe.start();
     await rm(at('kept.json'));
     execFileSync('mkfifo', [at('kept.json')]);
@@ -102,7 +102,7 @@ describe('a troupe', () => {
 
   it('asks a person for what an entry wants, and tells the answer to nobody.', async () => {
     const { troupe, events } = make({
-      config: at('inputs.json'),
+      config: { path: at('inputs.json'), trust: 'all' },
       askInput: ({ id }) => `secret-${id}`,
     });
     const report = await troupe.start();
@@ -111,7 +111,7 @@ describe('a troupe', () => {
   });
 
   it('does not start a server that wants an answer where it can ask nobody.', async () => {
-    const { troupe } = make({ config: at('inputs.json') });
+    const { troupe } = make({ config: { path: at('inputs.json'), trust: 'all' } });
     const { failed } = await troupe.start();
     expect(failed).toMatchObject([{ server: 'asks', failure: { code: 'variable-missing' } }]);
   });

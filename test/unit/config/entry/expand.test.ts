@@ -304,7 +304,9 @@ describe('text for a program', () => {
     ['lamp', ['-c', '${A}']],
     ['node', ['lamp.mjs', '-e', '${A}']],
   ])('is not what another program gets: %s %j', (command, args) => {
-    const { args: given } = expanded({ command, args }, { env: { A: 'alpha' } }) as { args: string[] };
+    const { args: given } = expanded({ command, args }, { env: { A: 'alpha' } }) as {
+      args: readonly string[];
+    };
     expect(given).toEqual(args.map((arg) => arg.replace('${A}', 'alpha')));
   });
 

@@ -128,7 +128,8 @@ describe('a template', () => {
   });
 
   it('of code has only what a person is asked for, and folders', () => {
-    const code = 'for f in ${A} $A ${env:A} ${A:-x}; do cd ${workspaceFolder}; echo $$ ${input:key} ${/}; done';
+    const code =
+      'for f in ${A} $A ${env:A} ${A:-x}; do cd ${workspaceFolder}; echo $$ ${input:key} ${/}; done';
     expect(render(code, 'code')).toEqual({
       text: 'for f in ${A} $A ${env:A} ${A:-x}; do cd <workspaceFolder>; echo $$ <input:key> ${/}; done',
       missing: [],
@@ -154,7 +155,21 @@ describe('a template', () => {
   });
 
   it('can be made of any text, and renders to that text', () => {
-    const unit = fc.constantFrom('$', '{', '}', '(', '`', 'A', ':', '-', '~', ' ', '${A:-', '${A}', '${userHome}');
+    const unit = fc.constantFrom(
+      '$',
+      '{',
+      '}',
+      '(',
+      '`',
+      'A',
+      ':',
+      '-',
+      '~',
+      ' ',
+      '${A:-',
+      '${A}',
+      '${userHome}',
+    );
     fc.assert(
       fc.property(fc.string({ unit }), READINGS, (literal, reading) => {
         expect(render(escapeTemplate(literal, reading), reading)).toEqual({ text: literal, missing: [] });

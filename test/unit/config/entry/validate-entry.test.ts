@@ -333,7 +333,10 @@ describe('a warning leaves the entry in use', () => {
     [{ disabled: 'false' }, "field 'disabled': is text, and is used as true or false"],
     [{ callTimeoutMs: '60' }, "field 'callTimeoutMs': is text, and is used as a number"],
     [{ policy: { maxAttempts: '3' } }, "field 'policy.maxAttempts': is text, and is used as a number"],
-    [{ env: { A: '/opt/bin:$PATH' } }, "field 'env.A': $PATH is passed on as it is written; ${PATH} is replaced"],
+    [
+      { env: { A: '/opt/bin:$PATH' } },
+      "field 'env.A': $PATH is passed on as it is written; ${PATH} is replaced",
+    ],
     [{ sandbox: {} }, "field 'sandbox': is not a known field: the program is started without a sandbox"],
     [{ weather: 'fair' }, "field 'weather': is not a known field: the server is used without it"],
   ])('%j', (fields, warning) => {
@@ -397,7 +400,9 @@ describe('a value whose meaning is clear', () => {
       enabled: false,
       startTimeoutMs: 30,
     });
-    expect(configOf({ url: 'http://x/', headers: { 'X-Level': 3 } })).toHaveProperty('headers', { 'X-Level': '3' });
+    expect(configOf({ url: 'http://x/', headers: { 'X-Level': 3 } })).toHaveProperty('headers', {
+      'X-Level': '3',
+    });
   });
 
   it('is never told with the value', () => {
@@ -434,7 +439,14 @@ describe('the client for a sign-in', () => {
   it.each<[story: string, fields: object, oauth: unknown]>([
     [
       'Claude Code',
-      { oauth: { clientId: 'c', callbackPort: 8_080, authServerMetadataUrl: 'https://a.example/m', scopes: 'a b' } },
+      {
+        oauth: {
+          clientId: 'c',
+          callbackPort: 8_080,
+          authServerMetadataUrl: 'https://a.example/m',
+          scopes: 'a b',
+        },
+      },
       { clientId: 'c', callbackPort: 8_080, metadataUrl: 'https://a.example/m', scope: 'a b' },
     ],
     [
@@ -465,8 +477,16 @@ describe('the client for a sign-in', () => {
         redirectUrl: 'http://localhost:7777/oauth/callback',
       },
     ],
-    ['opencode', { oauth: { clientId: 'c', scope: 'a', redirectUri: 'http://127.0.0.1:1/x' } }, { clientId: 'c', scope: 'a', redirectUrl: 'http://127.0.0.1:1/x' }],
-    ['the second opencode, and Codex', { oauth: { client_id: 'c', client_secret: 's' } }, { clientId: 'c', clientSecret: 's' }],
+    [
+      'opencode',
+      { oauth: { clientId: 'c', scope: 'a', redirectUri: 'http://127.0.0.1:1/x' } },
+      { clientId: 'c', scope: 'a', redirectUrl: 'http://127.0.0.1:1/x' },
+    ],
+    [
+      'the second opencode, and Codex',
+      { oauth: { client_id: 'c', client_secret: 's' } },
+      { clientId: 'c', clientSecret: 's' },
+    ],
     ['a host that turns it off', { oauth: { enabled: false, clientId: 'c' } }, false],
     ['opencode, which turns it off', { oauth: false }, false],
     ['a host that turns it on', { oauth: { enabled: true } }, undefined],

@@ -34,13 +34,20 @@ export interface Configuration {
 
 export type Sources = Required<Pick<TroupeOptions, 'config' | 'servers' | 'discover'>>;
 
-/** Throws a `UsageError` or a `ConfigError`. With `mayBeEmpty`, an empty configuration is no error. */
+export interface ReadingOptions {
+  /** An empty configuration is no error. Default false. */
+  readonly mayBeEmpty?: boolean;
+  /** The files of `--config` are not trusted because they are named. Default false. */
+  readonly byPlace?: boolean;
+}
+
+/** Throws a `UsageError` or a `ConfigError`. */
 export async function readConfiguration(
   flags: Flags,
-  { mayBeEmpty = false }: { readonly mayBeEmpty?: boolean } = {},
+  { mayBeEmpty = false, byPlace = false }: ReadingOptions = {},
 ): Promise<Configuration> {
   await checkAdded(flags);
-  const options = sourcesOf(flags);
+  const options = { ...sourcesOf(flags), ...(byPlace && { config: flags.config }) };
   const discovery = await discoverServers({ ...options, trustStore: createFileTrustStore() });
   const { servers, refused, problems, sources } = discovery;
   const unreadable = reasonsOf(sources);

@@ -148,9 +148,14 @@ function checkTexts(config: ServerConfig, entry: RawEntry, report: Report): void
     const place = [writtenAs(entry, String(field)) ?? String(field), ...rest];
     if (problem !== undefined) report(place, problem);
     if (field === 'env') reportBareName(text, place, report);
+    const [, kind] = (reading === 'code' ? null : FOREIGN.exec(text)) ?? [];
+    if (kind !== undefined) report(place, `\${${kind}:…} is passed on as it is written`, 'warning');
     return text;
   });
 }
+
+/** What other hosts replace. */
+const FOREIGN = /(?<!\$)\$\{(command|config|file|workspaceFolder):[^}\s-]/;
 
 /** Variables that people write as for a shell, although no host replaces them in `env`. */
 const BARE_NAME = /(?<!\$)\$(HOME|PATH|PWD|TMPDIR|USER)(?![A-Za-z0-9_])/;

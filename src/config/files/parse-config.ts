@@ -162,7 +162,16 @@ function readInputs(tree: TextTree, report: ReportProblem): ReadonlyMap<string, 
     const message = "expected a list of objects, each with an 'id'";
     report({ severity: 'warning', ...found.position, field: 'inputs', message });
   }
+  const commands = Array.isArray(list) ? list.flatMap(commandId) : [];
+  if (commands.length > 0) {
+    const message = `only VS Code can run the command of ${commands.join(', ')}: a person is asked instead`;
+    report({ severity: 'warning', ...found.position, field: 'inputs', message });
+  }
   return new Map(specs.map((spec) => [spec.id, spec]));
+}
+
+function commandId(value: unknown): readonly string[] {
+  return isObject(value) && value['type'] === 'command' ? [`'${printable(String(value['id']))}'`] : [];
 }
 
 function toSpec(value: unknown): readonly InputSpec[] {

@@ -93,6 +93,14 @@ describe('the file of', () => {
     },
   );
 
+  it('VS Code may ask a command for an answer, which is told, since a person is asked here.', async () => {
+    const text =
+      '{ "servers": { "a": { "command": "x" } }, "inputs": [{ "type": "command", "id": "key", "command": "c" }] }';
+    const { problems, inputs } = await parse('vscode', text);
+    expect([...inputs.keys()]).toEqual(['key']);
+    expect(problems).toMatchObject([{ severity: 'warning', field: 'inputs' }]);
+  });
+
   it('VS Code with a variable that is no text at all is told where.', async () => {
     const { refused, problems } = await parse(
       'vscode',

@@ -337,6 +337,7 @@ describe('a warning leaves the entry in use', () => {
       { env: { A: '/opt/bin:$PATH' } },
       "field 'env.A': $PATH is passed on as it is written; ${PATH} is replaced",
     ],
+    [{ args: ['--key=${file:/run/key}'] }, "field 'args[0]': ${file:…} is passed on as it is written"],
     [{ sandbox: {} }, "field 'sandbox': is not a known field: the program is started without a sandbox"],
     [{ weather: 'fair' }, "field 'weather': is not a known field: the server is used without it"],
   ])('%j', (fields, warning) => {

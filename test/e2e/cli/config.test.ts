@@ -75,8 +75,20 @@ describe('troupe config', () => {
     expect(stdout).not.toContain('secret');
   });
 
-  it('shows given files and added servers alone where there are some.', async () => {
-    const { code, stdout } = await run('ada/project', 'config', '--json', '--add', 'a=b c');
+  it('shows an added server beside those that are found, and given files without them.', async () => {
+    const names = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const { stdout } = await run('ada/project', 'config', '--json', ...args);
+      return Object.keys((JSON.parse(stdout) as { servers: object }).servers).toSorted();
+    };
+    const found = await names();
+    expect(await names('--add', 'a=b c')).toEqual([...found, 'a'].toSorted());
+    const given = await names('--config', '.mcp.json');
+    expect(given).not.toContain('off');
+    expect(await names('--config', '.mcp.json', '--discover')).toEqual(found);
+  });
+
+  it('shows an added server alone where nothing is to be found.', async () => {
+    const { code, stdout } = await run('ada/project', 'config', '--json', '--add', 'a=b c', '--no-discover');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       servers: {

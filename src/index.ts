@@ -127,6 +127,7 @@ export type {
 export type { AskInput, ExpansionOptions, InputRequest } from './config/entry/expansion-options.js';
 
 export type {
+  EntryOAuth,
   HttpServerConfig,
   InProcessServerConfig,
   Isolation,

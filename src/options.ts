@@ -36,8 +36,8 @@ export interface TroupeOptions {
   /** Servers by name. They are trusted, since the host names them itself. */
   readonly servers?: Readonly<Record<string, ServerConfig>>;
   /**
-   * Configuration files. They are trusted, since the host names them itself, unless it marks one as the
-   * project's.
+   * Configuration files. The entries of a file inside a project need trust, as those that are found there: anybody who
+   * can write to the project may have written them. `{ path, trust: 'all' }` trusts a file; files elsewhere are trusted.
    */
   readonly config?: string | ConfigFile | readonly (string | ConfigFile)[];
   /** Whether to look for further servers in the usual files of the project, the user and other hosts. Default false. */

@@ -20,6 +20,7 @@ const SECTIONS: readonly Section[] = [
     first: [
       ...[
         'configuration',
+        'coming-from',
         'agent-loop',
         'migrating',
         'sign-in',

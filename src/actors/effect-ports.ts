@@ -26,7 +26,13 @@ import type { CreateTransport, NetworkSource } from '../transports/create-transp
 /** The result of reading one entry. An untrusted entry was not expanded. */
 export type Resolution =
   | { readonly kind: 'untrusted' }
-  | { readonly kind: 'resolved'; readonly hash: string; readonly config: ServerConfig };
+  | {
+      readonly kind: 'resolved';
+      readonly hash: string;
+      readonly config: ServerConfig;
+      /** The folder that relative paths of the entry start from. */
+      readonly folder: string;
+    };
 
 /** The configured servers. Their entries are resolved again for each attempt. */
 export interface ConfiguredServers {
@@ -40,6 +46,8 @@ export interface ConfiguredServers {
   cacheKey(name: string): string | undefined;
   /** Masks the secrets of the entry as it was last resolved. */
   mask(name: string): Mask;
+  /** Masks further secrets of the server from now on. */
+  remember(name: string, secrets: readonly string[]): void;
 }
 
 /** Gets tokens for a server, and asks a person to sign in if that is needed. */

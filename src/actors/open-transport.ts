@@ -59,6 +59,12 @@ export function openTransport(ports: EffectPorts, plans: LaunchPlans) {
         auth: await ports.signIns?.credentials(key.name, plan.config),
         network: networkOf(ports, key.name, plan.config),
         memory: memoryOf(key.name, plan.config),
+        helper: {
+          server: key.name,
+          folder: plan.folder,
+          remember: (secrets) => ports.servers.remember(key.name, secrets),
+          signal,
+        },
       });
       await hand(transport, session);
       listen(ports, key, transport);

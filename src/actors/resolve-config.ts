@@ -23,10 +23,10 @@ export function resolveConfig(ports: EffectPorts, plans: LaunchPlans) {
       }
       const resolution = await servers.resolve(name);
       if (resolution.kind === 'untrusted') return resolution;
-      const { config } = resolution;
+      const { config, folder } = resolution;
       plans.set(
         { name, generation },
-        { config, cacheKey: servers.cacheKey(name), reviewed: reviews?.target(name) },
+        { config, folder, cacheKey: servers.cacheKey(name), reviewed: reviews?.target(name) },
       );
       await cache?.recall(name);
       return { kind: 'resolved' };

@@ -14,20 +14,25 @@ import {
   type OAuthClientProvider,
   type OAuthDiscoveryState,
 } from '@modelcontextprotocol/sdk/client/auth.js';
-import type {
-  AuthorizationServerMetadata,
-  OAuthProtectedResourceMetadata,
+import {
+  OAuthMetadataSchema,
+  type AuthorizationServerMetadata,
+  type OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { shownUrl } from '../transports/http/server-address.js';
 import { TransportError } from '../failures/transport-error.js';
+import { parseJson } from '../json/parse-json.js';
 import { flawOf } from './auth-failure.js';
 import { requireProtected } from './auth-fetch.js';
+import type { NamedEndpoints } from './entry-oauth.js';
 
 /** The result of discovery in the SDK's form, and the resource to request tokens for (RFC 8707). */
 export interface AuthorizationLocation {
   readonly state: OAuthDiscoveryState;
   readonly issuer: string;
+  /** The issuer is not known: somebody has named its addresses only. */
+  readonly isAssumed: boolean;
   /** As the metadata spells it: some authorization servers compare it as text. */
   readonly resource: string | URL | undefined;
 }
@@ -38,22 +43,26 @@ export interface DiscoveryRequest {
   readonly resourceMetadataUrl: string | undefined;
   /** The only authorization server with which the client may be used; undefined if there is no limit. */
   readonly clientIssuer: string | undefined;
+  /** Somebody has named the addresses of the authorization server; undefined if the server does. */
+  readonly endpoints: NamedEndpoints | undefined;
   readonly provider: OAuthClientProvider;
   readonly fetch: FetchLike;
 }
 
 export async function discover(request: DiscoveryRequest): Promise<AuthorizationLocation> {
-  const { serverUrl, resourceMetadataUrl, clientIssuer, provider, fetch } = request;
+  const { serverUrl, resourceMetadataUrl, clientIssuer, endpoints, provider, fetch } = request;
   const server = new URL(serverUrl);
+  if (endpoints !== undefined) return named(endpoints, request);
   if (resourceMetadataUrl !== undefined) requireProtected(new URL(resourceMetadataUrl), server);
   const resourceMetadata = await findResourceMetadata(request);
   const resource = await resourceOf(serverUrl, provider, resourceMetadata);
-  const named = chosen(resourceMetadata?.authorization_servers ?? [], clientIssuer);
-  const authorizationServerUrl = named ?? guessedIssuer(server);
+  const offered = chosen(resourceMetadata?.authorization_servers ?? [], clientIssuer);
+  const authorizationServerUrl = offered ?? guessedIssuer(server);
   if (clientIssuer !== undefined) requireMeant(authorizationServerUrl, clientIssuer, server);
   const metadata = await metadataOf(authorizationServerUrl, server, fetch);
   return {
     issuer: authorizationServerUrl,
+    isAssumed: false,
     resource,
     state: {
       authorizationServerUrl,
@@ -61,6 +70,61 @@ export async function discover(request: DiscoveryRequest): Promise<Authorization
       ...(resourceMetadata === undefined ? {} : { resourceMetadata }),
       ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
     },
+  };
+}
+
+/** The authorization server that the entry names. What the server says of itself may be missing or wrong. */
+async function named(endpoints: NamedEndpoints, request: DiscoveryRequest): Promise<AuthorizationLocation> {
+  const { serverUrl, clientIssuer, provider, fetch } = request;
+  const server = new URL(serverUrl);
+  const metadata =
+    'metadataUrl' in endpoints ? await metadataAt(endpoints.metadataUrl, server, fetch) : assumed(endpoints);
+  for (const address of endpointsOf(metadata)) requireProtected(new URL(address), server);
+  const { issuer } = metadata;
+  if (clientIssuer !== undefined) requireMeant(issuer, clientIssuer, server);
+  const resourceMetadata = await findResourceMetadata(request).catch(() => undefined);
+  const resource = await resourceOf(serverUrl, provider, resourceMetadata).catch(() => undefined);
+  return {
+    issuer,
+    isAssumed: 'tokenUrl' in endpoints,
+    resource,
+    state: {
+      authorizationServerUrl: issuer,
+      authorizationServerMetadata: metadata,
+      ...(resourceMetadata === undefined ? {} : { resourceMetadata }),
+    },
+  };
+}
+
+async function metadataAt(
+  address: string,
+  server: URL,
+  fetch: FetchLike,
+): Promise<AuthorizationServerMetadata> {
+  const url = new URL(address);
+  requireProtected(url, server);
+  const response = await fetch(url, { headers: { accept: 'application/json' } });
+  const text = await response.text();
+  const metadata = OAuthMetadataSchema.safeParse(response.ok ? parseJson(text) : undefined);
+  if (metadata.success) return metadata.data;
+  throw new TransportError({
+    code: 'auth-required',
+    message: `There is no metadata of an authorization server at ${shownUrl(url)} (HTTP ${response.status}).`,
+    hint: "Correct the address in 'oauth' of the entry, or remove it to use what the server names.",
+  });
+}
+
+/** The least that a sign-in needs (RFC 8414 section 2). */
+function assumed({
+  authorizationUrl,
+  tokenUrl,
+}: Extract<NamedEndpoints, { tokenUrl: string }>): AuthorizationServerMetadata {
+  return {
+    issuer: new URL('/', tokenUrl).href,
+    authorization_endpoint: authorizationUrl,
+    token_endpoint: tokenUrl,
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The listener to which the browser is redirected: one address of 127.0.0.1, open while a person signs in (RFC 8252
+ * The listener to which the browser is redirected: one address of this machine, open while a person signs in (RFC 8252
  * section 7.3).
  *
  * B1. Parameters are never shown, and do not stay in the address: the browser is redirected to a page that states only
@@ -30,6 +30,10 @@ export interface LoopbackOptions {
   readonly clock: Clock;
   /** The port to listen on; 0 = any. */
   readonly port: number;
+  /** The host of the address, as the client is registered for it. Default 127.0.0.1. */
+  readonly host?: string;
+  /** The path of the address. Default `/callback`. */
+  readonly path?: string;
   /** The port to try first if `port` is 0; 0 = none. */
   readonly preferred: number;
   /** Called with the parameters of each request to the address. */
@@ -48,21 +52,24 @@ const GOES_ON_MS = 2_000;
 export async function openLoopback({
   clock,
   port,
+  host = HOST,
+  path = PATH,
   preferred,
   onRedirect,
 }: LoopbackOptions): Promise<Loopback> {
   const serving = new Set<Promise<void>>();
   const pages = new Pages();
   const server = createServer((request, response) => {
-    const served = serve(request, response, { onRedirect, pages }).catch(() => void response.destroy());
+    const served = serve(request, response, { onRedirect, path, pages }).catch(() => void response.destroy());
     serving.add(served);
     void served.then(() => serving.delete(served));
   });
   server.maxConnections = MAX_CONNECTIONS;
-  await listen(server, port, preferred);
+  // A browser that resolves `localhost` to another address tries this one as well.
+  await listen(server, host === '[::1]' ? '::1' : HOST, port, preferred);
   const { port: taken } = server.address() as AddressInfo;
   return {
-    url: `http://${HOST}:${taken}${PATH}`,
+    url: `http://${host}:${taken}${path}`,
     close: async () => {
       await Promise.all(serving);
       await settlesWithin(clock, GOES_ON_MS, pages.fetched());
@@ -75,21 +82,21 @@ export async function openLoopback({
   };
 }
 
-async function listen(server: Server, port: number, preferred: number): Promise<void> {
-  if (port === 0 && preferred !== 0 && (await isTaken(server, preferred)) === undefined) return;
-  const code = await isTaken(server, port);
+async function listen(server: Server, host: string, port: number, preferred: number): Promise<void> {
+  if (port === 0 && preferred !== 0 && (await isTaken(server, host, preferred)) === undefined) return;
+  const code = await isTaken(server, host, port);
   if (code === undefined) return;
   throw new TransportError({
     code: 'auth-required',
-    message: `Cannot listen on port ${port} of ${HOST} (${code}), to which the browser is redirected.`,
+    message: `Cannot listen on port ${port} of ${host} (${code}), to which the browser is redirected.`,
     hint: "Free the port, or choose another with 'redirectPort'.",
   });
 }
 
 /** Listens there, or returns the error code. */
-async function isTaken(server: Server, port: number): Promise<string | undefined> {
+async function isTaken(server: Server, host: string, port: number): Promise<string | undefined> {
   const listening = once(server, 'listening');
-  server.listen(port, HOST);
+  server.listen(port, host);
   try {
     await listening;
     return undefined;
@@ -149,13 +156,18 @@ const HEADERS = {
   connection: 'close',
 };
 
+interface Served extends Pick<LoopbackOptions, 'onRedirect'> {
+  readonly path: string;
+  readonly pages: Pages;
+}
+
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  { onRedirect, pages }: Pick<LoopbackOptions, 'onRedirect'> & { readonly pages: Pages },
+  { onRedirect, path, pages }: Served,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', `http://${HOST}`);
-  if (request.method !== 'GET' || url.pathname !== PATH) return pages.deliver(url.pathname, response);
+  if (request.method !== 'GET' || url.pathname !== path) return pages.deliver(url.pathname, response);
   const location = pages.add(await onRedirect(url.searchParams));
   response.writeHead(303, { ...HEADERS, location }).end();
   await finished(response);

@@ -13,6 +13,7 @@ import type { Clock } from '../ports.js';
 import { TransportError } from '../failures/transport-error.js';
 import type { AuthFetch } from './auth-fetch.js';
 import type { AuthServer } from './auth-options.js';
+import type { LoopbackPlace } from './entry-oauth.js';
 import { isSameIssuer, tokenRequest, type AuthorizationLocation } from './auth-server-discovery.js';
 import { toScopes } from './challenge.js';
 import { openLoopback, type Loopback, type LoopbackAnswer } from './redirect-listener.js';
@@ -26,6 +27,9 @@ export interface SignInPorts {
   /** The same provider, if it is Troupe's own and the browser returns to a listener of Troupe's. */
   readonly redirected: StoredOAuthProvider | undefined;
   readonly redirectPort: number;
+  readonly loopback: LoopbackPlace | undefined;
+  /** Scopes to request, whatever the server names. */
+  readonly pinnedScope: string | undefined;
   readonly requests: AuthFetch;
   readonly place: (fetch: FetchLike) => Promise<AuthorizationLocation>;
   /** Runs the work while no one else works on the sign-in. */
@@ -72,13 +76,14 @@ export class SignIn {
 
   /** Opens the listener that the browser returns to, if Troupe provides it. */
   async open(): Promise<void> {
-    const { redirected, clock, redirectPort: port } = this.#ports;
+    const { redirected, clock, redirectPort: port, loopback } = this.#ports;
     if (redirected === undefined) return;
     const registered = await redirected.registeredRedirect();
     this.#over.signal.throwIfAborted();
     this.#loopback = openLoopback({
       clock,
       port,
+      ...(loopback !== undefined && { host: loopback.host, path: loopback.path }),
       preferred: Number(registered === undefined ? 0 : new URL(registered).port),
       onRedirect: (params) => this.#redirected(params),
     });
@@ -90,7 +95,7 @@ export class SignIn {
    * default.
    */
   async begin(scopes: readonly string[]): Promise<'asked' | 'granted'> {
-    const { provider, server, requests, remember } = this.#ports;
+    const { provider, server, requests, remember, pinnedScope } = this.#ports;
     const fetch: FetchLike = (address, init) =>
       requests.fetch(address, { ...init, signal: this.#over.signal });
     let url: URL | undefined;
@@ -107,7 +112,7 @@ export class SignIn {
         return provider.redirectToAuthorization(address);
       },
     });
-    const scope = scopeToAsk(scopes, place, provider);
+    const scope = pinnedScope === undefined ? scopeToAsk(scopes, place, provider) : { scope: pinnedScope };
     await auth(asking, { serverUrl: server.url, ...scope, fetchFn: fetch });
     if (url === undefined) return 'granted';
     const state = url.searchParams.get('state');
@@ -190,7 +195,8 @@ export class SignIn {
     if (!this.#isOurs(params)) return refuse('The answer belongs to another sign-in: its state is wrong.');
     const issuer = params.get('iss');
     // RFC 9207 section 2.4.
-    if (issuer !== null && this.#place !== undefined && !isSameIssuer(issuer, this.#place.issuer)) {
+    const place = this.#place;
+    if (issuer !== null && place?.isAssumed === false && !isSameIssuer(issuer, place.issuer)) {
       return refuse('The answer comes from a different authorization server.');
     }
     const error = params.get('error');

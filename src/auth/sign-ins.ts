@@ -3,14 +3,15 @@
  * has an account.
  *
  * I1. Servers with the same address and client share an account; with a provider of the host, each server has its own.
- * I2. An entry with an `Authorization` header has no account: the header is used as it is.
+ * I2. An entry with an `Authorization` header, or with a program that gives headers, has no account: these are used as
+ *     they are. What an entry says about its client takes precedence over the options.
  */
 import type { DiagnosticKind } from '../diagnostic-kind.js';
 import type { SignInPort } from '../actors/effect-ports.js';
 import { NotReadyError } from '../errors.js';
 import { failureError } from '../failures/failure-error.js';
 import type { LifecycleEventBody } from '../lifecycle/event.js';
-import type { HttpServerConfig, ServerConfig } from '../config/entry/server-config.js';
+import type { EntryOAuth, HttpServerConfig, ServerConfig } from '../config/entry/server-config.js';
 import type { Clock } from '../ports.js';
 import { settlesWithin } from '../async/settles-within.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
@@ -26,6 +27,7 @@ import {
   type AuthServer,
   type OAuthClient,
 } from './auth-options.js';
+import { withEntry } from './entry-oauth.js';
 import { serverAddress } from './stores/token-store.js';
 import { hashOf } from '../config/entry/entry-hash.js';
 import { isLocalSocket } from '../config/entry/local-socket.js';
@@ -119,18 +121,19 @@ export class SignIns implements SignInPort {
     // A sign-in needs an address that a browser can reach, too.
     if (!('url' in config) || isLocalSocket(config.url)) return undefined;
     const { auth } = this.#parts;
+    const { oauth } = config;
     const way = hashOf([config.proxy, config.ca, config.cert, config.key]);
     const server = { name, url: serverAddress(config.url) };
+    if (oauth === false) return undefined;
     if (typeof auth === 'function') {
       return this.#account(`${name}\n${server.url}\n${way}`, () => this.#hosted(server, auth, config));
     }
-    if (Object.keys(config.headers ?? {}).some((header) => header.toLowerCase() === 'authorization')) {
-      return undefined;
-    }
-    const client = clientFor(server, auth);
-    return this.#account(`${server.url}\n${client?.clientId ?? ''}\n${way}`, async () => {
+    if (hasCredentials(config)) return undefined;
+    const client = oauth?.clientId === undefined ? clientFor(server, auth) : clientOf(oauth, oauth.clientId);
+    const named = oauth === undefined ? '' : JSON.stringify(oauth);
+    return this.#account(`${server.url}\n${client?.clientId ?? ''}\n${named}\n${way}`, async () => {
       const { ownAccount } = await import('./account/make-account.js');
-      return ownAccount(server, auth, client, this.#surroundings(server, config));
+      return ownAccount(server, withEntry(auth, oauth), client, this.#surroundings(server, config));
     });
   }
 
@@ -186,6 +189,17 @@ export function toSignIns(
     auth,
     diagnose: (server, kind, message) => publish({ type: 'diagnostic', server, kind, message }),
   });
+}
+
+/** Whether the entry itself says what to send: an `Authorization`, or a program that gives headers and no client. */
+function hasCredentials({ headers = {}, headersHelper, oauth }: HttpServerConfig): boolean {
+  const isSet = Object.keys(headers).some((header) => header.toLowerCase() === 'authorization');
+  return isSet || (headersHelper !== undefined && oauth === undefined);
+}
+
+/** The client that the entry names. Its secret is for the authorization server of the same entry. */
+function clientOf({ clientSecret }: EntryOAuth, clientId: string): OAuthClient {
+  return { clientId, ...(clientSecret ? { clientSecret } : {}) };
 }
 
 type ProvideAuth = Extract<AuthOption, (server: AuthServer) => unknown>;

@@ -1,5 +1,5 @@
 /**
- * The servers of a command: from the given files and `--add`, or else from the usual files of the project, the user and
+ * The servers of a command: from `--add`, and from the given files or else the usual files of the project, the user and
  * other hosts.
  *
  * C1. An unreadable file that was given, a wrong `--add`, or a lack of servers ends the command before anything starts.
@@ -10,6 +10,7 @@
  *     ends.
  * C4. The troupe reads the same sources again. A server that is missing then is always reported.
  */
+import { resolve } from 'node:path';
 import { RESERVED_NAME } from '../servers/config-reader.js';
 import { createFileTrustStore } from '../trust/file-trust-store.js';
 import { describeProblem, isError } from '../config/entry/problem.js';
@@ -33,17 +34,25 @@ export interface Configuration {
 
 export type Sources = Required<Pick<TroupeOptions, 'config' | 'servers' | 'discover'>>;
 
-/** Throws a `UsageError` or a `ConfigError`. With `mayBeEmpty`, an empty configuration is no error. */
+export interface ReadingOptions {
+  /** An empty configuration is no error. Default false. */
+  readonly mayBeEmpty?: boolean;
+  /** The files of `--config` are not trusted because they are named. Default false. */
+  readonly byPlace?: boolean;
+}
+
+/** Throws a `UsageError` or a `ConfigError`. */
 export async function readConfiguration(
   flags: Flags,
-  { mayBeEmpty = false }: { readonly mayBeEmpty?: boolean } = {},
+  { mayBeEmpty = false, byPlace = false }: ReadingOptions = {},
 ): Promise<Configuration> {
   await checkAdded(flags);
-  const options = sourcesOf(flags);
+  const options = { ...sourcesOf(flags), ...(byPlace && { config: flags.config }) };
   const discovery = await discoverServers({ ...options, trustStore: createFileTrustStore() });
   const { servers, refused, problems, sources } = discovery;
   const unreadable = reasonsOf(sources);
-  if (unreadable.length > 0 && !options.discover) throw new ConfigError(unreadable.join('; '));
+  const given = reasonsOf(sources.filter((source) => isGiven(source, flags)));
+  if (given.length > 0) throw new ConfigError(given.join('; '));
   const names = [...servers.map(({ server }) => server), ...refused];
   if (names.length === 0 && !(mayBeEmpty && unreadable.length === 0))
     throw nothingConfigured(flags, options, unreadable);
@@ -81,13 +90,20 @@ export function requireEnabled({ disabled }: Configuration, servers: readonly st
   throw new ConfigError(`disabled by configuration: ${servers.join(', ')}`);
 }
 
-/** The given files and added servers in the form of the API. Without either, discovery is on. */
-export function sourcesOf({ config, add }: Pick<Flags, 'config' | 'add'>): Sources {
+/**
+ * The given files and added servers in the form of the API. Without files, discovery is on. A file on the command line is
+ * trusted: the user names it, as a program that they start.
+ */
+export function sourcesOf({ config, add, discover }: Pick<Flags, 'config' | 'add' | 'discover'>): Sources {
   return {
-    config,
+    config: config.map((path) => ({ path, trust: 'all' as const })),
     servers: Object.fromEntries(add.map((added) => [added.name, added.config])),
-    discover: config.length === 0 && add.length === 0,
+    discover: discover ?? config.length === 0,
   };
+}
+
+function isGiven({ path }: SourceReport, { config }: Pick<Flags, 'config'>): boolean {
+  return config.some((file) => path === resolve(file));
 }
 
 /** Why sources cannot be read. */
@@ -97,7 +113,7 @@ function reasonsOf(sources: readonly SourceReport[]): readonly string[] {
 
 async function checkAdded({ add }: Flags): Promise<void> {
   if (add.length === 0) return;
-  const { problems } = await discoverServers(sourcesOf({ config: [], add }));
+  const { problems } = await discoverServers(sourcesOf({ config: [], add, discover: false }));
   const errors = problems.filter(isError);
   if (errors.length > 0) throw new UsageError(errors.map(describeAdded).join('; '));
 }
@@ -111,7 +127,8 @@ function nothingConfigured(
   { discover }: Sources,
   unreadable: readonly string[],
 ): UsageError | ConfigError {
-  if (!discover) return new ConfigError(`${config.join(', ')}: no servers in it`);
+  if (config.length > 0) return new ConfigError(`${config.join(', ')}: no servers in it`);
+  if (!discover) return new UsageError('no servers: give --config FILE or --add NAME=COMMAND-OR-URL');
   if (unreadable.length > 0) return new ConfigError(unreadable.join('; '));
   return new UsageError(
     'no servers found in the files of this project and this user; give --config FILE or --add NAME=COMMAND-OR-URL',

@@ -105,7 +105,7 @@ function workingFolder(
   { cwd }: ServerConfig & { readonly cwd?: string },
   folder: string,
 ): string | undefined {
-  const base = escapeTemplate(folder, true);
+  const base = escapeTemplate(folder, 'command-line');
   if (cwd === undefined) return base;
   return isFixed(cwd) || beginsWithVariable(cwd) ? undefined : join(base, cwd);
 }
@@ -116,6 +116,5 @@ function isFixed(cwd: string | undefined): boolean {
 }
 
 function beginsWithVariable(cwd: string): boolean {
-  const template = parseTemplate(cwd, true);
-  return 'parts' in template && template.parts[0]?.kind === 'variable';
+  return parseTemplate(cwd, 'command-line')[0]?.kind === 'variable';
 }

@@ -101,10 +101,12 @@ function makeProgram({ stdout, stderr }: Host): Command {
     .version(PACKAGE.version, '--version', 'print the version')
     .option(
       '--config <file>',
-      'read servers from this file (repeatable); default: all files that are found',
+      'read servers from this file instead of the files that are found (repeatable)',
       collectFile,
     )
-    .option('--add <name=command-or-url>', 'add a server (repeatable)', collectServer)
+    .option('--add <name=command-or-url>', 'add a server to those of the files (repeatable)', collectServer)
+    .option('--discover', 'look for further servers; default: on, but off with --config')
+    .option('--no-discover', 'use only the servers of --config and --add')
     .option('--json', 'print only JSON on stdout')
     .option(
       '--timeout <ms>',

@@ -21,7 +21,7 @@ const STARTS_ITSELF =
  * a gateway of the same servers has started this one.
  */
 export function joinServeChain(
-  flags: Pick<Flags, 'config' | 'add'>,
+  flags: Pick<Flags, 'config' | 'add' | 'discover'>,
   env: Environment,
   cwd: string,
 ): () => void {
@@ -37,10 +37,11 @@ export function joinServeChain(
 }
 
 /** Equal for gateways that read the same files. */
-function linkOf(flags: Pick<Flags, 'config' | 'add'>, cwd: string): string {
+function linkOf(flags: Pick<Flags, 'config' | 'add' | 'discover'>, cwd: string): string {
   const { servers, discover } = sourcesOf(flags);
   const files = flags.config.map((file) => resolve(cwd, file));
-  const found = discover ? { cwd, home: homeFolder() ?? '' } : {};
+  // What is added starts itself again, whatever else is found.
+  const found = discover && flags.add.length === 0 ? { cwd, home: homeFolder() ?? '' } : {};
   const sources = canonicalJson({ files, servers, ...found });
   return createHash('sha256').update(sources).digest('hex').slice(0, 16);
 }

@@ -91,7 +91,7 @@ const TARGET = new Set(FIELD_ROWS.flatMap(([name, { onReload }]) => (onReload ==
  * The file's proposal for an input stands in for the answer.
  */
 export function targetOf(spec: ServerSpec): object {
-  const { config, baseDir, scope } = spec;
+  const { config, baseDir, fileDir, scope } = spec;
   const fields = Object.entries(config).filter(([field]) => TARGET.has(field));
   const isFound = scope === 'project';
   const proposals = declaredInputs(spec).flatMap(({ id, default: text }) =>
@@ -100,7 +100,8 @@ export function targetOf(spec: ServerSpec): object {
   return {
     ...Object.fromEntries(fields),
     isFound,
-    ...(('command' in config || isFound) && { baseDir }),
+    ...(('command' in config || 'headersHelper' in config || isFound) && { baseDir }),
+    ...('envFile' in config && { fileDir }),
     ...(proposals.length > 0 && { proposals }),
   };
 }

@@ -9,6 +9,7 @@
  * M3. Every source that names a server may restrict it: its lists of tools count, and so does `enabled: false` of an
  *     earlier source, even if another entry is used.
  */
+import { dirname } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
 import type { ServerConfig, ServerSettings } from './entry/server-config.js';
 import type { RawFailure } from '../failures/transport-error.js';
@@ -94,6 +95,7 @@ function toSpec(name: string, claim: SourceEntries, shadows: readonly string[]):
     scope: source.scope,
     shadows,
     baseDir,
+    ...(source.path !== undefined && { fileDir: dirname(source.path) }),
     config,
     hash: entryHash(config),
     ...(inputs !== undefined && inputs.size > 0 && { inputs }),

@@ -62,8 +62,12 @@ const FUNCTION = problem((value) =>
 
 const CONFIG_FILE: Schema = {
   type: 'object',
-  title: '{ path, scope }',
-  properties: { path: SOME_TEXT, scope: { type: 'string', enum: ['given', 'project'] } },
+  title: '{ path, scope, trust }',
+  properties: {
+    path: SOME_TEXT,
+    scope: { type: 'string', enum: ['given', 'project'] },
+    trust: { type: 'string', enum: ['all'] },
+  },
   required: ['path'],
   additionalProperties: false,
 };

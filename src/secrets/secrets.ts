@@ -117,8 +117,10 @@ function literalSecrets(config: ServerConfig): readonly string[] {
   );
   if ('command' in config) return [...secrets, ...argumentSecrets(config.args ?? [])];
   const headers = Object.entries(config.headers ?? {});
+  const { clientSecret = '' } = config.oauth || {};
   return [
     ...secrets,
+    clientSecret,
     ...urlSecrets(config.url),
     ...(typeof config.proxy === 'string' ? passwordsOf(config.proxy) : []),
     ...headers.flatMap(([name, value]) => [

@@ -3,9 +3,10 @@
  *
  * L1. Never rejects: a source that cannot be read is a report and a problem, and the others go on.
  */
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { ConfigProblem } from '../errors.js';
 import type { TroupeOptions } from '../options.js';
+import type { ConfigFile } from '../config/files/discover-options.js';
 import { dropFiltered, type DroppedEntry } from '../config/files/drop-filtered.js';
 import { entriesOf, extensionEntries } from '../config/files/host-entries.js';
 import { layoutOf, readerOf } from '../config/files/layout.js';
@@ -20,6 +21,7 @@ import {
   type Source,
   type SourceReport,
 } from '../config/files/sources.js';
+import type { ServerConfig } from '../config/entry/server-config.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 import type { Machine } from '../config/files/places.js';
 import { describeProblem, isError, printable } from '../config/entry/problem.js';
@@ -61,14 +63,14 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
     ...(servers === undefined ? [] : [entriesOf(HOST_SOURCE, servers, cwd)]),
     ...(added === undefined ? [] : [entriesOf(ADDED_SOURCE, added, cwd)]),
   ];
-  const given = givenSources(options.config ?? [], cwd);
+  const given = await givenSources(options.config ?? [], cwd, options.machine);
   const choice = discover === true ? {} : discover || undefined;
   const [files, found] = await Promise.all([
     readSources(given, cwd, readText),
     choice === undefined ? [] : discovered(choice, given, { ...options, cwd }, readText),
   ]);
   const { kept, dropped } = dropFiltered(found, choice?.filter);
-  const all = [...host, ...files, ...kept];
+  const all = withoutTurnedOff([...host, ...files, ...kept]);
   const isTrusted: IsTrusted = (spec) =>
     isTrustedBy(options.trust, spec) || options.isTrusted?.(spec) === true;
   const merged = mergeSources(all, isTrusted);
@@ -81,14 +83,35 @@ export async function loadConfig(options: LoadOptions, readText = readConfigFile
 }
 
 /** A file named twice is read once. */
-function givenSources(config: NonNullable<TroupeOptions['config']>, cwd: string): readonly Source[] {
-  const byPath = new Map<string, Source>();
+async function givenSources(
+  config: NonNullable<TroupeOptions['config']>,
+  cwd: string,
+  machine: Machine | undefined,
+): Promise<readonly Source[]> {
+  const byPath = new Map<string, ConfigFile>();
   for (const file of [config].flat()) {
-    const { path: display, scope = 'given' } = typeof file === 'string' ? { path: file } : file;
-    const path = resolve(cwd, display);
-    if (!byPath.has(path)) byPath.set(path, { id: path, scope, display: printable(display), path });
+    const named = typeof file === 'string' ? { path: file } : file;
+    const path = resolve(cwd, named.path);
+    if (!byPath.has(path)) byPath.set(path, named);
   }
-  return [...byPath.values()];
+  return Promise.all(
+    [...byPath].map(async ([path, { path: display, scope: named, trust }]) => {
+      const needsTrust = trust === 'all' ? false : (named ?? (await placeOf(path, machine))) === 'project';
+      return {
+        id: path,
+        scope: needsTrust ? ('project' as const) : ('given' as const),
+        display: printable(display),
+        path,
+        // Trust changes no path: only a file that is named as one of the project has paths of its own.
+        baseDir: named === 'project' ? dirname(path) : cwd,
+      };
+    }),
+  );
+}
+
+async function placeOf(path: string, machine: Machine | undefined): Promise<'project' | 'given'> {
+  const { isInProject } = await import('../config/files/file-discovery.js');
+  return (await isInProject(path, machine)) ? 'project' : 'given';
 }
 
 type Choice = Exclude<NonNullable<TroupeOptions['discover']>, boolean>;
@@ -136,20 +159,48 @@ export async function readSource(
       import('../config/files/parse-config.js'),
       readerOf(layout.syntax),
     ]);
-    const { entries, refused, problems, inputs } = parseConfigText(
+    const { entries, refused, problems, inputs, turnedOff } = parseConfigText(
       text,
       sourceName(source),
       layout,
       readTree,
     );
-    const isNothing = entries.length === 0 && refused.length === 0 && problems.length === 0;
+    const isNothing = [entries, refused, problems, turnedOff].every(({ length }) => length === 0);
     if (isNothing && layout.isSettings === true) return undefined;
     const configs = new Map(entries.map(({ name, config }) => [name, config]));
-    return { ...found, entries: configs, refused, problems, inputs };
+    return { ...found, entries: configs, refused, problems, inputs, turnedOff };
   } catch (error) {
     if (source.kind !== undefined && isAbsence(error)) return undefined;
     return { ...found, entries: new Map(), refused: [], problems: [readProblem(source, error)] };
   }
+}
+
+/** The kind of the project's file that others can turn off servers of. */
+const PROJECT_FILE = 'mcp.json';
+
+/** The settings of Claude Code name servers of the project's file that are not started. */
+function withoutTurnedOff(sources: readonly SourceEntries[]): readonly SourceEntries[] {
+  const by = new Map(
+    sources.flatMap(({ source, turnedOff = [] }) => turnedOff.map((name) => [name, sourceName(source)])),
+  );
+  if (by.size === 0) return sources;
+  return sources.map((from) => {
+    if (from.source.kind !== PROJECT_FILE) return from;
+    const problems = [...from.problems];
+    const entries = [...from.entries].map(([name, config]): readonly [string, ServerConfig] => {
+      const settings = by.get(name);
+      if (settings === undefined || config.enabled === false) return [name, config];
+      const message = `is disabled by 'disabledMcpjsonServers' of ${settings}`;
+      problems.push({
+        severity: 'warning',
+        source: sourceName(from.source),
+        server: printable(name),
+        message,
+      });
+      return [name, { ...config, enabled: false }];
+    });
+    return { ...from, entries: new Map(entries), problems };
+  });
 }
 
 /** Warnings for servers of which another entry is used, because the entry of the project is not trusted. */

@@ -11,6 +11,7 @@ import {
   type HostSettings,
 } from '../config/entry/effective-settings.js';
 import { hashOf } from '../config/entry/entry-hash.js';
+import { readEnvFile } from './env-file.js';
 import { expandConfig } from '../config/entry/expand.js';
 import { hiddenInputs, type InputAnswers } from '../config/entry/inputs.js';
 import type { ServerRow, ServerSpec } from '../config/entry/server-spec.js';
@@ -106,11 +107,13 @@ export class ServerEntry {
     const inputs = answers.values;
     const { env, expansion: rules } = this.terms;
     const workspaceFolder = row.scope === 'project' ? row.baseDir : this.terms.workspaceFolder;
-    const expansion = expandConfig(row, { ...rules, env, inputs, workspaceFolder, home: homeFolder() });
+    const values = { ...rules, env, inputs, workspaceFolder, home: homeFolder() };
+    const fileEnv = await readEnvFile(row, values);
+    const expansion = expandConfig(row, { ...values, fileEnv });
     if ('failure' in expansion) throw new TransportError(expansion.failure);
     const { config } = expansion;
     const secrets = secretsOf(row.config, config, { ...env, ...inputs }, hiddenInputs(row));
-    return { resolution: { kind: 'resolved', hash: row.hash, config }, secrets };
+    return { resolution: { kind: 'resolved', hash: row.hash, config, folder: row.baseDir }, secrets };
   }
 
   #requireUsable(): ServerSpec {

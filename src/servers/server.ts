@@ -170,8 +170,12 @@ export class Server implements Supervised {
 
   async resolve(): Promise<Resolution> {
     const { resolution, secrets } = await this.#entry.resolve();
-    if (secrets.length > 0) (this.#secrets ??= new KnownSecrets()).remember(secrets);
+    this.remember(secrets);
     return resolution;
+  }
+
+  remember(secrets: readonly string[]): void {
+    if (secrets.length > 0) (this.#secrets ??= new KnownSecrets()).remember(secrets);
   }
 
   /** Replaces the entry. Its filter and its limit of concurrent calls apply at once; nothing is started. */

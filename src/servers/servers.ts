@@ -225,6 +225,10 @@ export class Servers implements ConfiguredServers, CachedServers {
     return this.#known(name).resolve();
   }
 
+  remember(name: string, secrets: readonly string[]): void {
+    this.get(name)?.remember(secrets);
+  }
+
   settings(name: string): EffectiveSettings {
     return this.#known(name).entry.settings;
   }

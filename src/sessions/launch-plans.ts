@@ -8,6 +8,8 @@ import type { ReviewedServer } from '../catalog/catalogs.js';
 
 export interface LaunchPlan {
   readonly config: ServerConfig;
+  /** The folder that relative paths of the entry start from. */
+  readonly folder: string;
   /** The key under which the session's tools are cached; undefined if they are not. */
   readonly cacheKey: string | undefined;
   /** The server to which a review attributes the tools; undefined if nothing is reviewed. */

@@ -9,6 +9,7 @@ import type { SessionTransport } from './session-transport.js';
 import type { StopPolicy } from '../../machines/policy/policy.js';
 import type { Clock } from '../ports.js';
 import type { Mask } from '../secrets/secrets.js';
+import type { ChangingHeaders } from './http/helper-headers.js';
 import type { HttpAuth } from './http/session-requests.js';
 import type { HttpMemory, OpenExchange } from './http/http-session.js';
 import type { NetworkOption } from './http/network-options.js';
@@ -25,7 +26,23 @@ export interface TransportTerms {
   readonly memory?: HttpMemory | undefined;
   /** How the requests to a remote server are sent. Default: directly. */
   readonly network?: (() => Promise<OpenExchange>) | undefined;
+  /** For the program that gives the headers of a remote server. */
+  readonly helper?: HelperTerms;
 }
+
+export interface HelperTerms {
+  /** The name of the server. */
+  readonly server: string;
+  /** Where the program is run. */
+  readonly folder: string;
+  /** Masks these texts from now on. */
+  readonly remember: (secrets: readonly string[]) => void;
+  /** Ends the first run. */
+  readonly signal: AbortSignal;
+}
+
+/** As for the hosts that know this field. */
+const HELPER_LIMIT_MS = 10_000;
 
 export type CreateTransport = (config: ServerConfig, terms: TransportTerms) => Promise<SessionTransport>;
 
@@ -50,13 +67,12 @@ async function createStdio(config: StdioServerConfig, terms: TransportTerms): Pr
   });
 }
 
-async function createHttp(
-  config: HttpServerConfig,
-  { stop, clock, auth, network, memory }: TransportTerms,
-): Promise<SessionTransport> {
+async function createHttp(config: HttpServerConfig, terms: TransportTerms): Promise<SessionTransport> {
+  const { stop, clock, auth, network, memory } = terms;
   const openExchange = await network?.();
+  const extra = await helperHeaders(config, terms);
   const { url, headers = {}, listen } = config;
-  const options = { url, headers, listen, stop, clock, auth, memory, openExchange };
+  const options = { url, headers, listen, stop, clock, auth, memory, openExchange, extra };
   if (config.type === 'sse') return (await import('./http/sse.js')).createSseTransport(options);
   if (config.type === 'http')
     return (await import('./http/streamable-http.js')).createStreamableHttpTransport(options);
@@ -71,4 +87,29 @@ export function createNetworkSource(option: NetworkOption | undefined): NetworkS
     const { openNetwork } = await import('./http/network.js');
     return openNetwork({ name, config }, option);
   };
+}
+
+async function helperHeaders(
+  { url, env = {}, headersHelper: command, inheritEnv = false }: HttpServerConfig,
+  { clock, helper }: TransportTerms,
+): Promise<ChangingHeaders | undefined> {
+  if (command === undefined || helper === undefined) return undefined;
+  const [{ openHelperHeaders }, { runCommand }, { childEnvironment }] = await Promise.all([
+    import('./http/helper-headers.js'),
+    import('./stdio/run-command.js'),
+    import('./stdio/child-environment.js'),
+  ]);
+  const { server, folder, remember, signal } = helper;
+  const about = { CLAUDE_CODE_MCP_SERVER_NAME: server, CLAUDE_CODE_MCP_SERVER_URL: url };
+  const run = (over: AbortSignal): Promise<string> =>
+    runCommand({
+      command,
+      name: "'headersHelper'",
+      cwd: folder,
+      env: childEnvironment(process.env, { ...about, ...env }, inheritEnv),
+      limitMs: HELPER_LIMIT_MS,
+      clock,
+      signal: over,
+    });
+  return openHelperHeaders({ run, remember }, signal);
 }

@@ -14,10 +14,8 @@ export interface DisplayedAddress {
 }
 
 export function askedAddress({ url, env = {} }: HttpServerConfig): DisplayedAddress {
-  const template = parseTemplate(url, false);
-  if ('problem' in template) return { text: MASK, deciding: [] };
   const reader = new AddressReader(textsOf(env));
-  const text = reader.show(template.parts);
+  const text = reader.show(parseTemplate(url, 'plain'));
   return { text: reader.isTooLong ? TOO_LONG : text, deciding: reader.deciding };
 }
 
@@ -28,10 +26,9 @@ interface OwnText {
 }
 
 function textsOf(env: Readonly<Record<string, string>>): ReadonlyMap<string, OwnText> {
-  const texts = Object.entries(env).flatMap(([name, text], index) => {
-    const template = parseTemplate(text, false);
-    return 'problem' in template ? [] : [[name, { parts: template.parts, index }] as const];
-  });
+  const texts = Object.entries(env).map(
+    ([name, text], index) => [name, { parts: parseTemplate(text, 'plain'), index }] as const,
+  );
   return new Map(texts);
 }
 

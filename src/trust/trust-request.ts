@@ -12,10 +12,12 @@ export interface TrustRequest {
   readonly transport: 'stdio' | 'http' | 'sse';
   /** The command as it is written, not expanded. */
   readonly command?: string;
-  /** The arguments as they are written, not expanded. */
+  /** The arguments as they are written, with texts from the entry's own `env`, unless these may be secrets. */
   readonly args?: readonly string[];
   /** The working directory as it is written, not expanded. */
   readonly cwd?: string;
+  /** The file with further variables for the program, as it is written. */
+  readonly envFile?: string;
   /** The URL as it is written, not expanded; credentials and values of the query are masked. */
   readonly url?: string;
   /** Names of the headers that would be sent with every request. */
@@ -24,6 +26,8 @@ export interface TrustRequest {
   readonly proxy?: string;
   /** The files of `ca`, `cert` and `key` as they are written, not expanded. */
   readonly certificates?: readonly string[];
+  /** The command that is run to get further headers, as it is written. */
+  readonly headersHelper?: string;
   /** Names of the host's variables the entry wants to read; `*` for all of them. */
   readonly variables: readonly string[];
   /** Names of the variables the entry sets; some, such as `LD_PRELOAD`, make a program run other code. */
@@ -36,5 +40,5 @@ export interface TrustRequest {
   readonly hash: string;
 }
 
-/** `all` trusts every entry, `remote-only` every HTTP and SSE one; a function is asked before each attempt to start an entry, until it says yes. */
+/** `all` trusts every entry, `remote-only` every HTTP and SSE one that runs no `headersHelper`; a function is asked before each attempt to start an entry, until it says yes. */
 export type TrustPolicy = 'all' | 'remote-only' | ((request: TrustRequest) => Promise<boolean> | boolean);

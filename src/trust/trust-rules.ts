@@ -16,6 +16,9 @@ import { hashOf } from '../config/entry/entry-hash.js';
 import { inputsWanted, variablesWanted } from '../config/entry/expand.js';
 import { declaredInputs } from '../config/entry/inputs.js';
 import { MASK, maskUrl } from '../config/entry/mask-entry.js';
+import { rewriteReferences } from '../config/entry/rewrite-references.js';
+import type { StdioServerConfig } from '../config/entry/server-config.js';
+import { isSecret } from '../secrets/is-secret.js';
 import type { ServerSpec } from '../config/entry/server-spec.js';
 
 /**
@@ -26,14 +29,20 @@ import type { ServerSpec } from '../config/entry/server-spec.js';
  */
 export function needsTrust({ scope, config }: ServerSpec, policy?: TrustPolicy): boolean {
   if (scope !== 'project' || policy === 'all') return false;
-  if ('command' in config || usesThisMachine(config)) return true;
+  if (runsProgram(config) || usesThisMachine(config)) return true;
   return policy !== 'remote-only' && (variablesWanted(config).length > 0 || inputsWanted(config).length > 0);
 }
 
 /** Whether a policy alone trusts an entry of a project's file. A function is called later, before the entry is started. */
 export function isTrustedBy(policy: TrustPolicy | undefined, spec: ServerSpec): boolean {
   const { config } = spec;
-  return policy === 'all' || (policy === 'remote-only' && 'url' in config && !usesThisMachine(config));
+  if (policy === 'all') return true;
+  return policy === 'remote-only' && !runsProgram(config) && !usesThisMachine(config);
+}
+
+/** The program of the server, or the one that gives its headers. */
+function runsProgram(config: ServerSpec['config']): boolean {
+  return 'command' in config || ('url' in config && config.headersHelper !== undefined);
 }
 
 /** Whether an entry reaches programs of this computer, or decides who can read the messages to a server. */
@@ -93,19 +102,29 @@ function describeTarget(
   config: ServerSpec['config'],
 ): Pick<
   TrustRequest,
-  'transport' | 'command' | 'args' | 'cwd' | 'url' | 'headers' | 'proxy' | 'certificates'
+  | 'transport'
+  | 'command'
+  | 'args'
+  | 'cwd'
+  | 'envFile'
+  | 'url'
+  | 'headers'
+  | 'headersHelper'
+  | 'proxy'
+  | 'certificates'
 > {
   if ('command' in config) {
-    const { command, args, cwd } = config;
+    const { command, args, cwd, envFile } = config;
     return {
       transport: 'stdio',
       command,
-      ...(args !== undefined && { args }),
+      ...(args !== undefined && { args: withOwnTexts(config).args ?? args }),
       ...(cwd !== undefined && { cwd }),
+      ...(envFile !== undefined && { envFile }),
     };
   }
   if ('url' in config) {
-    const { type = 'http', headers, proxy, ca, cert, key } = config;
+    const { type = 'http', headers, headersHelper, proxy, ca, cert, key } = config;
     return {
       transport: type,
       url: askedAddress(config).text,
@@ -114,9 +133,20 @@ function describeTarget(
       ...((ca !== undefined || cert !== undefined) && {
         certificates: [ca ?? [], cert ?? [], key ?? []].flat(),
       }),
+      ...(headersHelper !== undefined && { headersHelper }),
     };
   }
   throw new TypeError('A server of this process needs no trust.');
+}
+
+/** An argument may come from the `env` of the entry: what it is then is shown, unless it may be a secret. */
+function withOwnTexts(config: StdioServerConfig): StdioServerConfig {
+  const { command, args = [], env = {} } = config;
+  const shown = rewriteReferences({ command, args }, ({ origin, name }) => {
+    const own = origin === 'host' && Object.hasOwn(env, name) ? env[name] : undefined;
+    return own === undefined || isSecret([name], own) ? undefined : { template: own };
+  });
+  return shown as StdioServerConfig;
 }
 
 function namesIn(record: Readonly<Record<string, string>> = {}): readonly string[] {

@@ -272,7 +272,7 @@ export class AccountEffects {
   }
 
   async #placeOf(fetch: FetchLike, isFresh = false): Promise<AuthorizationLocation> {
-    const { server, provider, clientIssuer } = this.#parts;
+    const { server, provider, clientIssuer, endpoints } = this.#parts;
     const resourceMetadata = metadataAddress(this.#challenge, server.url);
     if (!isFresh && this.#place !== undefined && this.#place.of === resourceMetadata)
       return this.#place.found;
@@ -280,6 +280,7 @@ export class AccountEffects {
       serverUrl: server.url,
       resourceMetadataUrl: resourceMetadata,
       clientIssuer,
+      endpoints,
       provider,
       fetch,
     });

@@ -15,6 +15,7 @@ import { AccountChart, type AccountRoots } from './account-chart.js';
 import { AccountEffects } from './account-effects.js';
 import type { AuthServer } from '../auth-options.js';
 import { parseChallenge } from '../challenge.js';
+import type { LoopbackPlace, NamedEndpoints } from '../entry-oauth.js';
 import type { StoredOAuthProvider } from '../oauth-provider.js';
 import type { Failure } from '../../../machines/policy/failure.js';
 
@@ -27,6 +28,12 @@ export interface AuthSessionParts {
   /** The same provider, if it is Troupe's own and the browser returns to a listener of Troupe's. */
   readonly redirected: StoredOAuthProvider | undefined;
   readonly redirectPort: number;
+  /** Where the browser is redirected on this machine. Default: `/callback` of 127.0.0.1. */
+  readonly loopback: LoopbackPlace | undefined;
+  /** The addresses of the authorization server. Default: what the server names. */
+  readonly endpoints: NamedEndpoints | undefined;
+  /** Scopes to request, whatever the server names. */
+  readonly pinnedScope: string | undefined;
   /** False: nobody is asked; the account only waits for a sign-in elsewhere. */
   readonly isInteractive: boolean;
   /** The only authorization server with which the client may be used. */

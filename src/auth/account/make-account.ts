@@ -8,7 +8,8 @@ import { PACKAGE } from '../../package.js';
 import { messageOf } from '../../text/error-message.js';
 import { TransportError } from '../../failures/transport-error.js';
 import { AuthSession, type AuthSessionParts } from './account.js';
-import type { AuthOptions, AuthServer, OAuthClient, AssertionRequest } from '../auth-options.js';
+import type { AuthServer, OAuthClient, AssertionRequest } from '../auth-options.js';
+import type { AccountOptions } from '../entry-oauth.js';
 import { createFileTokenStore } from '../stores/file-token-store.js';
 import { StoredOAuthProvider, type UnattendedRequest } from '../oauth-provider.js';
 import { openBrowser } from '../open-browser.js';
@@ -24,12 +25,13 @@ export type AccountSurroundings = Pick<AuthSessionParts, 'clock' | 'network' | '
 /** `client` is the one the options name for this server. */
 export async function ownAccount(
   server: AuthServer,
-  options: AuthOptions,
+  options: AccountOptions,
   client: OAuthClient | undefined,
   surroundings: AccountSurroundings,
 ): Promise<AuthSession> {
   const { clock, diagnose } = surroundings;
-  const { clientMetadataUrl, redirectUrl, scope, onAuthorizationUrl } = options;
+  const { clientMetadataUrl, redirectUrl, pinnedScope, loopback, endpoints, onAuthorizationUrl } = options;
+  const scope = pinnedScope ?? options.scope;
   const store = options.store ?? createFileTokenStore();
   const owner = ownerOf(server.url, client?.clientId ?? clientMetadataUrl);
   const provider = new StoredOAuthProvider({
@@ -51,7 +53,10 @@ export async function ownAccount(
     provider: remembering(provider, secrets),
     secrets,
     redirected: provider.redirectUrl === undefined || redirectUrl !== undefined ? undefined : provider,
-    redirectPort: options.redirectPort ?? 0,
+    redirectPort: loopback?.port ?? options.redirectPort ?? 0,
+    loopback,
+    endpoints,
+    pinnedScope,
     isInteractive: options.interactive ?? true,
     clientIssuer: client?.issuer,
     exclusively: takingTurns(owner, store),
@@ -77,6 +82,9 @@ export function hostedAccount(
     secrets,
     redirected: undefined,
     redirectPort: 0,
+    loopback: undefined,
+    endpoints: undefined,
+    pinnedScope: undefined,
     isInteractive: true,
     clientIssuer: undefined,
     exclusively: takingTurns(ownerOf(server.url, undefined), createFileTokenStore()),

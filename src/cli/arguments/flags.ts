@@ -9,6 +9,8 @@ import type { ServerConfig } from '../../config/entry/server-config.js';
 export interface Flags {
   readonly config: readonly string[];
   readonly add: readonly AddedServer[];
+  /** Whether to look for further servers. Default: unless files are given. */
+  readonly discover?: boolean;
   readonly json: boolean;
   /** Milliseconds. Undefined leaves it to the configuration. */
   readonly timeout?: number;

@@ -31,8 +31,9 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
   if (!names.includes(server)) throw new UsageError(noSuchServer(server, names));
   const config = await addressOf(server, flags);
   if (config === undefined) throw new UsageError(`'${server}' is not a remote server and has no sign-in`);
+  const { url, oauth } = config;
   const signal = AbortSignal.any([terminal.gone, AbortSignal.timeout(TELLING_MS)]);
-  const result = await signOut(ownerOf(config.url, undefined), createFileTokenStore(), {
+  const result = await signOut(ownerOf(url, oauth ? oauth.clientId : undefined), createFileTokenStore(), {
     clock: systemClock,
     network: () => createNetworkSource(undefined)(server, config),
     signal,
@@ -42,14 +43,14 @@ export async function logout(flags: Flags, terminal: Terminal, server: string): 
   return EXIT.fine;
 }
 
-/** The entry without headers, which need no values here. Undefined for a server that is not reached over HTTP. */
+/** The entry without what a sign-out does not need. Undefined for a server that is not reached over HTTP. */
 async function addressOf(server: string, flags: Flags): Promise<HttpServerConfig | undefined> {
   const isTrusted = await new TrustedEntries(createFileTrustStore()).snapshot();
   const loaded = await loadConfig({ ...sourcesOf(flags), isTrusted, cwd: process.cwd() });
   const spec = loaded.servers.find(({ name }) => name === server);
   if (spec === undefined) throw new ConfigError(`The entry of '${server}' cannot be used.`, { server });
   if (!('url' in spec.config)) return undefined;
-  const { headers: _, ...config } = spec.config;
+  const { headers: _h, headersHelper: _p, ...config } = spec.config;
   const workspaceFolder = spec.scope === 'project' ? spec.baseDir : process.cwd();
   const context = { env: process.env, workspaceFolder, home: homeFolder() };
   const expansion = expandConfig({ ...spec, config }, context);

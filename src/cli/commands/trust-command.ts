@@ -56,7 +56,7 @@ async function ask(
   terminal: Terminal,
   { stdin }: TrustTarget,
 ): Promise<TrustResult> {
-  const { discovery, names } = await readConfiguration(flags);
+  const { discovery, names } = await readConfiguration(flags, { byPlace: true });
   const request = requestOf(server, discovery);
   if (request === undefined) {
     if (discovery.refused.includes(server)) throw new ConfigError(whyRefused(server, discovery), { server });

@@ -14,7 +14,7 @@ const MAX_LISTED = 40;
 
 /** The source of the question, and a line for everything that decides what happens. */
 export function renderQuestion(request: TrustRequest): string {
-  const { server, source, folder, command } = request;
+  const { server, source, folder, command = request.headersHelper } = request;
   const wish = command === undefined ? 'to be reached' : 'to run a program on this machine';
   return [
     `'${visible(server)}' wants ${wish}. So says ${visible(source)}, a file of the project in ${visible(folder, MAX_DECIDING)}:`,
@@ -24,8 +24,8 @@ export function renderQuestion(request: TrustRequest): string {
 
 /** A line for everything that decides what happens. */
 export function renderRequest(request: TrustRequest): string[] {
-  const { command, args = [], cwd, url, headers = [], variables, env, asks = [], inputs = {} } = request;
-  const { proxy, certificates = [] } = request;
+  const { command, args = [], cwd, envFile, url, headers = [], headersHelper } = request;
+  const { variables, env, asks = [], inputs = {}, proxy, certificates = [] } = request;
   const proposals = Object.entries(inputs).map(
     ([id, text]) => `${toWord(`\${input:${id}}`)} = ${toWholeWord(text)}`,
   );
@@ -37,11 +37,13 @@ export function renderRequest(request: TrustRequest): string[] {
     ['through the proxy', proxy === undefined ? '' : toWholeWord(proxy)],
     ['with the certificates', listed(certificates.map(toWord), ', ')],
     ['headers', listed(headers.map(toWord), ', ')],
+    ['program for headers', headersHelper === undefined ? '' : toWholeWord(headersHelper)],
     [
       'reads of your variables',
       variables.includes('*') ? 'all of them' : listed(variables.map(toWord), ', '),
     ],
     ['sets variables', listed(env.map(toWord), ', ')],
+    ['and those of the file', envFile === undefined ? '' : toWholeWord(envFile)],
     ['asks you for', listed(asks.map(toWord), ', ')],
     ['proposes the answers', listed(proposals, ', ')],
   ];

@@ -6,6 +6,7 @@
 import {
   DURATION,
   FLAG,
+  OAUTH,
   POLICY,
   RETRY_CALLS,
   SOME_TEXT,
@@ -96,7 +97,8 @@ export const ENTRY_FIELDS = {
     schema: TEXTS,
     transports: ['stdio'],
     onReload: 'restart',
-    meaning: 'Arguments, passed without a shell. ${VAR} is replaced.',
+    meaning:
+      'Arguments, passed without a shell. ${VAR} is replaced by a variable of env or of the host, except in code for a shell.',
   },
   env: {
     schema: { ...STRINGS, propertyNames: { pattern: '^[^=\\u0000]+$', title: "a variable's name" } },
@@ -106,6 +108,13 @@ export const ENTRY_FIELDS = {
     meaning:
       'Variables for the program, on top of a short list of the host’s. With a url: values for its references.',
   },
+  envFile: {
+    schema: SOME_TEXT,
+    aliases: ['env_file'],
+    transports: ['stdio'],
+    onReload: 'restart',
+    meaning: 'File of NAME=value lines, relative to this file: further variables for the program.',
+  },
   cwd: {
     schema: SOME_TEXT,
     transports: ['stdio'],
@@ -114,7 +123,7 @@ export const ENTRY_FIELDS = {
   },
   inheritEnv: {
     schema: { anyOf: [FLAG, TEXTS] },
-    transports: ['stdio'],
+    transports: ['stdio', 'http'],
     onReload: 'restart',
     default: false,
     meaning: 'Variables of the host that the program also gets: true for all, or a list of names.',
@@ -162,6 +171,19 @@ export const ENTRY_FIELDS = {
     onReload: 'restart',
     meaning: "File with the key of 'cert', in PEM. ${VAR} is replaced. Default: the file of 'cert'.",
   },
+  headersHelper: {
+    schema: SOME_TEXT,
+    transports: ['http'],
+    onReload: 'restart',
+    meaning: 'Command for the shell that prints a JSON object of further headers before each connection.',
+  },
+  oauth: {
+    schema: { anyOf: [FLAG, OAUTH] },
+    aliases: ['auth'],
+    transports: ['http'],
+    onReload: 'restart',
+    meaning: 'Registered client, scopes and addresses for the sign-in; false for no sign-in.',
+  },
   enabled: { ...SETTING, schema: FLAG, default: true, meaning: 'false leaves the server out.' },
   disabled: { ...SETTING, schema: FLAG, meaning: "true is the same as 'enabled': false." },
   tools: {
@@ -185,7 +207,8 @@ export const ENTRY_FIELDS = {
     ...SETTING,
     schema: DURATION,
     aliases: ['timeout'],
-    meaning: 'Milliseconds for launch, handshake and list, each; 0 is no limit. Default 30000.',
+    meaning:
+      "Milliseconds for launch, handshake and list, each; 0 is no limit. Default 30000. 'timeout' limits calls as well.",
   },
   callTimeoutMs: {
     ...SETTING,

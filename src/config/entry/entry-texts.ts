@@ -4,63 +4,71 @@
  */
 import type { ServerConfig } from './server-config.js';
 import { isLocalSocket, parseLocalSocket } from './local-socket.js';
+import { codeWords } from './code-arguments.js';
 import type { Path } from './problem.js';
+import type { Reading } from './template.js';
 
 export interface TextField {
   readonly path: Path;
-  /** `$NAME` is a reference, and a leading `~` is the home folder: the field is read like a command line. */
-  readonly shellLike: boolean;
+  /** How its references are written. A leading `~` is the home folder in a field that is read like a command line. */
+  readonly reading: Reading;
 }
 
 export type Rewrite = (text: string, field: TextField) => string;
 
 /**
- * The entry with every template rewritten and everything else unchanged. The `env` of an HTTP entry comes first,
- * because its other texts may refer to it.
+ * The entry with every template rewritten and everything else unchanged. `env` comes first, because the other texts may
+ * refer to it.
  */
 export function mapTexts(config: ServerConfig, rewrite: Rewrite): ServerConfig {
   if ('command' in config) {
+    const { command, args, env, envFile, cwd } = config;
+    const code = codeWords([command, ...(args ?? [])]);
+    const readingOf = (index: number): Reading => (code.has(index + 1) ? 'code' : 'command-line');
     return {
       ...config,
-      command: rewrite(config.command, { path: ['command'], shellLike: true }),
-      ...(config.args !== undefined && {
-        args: config.args.map((arg, index) => rewrite(arg, { path: ['args', index], shellLike: true })),
+      ...(env !== undefined && { env: mapValues('env', env, rewrite) }),
+      command: rewrite(command, { path: ['command'], reading: 'command-line' }),
+      ...(args !== undefined && {
+        args: args.map((arg, index) => rewrite(arg, { path: ['args', index], reading: readingOf(index) })),
       }),
-      ...(config.env !== undefined && { env: mapValues('env', config.env, rewrite) }),
-      ...(config.cwd !== undefined && { cwd: rewrite(config.cwd, { path: ['cwd'], shellLike: true }) }),
+      ...(envFile !== undefined && {
+        envFile: rewrite(envFile, { path: ['envFile'], reading: 'command-line' }),
+      }),
+      ...(cwd !== undefined && { cwd: rewrite(cwd, { path: ['cwd'], reading: 'command-line' }) }),
     };
   }
   if ('url' in config) {
+    const { url, headers, headersHelper, env, oauth, proxy, ca, cert, key } = config;
     return {
       ...config,
-      ...(config.env !== undefined && { env: mapValues('env', config.env, rewrite) }),
-      url: rewrite(config.url, { path: ['url'], shellLike: false }),
-      ...(config.headers !== undefined && { headers: mapValues('headers', config.headers, rewrite) }),
-      ...(typeof config.proxy === 'string' && {
-        proxy: rewrite(config.proxy, { path: ['proxy'], shellLike: false }),
+      ...(env !== undefined && { env: mapValues('env', env, rewrite) }),
+      url: rewrite(url, { path: ['url'], reading: 'plain' }),
+      ...(headers !== undefined && { headers: mapValues('headers', headers, rewrite) }),
+      ...(headersHelper !== undefined && {
+        headersHelper: rewrite(headersHelper, { path: ['headersHelper'], reading: 'code' }),
       }),
-      ...(config.ca !== undefined && { ca: mapFiles(config.ca, rewrite) }),
-      ...(config.cert !== undefined && { cert: rewrite(config.cert, { path: ['cert'], shellLike: true }) }),
-      ...(config.key !== undefined && { key: rewrite(config.key, { path: ['key'], shellLike: true }) }),
+      ...(oauth !== undefined && oauth !== false && { oauth: mapValues('oauth', oauth, rewrite) }),
+      ...(typeof proxy === 'string' && { proxy: rewrite(proxy, { path: ['proxy'], reading: 'plain' }) }),
+      ...(ca !== undefined && { ca: mapFiles(ca, rewrite) }),
+      ...(cert !== undefined && { cert: rewrite(cert, { path: ['cert'], reading: 'command-line' }) }),
+      ...(key !== undefined && { key: rewrite(key, { path: ['key'], reading: 'command-line' }) }),
     };
   }
   return config;
 }
 
 function mapFiles(files: string | readonly string[], rewrite: Rewrite): string | readonly string[] {
-  if (typeof files === 'string') return rewrite(files, { path: ['ca'], shellLike: true });
-  return files.map((file, index) => rewrite(file, { path: ['ca', index], shellLike: true }));
+  if (typeof files === 'string') return rewrite(files, { path: ['ca'], reading: 'command-line' });
+  return files.map((file, index) => rewrite(file, { path: ['ca', index], reading: 'command-line' }));
 }
 
-function mapValues(
-  field: string,
-  values: Readonly<Record<string, string>>,
-  rewrite: Rewrite,
-): Readonly<Record<string, string>> {
-  const entries = Object.entries(values);
-  return Object.fromEntries(
-    entries.map(([key, text]) => [key, rewrite(text, { path: [field, key], shellLike: false })]),
-  );
+function mapValues<T extends object>(field: string, values: T, rewrite: Rewrite): T {
+  const entries = Object.entries(values).map(([key, value]: [string, unknown]) => [
+    key,
+    typeof value === 'string' ? rewrite(value, { path: [field, key], reading: 'plain' }) : value,
+  ]);
+  return Object.fromEntries(entries) as T;
 }
 
 // Checks the address and the headers of a server. Pure. The messages contain no part of the value.

@@ -8,7 +8,7 @@
  */
 import { basename, resolve, sep } from 'node:path';
 import type { ExpansionOptions } from './expansion-options.js';
-import type { HttpServerConfig, ServerConfig } from './server-config.js';
+import type { EntryOAuth, HttpServerConfig, ServerConfig } from './server-config.js';
 import type { RawFailure } from '../../failures/transport-error.js';
 import { mapTexts, type TextField, headerValueProblem, urlProblem } from './entry-texts.js';
 import type { ServerSpec } from './server-spec.js';
@@ -31,6 +31,8 @@ export interface ExpansionContext extends ExpansionOptions {
   readonly home: string | undefined;
   /** The answers by the names of their variables: `input:ID`. Default: none. */
   readonly inputs?: Readonly<Record<string, string>>;
+  /** The variables in the `envFile` of the entry; its `env` takes precedence. Default: none. */
+  readonly fileEnv?: Readonly<Record<string, string>>;
 }
 
 export type Expansion = { readonly config: ServerConfig } | { readonly failure: RawFailure };
@@ -42,32 +44,36 @@ export function expandConfig(
 ): Expansion {
   const { name, baseDir, config } = spec;
   const missing: string[] = [];
-  const refused: string[] = [];
   const lookUp = makeLookUp(config, context);
   const expanded = mapTexts(config, (text, field) => {
-    const template = parseTemplate(afterHome(text, field), field.shellLike);
-    if ('problem' in template) {
-      refused.push(`'${fieldName(field.path)}': ${template.problem}`);
-      return '';
-    }
     const value = renderTemplate(
-      template.parts,
+      parseTemplate(afterHome(text, field), field.reading),
       (variable) => lookUp.value(variable, field),
-      (variable) => missing.push(`${nameToSet(variable)} (in '${fieldName(field.path)}')`),
+      (variable) => {
+        if (staysAsWritten(variable, field) && context.missing !== 'empty') return `$${variable.name}`;
+        missing.push(`${nameToSet(variable)} (in '${fieldName(field.path)}')`);
+        return '';
+      },
     );
     lookUp.remember(field, value);
     if (!startsAtHome(text, field)) return value;
     if (context.home === undefined) missing.push(`HOME (in '${fieldName(field.path)}')`);
     return `${context.home ?? ''}${value}`;
   });
-  if (refused.length > 0) return invalid(name, refused);
   if (missing.length > 0 && context.missing !== 'empty')
     return missingVariables(name, missing, context.headers);
   const unusable = unusableFields(expanded);
   if (unusable.length > 0) return invalid(name, unusable);
   if ('url' in expanded) return { config: { ...expanded, ...filesFrom(baseDir, expanded) } };
   if (!('command' in expanded)) return { config: expanded };
-  return { config: { ...expanded, cwd: resolve(baseDir, expanded.cwd ?? '') } };
+  const env = { ...context.fileEnv, ...expanded.env };
+  const cwd = resolve(baseDir, expanded.cwd ?? '');
+  return { config: { ...expanded, ...(Object.keys(env).length > 0 && { env }), cwd } };
+}
+
+/** An argument with `$NAME` may be meant for the program itself, as `{ print $NF }` for awk. */
+function staysAsWritten({ isBare }: Variable, { path: [place] }: TextField): boolean {
+  return isBare && place === 'args';
 }
 
 /** Absolute paths of the files of an entry. */
@@ -82,23 +88,28 @@ function filesFrom(baseDir: string, { ca, cert, key }: HttpServerConfig): Partia
 
 interface LookUp {
   value(variable: Variable, field: TextField): string | undefined;
-  /** Records the expanded value of a field: the `env` of an HTTP entry takes precedence over the host's variables. */
+  /** Records the expanded value of a field: the entry's own `env` takes precedence over the host's variables. */
   remember(field: TextField, value: string): void;
 }
 
 function makeLookUp(config: ServerConfig, context: ExpansionContext): LookUp {
-  const own = new Map<string, string>();
+  const own = new Map<string, string>('command' in config ? Object.entries(context.fileEnv ?? {}) : []);
   return {
     value({ origin, name }, { path: [place] }) {
       if (origin === 'input') return context.inputs?.[name];
       if (origin === 'builtin') return isBuiltin(name) ? builtin(name, context) : undefined;
       if (place === 'headers' && context.headers === 'own-env') return own.get(name);
-      return own.get(name) ?? ownProperty(context.env, name);
+      return (usesOwnEnv(place) ? own.get(name) : undefined) ?? ownProperty(context.env, name);
     },
     remember({ path: [place, name] }, value) {
-      if ('url' in config && place === 'env') own.set(String(name), value);
+      if (place === 'env') own.set(String(name), value);
     },
   };
+}
+
+/** The program, its folder and its file come from the entry or the host, so that a person sees what would run. */
+function usesOwnEnv(place: unknown): boolean {
+  return place !== 'command' && place !== 'cwd' && place !== 'envFile';
 }
 
 function builtin(name: Builtin, { workspaceFolder, home }: ExpansionContext): string | undefined {
@@ -132,16 +143,23 @@ const PERSONAL: ReadonlySet<string> = new Set<Builtin>([
  * remote server; `*` if the child would inherit all variables.
  */
 export function variablesWanted(config: ServerConfig): readonly string[] {
-  const own = 'url' in config ? (config.env ?? {}) : {};
+  const own = 'server' in config ? [] : Object.keys(config.env ?? {});
   const names = new Set<string>();
   for (const { name, origin, path } of references(config)) {
-    if (origin === 'host' && (path[0] === 'env' || !Object.hasOwn(own, name))) names.add(name);
+    if (origin === 'host' && !isOwn(name, path, own)) names.add(name);
     if (origin === 'builtin' && 'url' in config && PERSONAL.has(name)) names.add(name);
   }
-  const inherited = 'command' in config ? (config.inheritEnv ?? []) : [];
+  const inherited = 'server' in config ? [] : (config.inheritEnv ?? []);
   if (inherited === true) names.add('*');
   else if (inherited !== false) for (const name of inherited) names.add(name);
   return [...names].toSorted();
+}
+
+/** Whether the entry's own `env` supplies the variable. A value in `env` can only use those before it. */
+function isOwn(name: string, [place, key]: Path, own: readonly string[]): boolean {
+  const at = own.indexOf(name);
+  if (at === -1 || !usesOwnEnv(place)) return false;
+  return place !== 'env' || at < own.indexOf(String(key));
 }
 
 /** Sorted names of the inputs that an entry refers to: `input:ID`. */
@@ -153,10 +171,8 @@ export function inputsWanted(config: ServerConfig): readonly string[] {
 /** Every reference to a variable in an entry, with its field. */
 export function references(config: ServerConfig): readonly (Variable & { path: Path })[] {
   const found: (Variable & { path: Path })[] = [];
-  mapTexts(config, (text, { path, shellLike }) => {
-    const template = parseTemplate(text, shellLike);
-    if ('parts' in template)
-      for (const variable of variablesIn(template.parts)) found.push({ ...variable, path });
+  mapTexts(config, (text, { path, reading }) => {
+    for (const variable of variablesIn(parseTemplate(text, reading))) found.push({ ...variable, path });
     return text;
   });
   return found;
@@ -167,13 +183,19 @@ function ownProperty(env: ExpansionContext['env'], name: string): string | undef
 }
 
 /** `~` means the home folder if the text as written begins with it as a whole folder name; `~other` stays unchanged. */
-function startsAtHome(text: string, { shellLike }: TextField): boolean {
-  return shellLike && /^~(?=$|[/\\])/.test(text);
+function startsAtHome(text: string, { reading }: TextField): boolean {
+  return reading === 'command-line' && /^~(?=$|[/\\])/.test(text);
 }
 
 function afterHome(text: string, field: TextField): string {
   return startsAtHome(text, field) ? text.slice(1) : text;
 }
+
+const OAUTH_ADDRESSES: ReadonlySet<string> = new Set<keyof EntryOAuth>([
+  'metadataUrl',
+  'authorizationUrl',
+  'tokenUrl',
+]);
 
 /** Problems that only the values can show. */
 function unusableFields(config: ServerConfig): readonly string[] {
@@ -187,6 +209,9 @@ function unusableFields(config: ServerConfig): readonly string[] {
     check(['url'], urlProblem(config.url));
     for (const [header, value] of Object.entries(config.headers ?? {})) {
       check(['headers', header], headerValueProblem(value));
+    }
+    for (const [name, value] of Object.entries(config.oauth || {})) {
+      if (OAUTH_ADDRESSES.has(name)) check(['oauth', name], urlProblem(String(value)));
     }
   }
   return unusable;

@@ -5,8 +5,8 @@
  */
 import { isLocalSocket } from './local-socket.js';
 import type { ServerConfig } from './server-config.js';
-import { mapTexts } from './entry-texts.js';
-import { parseTemplate, variablesIn, type Variable } from './template.js';
+import { mapTexts, type TextField } from './entry-texts.js';
+import { parseTemplate, variablesIn, type Part, type Reading, type Variable } from './template.js';
 
 export const MASK = '***';
 
@@ -18,11 +18,7 @@ export function maskConfig(config: ServerConfig): Readonly<Record<string, unknow
 
 /** Masks credentials, values of the query, the fragment, and every default of a variable. */
 export function maskUrl(text: string): string {
-  const template = parseTemplate(text, false);
-  if ('problem' in template) return MASK;
-  return maskUrlParts(
-    template.parts.map((part) => (part.kind === 'text' ? part.text : toReference(part))).join(''),
-  );
+  return maskUrlParts(written(parseTemplate(text, 'plain')));
 }
 
 /** Masks credentials, values of the query, and the fragment, unless it is the path at a socket; ignores variables. */
@@ -35,26 +31,26 @@ export function maskUrlParts(text: string): string {
   ].join('');
 }
 
-function maskField(text: string, { path: [field] }: { readonly path: readonly unknown[] }): string {
+function maskField(text: string, { path: [field, key], reading }: TextField): string {
   if (field === 'url' || field === 'proxy') return maskUrl(text);
-  if (field === 'args') return maskDefaults(text);
-  return field === 'env' || field === 'headers' ? maskText(text) : text;
+  if (field === 'args') return maskDefaults(text, reading);
+  return field === 'env' || field === 'headers' || key === 'clientSecret' ? maskText(text) : text;
 }
 
 /** An argument is shown as written, except for a default that could be a secret. */
-function maskDefaults(text: string): string {
-  const template = parseTemplate(text, true);
-  if ('problem' in template || !variablesIn(template.parts).some(({ fallback }) => fallback !== undefined))
-    return text;
-  return template.parts.map((part) => (part.kind === 'text' ? part.text : toReference(part))).join('');
+function maskDefaults(text: string, reading: Reading): string {
+  const parts = parseTemplate(text, reading);
+  return variablesIn(parts).some(({ fallback }) => fallback !== undefined) ? written(parts) : text;
 }
 
 /** `Bearer ${TOKEN}` becomes `***${TOKEN}`. */
 function maskText(text: string): string {
-  const template = parseTemplate(text, false);
-  if ('problem' in template) return MASK;
-  const shown = template.parts.map((part) => (part.kind === 'text' ? MASK : toReference(part)));
+  const shown = parseTemplate(text, 'plain').map((part) => (part.kind === 'text' ? MASK : toReference(part)));
   return shown.filter((piece, index) => piece !== MASK || shown[index - 1] !== MASK).join('');
+}
+
+function written(parts: readonly Part[]): string {
+  return parts.map((part) => (part.kind === 'text' ? part.text : toReference(part))).join('');
 }
 
 function toReference(variable: Variable): string {

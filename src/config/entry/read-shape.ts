@@ -114,7 +114,7 @@ function matches(text: string, schema: Schema): boolean {
   return schema.pattern === undefined || new RegExp(schema.pattern, 'u').test(text);
 }
 
-function isOfType(value: unknown, schema: Schema): boolean {
+export function isOfType(value: unknown, schema: Schema): boolean {
   switch (schema.type) {
     case 'array':
       return Array.isArray(value);

@@ -2,11 +2,12 @@
 import type { ServerConfig } from './server-config.js';
 import { mapTexts } from './entry-texts.js';
 import {
-  escapeTemplate,
   isBuiltin,
+  joinTemplate,
   parseTemplate,
   variablesIn,
   type Part,
+  type Piece,
   type Variable,
 } from './template.js';
 
@@ -17,41 +18,31 @@ export type Replacement = { readonly literal: string } | { readonly template: st
 export type Replace = (variable: Variable) => Replacement | undefined;
 
 export function rewriteReferences(config: ServerConfig, replace: Replace): ServerConfig {
-  return mapTexts(config, (text, { shellLike }) => {
-    const template = parseTemplate(text, shellLike);
-    if ('problem' in template) return text;
-    const isConcerned = variablesIn(template.parts).some((variable) => replace(variable) !== undefined);
-    return isConcerned ? write(template.parts, shellLike, replace) : text;
+  return mapTexts(config, (text, { reading }) => {
+    const parts = parseTemplate(text, reading);
+    const isConcerned = variablesIn(parts).some((variable) => replace(variable) !== undefined);
+    return isConcerned ? joinTemplate(write(parts, replace), reading) : text;
   });
 }
 
-/** Adjacent texts are joined before their dollars are doubled, because the meaning of a dollar depends on what follows. */
-function write(parts: readonly Part[], bareNames: boolean, replace: Replace): string {
-  let written = '';
-  let text = '';
-  const flush = (isBeforeReference: boolean): void => {
-    const escaped = escapeTemplate(text, bareNames);
-    written += isBeforeReference ? escaped.replace(/\$+$/, (dollars) => dollars + dollars) : escaped;
-    text = '';
-  };
-  for (const part of parts) {
+function write(parts: readonly Part[], replace: Replace): readonly Piece[] {
+  return parts.flatMap((part): readonly Piece[] => {
     const replacement = part.kind === 'text' ? { literal: part.text } : replace(part);
-    if (replacement !== undefined && 'literal' in replacement) {
-      text += replacement.literal;
-      continue;
-    }
-    flush(true);
-    if (replacement !== undefined) written += replacement.template;
-    else if (part.kind === 'variable') written += writeReference(part, bareNames, replace);
-  }
-  flush(false);
-  return written;
+    if (replacement === undefined) return part.kind === 'text' ? [] : writeReference(part, replace);
+    if ('literal' in replacement) return [{ text: replacement.literal, isLiteral: true }];
+    return [reference(replacement.template)];
+  });
 }
 
-function writeReference(variable: Variable, bareNames: boolean, replace: Replace): string {
-  const { fallback } = variable;
-  const rest = fallback === undefined ? '' : `:-${write(fallback, bareNames, withoutBraces(replace))}`;
-  return `\${${nameOf(variable)}${rest}}`;
+function writeReference(variable: Variable, replace: Replace): readonly Piece[] {
+  const { fallback, isBare, name } = variable;
+  if (isBare) return [reference(`\${${name}:-$$${name}}`)];
+  if (fallback === undefined) return [reference(`\${${nameOf(variable)}}`)];
+  return [reference(`\${${nameOf(variable)}:-`), ...write(fallback, withoutBraces(replace)), reference('}')];
+}
+
+function reference(text: string): Piece {
+  return { text, isLiteral: false };
 }
 
 /** A brace would close the default. */

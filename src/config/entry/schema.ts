@@ -4,6 +4,7 @@
  */
 import type { RetryCalls } from '../../../machines/policy/call-safety.js';
 import type { BackoffOptions, ConnectionPolicy } from '../../../machines/policy/policy.js';
+import type { EntryOAuth } from './server-config.js';
 
 /** The part of JSON Schema that `readShape` supports. `title` tells a person what was expected. */
 export interface Schema {
@@ -37,6 +38,21 @@ export const DURATION: Schema = {
   title: `a number of milliseconds between 0 and ${MAX_MS}`,
 };
 const INTENSITY: Schema = subset({ restarts: { type: 'integer', minimum: 0 }, periodMs: DURATION });
+/** In the spelling of Troupe; `oauth-block.ts` knows the others. */
+export const OAUTH: Schema = {
+  type: 'object',
+  title: 'an object with a client for the sign-in, or false',
+  properties: {
+    clientId: SOME_TEXT,
+    clientSecret: TEXT,
+    scope: TEXT,
+    callbackPort: { type: 'integer', minimum: 0, maximum: 65_535, title: 'a port between 0 and 65535' },
+    redirectUrl: SOME_TEXT,
+    metadataUrl: SOME_TEXT,
+    authorizationUrl: SOME_TEXT,
+    tokenUrl: SOME_TEXT,
+  } satisfies Record<keyof EntryOAuth, Schema>,
+};
 export const RETRY_CALLS: Schema = {
   type: 'string',
   enum: ['safe', 'never'] satisfies readonly RetryCalls[],

@@ -48,10 +48,18 @@ export interface StdioServerConfig extends ServerSettings {
   readonly type?: 'stdio';
   /** The program to run: a path, or a name that is looked up in `PATH`. `${VAR}` is expanded. */
   readonly command: string;
-  /** Passed to the program as they are, without a shell. `${VAR}` is expanded. Default none. */
+  /**
+   * Passed to the program as they are, without a shell. `${VAR}` is expanded: a variable of the entry's own `env`, else
+   * of the host. Code for a shell or an interpreter, such as the text after `sh -c`, stays as it is. Default none.
+   */
   readonly args?: readonly string[];
   /** Added to the short allow-list of the host's variables that every child gets. */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * A file of `NAME=value` lines whose variables the program gets as well; those of `env` take precedence. Relative to
+   * the file of the entry, or to its project. Read for every start. Default none.
+   */
+  readonly envFile?: string;
   /** Working directory. Default: the project's folder for an entry found in a project, else the host's working directory. */
   readonly cwd?: string;
   /** `true` passes on the host's whole environment, a list only the named variables. Default false. */
@@ -85,8 +93,41 @@ export interface HttpServerConfig extends ServerSettings {
   readonly cert?: string;
   /** File with the key of `cert`, in PEM. `${VAR}` is expanded. Default: the file of `cert`, which can hold both. */
   readonly key?: string;
-  /** Values for `${NAME}` in `url` and `headers`, used before the host's variables. They are not sent anywhere else. */
+  /**
+   * Values for `${NAME}` in `url`, `headers` and `oauth`, used before the host's variables, and variables for
+   * `headersHelper`. They are not sent anywhere else.
+   */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * A command for the shell that prints a JSON object of headers, which replace those of the same name in `headers`. It
+   * runs before each connection, and again if the server refuses them with 401 or 403; it has 10 seconds. It needs trust
+   * like a program. Default none.
+   */
+  readonly headersHelper?: string;
+  /** Variables of the host that `headersHelper` gets, as for a program. Default false. */
+  readonly inheritEnv?: boolean | readonly string[];
+  /** How to sign in to this server, in place of what the option `auth` says. `false`: not at all. */
+  readonly oauth?: EntryOAuth | false;
+}
+
+/** A client that is registered with an authorization server, and what to ask of it. `${VAR}` is expanded in each text. */
+export interface EntryOAuth {
+  /** The id that the authorization server gave to the client. Default: Troupe registers itself. */
+  readonly clientId?: string;
+  /** Sent to the authorization server that the entry names, or else the server. Default: a public client. */
+  readonly clientSecret?: string;
+  /** Scopes to request, separated by spaces. Default: those that the server names. */
+  readonly scope?: string;
+  /** The registered port of `http://localhost:PORT/callback`. Default: any free port of 127.0.0.1. */
+  readonly callbackPort?: number;
+  /** The registered address that the browser is redirected to. Troupe listens there if it is on this machine. */
+  readonly redirectUrl?: string;
+  /** Address of the metadata of the authorization server. Default: what the server names. */
+  readonly metadataUrl?: string;
+  /** The address for the sign-in, in place of metadata. Needs `tokenUrl`. */
+  readonly authorizationUrl?: string;
+  /** The address for tokens, in place of metadata. Needs `authorizationUrl`. */
+  readonly tokenUrl?: string;
 }
 
 /** A server object of this process, connected in memory. Recognised by shape, not by class. */

@@ -26,6 +26,8 @@ interface Claim {
 export interface ServerSpec extends Claim {
   /** Absolute path of the folder that relative paths of the entry start from. */
   readonly baseDir: string;
+  /** Absolute path of the folder of its file; undefined if it comes from code. */
+  readonly fileDir?: string;
   /** Validated, but not expanded: it holds names of variables, no values. */
   readonly config: ServerConfig;
   /** Fingerprint of the entry; see `entryHash`. */

@@ -1,6 +1,7 @@
 /** The names of fields as people write them: aliases, synonyms, typing mistakes. */
 import { nearestName } from '../../text/near-miss.js';
 import { ALIASES, ENTRY_SCHEMA, FIELD_ROWS } from './entry-fields.js';
+import { printable } from './problem.js';
 import type { Report } from './read-shape.js';
 
 export type RawEntry = Readonly<Record<string, unknown>>;
@@ -35,14 +36,55 @@ export function reportDoubles(entry: RawEntry, report: Report): void {
   }
 }
 
-/** Unknown fields may belong to other hosts and are tolerated, but a misspelt field would be a lost setting. */
-export function reportNearMisses(entry: RawEntry, report: Report): void {
-  for (const field of Object.keys(entry)) {
-    if (Object.hasOwn(ENTRY_SCHEMA.properties, field)) continue;
-    const meant = meantField(field);
-    if (meant === undefined) continue;
-    report([field], `is not a known field; did you mean '${meant}'?`, 'warning');
+/**
+ * Fields of other hosts that make no difference to a connection: names and pictures for people, and which calls need
+ * no confirmation there.
+ */
+const WITHOUT_EFFECT =
+  /^(?:[_$/#].*|alwaysAllow|alwaysLoad|autoApprove|autoapprove|description|dev|display_?[nN]ame|gallery|icons?|id|metadata|name|note|roots|tags|title|trust|version|comment)$/;
+
+const CONSEQUENCES: Readonly<Record<string, string>> = {
+  sandbox: 'the program is started without a sandbox',
+  sandboxEnabled: 'the program is started without a sandbox',
+  watchPaths: 'a change of these files restarts nothing',
+};
+
+/** Unknown fields may belong to other hosts and are tolerated. One warning names them all, and what they may have meant. */
+export function reportUnknown(entry: RawEntry, report: Report): void {
+  const unknown = Object.keys(entry).filter((field) => {
+    const isKnown = Object.hasOwn(ENTRY_SCHEMA.properties, field) || isNothing(entry[field]);
+    return !isKnown && (!WITHOUT_EFFECT.test(field) || meantField(field) !== undefined);
+  });
+  const [first, ...others] = unknown;
+  if (first === undefined) return;
+  const meant = meantField(first);
+  if (others.length === 0 && meant !== undefined) {
+    report([first], `is not a known field; did you mean '${meant}'?`, 'warning');
+    return;
   }
+  const told = unknown.flatMap((field) => CONSEQUENCES[field] ?? []);
+  const consequence = told.length > 0 ? [...new Set(told)].join('; ') : 'the server is used without';
+  if (others.length === 0) {
+    report(
+      [first],
+      `is not a known field: ${told.length > 0 ? consequence : `${consequence} it`}`,
+      'warning',
+    );
+    return;
+  }
+  const names = unknown.map((field) => {
+    const near = meantField(field);
+    return `'${printable(field)}'${near === undefined ? '' : ` (did you mean '${near}'?)`}`;
+  });
+  report(
+    [],
+    `${names.join(', ')} are not known fields: ${told.length > 0 ? consequence : `${consequence} them`}`,
+    'warning',
+  );
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
 }
 
 /** The field that an unknown name was probably meant to be; `others` are names that another host knows. */
@@ -61,5 +103,5 @@ function meaningOf(name: string): string {
 }
 
 function isPresent(value: unknown): boolean {
-  return value !== undefined && value !== null;
+  return !isNothing(value);
 }

@@ -7,13 +7,15 @@
  *                            ${pathSeparator} and ${/}
  *   ${input:ID}              what a person is asked for
  *   $NAME                    as ${NAME}, only where bare names count (command, args, cwd)
- *   $$                       one literal `$`, where a single one would begin one of the above or `$(`;
+ *   $$                       one literal `$`, where a single one would begin one of the above;
  *                            everywhere else dollars are left as they are
  *
- * Command substitution, `$(…)` or a pair of backticks, is refused.
+ * Everything else is text, such as `$(…)`, `${name%.*}` and `${list[@]}`. In code for a shell or an interpreter only
+ * what a person is asked for and the folders are replaced: the other references are the shell's own.
  *
  * T1. Pure: a template says what it wants; somebody else looks it up.
  * T2. A looked-up value is final: it is never read as a template again.
+ * T3. Every text is a template. It is read in linear time.
  */
 
 export type Part =
@@ -26,54 +28,49 @@ export type Part =
       readonly name: string;
       /** Used if the variable is unset or empty; undefined if the text gives no default. */
       readonly fallback: readonly Part[] | undefined;
+      /** Written `$NAME`. */
+      readonly isBare: boolean;
     };
 
 export type Variable = Extract<Part, { kind: 'variable' }>;
 
-export type Template = { readonly parts: readonly Part[] } | { readonly problem: string };
+/** `plain`: references in braces. `command-line`: bare names as well. `code`: what a person is asked for, and folders. */
+export type Reading = 'plain' | 'command-line' | 'code';
 
 const BUILTINS = ['workspaceFolder', 'workspaceFolderBasename', 'userHome', 'pathSeparator', '/'] as const;
 export type Builtin = (typeof BUILTINS)[number];
 
+/** No shell sets these. */
+const IN_CODE: ReadonlySet<string> = new Set<Builtin>([
+  'workspaceFolder',
+  'workspaceFolderBasename',
+  'userHome',
+]);
+
 const NAME = '[A-Za-z_][A-Za-z0-9_]*';
-const LITERAL = /[^$}]+/y;
+const SPECIAL = /[$}]/g;
 const DOLLARS = /\$+/y;
 const BRACED = new RegExp(`\\{(env:)?(${NAME})(:-|\\})`, 'y');
 const NAMED_OTHERWISE = /\{(input:[^{}\s]+|\/)\}/y;
 const BARE = new RegExp(NAME, 'y');
-const BACKTICKS = /`[^`]*`/;
+/** A default that is nested deeper is text. */
 const DEEPEST_DEFAULT = 8;
 
-class Refusal extends Error {}
-
-/** Never throws: an unreadable text gives a `problem`, whose words contain nothing of the text. */
-export function parseTemplate(text: string, bareNames: boolean): Template {
-  if (BACKTICKS.test(text)) {
-    return {
-      problem:
-        'command substitution (a pair of backticks) is refused; text with backticks can come from a variable',
-    };
-  }
-  try {
-    return { parts: new TemplateReader(text, bareNames).read(0) };
-  } catch (error) {
-    if (error instanceof Refusal) return { problem: error.message };
-    throw error;
-  }
+export function parseTemplate(text: string, reading: Reading): readonly Part[] {
+  return new TemplateBuilder(text, findReferences(text, reading)).build();
 }
 
 /** The text with every variable replaced. `lookUp` returns undefined for an unset variable. */
 export function renderTemplate(
   parts: readonly Part[],
   lookUp: (variable: Variable) => string | undefined,
-  onMissing: (variable: Variable) => void,
+  onMissing: (variable: Variable) => string,
 ): string {
   const render = (part: Part): string => {
     if (part.kind === 'text') return part.text;
     const value = lookUp(part);
     if (part.fallback !== undefined) return value || part.fallback.map(render).join('');
-    if (value === undefined) onMissing(part);
-    return value ?? '';
+    return value ?? onMissing(part);
   };
   return parts.map(render).join('');
 }
@@ -93,13 +90,142 @@ export function textsIn(parts: readonly Part[]): readonly string[] {
   return texts;
 }
 
-/** A template that renders to exactly this text. A pair of backticks is refused all the same. */
-export function escapeTemplate(text: string, bareNames: boolean): string {
-  return text.replaceAll(bareNames ? /\$+(?=[{(A-Za-z_])/g : /\$+(?=[{(])/g, (dollars) => dollars + dollars);
+/** A template that renders to exactly this text. */
+export function escapeTemplate(text: string, reading: Reading): string {
+  return joinTemplate([{ text, isLiteral: true }], reading);
+}
+
+/** A piece of a template: text that must stay text, or a reference or a part of one. */
+export interface Piece {
+  readonly text: string;
+  readonly isLiteral: boolean;
+}
+
+/** The pieces as one template. What a dollar means depends on all that follows it. */
+export function joinTemplate(pieces: readonly Piece[], reading: Reading): string {
+  const text = pieces.map((piece) => piece.text).join('');
+  const ends = literalEnds(pieces);
+  let written = '';
+  let end = 0;
+  for (const { from, dollars } of findReferences(text, reading)) {
+    const literal = Math.min(
+      dollars,
+      (ends.find((range) => range.end > from)?.literalTo(from) ?? from) - from,
+    );
+    written += text.slice(end, from) + '$'.repeat(Math.max(0, literal));
+    end = from;
+  }
+  return written + text.slice(end);
+}
+
+/** Where each piece ends, and how far the text from a place in it is literal. */
+function literalEnds(pieces: readonly Piece[]) {
+  let end = 0;
+  const ranges = pieces.map(({ text, isLiteral }) => ({ end: (end += text.length), isLiteral }));
+  return ranges.map(({ end: own, isLiteral }, index) => ({
+    end: own,
+    literalTo: (from: number): number => {
+      if (!isLiteral) return from;
+      let last = index;
+      while (ranges[last + 1]?.isLiteral === true) last += 1;
+      return ranges[last]?.end ?? own;
+    },
+  }));
 }
 
 export function isBuiltin(name: string): name is Builtin {
   return BUILTINS.some((builtin) => builtin === name);
+}
+
+/** A run of dollars with what follows it, which is a reference if the number of dollars is odd. */
+interface Found {
+  /** Where its dollars begin. */
+  readonly from: number;
+  readonly dollars: number;
+  readonly origin: Variable['origin'];
+  readonly name: string;
+  readonly isBare: boolean;
+  /** Where the part after the dollars and the name ends: the end of the reference, or the begin of its default. */
+  readonly bodyAt: number;
+  /** Where the brace that closes the default is; undefined without a default. */
+  closedAt?: number;
+}
+
+/** In the order of the text; those in defaults follow the one that they are in. */
+function findReferences(text: string, reading: Reading): readonly Found[] {
+  const found: Found[] = [];
+  /** References whose default is open, the innermost last; undefined for another brace inside a default. */
+  const open: (Found | undefined)[] = [];
+  const unclosed = new Set<Found>();
+  SPECIAL.lastIndex = 0;
+  for (let at = nextSpecial(text, 0); at !== -1;) {
+    if (text[at] === '}') {
+      const closed = open.pop();
+      if (closed !== undefined) {
+        closed.closedAt = at;
+        unclosed.delete(closed);
+      }
+      at = nextSpecial(text, at + 1);
+      continue;
+    }
+    const dollars = matchAt(DOLLARS, text, at)?.[0].length ?? 1;
+    const next = referenceAt(text, at, dollars, reading);
+    if (next === undefined || (next.hasDefault && unclosed.size >= DEEPEST_DEFAULT)) {
+      if (unclosed.size > 0 && text[at + dollars] === '{') open.push(undefined);
+      at = nextSpecial(text, at + dollars);
+      continue;
+    }
+    found.push(next.found);
+    if (next.hasDefault) {
+      open.push(next.found);
+      unclosed.add(next.found);
+    }
+    at = nextSpecial(text, next.found.bodyAt);
+  }
+  return unclosed.size === 0 ? found : found.filter((reference) => !unclosed.has(reference));
+}
+
+function nextSpecial(text: string, from: number): number {
+  SPECIAL.lastIndex = from;
+  return SPECIAL.exec(text)?.index ?? -1;
+}
+
+/** What follows a run of dollars, if that could be a reference. */
+function referenceAt(
+  text: string,
+  from: number,
+  dollars: number,
+  reading: Reading,
+): { readonly found: Found; readonly hasDefault: boolean } | undefined {
+  const at = from + dollars;
+  const other = matchAt(NAMED_OTHERWISE, text, at);
+  if (other?.[1] !== undefined) {
+    const [whole, name] = other;
+    const origin = originOf(name);
+    if (reading === 'code' && origin !== 'input') return undefined;
+    const found = { from, dollars, origin, name, isBare: false, bodyAt: at + whole.length };
+    return { found, hasDefault: false };
+  }
+  const braced = matchAt(BRACED, text, at);
+  if (braced !== null) {
+    const [whole, prefix, name = '', end] = braced;
+    if (reading === 'code' && (prefix !== undefined || end !== '}' || !IN_CODE.has(name))) return undefined;
+    const origin = prefix === undefined ? originOf(name) : 'host';
+    const found = { from, dollars, origin, name, isBare: false, bodyAt: at + whole.length };
+    return { found, hasDefault: end === ':-' };
+  }
+  const bare = reading === 'command-line' ? matchAt(BARE, text, at) : null;
+  if (bare === null) return undefined;
+  const [name] = bare;
+  return {
+    found: { from, dollars, origin: 'host', name, isBare: true, bodyAt: at + name.length },
+    hasDefault: false,
+  };
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
 }
 
 function originOf(name: string): Variable['origin'] {
@@ -107,75 +233,37 @@ function originOf(name: string): Variable['origin'] {
   return isBuiltin(name) ? 'builtin' : 'host';
 }
 
-class TemplateReader {
-  private at = 0;
+class TemplateBuilder {
+  #at = 0;
+  #next = 0;
 
   constructor(
     private readonly text: string,
-    private readonly bareNames: boolean,
+    private readonly found: readonly Found[],
   ) {}
 
-  /** Reads up to the end, or up to the brace that closes a default. */
-  read(depth: number): readonly Part[] {
-    if (depth > DEEPEST_DEFAULT) throw new Refusal('defaults are nested too deeply');
+  build(end = this.text.length): readonly Part[] {
     const parts: Part[] = [];
-    while (this.at < this.text.length) {
-      const closing = this.text[this.at] === '}';
-      if (closing && depth > 0) break;
-      const literal = closing ? this.text[this.at++] : this.take(LITERAL)?.[0];
-      if (literal !== undefined) parts.push({ kind: 'text', text: literal });
-      else parts.push(...this.readDollars(depth));
+    const add = (text: string): void => {
+      if (text !== '') parts.push({ kind: 'text', text });
+    };
+    for (;;) {
+      const reference = this.found[this.#next];
+      if (reference === undefined || reference.from >= end) break;
+      this.#next += 1;
+      const { from, dollars, origin, name, isBare, bodyAt, closedAt } = reference;
+      add(this.text.slice(this.#at, from) + '$'.repeat(Math.floor(dollars / 2)));
+      if (dollars % 2 === 0) {
+        this.#at = from + dollars;
+        continue;
+      }
+      this.#at = bodyAt;
+      const fallback = closedAt === undefined ? undefined : this.build(closedAt);
+      if (closedAt !== undefined) this.#at = closedAt + 1;
+      parts.push({ kind: 'variable', origin, name, fallback, isBare });
     }
+    add(this.text.slice(this.#at, end));
+    this.#at = end;
     return parts;
-  }
-
-  private readDollars(depth: number): readonly Part[] {
-    const run = this.take(DOLLARS)?.[0] ?? '';
-    if (!this.isSpecialNext()) return [{ kind: 'text', text: run }];
-    const dollars = '$'.repeat(Math.floor(run.length / 2));
-    const literal: readonly Part[] = dollars === '' ? [] : [{ kind: 'text', text: dollars }];
-    const isEscaped = run.length % 2 === 0;
-    if (!isEscaped) return [...literal, this.readVariable(depth)];
-    return [...literal, { kind: 'text', text: this.text[this.at++] ?? '' }];
-  }
-
-  private isSpecialNext(): boolean {
-    const next = this.text[this.at] ?? '';
-    return next === '{' || next === '(' || (this.bareNames && /[A-Za-z_]/.test(next));
-  }
-
-  private readVariable(depth: number): Variable {
-    if (this.text[this.at] === '(') {
-      throw new Refusal('command substitution is refused; write $$( for a literal $(');
-    }
-    const bare = this.bareNames ? this.take(BARE) : null;
-    if (bare !== null) return { kind: 'variable', origin: 'host', name: bare[0], fallback: undefined };
-    const other = this.take(NAMED_OTHERWISE)?.[1];
-    if (other !== undefined) {
-      return { kind: 'variable', origin: originOf(other), name: other, fallback: undefined };
-    }
-    const braced = this.take(BRACED);
-    if (braced === null) {
-      throw new Refusal(
-        'a reference is ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for a literal ${',
-      );
-    }
-    const [, prefix, name = '', end] = braced;
-    const origin = prefix === undefined ? originOf(name) : 'host';
-    return { kind: 'variable', origin, name, fallback: end === '}' ? undefined : this.readDefault(depth) };
-  }
-
-  private readDefault(depth: number): readonly Part[] {
-    const parts = this.read(depth + 1);
-    if (this.text[this.at] !== '}') throw new Refusal('a default is not closed: } is missing');
-    this.at++;
-    return parts;
-  }
-
-  private take(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.at;
-    const match = pattern.exec(this.text);
-    if (match !== null) this.at = pattern.lastIndex;
-    return match;
   }
 }

@@ -20,7 +20,9 @@ import { mapTexts, headerValueProblem, urlProblem } from './entry-texts.js';
 import { toNormalForm } from './normal-form.js';
 import { fieldName, isError, printable, UNPRINTABLE, type Path, type Position } from './problem.js';
 import { isObject, kindOf, readShape, type Report, isEmptyCollection } from './read-shape.js';
-import { reportDoubles, reportNearMisses, resolveAliases, writtenAs, type RawEntry } from './spelling.js';
+import { loosened } from './loose-values.js';
+import { withOAuthBlock } from './oauth-block.js';
+import { reportDoubles, reportUnknown, resolveAliases, writtenAs, type RawEntry } from './spelling.js';
 import { parseTemplate, type Part } from './template.js';
 
 /** The place of an entry: the name of its source and, for a text, how to locate a field. */
@@ -82,17 +84,17 @@ function readEntry(entry: unknown, report: Report, isRefused: () => boolean): Se
     return undefined;
   }
   if (entry['type'] === 'in-process' || canConnect(entry['server'])) return readInProcess(entry, report);
-  reportNearMisses(entry, report);
+  if (!holdsEntries(entry)) reportUnknown(entry, report);
   reportDoubles(entry, report);
-  const read = readShape(entry, ENTRY_SCHEMA, [], report);
+  const clear = loosened(withOAuthBlock(entry, report), ENTRY_SCHEMA, [], report);
+  const read = readShape(clear, ENTRY_SCHEMA, [], report);
   const transport = chooseTransport(entry, report);
   if (transport === undefined) return undefined;
   reportIdleFields(entry, transport, report);
   if (isRefused()) return undefined;
-  const fields = resolveAliases(read as RawEntry) as EntryFields;
+  const fields = resolveAliases(inMilliseconds(read as RawEntry, report)) as EntryFields;
   checkSettings(fields, report);
   checkProxy(fields, report);
-  reportSeconds(entry, report);
   const config = toNormalForm(fields, transport) as unknown as ServerConfig;
   checkTexts(config, entry, report);
   return config;
@@ -104,7 +106,8 @@ function readInProcess(entry: RawEntry, report: Report): InProcessServerConfig |
     report(['server'], "type 'in-process' needs an object with connect(transport), which only code can give");
     return undefined;
   }
-  const fields = readShape(entry, SETTINGS_SCHEMA, [], report) as EntryFields;
+  const clear = loosened(entry, SETTINGS_SCHEMA, [], report);
+  const fields = readShape(clear, SETTINGS_SCHEMA, [], report) as EntryFields;
   checkSettings(fields, report);
   return { type: 'in-process', server, ...toNormalForm(fields, 'in-process') };
 }
@@ -123,22 +126,49 @@ function checkProxy({ proxy }: EntryFields, report: Report): void {
   if (proxy === true) report(['proxy'], 'expected an address or false, found true');
 }
 
-/** Other hosts use this name without a unit, and some of them count in seconds. */
-function reportSeconds({ timeout }: RawEntry, report: Report): void {
-  if (typeof timeout === 'number' && timeout > 0 && timeout < 1_000) {
-    report(['timeout'], 'is in milliseconds, and this is less than a second', 'warning');
+/** Nobody limits a server to less than a second: such a number is in seconds. */
+const LEAST_MS = 1_000;
+
+/**
+ * Other hosts use the name `timeout` without a unit, and most of them for calls: it limits these too, unless the entry
+ * has a limit of its own for them.
+ */
+function inMilliseconds({ timeout, ...fields }: RawEntry, report: Report): RawEntry {
+  if (typeof timeout !== 'number') return fields;
+  const isSeconds = timeout > 0 && timeout < LEAST_MS;
+  if (isSeconds) {
+    const message = `is taken for seconds, since it is below ${LEAST_MS}; write 'startTimeoutMs' and 'callTimeoutMs' in milliseconds`;
+    report(['timeout'], message, 'warning');
   }
+  const ms = isSeconds ? timeout * 1_000 : timeout;
+  return { callTimeoutMs: ms, startTimeoutMs: ms, ...fields };
 }
 
-/** Templates must be readable, and texts without a variable must be valid already. */
+/** Texts without a variable must be valid already. */
 function checkTexts(config: ServerConfig, entry: RawEntry, report: Report): void {
-  mapTexts(config, (text, { path, shellLike }) => {
-    const template = parseTemplate(text, shellLike);
-    const problem = 'problem' in template ? template.problem : literalProblem(path, template.parts);
+  mapTexts(config, (text, { path, reading }) => {
+    const parts = parseTemplate(text, reading);
+    const problem = literalProblem(path, parts);
     const [field, ...rest] = path;
-    if (problem !== undefined) report([writtenAs(entry, String(field)) ?? String(field), ...rest], problem);
+    const place = [writtenAs(entry, String(field)) ?? String(field), ...rest];
+    if (problem !== undefined) report(place, problem);
+    if (field === 'env') reportBareName(text, place, report);
+    const [, kind] = (reading === 'code' ? null : FOREIGN.exec(text)) ?? [];
+    if (kind !== undefined) report(place, `\${${kind}:…} is passed on as it is written`, 'warning');
     return text;
   });
+}
+
+/** What other hosts replace. */
+const FOREIGN = /(?<!\$)\$\{(command|config|file|workspaceFolder):[^}\s-]/;
+
+/** Variables that people write as for a shell, although no host replaces them in `env`. */
+const BARE_NAME = /(?<!\$)\$(HOME|PATH|PWD|TMPDIR|USER)(?![A-Za-z0-9_])/;
+
+function reportBareName(text: string, place: Path, report: Report): void {
+  const [, name] = BARE_NAME.exec(text) ?? [];
+  if (name !== undefined)
+    report(place, `$${name} is passed on as it is written; \${${name}} is replaced`, 'warning');
 }
 
 function literalProblem(path: Path, parts: readonly Part[]): string | undefined {

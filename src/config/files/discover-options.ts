@@ -7,10 +7,13 @@ export interface ConfigFile {
   /** Absolute, or relative to the working directory. */
   readonly path: string;
   /**
-   * `given`: the user pointed at it, so it is trusted. `project`: it came with a project, so its entries need trust,
-   * and their paths start from its folder. Default `given`.
+   * `given`: only the user controls it, so it is trusted. `project`: it came with a project, so its entries need trust,
+   * and their paths start from its folder. Default: a file inside a project needs trust as well, and any other is
+   * `given`.
    */
   readonly scope?: 'given' | 'project';
+  /** `all`: none of its entries needs trust, wherever the file is. Default: by `scope`. */
+  readonly trust?: 'all';
 }
 
 /** A discovered entry as written: variables are not expanded, and secrets are not masked. */

@@ -6,8 +6,8 @@ import { KNOWN_SOURCES, type FileLocation, type KnownSource } from './known-sour
 import { baseFolder, pathsOf, thisMachine, type Machine } from './places.js';
 import { printable } from '../entry/problem.js';
 import type { Source } from './sources.js';
-import { access, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 
 export interface Search {
   /** Folder in which the search for the project starts. */
@@ -22,7 +22,11 @@ export interface FoundFiles {
   readonly root: string | undefined;
 }
 
-const REPOSITORY = '.git';
+/** A folder with one of these is a project. */
+const MARKS = [
+  ...KNOWN_SOURCES.filter(isOfProject).flatMap(({ files }) => files.map(({ path }) => path)),
+  '.git',
+];
 
 /** The sources to read. `machine` is this one, unless a test passes another. */
 export async function findSources(
@@ -30,13 +34,40 @@ export async function findSources(
   machine?: Machine,
 ): Promise<FoundFiles> {
   const on = machine ?? (await thisMachine(process.env));
-  const marks = [
-    ...KNOWN_SOURCES.filter(isOfProject).flatMap(({ files }) => files.map(({ path }) => path)),
-    REPOSITORY,
-  ];
-  const root = await findProjectRoot(cwd, marks, on.home);
+  const root = await findProjectRoot(cwd, MARKS, on.home);
   const rows = KNOWN_SOURCES.filter((row) => (isOfProject(row) ? project : user));
   return { sources: rows.flatMap((row) => toSources(row, root, on)), root };
+}
+
+/**
+ * Whether a file, or the target of a link to it, is part of a project, which others than the user may have written. Files
+ * in the folders where programs keep the configuration of the user are not.
+ */
+export async function isInProject(path: string, machine?: Machine): Promise<boolean> {
+  const on = machine ?? (await thisMachine(process.env));
+  const target = await realpath(path).catch(() => path);
+  const own = await Promise.all(userFolders(on).map((folder) => realpath(folder).catch(() => folder)));
+  const places = [...new Set([path, target])].filter(
+    (place) => !own.some((folder) => isBelow(place, folder)),
+  );
+  const roots = await Promise.all(places.map((place) => findProjectRoot(dirname(place), MARKS, on.home)));
+  return roots.some((root) => root !== undefined);
+}
+
+/** Where the user's configuration is: the folders for it, and those of the known files. */
+function userFolders(machine: Machine): readonly string[] {
+  const bases = (['own', 'dotConfig', 'appData'] as const).flatMap((base) => baseFolder(base, machine) ?? []);
+  const known = KNOWN_SOURCES.filter((row) => !isOfProject(row)).flatMap((row) =>
+    toSources(row, undefined, machine).flatMap(({ path }) => (path === undefined ? [] : [dirname(path)])),
+  );
+  return [...bases, ...known].filter(
+    (folder) => machine.home === undefined || resolve(folder) !== resolve(machine.home),
+  );
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const inside = relative(folder, path);
+  return inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
 }
 
 /** Every path whose file would count if it existed, including those in a project folder nearer than the present one. */

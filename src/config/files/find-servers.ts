@@ -3,6 +3,7 @@
  */
 import type { ConfigProblem } from '../../errors.js';
 import { translateVsCode } from '../hosts/editors.js';
+import { translateOpencode } from '../hosts/opencode.js';
 import type { Translate } from '../hosts/translation.js';
 import { WRAPPED, type Holder, type Layout } from './layout.js';
 import { nearestName } from '../../text/near-miss.js';
@@ -96,15 +97,19 @@ function entriesIn(
     report({ ...position, field, message: `holds a server without a name; write ${WRAPPED[syntax]}` });
     return [];
   }
-  // One editor keeps its servers one level lower, beside its inputs: { "mcp": { "servers": { … } } }.
+  // Two hosts keep their servers one level lower: { "mcp": { "servers": { … } } }.
   const lower = field === 'mcp' ? members.find(isLowerHolder) : undefined;
   if (lower !== undefined) {
-    const inside = { path: ['servers'], translate: translateVsCode };
+    const inside = { path: ['servers'], translate: translateLower };
     return entriesIn(tree, { ...lower, holder: inside }, { syntax, holders: [] }, report);
   }
   if (members.length === 0) report({ ...position, severity: 'warning', field, message: 'names no server' });
   return members.map((member) => ({ ...member, translate: holder.translate }));
 }
+
+/** opencode has a type of its own for each entry. */
+const translateLower: Translate = (entry) =>
+  entry['type'] === 'local' || entry['type'] === 'remote' ? translateOpencode(entry) : translateVsCode(entry);
 
 function isLowerHolder({ name, node }: Member): boolean {
   return name === 'servers' && node.type === 'object' && !isEntryLike(node);

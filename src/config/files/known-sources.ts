@@ -1,6 +1,12 @@
 /** The files to look for, as data: each row is the convention of one host. Their order is their precedence. */
 import { translateCodex } from '../hosts/codex.js';
-import { translateCline, translateGemini, translatePlain, translateWindsurf } from '../hosts/editors.js';
+import {
+  translateClaudeCode,
+  translateCline,
+  translateGemini,
+  translatePlain,
+  translateWindsurf,
+} from '../hosts/editors.js';
 import { translateGoose } from '../hosts/goose.js';
 import { translateOpencode } from '../hosts/opencode.js';
 import type { Translate } from '../hosts/translation.js';
@@ -28,13 +34,20 @@ export interface KnownSource {
 /** A file that only holds servers may follow another host's conventions than its own. */
 const SERVERS_JSON = layoutOf('.json');
 const SETTINGS_JSON: Layout = { ...json(['mcpServers'], translatePlain), isSettings: true };
+const CLAUDE_CODE: Layout = { ...json(['mcpServers'], translateClaudeCode), isSettings: true };
 const always = (layout: Layout) => () => layout;
 
 export const KNOWN_SOURCES: readonly KnownSource[] = [
   project('mcp.json', '.mcp.json', SERVERS_JSON),
   project('vscode', '.vscode/mcp.json', SERVERS_JSON),
   project('cursor', '.cursor/mcp.json', SERVERS_JSON),
-  project('claude-code', '.claude/settings.json', SETTINGS_JSON),
+  {
+    ...project('claude-code', '.claude/settings.json', CLAUDE_CODE),
+    files: [
+      { in: 'project', path: '.claude/settings.json' },
+      { in: 'project', path: '.claude/settings.local.json' },
+    ],
+  },
   user('troupe', [{ in: 'own', path: 'mcp.json' }], SERVERS_JSON),
   user('claude-desktop', [{ in: 'appData', path: 'Claude/claude_desktop_config.json' }], {
     ...SETTINGS_JSON,
@@ -43,15 +56,18 @@ export const KNOWN_SOURCES: readonly KnownSource[] = [
   {
     kind: 'claude-code',
     scope: 'user',
-    files: [{ in: 'home', path: '.claude.json', moved: ['CLAUDE_CONFIG_DIR', '.claude.json'] }],
+    files: [
+      { in: 'home', path: '.claude.json', moved: ['CLAUDE_CONFIG_DIR', '.claude.json'] },
+      { in: 'home', path: '.claude/settings.json', moved: ['CLAUDE_CONFIG_DIR', 'settings.json'] },
+    ],
     // A user's entry for one project takes precedence over the user's global one.
     layout: (root) => ({
-      ...SETTINGS_JSON,
+      ...CLAUDE_CODE,
       holders: [
-        ...SETTINGS_JSON.holders,
+        ...CLAUDE_CODE.holders,
         ...(root === undefined
           ? []
-          : [{ path: ['projects', root, 'mcpServers'], translate: translatePlain }]),
+          : [{ path: ['projects', root, 'mcpServers'], translate: translateClaudeCode }]),
       ],
     }),
   },

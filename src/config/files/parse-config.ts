@@ -18,7 +18,8 @@ import { fieldName, printable, type Path, type Position } from '../entry/problem
 import { isObject } from '../entry/read-shape.js';
 import { locate, repeatsIn, valueOf, type ReadTree, type TextTree, membersOf } from './text-tree.js';
 import { validateEntry } from '../entry/validate-entry.js';
-import { escapeTemplate } from '../entry/template.js';
+import { codeWords } from '../entry/code-arguments.js';
+import { escapeTemplate, type Reading } from '../entry/template.js';
 
 export interface ParsedEntry extends Position {
   readonly name: string;
@@ -33,6 +34,8 @@ export interface ParsedConfig {
   readonly problems: readonly ConfigProblem[];
   /** The declarations of its inputs, by id. */
   readonly inputs: ReadonlyMap<string, InputSpec>;
+  /** Names of servers of the project's `.mcp.json` that it turns off. */
+  readonly turnedOff: readonly string[];
 }
 
 const ANY_JSON = layoutOf('.json');
@@ -59,7 +62,7 @@ export function parseConfigText(
   } else if (layout.isSettings !== true) {
     report({ line: 1, column: 1, message: `is empty; expected ${WRAPPED[layout.syntax]}` });
   }
-  return { entries: [], refused: [], problems, inputs: new Map() };
+  return { entries: [], refused: [], problems, inputs: new Map(), turnedOff: [] };
 }
 
 interface Parsing {
@@ -85,7 +88,14 @@ function parseTree(tree: TextTree, parsing: Parsing): ParsedConfig {
     const list = names.map((name) => `'${printable(name)}'`).join(', ');
     report({ severity: 'warning', message: `${list} left out: ${why}` });
   }
-  return { entries, refused, problems, inputs: readInputs(tree, report) };
+  return { entries, refused, problems, inputs: readInputs(tree, report), turnedOff: readTurnedOff(tree) };
+}
+
+/** Claude Code has this list in its settings. */
+function readTurnedOff(tree: TextTree): readonly string[] {
+  const list = tree.memberOf(tree.root, 'disabledMcpjsonServers');
+  const names = list === undefined ? [] : valueOf(list.node);
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
 }
 
 function parseEntry(
@@ -109,21 +119,33 @@ function parseEntry(
     expands === undefined ? value : asLiteral(value, expands),
   );
   if (foreign !== undefined) return { foreign };
-  for (const field of unused) {
-    const meant = meantField(field, words);
-    const question = meant === undefined ? '' : `; did you mean '${meant}'?`;
-    const message = `has no counterpart here and is not used${question}`;
+  const [first] = unused;
+  if (first !== undefined) {
     report({
       severity: 'warning',
-      ...place.locate([field]),
+      ...place.locate([first]),
       server: shown,
-      field: printable(field),
-      message,
+      ...(unused.length === 1 && { field: printable(first) }),
+      message: whyUnused(unused, words),
     });
   }
   const validated = validateEntry(name, entry, { ...place, asWritten: (path) => originOf(path, origins) });
   problems.push(...validated.problems);
   return { config: validated.config };
+}
+
+/** One message for all fields of an entry that have a meaning elsewhere only. */
+function whyUnused(unused: readonly string[], words: readonly string[]): string {
+  const [first = ''] = unused;
+  const meant = meantField(first, words);
+  if (unused.length === 1) {
+    return `has no counterpart here and is not used${meant === undefined ? '' : `; did you mean '${meant}'?`}`;
+  }
+  const names = unused.map((field) => {
+    const near = meantField(field, words);
+    return `'${printable(field)}'${near === undefined ? '' : ` (did you mean '${near}'?)`}`;
+  });
+  return `${names.join(', ')} have no counterpart here and are not used`;
 }
 
 // The inputs that a file declares beside its servers, as in VS Code.
@@ -140,7 +162,16 @@ function readInputs(tree: TextTree, report: ReportProblem): ReadonlyMap<string, 
     const message = "expected a list of objects, each with an 'id'";
     report({ severity: 'warning', ...found.position, field: 'inputs', message });
   }
+  const commands = Array.isArray(list) ? list.flatMap(commandId) : [];
+  if (commands.length > 0) {
+    const message = `only VS Code can run the command of ${commands.join(', ')}: a person is asked instead`;
+    report({ severity: 'warning', ...found.position, field: 'inputs', message });
+  }
   return new Map(specs.map((spec) => [spec.id, spec]));
+}
+
+function commandId(value: unknown): readonly string[] {
+  return isObject(value) && value['type'] === 'command' ? [`'${printable(String(value['id']))}'`] : [];
 }
 
 function toSpec(value: unknown): readonly InputSpec[] {
@@ -167,21 +198,33 @@ function toOption(option: unknown): readonly string[] {
 // escaped to remain text here.
 
 /** Fields that are read like a command line, under the names that hosts use for them. */
-const SHELL_LIKE = new Set(['command', 'cmd', 'args', 'cwd']);
+const COMMAND_LINE = new Set(['command', 'cmd', 'args', 'cwd', 'envFile']);
 
 /** The entry with every text outside of the `expanded` fields escaped. */
 function asLiteral(entry: RawEntry, expanded: readonly string[]): RawEntry {
+  const code = codeIn(entry);
+  const escape = (value: unknown, reading: Reading): unknown => {
+    if (typeof value === 'string') return escapeTemplate(value, code.has(value) ? 'code' : reading);
+    if (Array.isArray(value)) return value.map((item: unknown) => escape(item, reading));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, escape(item, key === 'env' ? 'plain' : reading)]),
+    );
+  };
   return Object.fromEntries(
     Object.entries(entry).map(([field, value]) => [
       field,
-      expanded.includes(field) ? value : escaped(value, SHELL_LIKE.has(field)),
+      expanded.includes(field) ? value : escape(value, COMMAND_LINE.has(field) ? 'command-line' : 'plain'),
     ]),
   );
 }
 
-function escaped(value: unknown, bareNames: boolean): unknown {
-  if (typeof value === 'string') return escapeTemplate(value, bareNames);
-  if (Array.isArray(value)) return value.map((item: unknown) => escaped(item, bareNames));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escaped(item, bareNames)]));
+/** The arguments that are code for a shell or an interpreter. */
+function codeIn({ command, cmd, args }: RawEntry): ReadonlySet<unknown> {
+  const old = isObject(command) ? command : {};
+  const words = [command ?? cmd, old['path'], args, old['args']]
+    .flat()
+    .filter((word) => typeof word === 'string');
+  const code = codeWords(words);
+  return new Set(words.filter((_, index) => code.has(index)));
 }

@@ -34,6 +34,8 @@ export interface SourceEntries {
   readonly refused: readonly string[];
   readonly problems: readonly ConfigProblem[];
   readonly inputs?: ReadonlyMap<string, InputSpec>;
+  /** Names of servers of the project's `.mcp.json` that it turns off. */
+  readonly turnedOff?: readonly string[];
 }
 
 /** The result of reading a source. */

@@ -1,5 +1,6 @@
 /** Codex: `[mcp_servers.NAME]` of `config.toml`. */
 import { isObject } from '../entry/read-shape.js';
+import type { RawEntry } from '../entry/spelling.js';
 import {
   fromSeconds,
   isAbsent,
@@ -30,6 +31,7 @@ export const translateCodex: Translate = (entry) => {
         ? [ms ?? undefined, 'startup_timeout_ms']
         : [fromSeconds(seconds), 'startup_timeout_sec'],
       callTimeoutMs: [fromSeconds(entry['tool_timeout_sec'] ?? undefined), 'tool_timeout_sec'],
+      oauth: [oauthOf(entry), isAbsent(entry['oauth']) ? 'scopes' : 'oauth'],
     },
     origins: { ...origins, 'headers.Authorization': ['bearer_token_env_var'] },
     known: KNOWN,
@@ -49,6 +51,7 @@ const KNOWN = [
   'oauth_resource',
   'required',
   'scopes',
+  'auth',
   'startup_timeout_ms',
   'startup_timeout_sec',
   'supports_parallel_tool_calls',
@@ -64,6 +67,11 @@ function toReferences(variables: unknown): unknown {
       typeof name === 'string' ? reference(name) : name,
     ]),
   );
+}
+
+/** A table with the client; the scopes are beside it. */
+function oauthOf({ oauth, scopes }: RawEntry): unknown {
+  return joined(oauth, isAbsent(scopes) ? undefined : { scopes });
 }
 
 /** A name, or a table with one. */

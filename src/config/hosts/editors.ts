@@ -1,14 +1,13 @@
 /**
  * The hosts whose entries are nearly those of `.mcp.json`: Claude, the editors, Cline and Gemini CLI. Their additional
- * fields are adopted if they mean the same here, and reported if the server would behave differently without them.
- * Other fields stay, so that typing mistakes are found.
+ * fields are adopted if they mean the same here. Other fields stay: the validation reports those that it does not know.
  */
+import { delimiter } from 'node:path';
 import type { RawEntry } from '../entry/spelling.js';
 import { isObject } from '../entry/read-shape.js';
-import { fromSeconds, isAbsent, toolLists, translate, type Translate } from './translation.js';
+import { fromSeconds, isAbsent, reference, toolLists, translate, type Translate } from './translation.js';
 
-const MISSED = new Set(['envFile', 'headersHelper', 'sandbox', 'sandboxEnabled']);
-const reports = (field: string): boolean => MISSED.has(field);
+const reports = (): boolean => false;
 
 /** Their lists of tools, under names that mean nothing else. */
 const TOOL_LISTS = [
@@ -18,10 +17,24 @@ const TOOL_LISTS = [
 
 export const translatePlain: Translate = (entry) => translate(entry, anyLists(entry));
 
-/** Variables may be numbers there, and null removes one. */
+/** Its `timeout` is the limit of a call, in milliseconds; it ignores one below a second. */
+export const translateClaudeCode: Translate = (entry) => {
+  const { timeout } = entry;
+  const { made, ...rules } = anyLists(entry);
+  const isLimit = typeof timeout === 'number' && timeout >= 1_000;
+  return translate(entry, {
+    ...rules,
+    made: { ...made, ...(isLimit && { callTimeoutMs: [timeout, 'timeout'] }) },
+  });
+};
+
+/** Variables may be numbers there, null removes one, and `PATH` is appended to that of the host. */
 export const translateVsCode: Translate = (entry) => {
   const { made, ...rules } = anyLists(entry);
-  return translate(entry, { ...rules, made: { ...made, env: [asTexts(entry['env'] ?? undefined), 'env'] } });
+  return translate(entry, {
+    ...rules,
+    made: { ...made, env: [vsCodeEnv(entry['env'] ?? undefined), 'env'] },
+  });
 };
 
 export const translateWindsurf: Translate = (entry) => translate(entry, { ...denied(entry), reports });
@@ -33,25 +46,43 @@ export const translateCline: Translate = (entry) => {
   return translate(entry, { made: { ...made, callTimeoutMs }, ...lists, reports });
 };
 
-/** Its `timeout` is the limit of a request, in milliseconds. */
+/** Its `timeout` is the limit of a request, in milliseconds. `$NAME` is a variable everywhere, and text if it is unset. */
 export const translateGemini: Translate = (entry) => {
   const { made, ...lists } = toolLists(entry, 'includeTools', 'excludeTools');
   const callTimeoutMs = [entry['timeout'] ?? undefined, 'timeout'] as const;
-  return translate(entry, { made: { ...made, callTimeoutMs }, ...lists, reports });
+  const braced = Object.fromEntries(
+    Object.entries(entry).map(([field, value]) => [field, IN_BRACES.has(field) ? inBraces(value) : value]),
+  );
+  return translate(braced, { made: { ...made, callTimeoutMs }, ...lists, reports });
 };
 
-function asTexts(env: unknown): unknown {
+/** The fields in which `$NAME` is text here. */
+const IN_BRACES = new Set(['url', 'httpUrl', 'headers', 'env', 'oauth']);
+
+function inBraces(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(/\$([A-Za-z_]\w*)/g, '${$1:-$$$1}');
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inBraces(item)]));
+}
+
+function vsCodeEnv(env: unknown): unknown {
   if (!isObject(env)) return env;
   const present = Object.entries(env).filter(([, value]) => value !== null);
   return Object.fromEntries(
-    present.map(([name, value]) => [name, typeof value === 'number' ? String(value) : value]),
+    present.map(([name, value]) => {
+      const text = typeof value === 'number' ? String(value) : value;
+      return [name, name.toUpperCase() === 'PATH' && typeof text === 'string' ? appended(name, text) : text];
+    }),
   );
+}
+
+function appended(name: string, folders: string): string {
+  return `${reference(name)}${delimiter}${folders}`;
 }
 
 /** Lists of tools are never lost, whichever host wrote them. A second list beside the first is reported. */
 function anyLists(entry: RawEntry) {
-  const isReported = (field: string): boolean =>
-    reports(field) || TOOL_LISTS.flat().some((name) => name === field);
+  const isReported = (field: string): boolean => TOOL_LISTS.flat().some((name) => name === field);
   const isWritten = (names: readonly string[]): boolean => names.some((name) => !isAbsent(entry[name]));
   const lists = isAbsent(entry['tools']) ? TOOL_LISTS.find(isWritten) : undefined;
   return { ...(lists && toolLists(entry, lists[0], lists[1])), reports: isReported };

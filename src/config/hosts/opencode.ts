@@ -1,4 +1,4 @@
-/** opencode: `mcp` of `opencode.json`. Its references are `{env:NAME}`; a missing variable is empty there. */
+/** opencode: `mcp` of `opencode.json`, or `mcp.servers` in its second version. Its references are `{env:NAME}`; a missing variable is empty there. */
 import { isObject } from '../entry/read-shape.js';
 import type { RawEntry } from '../entry/spelling.js';
 import { foreign, isAbsent, reference, translate, type Translate } from './translation.js';
@@ -9,9 +9,22 @@ export const translateOpencode: Translate = (entry) => {
   }
   if (/\{file:/.test(JSON.stringify(entry))) return foreign("'{file:…}' is expanded only by opencode");
   const texts = withReferences(entry) as RawEntry;
-  // `remote` is streamable HTTP with a fallback to SSE there, which is the meaning of no type here.
-  return translate(texts, { known: texts['type'] === 'remote' ? ['oauth', 'type'] : ['oauth'] });
+  return translate(texts, {
+    made: limits(texts['timeout']),
+    // `remote` is streamable HTTP with a fallback to SSE there, which is the meaning of no type here.
+    known: texts['type'] === 'remote' ? ['type'] : [],
+  });
 };
+
+/** Milliseconds: for the list of tools in the first version, for start and requests in the second. */
+function limits(timeout: unknown): Readonly<Record<string, readonly [unknown, string, ...string[]]>> {
+  if (isAbsent(timeout)) return {};
+  if (!isObject(timeout)) return { startTimeoutMs: [timeout, 'timeout'] };
+  return {
+    startTimeoutMs: [timeout['startup'] ?? undefined, 'timeout', 'startup'],
+    callTimeoutMs: [timeout['request'] ?? undefined, 'timeout', 'request'],
+  };
+}
 
 function withReferences(value: unknown): unknown {
   if (typeof value === 'string') {

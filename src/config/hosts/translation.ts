@@ -73,9 +73,10 @@ export function reference(variable: string): string {
   return `\${${variable}}`;
 }
 
-/** Converts to milliseconds. A value that is not a number is passed on, for the validation to report. */
+/** Converts to milliseconds; a number may be text. A value that is not a number is passed on, for the validation to report. */
 export function fromSeconds(value: unknown): unknown {
-  return typeof value === 'number' ? Math.round(value * 1_000) : value;
+  const seconds = typeof value === 'string' && /^\s*\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : value;
+  return typeof seconds === 'number' ? Math.round(seconds * 1_000) : value;
 }
 
 /** Rules for the lists of tools in the fields of these names. */

@@ -25,6 +25,7 @@ import { parseAddress, shownText, shownUrl } from './server-address.js';
 import type { HttpExchange, HttpReply } from './http-exchange.js';
 import { createKeepAliveExchange } from './keep-alive-exchange.js';
 import { SendQueue } from './send-queue.js';
+import type { ChangingHeaders } from './helper-headers.js';
 import { SessionRequests, type HttpAuth } from './session-requests.js';
 
 export type OpenExchange = (clock: Clock) => HttpExchange;
@@ -52,6 +53,8 @@ export interface HttpTransportOptions {
   readonly listen?: boolean | undefined;
   /** Shared by the sessions with one server. Default: nothing is remembered. */
   readonly memory?: HttpMemory | undefined;
+  /** Headers that may change during the session; they take precedence over `headers`. */
+  readonly extra?: ChangingHeaders | undefined;
   /** Most bytes of one message from the server. Default 64 MiB. */
   readonly maxMessageBytes?: number | undefined;
 }
@@ -161,9 +164,15 @@ export abstract class HttpSession implements SessionTransport {
     if (this.#phase === 'open') {
       throw new TransportError({ code: 'internal', message: 'A transport can be started once.' });
     }
-    const { url, headers, auth } = this.#options;
+    const { url, headers, auth, extra } = this.#options;
     const address = parseAddress(url, headers);
-    this.#requests = new SessionRequests({ address, exchange: this.#exchange, clock: this.clock, auth });
+    this.#requests = new SessionRequests({
+      address,
+      exchange: this.#exchange,
+      clock: this.clock,
+      auth,
+      extra,
+    });
     this.#requests.onredirect = (from, to) => this.#tellRedirect(shownUrl(from), shownUrl(to));
     this.#requests.onreply = (isWord) => (isWord ? this.alive() : this.reached());
     this.#phase = 'open';

@@ -99,7 +99,8 @@ function basicCredentials(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+/** The same in lower case, without those that frame the message. Throws `config-invalid` for one that cannot be sent. */
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     try {

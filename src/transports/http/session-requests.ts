@@ -9,6 +9,7 @@
  *     refresh. A 403 for lack of scope leads to at most one repeat, and 307 and 308 to one at the address they name.
  *     These replies say that the server has not accepted the message. Otherwise, only a request that cannot act twice is
  *     repeated: once, on a new socket, if its socket had carried others and broke before a reply.
+ *     Headers that a program gives are renewed once as well, after a 401 or 403.
  * R3. The first message may be redirected in any way that keeps the method, to another origin as well if that is protected
  *     as well as the first; the session is then at the address that accepted it. Later messages stay within its origin.
  * R4. Configured headers never replace headers of the session, and the token replaces a configured `authorization`.
@@ -19,6 +20,7 @@ import { abortable } from '../../async/abortable.js';
 import { Cookies } from './cookies.js';
 import { type HttpAddress, isAsProtected, isWithinOrigin, MIN_SECRET, shownUrl } from './server-address.js';
 import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
+import type { ChangingHeaders } from './helper-headers.js';
 import { isOfGateway, notMcp, notReached, redirectTarget, refusal } from './http-refusal.js';
 
 /** A reply, and where it came from. */
@@ -83,6 +85,7 @@ export class SessionRequests {
   readonly #clock: Clock;
   readonly #auth: HttpAuth | undefined;
   readonly #cookies: Cookies;
+  readonly #extra: ChangingHeaders | undefined;
   #token: string | undefined;
   /** The address that accepted the first message. */
   #home: URL | undefined;
@@ -97,12 +100,14 @@ export class SessionRequests {
     readonly exchange: HttpExchange;
     readonly clock: Clock;
     readonly auth?: HttpAuth | undefined;
+    readonly extra?: ChangingHeaders | undefined;
   }) {
     this.address = options.address;
     this.#exchange = options.exchange;
     this.#clock = options.clock;
     this.#auth = options.auth;
     this.#cookies = new Cookies(options.clock);
+    this.#extra = options.extra;
   }
 
   /** Resolves with a 2xx reply. Rejects with a `TransportError`, or with the reason of the signal. */
@@ -110,7 +115,17 @@ export class SessionRequests {
     const inSession = this.sessionId !== undefined;
     const { signal } = request;
     let token = await this.#currentToken(signal);
+    const extra = this.#extra?.current;
     let reply = await this.#follow(request, token);
+    if (
+      extra !== undefined &&
+      this.#isOwn(reply) &&
+      isAboutHeaders(reply) &&
+      (await this.#hasOtherHeaders(extra, signal))
+    ) {
+      void reply.discard();
+      reply = await this.#follow(request, token);
+    }
     if (reply.status === 401 && this.#isOwn(reply) && (await this.#renewed(token, reply, signal))) {
       void reply.discard();
       token = await this.#currentToken(signal);
@@ -241,7 +256,7 @@ export class SessionRequests {
     const isOwn = this.#isOwn({ url });
     const headers: Record<string, string> = {
       'user-agent': 'mcp-troupe',
-      ...(isOwn && this.address.headers),
+      ...(isOwn && { ...this.address.headers, ...this.#extra?.current }),
     };
     const cookie = this.#cookies.header(url, headers['cookie']);
     if (cookie !== undefined) headers['cookie'] = cookie;
@@ -254,6 +269,15 @@ export class SessionRequests {
     // An event id is UTF-8 (HTML section 9.2.4); a header holds bytes.
     if (lastEventId !== undefined) headers['last-event-id'] = Buffer.from(lastEventId).toString('latin1');
     return headers;
+  }
+
+  /** Whether a program gives other headers than the refused ones. */
+  async #hasOtherHeaders(refused: ChangingHeaders['current'], signal: AbortSignal): Promise<boolean> {
+    try {
+      return (await this.#extra?.renewed(refused, signal)) === true;
+    } catch (error) {
+      throw unsent(error);
+    }
   }
 
   async #currentToken(signal: AbortSignal): Promise<string | undefined> {
@@ -297,12 +321,17 @@ export class SessionRequests {
   #secrets(): readonly string[] {
     const cookies = this.#cookies.values.filter((value) => value.length >= MIN_SECRET);
     const token = this.#token === undefined ? [] : [this.#token];
-    return [...token, ...cookies, ...this.address.secrets];
+    return [...token, ...cookies, ...Object.values(this.#extra?.current ?? {}), ...this.address.secrets];
   }
 }
 
 function isSuccess({ status }: HttpReply): boolean {
   return status >= 200 && status < 300;
+}
+
+/** The server may want other headers. */
+function isAboutHeaders({ status }: HttpReply): boolean {
+  return status === 401 || status === 403;
 }
 
 /** Any other status only says that the message arrived: it was accepted, or something failed because of it. */

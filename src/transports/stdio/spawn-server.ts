@@ -49,7 +49,8 @@ export function spawnServer(spawnProcess: typeof spawn, spec: SpawnSpec): ChildP
   });
 }
 
-function markedEnvironment(env: SpawnSpec['env']): Record<string, string> {
+/** With the mark of the owner. */
+export function markedEnvironment(env: SpawnSpec['env']): Record<string, string> {
   const mark = ownMark();
   return mark === undefined ? { ...env } : { ...env, [OWNER_VARIABLE]: mark };
 }

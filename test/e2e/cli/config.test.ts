@@ -75,8 +75,20 @@ describe('troupe config', () => {
     expect(stdout).not.toContain('secret');
   });
 
-  it('shows only the given files and added servers if there are any.', async () => {
-    const { code, stdout } = await run('ada/project', 'config', '--json', '--add', 'a=b c');
+  it('adds a server to those that are found, and replaces those with the given files.', async () => {
+    const names = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const { stdout } = await run('ada/project', 'config', '--json', ...args);
+      return Object.keys((JSON.parse(stdout) as { servers: object }).servers).toSorted();
+    };
+    const found = await names();
+    expect(await names('--add', 'a=b c')).toEqual([...found, 'a'].toSorted());
+    const given = await names('--config', '.mcp.json');
+    expect(given).not.toContain('off');
+    expect(await names('--config', '.mcp.json', '--discover')).toEqual(found);
+  });
+
+  it('shows an added server alone with --no-discover.', async () => {
+    const { code, stdout } = await run('ada/project', 'config', '--json', '--add', 'a=b c', '--no-discover');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
       servers: {

@@ -34,7 +34,7 @@ interface Placed {
 
 type Place<TRest extends unknown[]> = (secret: string, ...rest: TRest) => Placed;
 
-const literal = (secret: string): string => escapeTemplate(secret, false);
+const literal = (secret: string): string => escapeTemplate(secret, 'plain');
 
 /** Places of a secret in the entry of a program. */
 const IN_PROGRAMS: Readonly<Record<string, Place<[behavior: string]>>> = {

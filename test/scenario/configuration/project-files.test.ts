@@ -94,7 +94,7 @@ describe('a troupe', () => {
 
   it('keeps its servers if their file becomes a pipe that nobody writes to, and reports it', async () => {
     await writeFile(at('kept.json'), JSON.stringify({ mcpServers: { kept: { command: MISSING } } }));
-    const { troupe } = make({ config: at('kept.json') });
+    const { troupe } = make({ config: { path: at('kept.json'), trust: 'all' } });
     await troupe.start();
     await rm(at('kept.json'));
     execFileSync('mkfifo', [at('kept.json')]);
@@ -106,7 +106,7 @@ describe('a troupe', () => {
 
   it('asks the user for the inputs of an entry, and reveals the answer nowhere', async () => {
     const { troupe, events } = make({
-      config: at('inputs.json'),
+      config: { path: at('inputs.json'), trust: 'all' },
       askInput: ({ id }) => `secret-${id}`,
     });
     const report = await troupe.start();
@@ -115,7 +115,7 @@ describe('a troupe', () => {
   });
 
   it('does not start a server with inputs if the host cannot ask', async () => {
-    const { troupe } = make({ config: at('inputs.json') });
+    const { troupe } = make({ config: { path: at('inputs.json'), trust: 'all' } });
     const { failed } = await troupe.start();
     expect(failed).toMatchObject([{ server: 'asks', failure: { code: 'variable-missing' } }]);
   });

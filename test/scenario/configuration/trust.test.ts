@@ -101,7 +101,13 @@ describe('trust', () => {
     const name = (servers: object): Promise<void> => writeFile(mine, JSON.stringify({ mcpServers: servers }));
     await name({});
     const trustStore = createMemoryTrustStore();
-    const { troupe } = make({ trustStore, config: [{ path: file(), scope: 'project' }, mine] });
+    const { troupe } = make({
+      trustStore,
+      config: [
+        { path: file(), scope: 'project' },
+        { path: mine, trust: 'all' },
+      ],
+    });
     await troupe.start();
     const lamp = troupe.connection('lamp');
     const hash = lamp?.status.trustRequest?.hash ?? '';

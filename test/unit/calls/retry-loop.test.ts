@@ -11,7 +11,7 @@ import { SchemaValidator } from '../../../src/schemas/schema-validator.js';
 import { createControlledClock } from '../../support/controlled-clock.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 
-const PLAN = { config: { command: 'server' }, cacheKey: undefined, reviewed: undefined };
+const PLAN = { config: { command: 'server' }, cacheKey: undefined, reviewed: undefined, folder: '/' };
 
 useLeakCheck();
 

@@ -88,7 +88,7 @@ describe('an entry with the same meaning is unchanged', () => {
       LAMP,
       { ...LAMP, enabled: true, disabled: false, start: 'eager', inheritEnv: false, callTimeoutMs: 60_000 },
     ],
-    ['the default of a limit', LAMP, { ...LAMP, timeout: 30_000, idleStopMs: 0 }],
+    ['the default of a limit', LAMP, { ...LAMP, startTimeoutMs: 30_000, idleStopMs: 0 }],
     ['the default of a policy', LAMP, { ...LAMP, policy: { maxAttempts: 5, ping: { timeoutMs: 5_000 } } }],
     ['a field of another host', LAMP, { ...LAMP, icon: 'lamp.svg', description: 'a lamp' }],
     ['a list of tools as a filter', { ...LAMP, tools: ['on'] }, { ...LAMP, tools: { allow: ['on'] } }],
@@ -205,7 +205,7 @@ describe('only settings differ', () => {
 
   it('if the effective values differ, after the settings of the host.', async () => {
     const before = await load(file({ lamp: LAMP }));
-    const after = await load(file({ lamp: { ...LAMP, timeout: 9_000 } }));
+    const after = await load(file({ lamp: { ...LAMP, startTimeoutMs: 9_000 } }));
     const host = { env: { TROUPE_TIMEOUT_MS: '9000' } };
     expect(names(diffServers(before.servers, after, host))).toEqual({ unchanged: ['lamp'] });
   });

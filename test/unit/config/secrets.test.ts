@@ -50,9 +50,10 @@ const entriesAround = (value: string): Readonly<Record<string, unknown>> => ({
 describe('for any secret', () => {
   it.each(KNOWN_SOURCES.filter((row) => row.layout(undefined).syntax === 'json'))(
     'no problem with the file of $kind ($scope) and no masked entry of it contains it',
-    ({ layout }) => {
+    ({ kind, layout }) => {
       fc.assert(
         fc.property(secret, (value) => {
+          fc.pre(kind !== 'gemini' || !/\$[A-Za-z_]/.test(value));
           const { holders } = layout(undefined);
           const key = holders[0]?.path[0] ?? '';
           const text = JSON.stringify({ [key]: entriesAround(value) });
@@ -129,7 +130,7 @@ describe('for any secret', () => {
       { url: 'https://${S}@h/' },
       { url: 'ftp://h/?k=${S}' },
       { url: 'https://h/', headers: { A: '${S}' } },
-      { command: '${S}', args: ['$S', '$MISSING'] },
+      { command: '${S}', args: ['$S', '${MISSING}'] },
       { command: 'x', env: { A: '${S}', B: '${MISSING}' } },
     ];
     fc.assert(

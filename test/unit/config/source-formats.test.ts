@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KNOWN_SOURCES } from '../../../src/config/files/known-sources.js';
 import { readerOf } from '../../../src/config/files/layout.js';
@@ -18,7 +19,7 @@ async function parse(kind: string, text: string): Promise<ParsedConfig> {
 }
 
 async function read(file: string) {
-  const kind = file.replace(/\.(json|toml|yaml)$/, '');
+  const kind = file.replace(/(?:-2)?\.(json|toml|yaml)$/, '');
   const text = readFileSync(new URL(`fixtures/sources/${file}`, import.meta.url), 'utf8');
   const { entries, refused, problems, inputs } = await parse(file === 'mcp.json' ? file : kind, text);
   return {
@@ -30,6 +31,7 @@ async function read(file: string) {
 }
 
 const FERRY = { url: 'https://ferry.example/mcp' };
+const SIGNED = { url: 'https://signed.example/mcp' };
 
 describe('the configuration of', () => {
   it('a project is read unchanged.', async () => {
@@ -48,6 +50,7 @@ describe('the configuration of', () => {
   });
 
   it('VS Code has inputs, and unsupported fields are reported.', async () => {
+    const PATH = `\${PATH}${delimiter}/opt/lamps/bin`;
     expect(await read('vscode.json')).toEqual({
       servers: {
         lamps: {
@@ -55,11 +58,17 @@ describe('the configuration of', () => {
           command: 'node',
           args: ['${workspaceFolder}/lamps.mjs', '${input:room}'],
           env: { LAMP_KEY: '${input:lamp-key}' },
+          envFile: '${workspaceFolder}/.env',
         },
+        paths: { type: 'stdio', command: 'paths', env: { PATH, PORT: '8080' } },
+        boxed: { type: 'stdio', command: 'boxed' },
+        signed: { ...SIGNED, type: 'http', oauth: { clientId: 'vscode' } },
         ferry: { ...FERRY, type: 'http' },
       },
       refused: [],
-      problems: ["vscode:12:7: server 'lamps', field 'envFile': has no counterpart here and is not used"],
+      problems: [
+        "vscode:16:36: server 'boxed', field 'sandboxEnabled': is not a known field: the program is started without a sandbox",
+      ],
       inputs: [
         { id: 'lamp-key', description: 'Key of the lamps', password: true },
         {
@@ -84,22 +93,22 @@ describe('the configuration of', () => {
     },
   );
 
+  it('VS Code with a command for an input asks a person, with a warning.', async () => {
+    const text =
+      '{ "servers": { "a": { "command": "x" } }, "inputs": [{ "type": "command", "id": "key", "command": "c" }] }';
+    const { problems, inputs } = await parse('vscode', text);
+    expect([...inputs.keys()]).toEqual(['key']);
+    expect(problems).toMatchObject([{ severity: 'warning', field: 'inputs' }]);
+  });
+
   it('VS Code with a variable of another type is reported with its position.', async () => {
     const { refused, problems } = await parse(
       'vscode',
-      '{ "servers": { "a": { "command": "x", "env": { "A": true } } } }',
+      '{ "servers": { "a": { "command": "x", "env": { "A": [] } } } }',
     );
     expect(refused).toEqual(['a']);
     expect(problems.map(describeProblem)).toEqual([
-      "vscode:1:48: server 'a', field 'env.A': expected a string, found a boolean",
-    ]);
-  });
-
-  it('a project may name a headers helper, which is reported because it is not supported.', async () => {
-    const text = '{ "mcpServers": { "a": { "url": "https://a.example/", "headersHelper": "./token.sh" } } }';
-    const { problems } = await parse('mcp.json', text);
-    expect(problems.map(describeProblem)).toEqual([
-      "mcp.json:1:55: server 'a', field 'headersHelper': has no counterpart here and is not used",
+      "vscode:1:48: server 'a', field 'env.A': expected a string, found a list",
     ]);
   });
 
@@ -138,11 +147,28 @@ describe('the configuration of', () => {
   it('Cursor is like that of a project.', async () => {
     expect(await read('cursor.json')).toMatchObject({
       servers: {
-        lamps: { command: 'npx', env: { LAMP_KEY: '${env:LAMP_KEY}' } },
+        lamps: {
+          command: 'npx',
+          args: ['-y', 'lamps', '--home=${userHome}'],
+          env: { LAMP_KEY: '${env:LAMP_KEY}' },
+          envFile: '${workspaceFolder}/.env',
+        },
         ferry: { url: 'https://ferry.example/sse', headers: { 'X-Harbour': 'north' } },
+        signed: {
+          ...SIGNED,
+          oauth: { clientId: '${env:SIGNED_ID}', clientSecret: '${env:SIGNED_SECRET}', scope: 'read write' },
+        },
       },
       problems: [],
     });
+  });
+
+  it('Claude Desktop keeps code for a shell unchanged.', async () => {
+    const text = JSON.stringify({
+      mcpServers: { a: { command: 'sh', args: ['-c', 'echo ${A} $A $(id)', '${A}'] } },
+    });
+    const { entries } = await parse('claude-desktop', text);
+    expect(entries).toMatchObject([{ config: { args: ['-c', 'echo ${A} $A $(id)', '$${A}'] } }]);
   });
 
   it('Claude Desktop, which expands no variables, keeps dollar signs literal.', async () => {
@@ -156,7 +182,18 @@ describe('the configuration of', () => {
     const { servers, problems } = await read('claude-code.json');
     expect(servers).toEqual({
       lamps: { type: 'stdio', command: 'lamps-here' },
-      ferry: { type: 'sse', url: 'https://ferry.example/sse' },
+      ferry: { type: 'sse', url: 'https://ferry.example/sse', callTimeoutMs: 600_000 },
+      helped: { type: 'http', url: 'https://helped.example/mcp', headersHelper: './headers.sh --for ${X}' },
+      signed: {
+        type: 'http',
+        url: '${SIGNED_URL:-https://signed.example}/mcp',
+        oauth: {
+          clientId: 'claude',
+          callbackPort: 8_080,
+          metadataUrl: 'https://auth.example/.well-known/openid-configuration',
+          scope: 'read write',
+        },
+      },
     });
     expect(problems).toEqual([
       "claude-code:4:39: server 'lamps': is written more than once; this one counts",
@@ -167,7 +204,7 @@ describe('the configuration of', () => {
     expect(await read('windsurf.json')).toMatchObject({
       servers: {
         ferry: { ...FERRY, headers: { 'X-Key': '${env:FERRY}' }, tools: { deny: ['sink'] } },
-        lamps: { command: 'lamps', enabled: false },
+        lamps: { command: 'lamps', args: ['--key', '${env:LAMP_KEY}'], enabled: false },
       },
       problems: [],
     });
@@ -189,10 +226,30 @@ describe('the configuration of', () => {
   it('Gemini CLI uses its timeout for calls.', async () => {
     expect(await read('gemini.json')).toMatchObject({
       servers: {
-        lamps: { callTimeoutMs: 15_000, tools: { allow: ['on', 'off'], deny: ['off'] } },
-        ferry: FERRY,
+        lamps: {
+          args: ['--room', '$ROOM'],
+          env: { LAMP_KEY: '${LAMP_KEY:-$LAMP_KEY}', LEVEL: '${LEVEL}' },
+          cwd: './lamps',
+          callTimeoutMs: 15_000,
+          tools: { allow: ['on', 'off'], deny: ['off'] },
+        },
+        ferry: { ...FERRY, headers: { Authorization: 'Bearer ${FERRY:-$FERRY}' } },
+        signed: {
+          url: 'https://signed.example/sse',
+          oauth: {
+            clientId: 'gemini',
+            clientSecret: '${SIGNED_SECRET:-$SIGNED_SECRET}',
+            authorizationUrl: 'https://auth.example/authorize',
+            tokenUrl: 'https://auth.example/token',
+            scope: 'read',
+            redirectUrl: 'http://localhost:7777/oauth/callback',
+          },
+        },
       },
-      problems: [],
+      problems: [
+        "gemini:27:7: server 'signed', field 'authProviderType': is not a known field: the server is used without it",
+        "gemini:17:7: server 'signed', field 'oauth': 'audiences' has no meaning here and is not used for the sign-in",
+      ],
     });
   });
 
@@ -227,6 +284,7 @@ describe('the configuration of', () => {
             Authorization: 'Bearer ${FERRY_TOKEN}',
           },
         },
+        signed: { ...SIGNED, oauth: { clientId: 'codex', scope: 'read write' } },
         off: { type: 'stdio', command: 'off', enabled: false },
       },
       refused: [],
@@ -242,10 +300,14 @@ describe('the configuration of', () => {
           type: 'stdio',
           command: 'npx',
           args: ['-y', 'lamps'],
-          env: { LAMP_KEY: '${LAMP_KEY}', PRICE: '$${5}' },
+          env: { LAMP_KEY: '${LAMP_KEY}', PRICE: '${5}' },
           startTimeoutMs: 5_000,
         },
-        ferry: { ...FERRY, headers: { Authorization: 'Bearer ${FERRY}' } },
+        ferry: { ...FERRY, headers: { Authorization: 'Bearer ${FERRY}' }, oauth: false },
+        signed: {
+          ...SIGNED,
+          oauth: { clientId: '${SIGNED_ID}', clientSecret: '${SIGNED_SECRET}', scope: 'read' },
+        },
       },
       refused: [],
       problems: [
@@ -256,9 +318,34 @@ describe('the configuration of', () => {
     });
   });
 
+  it('opencode in its second version has its servers one level deeper.', async () => {
+    expect(await read('opencode-2.json')).toEqual({
+      servers: {
+        lamps: {
+          type: 'stdio',
+          command: 'npx',
+          args: ['-y', 'lamps'],
+          cwd: '.',
+          env: { LAMP_KEY: '${LAMP_KEY}' },
+          enabled: false,
+          startTimeoutMs: 20_000,
+          callTimeoutMs: 40_000,
+        },
+        signed: { ...SIGNED, oauth: { clientId: 'opencode', scope: 'read' } },
+      },
+      refused: [],
+      problems: [],
+      inputs: [],
+    });
+  });
+
   it('Cline uses seconds.', async () => {
     expect(await read('cline.json')).toMatchObject({
-      servers: { lamps: { command: 'lamps', callTimeoutMs: 90_000 }, ferry: { ...FERRY, type: 'http' } },
+      servers: {
+        lamps: { command: 'lamps', callTimeoutMs: 90_000 },
+        ferry: { ...FERRY, type: 'http', callTimeoutMs: 30_000 },
+        older: { type: 'sse', url: 'https://older.example/sse' },
+      },
       problems: [],
     });
   });
@@ -317,13 +404,8 @@ describe('a mistake in a field of another host', () => {
     ],
     [
       'codex',
-      '[mcp_servers.a]\nurl = "https://a.example/"\nbearer_token_env_var = 5',
-      "codex:3:1: server 'a', field 'bearer_token_env_var': expected a string, found a number",
-    ],
-    [
-      'codex',
-      '[mcp_servers.a]\nurl = "https://a.example/"\nenv_http_headers = { A = "no name" }',
-      "codex:3:1: server 'a', field 'env_http_headers.A': a reference is ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for a literal ${",
+      '[mcp_servers.a]\nurl = "https://a.example/"\nbearer_token_env_var = []',
+      "codex:3:1: server 'a', field 'bearer_token_env_var': expected a string, found a list",
     ],
     [
       'codex',

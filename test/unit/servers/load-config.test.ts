@@ -39,7 +39,7 @@ describe('loading', () => {
 
   it("a file gives its servers, unexpanded, and their paths start from the host's folder", async () => {
     const config = 'fixtures/env-defaults.mcp.json';
-    const loaded = await loadConfig({ config, cwd: dirname(FIXTURES) });
+    const loaded = await loadConfig({ config: { path: config, trust: 'all' }, cwd: dirname(FIXTURES) });
     expect(loaded.servers).toMatchObject([
       {
         name: 'hall',

@@ -8,7 +8,7 @@ import { createGate, never } from '../../support/gate.js';
 import { useLeakCheck } from '../../support/leak-check.js';
 
 const KEY = { name: 'a', generation: 1 };
-const PLAN = { config: { command: 'server' }, cacheKey: undefined, reviewed: undefined };
+const PLAN = { config: { command: 'server' }, cacheKey: undefined, reviewed: undefined, folder: '/' };
 
 interface Live {
   readonly sessions: Sessions;

@@ -9,6 +9,7 @@ const STDIO = { type: 'stdio', command: 'lamp', args: ['--key=${KEY}'] } as cons
 const PLAIN_REMOTE = { url: 'https://example.com/mcp' };
 const VARIABLE_REMOTE = { url: 'https://example.com/mcp', headers: { A: '${TOKEN:-x}' } };
 const WORKSPACE_REMOTE = { ...PLAIN_REMOTE, env: { W: '${workspaceFolder}' }, headers: { A: '${W}' } };
+const HELPED_REMOTE = { ...PLAIN_REMOTE, headersHelper: './token.sh' };
 const IN_PROCESS = { type: 'in-process', server: { connect: () => Promise.resolve() } } as const;
 
 function spec(config: ServerConfig, over: Partial<ServerSpec> = {}): ServerSpec {
@@ -66,6 +67,12 @@ describe('an entry needs trust', () => {
       'remote-only',
       false,
     ],
+    ['an object of this process', IN_PROCESS, undefined, false],
+    ['an address with a program for its headers', HELPED_REMOTE, undefined, true],
+    ['an address with a program for its headers, remote ones trusted', HELPED_REMOTE, 'remote-only', true],
+    ['an address with a program for its headers, all trusted', HELPED_REMOTE, 'all', false],
+    ['a client from a variable', { ...PLAIN_REMOTE, oauth: { clientId: '${env:ID}' } }, undefined, true],
+    ['a client', { ...PLAIN_REMOTE, oauth: { clientId: 'c' } }, undefined, false],
     ['a proxy', { ...PLAIN_REMOTE, proxy: 'http://proxy.example' }, undefined, true],
     ['a proxy, remote ones trusted', { ...PLAIN_REMOTE, proxy: 'http://proxy.example' }, 'remote-only', true],
     ['no proxy', { ...PLAIN_REMOTE, proxy: false }, undefined, false],
@@ -98,6 +105,21 @@ describe('the request for trust', () => {
     });
     const socket = { url: 'unix:///run/a.sock#/mcp?key=secret' };
     expect(toTrustRequest(spec(socket)).url).toBe('unix:///run/a.sock#/mcp?key=***');
+  });
+
+  it('shows what an argument gets from the own env, unless that may be a secret', () => {
+    const env = { PACKAGE: 'evil-lamp', MORE: '--${OTHER}', API_KEY: 'k3y-of-the-lamp' };
+    const config = { command: 'npx', args: ['${PACKAGE}', '$MORE', '--key=${API_KEY}', '${HOST}'], env };
+    expect(toTrustRequest(spec(config))).toMatchObject({
+      args: ['evil-lamp', '--${OTHER}', '--key=${API_KEY}', '${HOST}'],
+      env: ['API_KEY', 'MORE', 'PACKAGE'],
+      variables: ['HOST', 'OTHER'],
+    });
+  });
+
+  it('shows the file with further variables, and the program for headers', () => {
+    expect(toTrustRequest(spec({ command: 'x', envFile: '../.env' }))).toHaveProperty('envFile', '../.env');
+    expect(toTrustRequest(spec(HELPED_REMOTE))).toHaveProperty('headersHelper', './token.sh');
   });
 
   it('shows command and arguments as written, and names of variables', () => {

@@ -108,7 +108,7 @@ describe('expanding an entry', () => {
   });
 
   it('does not find inherited properties of an object', () => {
-    expect(failed({ command: 'x', args: ['$constructor'] })).toMatchObject({ code: 'variable-missing' });
+    expect(failed({ command: 'x', args: ['${constructor}'] })).toMatchObject({ code: 'variable-missing' });
   });
 
   it('handles variables with and without defaults as the fault kit expects', () => {
@@ -206,12 +206,12 @@ describe('a variable that is not set', () => {
   it('is reported together with all others', () => {
     const { message } = failed({ command: '$A', args: ['${B}'], env: { X: '${C}' }, cwd: '$D' });
     expect(message).toBe(
-      "Server 'lamp' needs variables that are not set: A (in 'command'), B (in 'args[0]'), C (in 'env.X'), D (in 'cwd')",
+      "Server 'lamp' needs variables that are not set: C (in 'env.X'), A (in 'command'), B (in 'args[0]'), D (in 'cwd')",
     );
   });
 
   it('counts as missing if it is undefined, but not if it is empty', () => {
-    expect(failed({ command: 'x', args: ['$A'] }, { env: { A: undefined } }).code).toBe('variable-missing');
+    expect(failed({ command: 'x', args: ['${A}'] }, { env: { A: undefined } }).code).toBe('variable-missing');
     expect(expanded({ command: 'x', args: ['$A'] }, { env: { A: '' } })).toHaveProperty('args', ['']);
   });
 
@@ -262,27 +262,110 @@ describe('a value that is invalid after expansion', () => {
   });
 });
 
-describe('command substitution', () => {
+describe('text for a program', () => {
   it.each<ServerConfig>([
     { command: '$(id)' },
-    { command: 'sh', args: ['-c', 'echo $(id)'] },
-    { command: 'sh', args: ['-c', 'echo `id`'] },
-    { command: 'x', env: { A: '$(id)' } },
-    { command: 'x', cwd: '$(pwd)' },
-    { url: 'http://$(host)/' },
+    { command: 'x', env: { A: '$(id) `id` ${x%y} ${list[@]}' } },
+    { command: 'x', args: ['{ print $NF, $1 }', '$(id)', '`id`', '${x#y}', '${x/y/z}'] },
+    { command: 'mongosh', args: ['--eval', '[{ $match: { a: 1 } }]'] },
+    { url: 'http://h/$(a)' },
     { url: 'http://h/', headers: { A: 'Bearer $(token)' } },
-  ])('is refused in %j', (config) => {
-    const failure = failed(config, { missing: 'empty' });
-    expect(failure.code).toBe('config-invalid');
-    expect(failure.message).toMatch(/command substitution/);
+  ])('goes in as it is: %j', (config) => {
+    const { cwd: _, ...others } = expanded(config) as { cwd?: string };
+    expect(others).toEqual(config);
   });
 
-  it('is possible in the shell that the entry starts', () => {
-    const config = { command: 'sh', args: ['-c', 'for f in a b; do echo $$f $$(id -u) $$$$ $1; done'] };
-    expect(expanded(config)).toHaveProperty('args', [
+  const script = 'for f in "${list[@]}"; do echo ${A} $A ${A:-x} ${A%b} $f $(id -u) `id` $$ $1; done; ~/x';
+
+  it.each<[command: string, args: readonly string[]]>([
+    ['sh', ['-c', script]],
+    ['/bin/bash', ['-lc', script]],
+    ['bash', ['-euo', 'pipefail', '-c', script]],
+    ['bash', ['--norc', '-c', script]],
+    ['env', ['B=1', 'zsh', '-c', script]],
+    ['docker', ['run', '-i', 'image', 'sh', '-c', script]],
+    ['wsl.exe', ['bash', '-c', script]],
+    ['C:\\Program Files\\Git\\bin\\bash.exe', ['-c', script]],
+    ['pwsh', ['-NoProfile', '-Command', script]],
+    ['node', ['--no-warnings', '-e', script]],
+    ['python3.12', ['-c', script]],
+  ])('is left to the interpreter of %s %j', (command, args) => {
+    expect(expanded({ command, args }, { env: { A: 'no' } })).toMatchObject({ command, args });
+    expect(variablesWanted({ command, args })).toEqual([]);
+  });
+
+  it('ends with the script: its arguments are expanded like any others', () => {
+    const args = ['-c', 'exec lamp "$1" ${A}', 'sh', '${A}'];
+    expect(expanded({ command: 'sh', args }, { env: { A: 'alpha' } })).toHaveProperty('args', [
       '-c',
-      'for f in a b; do echo $f $(id -u) $$$$ $1; done',
+      'exec lamp "$1" ${A}',
+      'sh',
+      'alpha',
     ]);
+  });
+
+  it.each<[command: string, args: readonly string[]]>([
+    ['cmd', ['/c', 'npx', 'lamp', '${A}']],
+    ['sh', ['lamp.sh', '-c', '${A}']],
+    ['lamp', ['-c', '${A}']],
+    ['node', ['lamp.mjs', '-e', '${A}']],
+  ])('is not what another program gets: %s %j', (command, args) => {
+    const { args: given } = expanded({ command, args }, { env: { A: 'alpha' } }) as {
+      args: readonly string[];
+    };
+    expect(given).toEqual(args.map((arg) => arg.replace('${A}', 'alpha')));
+  });
+
+  it('still has the folders and the answers that no shell knows', () => {
+    const config = { command: 'sh', args: ['-c', 'cd ${workspaceFolder} && exec lamp ${input:key}'] };
+    const context = { workspaceFolder: '/ws', inputs: { 'input:key': 'k' } };
+    expect(expanded(config, context)).toHaveProperty('args', ['-c', 'cd /ws && exec lamp k']);
+    expect(inputsWanted(config)).toEqual(['input:key']);
+  });
+});
+
+describe('the own env of a program', () => {
+  const bridge = {
+    command: 'npx',
+    args: ['mcp-remote', 'https://ferry.example/', '--header', 'Authorization:${AUTH}'],
+    env: { AUTH: 'Bearer ${TOKEN}' },
+  };
+
+  it('stands before the variables of the host, in arguments', () => {
+    const env = { TOKEN: 't-1', AUTH: 'not this' };
+    expect(expanded(bridge, { env })).toMatchObject({
+      args: [...bridge.args.slice(0, 3), 'Authorization:Bearer t-1'],
+      env: { AUTH: 'Bearer t-1' },
+    });
+    expect(variablesWanted(bridge)).toEqual(['TOKEN']);
+  });
+
+  it('is also what a bare name and a default refer to', () => {
+    const config = { command: 'x', args: ['$A', '${B:-none}', '${C:-none}'], env: { A: 'a', B: '' } };
+    expect(expanded(config, { env: { B: 'host' } })).toHaveProperty('args', ['a', 'none', 'none']);
+  });
+
+  it('does not choose the program, its folder or its file', () => {
+    const config = { command: '${A}', cwd: '${A}', envFile: '${A}', env: { A: '/own' } };
+    expect(expanded(config, { env: { A: '/host' } })).toMatchObject({ command: '/host', cwd: '/host' });
+    expect(variablesWanted(config)).toEqual(['A']);
+  });
+
+  it('can extend a variable of the host, and use one before it', () => {
+    const config = { command: 'x', env: { PATH: '/opt/bin:${PATH}', SAME: '${PATH}' } };
+    expect(expanded(config, { env: { PATH: '/bin' } })).toHaveProperty('env', {
+      PATH: '/opt/bin:/bin',
+      SAME: '/opt/bin:/bin',
+    });
+    expect(variablesWanted(config)).toEqual(['PATH']);
+  });
+
+  it('takes precedence over the variables of its file', () => {
+    const config = { command: 'x', args: ['${A} ${B}'], env: { A: 'own' } };
+    expect(expanded(config, { fileEnv: { A: 'file', B: 'file' }, env: { B: 'host' } })).toMatchObject({
+      args: ['own file'],
+      env: { A: 'own', B: 'file' },
+    });
   });
 });
 
@@ -311,10 +394,10 @@ describe('for any values', () => {
   it('expansion inserts them unchanged and does not expand them again', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
-        const config = { command: 'x', args: ['${A}', '<$B>'], env: { A: '${A}${B}' } };
+        const config = { command: 'x', args: ['${A}', '<$B>'], env: { C: '${A}${B}' } };
         expect(expanded(config, { env: { A: a, B: b } })).toMatchObject({
           args: [a, `<${b}>`],
-          env: { A: `${a}${b}` },
+          env: { C: `${a}${b}` },
         });
       }),
     );

@@ -5,6 +5,7 @@ import {
   parseTemplate,
   renderTemplate,
   variablesIn,
+  type Reading,
 } from '../../../../src/config/entry/template.js';
 
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -14,19 +15,22 @@ const VARIABLES: Readonly<Record<string, string>> = {
   TRICKY: '${A} $A $(id) `id` $$',
 };
 
+const READINGS = fc.constantFrom<Reading>('plain', 'command-line', 'code');
+
 interface Rendered {
   readonly text: string;
   readonly missing: readonly string[];
 }
 
-function render(text: string, bareNames = true): Rendered | string {
-  const template = parseTemplate(text, bareNames);
-  if ('problem' in template) return template.problem;
+function render(text: string, reading: Reading = 'command-line'): Rendered {
   const missing: string[] = [];
   const rendered = renderTemplate(
-    template.parts,
-    ({ origin, name }) => (origin === 'builtin' ? `<${name}>` : VARIABLES[name]),
-    ({ name }) => missing.push(name),
+    parseTemplate(text, reading),
+    ({ origin, name }) => (origin === 'host' ? VARIABLES[name] : `<${name}>`),
+    ({ name }) => {
+      missing.push(name);
+      return '';
+    },
   );
   return { text: rendered, missing };
 }
@@ -65,12 +69,14 @@ describe('a template', () => {
   it.each([
     ['$$A', '$A', 'stands for one dollar before a name'],
     ['$${A}', '${A}', 'stands for one dollar before a brace'],
-    ['$$(id)', '$(id)', 'stands for one dollar before a parenthesis'],
+    ['$$(id)', '$$(id)', 'is left alone before what is no reference'],
+    ['$${A%b}', '$${A%b}', 'is left alone before what a shell alone can read'],
     ['$$$A', '$alpha', 'may stand before a reference'],
     ['$$$$A', '$$A', 'may be repeated'],
     ['echo $$', 'echo $$', 'is left alone if one dollar would have no meaning'],
     ['$$ $1 $? $! $@ a$', '$$ $1 $? $! $@ a$', 'is not needed before anything but a name'],
     ['${NONE:-$$A}', '$A', 'works inside a default'],
+    ['${NONE:-$${B} c}', '${B} c', 'keeps the brace of its reference inside a default'],
   ])('a double dollar in %s (%s) %s', (text, expected) => {
     expect(render(text)).toEqual({ text: expected, missing: [] });
   });
@@ -78,34 +84,56 @@ describe('a template', () => {
   it.each(['$A', 'pa$$word', '$$A', 'a$b$c', '$'])(
     'leaves %s unchanged if names without braces are not expanded',
     (text) => {
-      expect(render(text, false)).toEqual({ text, missing: [] });
+      expect(render(text, 'plain')).toEqual({ text, missing: [] });
     },
   );
 
   it.each([
-    ['$(id)', /command substitution is refused; write \$\$\(/],
-    ['a $((1+1))', /command substitution/],
-    ['`id`', /command substitution .*backticks/],
-    ['``', /backticks/],
-    ['${NONE:-$(id)}', /command substitution/],
-    ['${}', /a reference is/],
-    ['${A', /a reference is/],
-    ['${A B}', /a reference is/],
-    ['${A-x}', /a reference is/],
-    ['${1}', /a reference is/],
-    ['${input:}', /a reference is/],
-    ['${input:a b}', /a reference is/],
-    ['${/:-x}', /a reference is/],
-    ['${A:-x', /a default is not closed/],
-    ['${A:-${B}', /a default is not closed/],
-    ['${A:-'.repeat(100_000), /nested too deeply/],
-  ])('%.20s is refused', (text, problem) => {
-    expect(render(text)).toMatch(problem);
-    expect(render(text, false)).toMatch(problem);
+    '$(id)',
+    'a $((1+1))',
+    '`id`',
+    '``',
+    'a`b',
+    '${}',
+    '${A',
+    '${A B}',
+    '${A-x}',
+    '${A%.*}',
+    '${A%%.*}',
+    '${A#b}',
+    '${A/b/c}',
+    '${A:0:2}',
+    '${A:?x}',
+    '${A[@]}',
+    '${#A}',
+    '${!A}',
+    '${1}',
+    '$1 $# $@ $?',
+    '${input:}',
+    '${input:a b}',
+    '${/:-x}',
+    '${A:-x',
+    '${x:-'.repeat(100_000),
+  ])('%.20s is text like any other', (text) => {
+    expect(render(text)).toEqual({ text, missing: [] });
+    expect(render(text, 'plain')).toEqual({ text, missing: [] });
+    expect(render(text, 'code')).toEqual({ text, missing: [] });
   });
 
-  it('may contain a single backtick', () => {
-    expect(render('a`b')).toEqual({ text: 'a`b', missing: [] });
+  it('may stand beside such text and inside it', () => {
+    expect(render('${NONE:-$(id)} ${NONE:-<${A%x}>} ${A:-${B} ${A%x}${A}')).toEqual({
+      text: '$(id) <${A%x}> ${A:-beta ${A%x}alpha',
+      missing: [],
+    });
+  });
+
+  it('in code has only inputs and folders', () => {
+    const code =
+      'for f in ${A} $A ${env:A} ${A:-x}; do cd ${workspaceFolder}; echo $$ ${input:key} ${/}; done';
+    expect(render(code, 'code')).toEqual({
+      text: 'for f in ${A} $A ${env:A} ${A:-x}; do cd <workspaceFolder>; echo $$ <input:key> ${/}; done',
+      missing: [],
+    });
   });
 
   it('reports the variables that are not set and have no default', () => {
@@ -114,8 +142,7 @@ describe('a template', () => {
 
   it('lists the variables it refers to, with their origin, including those in defaults', () => {
     const text = '$A ${B:-${C}} ${workspaceFolder} ${env:workspaceFolder} ${input:api-key} ${/} $$D';
-    const template = parseTemplate(text, true);
-    const found = 'parts' in template ? variablesIn(template.parts) : [];
+    const found = variablesIn(parseTemplate(text, 'command-line'));
     expect(found.map(({ origin, name }) => `${origin} ${name}`)).toEqual([
       'host A',
       'host B',
@@ -127,32 +154,36 @@ describe('a template', () => {
     ]);
   });
 
-  it('can be made from any text without a pair of backticks, and renders to that text', () => {
-    const text = fc.string({ unit: fc.constantFrom('$', '{', '}', '(', 'A', ':', '-', '~', ' ') });
+  it('can be made from any text, and renders to that text', () => {
+    const unit = fc.constantFrom(
+      '$',
+      '{',
+      '}',
+      '(',
+      '`',
+      'A',
+      ':',
+      '-',
+      '~',
+      ' ',
+      '${A:-',
+      '${A}',
+      '${userHome}',
+    );
     fc.assert(
-      fc.property(text, fc.boolean(), (literal, bareNames) => {
-        expect(render(escapeTemplate(literal, bareNames), bareNames)).toEqual({ text: literal, missing: [] });
+      fc.property(fc.string({ unit }), READINGS, (literal, reading) => {
+        expect(render(escapeTemplate(literal, reading), reading)).toEqual({ text: literal, missing: [] });
       }),
     );
   });
 });
 
 describe('for any text', () => {
-  it('without a dollar or two backticks, rendering changes nothing', () => {
-    const plain = fc.string({ unit: 'grapheme' }).filter((text) => !/[$`]/.test(text));
+  it('without a dollar, rendering changes nothing', () => {
+    const plain = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('$'));
     fc.assert(
-      fc.property(plain, fc.boolean(), (text, bare) => {
-        expect(render(text, bare)).toEqual({ text, missing: [] });
-      }),
-    );
-  });
-
-  it('doubling every dollar and brace start keeps it literal', () => {
-    const special = fc.string({ unit: fc.constantFrom('$', '{', '}', '(', ')', 'A', '_', ' ', ':', '-') });
-    fc.assert(
-      fc.property(special, (text) => {
-        const escaped = text.replaceAll(/\$+(?=[{(A-Za-z_])/g, (run) => run + run);
-        expect(render(escaped)).toEqual({ text, missing: [] });
+      fc.property(plain, READINGS, (text, reading) => {
+        expect(render(text, reading)).toEqual({ text, missing: [] });
       }),
     );
   });
@@ -161,17 +192,15 @@ describe('for any text', () => {
     const noise = fc.string({ unit: fc.constantFrom('$', '{', '}', '(', '`', 'A', ':', '-', 'x', '~') });
     fc.assert(
       fc.property(noise, noise, (text, value) => {
-        parseTemplate(text, true);
-        parseTemplate(text, false);
-        const template = parseTemplate('<${A}>', false);
-        if ('problem' in template) throw new Error(template.problem);
-        expect(
-          renderTemplate(
-            template.parts,
-            () => value,
-            () => {},
-          ),
-        ).toBe(`<${value}>`);
+        parseTemplate(text, 'command-line');
+        parseTemplate(text, 'plain');
+        const parts = parseTemplate('<${A}>', 'plain');
+        const rendered = renderTemplate(
+          parts,
+          () => value,
+          () => '',
+        );
+        expect(rendered).toBe(`<${value}>`);
       }),
     );
   });

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig, type LoadOptions } from '../../../../src/servers/load-config.js';
+import { isInProject } from '../../../../src/config/files/file-discovery.js';
 import type { Machine } from '../../../../src/config/files/places.js';
 import { describeProblem } from '../../../../src/config/entry/problem.js';
 import { readConfigFile } from '../../../../src/config/files/sources.js';
@@ -114,7 +115,7 @@ describe('discovery', () => {
     });
     const find = (server: string) => servers.find(({ name }) => name === server);
     expect(find('lamps')).toMatchObject({ scope: 'host', shadows: ['.mcp.json'] });
-    expect(find('boats')).toMatchObject({ scope: 'given', source: '.vscode/mcp.json', shadows: [] });
+    expect(find('boats')).toMatchObject({ scope: 'project', source: '.vscode/mcp.json', shadows: [] });
     expect(sources.filter(({ path }) => path?.includes('.vscode') === true)).toHaveLength(1);
   });
 
@@ -231,8 +232,93 @@ describe('discovery', () => {
   });
 });
 
+describe('the settings of Claude Code', () => {
+  useLeakCheck();
+
+  it.each(['project/.claude/settings.json', 'project/.claude/settings.local.json', '.claude/settings.json'])(
+    'turn off servers of the project’s file, and say so: %s',
+    async (settings) => {
+      const home = await realpath(await mkdtemp(join(tmpdir(), 'troupe-claude-')));
+      onTestFinished(() => rm(home, { recursive: true, force: true }));
+      const files: Readonly<Record<string, string>> = {
+        'project/.mcp.json': mcpJson({ lamps: { command: 'lamps' }, boats: { command: 'boats' } }),
+        '.cursor/mcp.json': mcpJson({ mine: { command: 'mine' } }),
+        [settings]: '{ "disabledMcpjsonServers": ["lamps", "mine"], "enableAllProjectMcpServers": true }',
+      };
+      for (const [name, content] of Object.entries(files)) {
+        await mkdir(dirname(join(home, name)), { recursive: true });
+        await writeFile(join(home, name), content);
+      }
+      const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: undefined };
+      const { servers, problems } = await loadConfig({ cwd: join(home, 'project'), machine, discover: true });
+      const off = servers.filter(({ config }) => config.enabled === false).map(({ name }) => name);
+      expect(off).toEqual(['lamps']);
+      expect(servers.map(({ scope, name }) => `${scope} ${name}`)).toEqual([
+        'user mine',
+        'project lamps',
+        'project boats',
+      ]);
+      expect(problems).toMatchObject([{ severity: 'warning', server: 'lamps', source: '.mcp.json' }]);
+    },
+  );
+});
+
 describe('a given file', () => {
   useLeakCheck();
+
+  const folders: string[] = [];
+  afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+  async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'troupe-given-')));
+    folders.push(folder);
+    for (const [name, content] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), content);
+    }
+    return folder;
+  }
+
+  it.each<[story: string, files: Readonly<Record<string, string>>, path: string, isOfProject: boolean]>([
+    ['in a repository', { 'work/p/.git/HEAD': '', 'work/p/a.json': '' }, 'work/p/a.json', true],
+    ['deep in a repository', { 'work/p/.git/HEAD': '', 'work/p/x/y/a.json': '' }, 'work/p/x/y/a.json', true],
+    ['that does not exist, in a repository', { 'work/p/.git/HEAD': '' }, 'work/p/a.json', true],
+    ['with the name of a project’s', { 'work/p/.mcp.json': '' }, 'work/p/.mcp.json', true],
+    ['beside one of a project', { 'work/p/.mcp.json': '', 'work/p/a.json': '' }, 'work/p/a.json', true],
+    ['of a work tree', { 'work/p/.git': 'gitdir: /x', 'work/p/a.json': '' }, 'work/p/a.json', true],
+    ['anywhere else', { 'work/a.json': '' }, 'work/a.json', false],
+    ['at home', { '.git/HEAD': '', 'a.json': '' }, 'a.json', false],
+    ['of the user', { '.config/.git/HEAD': '', '.config/x/a.json': '' }, '.config/x/a.json', false],
+    ['of another host', { '.cursor/.git/HEAD': '', '.cursor/mcp.json': '' }, '.cursor/mcp.json', false],
+  ])('%s', async (_, files, path, isOfProject) => {
+    const home = await folderWith(files);
+    const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: join(home, '.config/troupe') };
+    expect(await isInProject(join(home, path), machine)).toBe(isOfProject);
+  });
+
+  it('that is a link into a repository is of the project, wherever the link is', async () => {
+    const home = await folderWith({ 'work/p/.git/HEAD': '', 'work/p/a.json': '', '.config/x/y': '' });
+    const machine: Machine = { platform: 'linux', home, env: {}, ownFolder: undefined };
+    const link = join(home, '.config/x/a.json');
+    await symlink(join(home, 'work/p/a.json'), link);
+    expect(await isInProject(link, machine)).toBe(true);
+  });
+
+  it('inside a project needs trust, unless it is said to be trusted, and its paths stay the same.', async () => {
+    const root = await folderWith({ '.git/HEAD': '', 'sub/a.json': text });
+    const scopeOf = async (config: NonNullable<LoadOptions['config']>) => {
+      const { servers } = await loadConfig({ config, cwd: root });
+      return servers.map(({ scope, baseDir }) => [scope, baseDir]);
+    };
+    expect(await scopeOf('sub/a.json')).toEqual([['project', root]]);
+    expect(await scopeOf({ path: 'sub/a.json' })).toEqual([['project', root]]);
+    expect(await scopeOf({ path: 'sub/a.json', trust: 'all' })).toEqual([['given', root]]);
+    expect(await scopeOf({ path: 'sub/a.json', scope: 'given' })).toEqual([['given', root]]);
+    expect(await scopeOf({ path: 'sub/a.json', scope: 'project' })).toEqual([['project', join(root, 'sub')]]);
+    expect(await scopeOf({ path: 'sub/a.json', scope: 'project', trust: 'all' })).toEqual([
+      ['given', join(root, 'sub')],
+    ]);
+  });
   const text = mcpJson({ lamps: { command: 'lamps' } });
   const read = () => Promise.resolve(text);
 

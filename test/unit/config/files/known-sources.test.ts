@@ -47,9 +47,11 @@ describe('the known configuration files', () => {
       'project .vscode/mcp.json',
       'project .cursor/mcp.json',
       'project .claude/settings.json',
+      'project .claude/settings.local.json',
       'user ~/.config/troupe/mcp.json',
       'user ~/.config/Claude/claude_desktop_config.json',
       'user ~/.claude.json',
+      'user ~/.claude/settings.json',
       'user ~/.config/Code/User/mcp.json',
       'user ~/.config/Code - Insiders/User/mcp.json',
       'user ~/.cursor/mcp.json',
@@ -64,7 +66,7 @@ describe('the known configuration files', () => {
       'user ~/.config/goose/config.yaml',
     ]);
     expect(files.filter(({ scope }) => scope === 'project').map(({ baseDir }) => baseDir)).toEqual(
-      Array.from({ length: 4 }, () => '/srv/project'),
+      Array.from({ length: 5 }, () => '/srv/project'),
     );
   });
 

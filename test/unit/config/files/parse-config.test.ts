@@ -70,16 +70,16 @@ describe('a configuration text', () => {
 });
 
 describe('a text with twenty thousand mistakes', () => {
-  const many = Array.from({ length: 20_000 }, (_, index) => `"K${index}": 7`).join(',\n');
+  const many = Array.from({ length: 20_000 }, (_, index) => `"K${index}": []`).join(',\n');
 
   it.each([
-    ['in one entry', `{ "mcpServers": { "a": { "command": "x", "env": {\n${many}\n} } } }`],
-    ['of another host in one entry', `{ "context_servers": { "a": { "command": "x",\n${many}\n} } }`],
-    ['in as many entries', `{ "mcpServers": {\n${many}\n} }`],
-  ])('is read in time proportional to its size: %s', (_, text) => {
+    ['in one entry', 20_000, `{ "mcpServers": { "a": { "command": "x", "env": {\n${many}\n} } } }`],
+    ['of another host in one entry', 1, `{ "context_servers": { "a": { "command": "x",\n${many}\n} } }`],
+    ['in as many entries', 20_000, `{ "mcpServers": {\n${many}\n} }`],
+  ])('is read in time proportional to its size: %s', (_, count, text) => {
     const { problems } = parse(text);
-    expect(problems).toHaveLength(20_000);
-    expect(problems.at(-1)).toMatchObject({ line: 20_001, column: 1 });
+    expect(problems).toHaveLength(count);
+    expect(problems.at(-1)).toMatchObject({ line: count + 1, column: 1 });
   });
 });
 
@@ -202,17 +202,17 @@ describe('one invalid entry', () => {
 
   it('is located at the item of a list and at the name of a variable', () => {
     const text =
-      '{ "mcpServers": { "a": {\n "command": "x",\n "args": ["y",\n 7],\n "env": { "N": true } } } }';
+      '{ "mcpServers": { "a": {\n "command": "x",\n "args": ["y",\n []],\n "env": { "N": {} } } } }';
     expect(lines(text)).toEqual([
-      "kit.json:4:2: server 'a', field 'args[1]': expected a string, found a number",
-      "kit.json:5:11: server 'a', field 'env.N': expected a string, found a boolean",
+      "kit.json:4:2: server 'a', field 'args[1]': expected a string, found a list",
+      "kit.json:5:11: server 'a', field 'env.N': expected a string, found an object",
     ]);
   });
 
   it('is located under the alias it was written with', () => {
-    const text = '{ "mcp": { "a": {\n "command": ["x", "y"],\n "environment": {\n "N": "$(whoami)" } } } }';
+    const text = '{ "mcp": { "a": {\n "command": ["x", "y"],\n "environment": {\n "N": [] } } } }';
     expect(lines(text)).toEqual([
-      expect.stringMatching(/^kit\.json:4:2: server 'a', field 'environment\.N': command substitution/),
+      expect.stringMatching(/^kit\.json:4:2: server 'a', field 'environment\.N': expected a string/),
     ]);
   });
 });
@@ -239,7 +239,7 @@ describe('a duplicate name', () => {
       '{ "mcpServers": { "a": { "command": "x", "command": "y", "env": { "N": "1", "N": "2" }, "more": [{ "k": 1, "k": 2 }] } } }';
     const { entries, problems } = parse(text);
     expect(entries).toMatchObject([{ config: { command: 'y', env: { N: '2' } } }]);
-    expect(problems.map(({ field }) => field)).toEqual(['command', 'env.N', 'more[0].k']);
+    expect(problems.map(({ field }) => field)).toEqual(['command', 'env.N', 'more[0].k', 'more']);
   });
 
   it('is reported for a key that contains servers, and for one server under two keys', () => {

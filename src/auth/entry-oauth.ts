@@ -1,0 +1,56 @@
+/** What an entry says about the sign-in, in place of the options of the host. Pure. */
+import type { EntryOAuth } from '../config/entry/server-config.js';
+import { isLoopback } from '../transports/loopback-host.js';
+import type { AuthOptions } from './auth-options.js';
+
+/** The options of one account. */
+export interface AccountOptions extends AuthOptions {
+  /** Scopes to request, whatever the server names. */
+  readonly pinnedScope?: string;
+  /** Where the browser is redirected on this machine, if the client is registered for that. */
+  readonly loopback?: LoopbackPlace;
+  /** The addresses of the authorization server, in place of what the server names. */
+  readonly endpoints?: NamedEndpoints;
+}
+
+export interface LoopbackPlace {
+  readonly host: string;
+  /** 0 = any. */
+  readonly port: number;
+  readonly path: string;
+}
+
+export type NamedEndpoints =
+  { readonly metadataUrl: string } | { readonly authorizationUrl: string; readonly tokenUrl: string };
+
+export function withEntry(options: AuthOptions, oauth: EntryOAuth | undefined): AccountOptions {
+  if (oauth === undefined) return options;
+  const { scope, redirectUrl } = oauth;
+  const { redirectUrl: ofHost, ...others } = options;
+  const loopback = loopbackOf(oauth);
+  const elsewhere = loopback === undefined ? (redirectUrl ?? ofHost) : undefined;
+  const endpoints = endpointsOf(oauth);
+  return {
+    ...others,
+    ...(elsewhere !== undefined && { redirectUrl: elsewhere }),
+    ...(loopback !== undefined && { loopback }),
+    ...(endpoints !== undefined && { endpoints }),
+    ...(scope !== undefined && scope !== '' && { pinnedScope: scope }),
+  };
+}
+
+/** The callback address that other hosts register for a port. */
+const CALLBACK = { host: 'localhost', path: '/callback' } as const;
+
+function loopbackOf({ callbackPort: port, redirectUrl }: EntryOAuth): LoopbackPlace | undefined {
+  if (redirectUrl === undefined) return port === undefined ? undefined : { ...CALLBACK, port };
+  const url = URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
+  if (url?.protocol !== 'http:' || !isLoopback(url.hostname)) return undefined;
+  return { host: url.hostname, port: url.port === '' ? (port ?? 0) : Number(url.port), path: url.pathname };
+}
+
+function endpointsOf({ metadataUrl, authorizationUrl, tokenUrl }: EntryOAuth): NamedEndpoints | undefined {
+  if (metadataUrl !== undefined) return { metadataUrl };
+  if (authorizationUrl === undefined || tokenUrl === undefined) return undefined;
+  return { authorizationUrl, tokenUrl };
+}

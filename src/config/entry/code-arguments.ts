@@ -1,0 +1,79 @@
+/**
+ * Which arguments of a command line are code for a shell or an interpreter: the text after `sh -c`, `node -e` and the
+ * like, wherever in the line they are, as in `docker run IMAGE sh -c TEXT`. Pure.
+ */
+
+interface Interpreter {
+  /** Whether an option says that code follows. */
+  readonly takesCode: RegExp;
+  /** All further arguments are code, not only the next. */
+  readonly takesRest?: boolean;
+}
+
+const SHELL: Interpreter = { takesCode: /^-[a-z]*c[a-z]*$/i };
+const POWERSHELL: Interpreter = {
+  takesCode: /^[-/]c(?:o(?:m(?:m(?:a(?:n(?:d)?)?)?)?)?)?$/i,
+  takesRest: true,
+};
+const JAVASCRIPT: Interpreter = { takesCode: /^(?:-[ep]|-pe|--eval|--print)$/ };
+
+const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
+  sh: SHELL,
+  ash: SHELL,
+  bash: SHELL,
+  dash: SHELL,
+  fish: SHELL,
+  ksh: SHELL,
+  mksh: SHELL,
+  zsh: SHELL,
+  $SHELL: SHELL,
+  '${SHELL}': SHELL,
+  pwsh: POWERSHELL,
+  powershell: POWERSHELL,
+  node: JAVASCRIPT,
+  bun: JAVASCRIPT,
+  perl: { takesCode: /^-[a-z]*[eE]$/ },
+  ruby: { takesCode: /^-[a-z]*e$/ },
+  php: { takesCode: /^-[rBRE]$/ },
+  python: { takesCode: /^-[a-zA-Z]*c$/ },
+  deno: { takesCode: /^eval$/ },
+};
+
+/** Options of shells with a value of their own, such as `-o pipefail`. */
+const WITH_VALUE = /^(?:[-+][a-z]*[oO]|--rcfile|--init-file)$/;
+
+/** The indices of the words that are code. The first word is the command. */
+export function codeWords(words: readonly string[]): ReadonlySet<number> {
+  const code = new Set<number>();
+  words.forEach((word, index) => {
+    const interpreter = interpreterOf(word);
+    if (interpreter !== undefined) addCode(words, index + 1, interpreter, code);
+  });
+  return code;
+}
+
+function addCode(
+  words: readonly string[],
+  first: number,
+  { takesCode, takesRest = false }: Interpreter,
+  code: Set<number>,
+): void {
+  let isCode = false;
+  for (let at = first; at < words.length; at++) {
+    const word = words[at] ?? '';
+    const isOption = /^[-+]/.test(word);
+    if (isCode && (takesRest || !isOption)) {
+      code.add(at);
+      if (!takesRest) return;
+    } else if (takesCode.test(word)) isCode = true;
+    else if (!isOption) return;
+    else if (WITH_VALUE.test(word)) at += 1;
+  }
+}
+
+/** `bash` of `/bin/bash` and of `C:\\Program Files\\Git\\bin\\bash.exe`; `python` of `python3.12`. */
+function interpreterOf(word: string): Interpreter | undefined {
+  const file = word.split(/[/\\]/).at(-1) ?? '';
+  const name = file.replace(/\.exe$/i, '').replace(/^(python|ruby|php|perl|lua)[\d.]+$/, '$1');
+  return Object.hasOwn(INTERPRETERS, name) ? INTERPRETERS[name] : undefined;
+}

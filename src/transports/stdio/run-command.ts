@@ -1,0 +1,111 @@
+/**
+ * Runs a command line of a shell once, and returns what it prints on stdout. It leads its own process group; nothing of
+ * it is left when the promise settles, and the guard ends it if the host dies.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Clock } from '../../ports.js';
+import { outputOf } from '../../failures/output.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
+import { onAbort } from '../../async/caller-signal.js';
+import { settlesWithin } from '../../async/settles-within.js';
+import { guardServer } from './guard.js';
+import { ProcessGroup, WindowsProcessTree } from './process-group.js';
+import { hasSpawned, markedEnvironment } from './spawn-server.js';
+import { StopLadder } from './stop-ladder.js';
+
+export interface CommandRun {
+  readonly command: string;
+  /** What the command is, for messages. */
+  readonly name: string;
+  readonly cwd: string;
+  /** The complete environment, except the mark of the owner. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly limitMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+const MAX_OUTPUT_BYTES = 256 * 1024;
+/** For what it has written before it ended. */
+const LAST_OUTPUT_MS = 1_000;
+/** A command that is over its limit gets no time to say goodbye. */
+const STOP = { stdinEndMs: 0, termMs: 500 };
+
+/** Rejects with a `TransportError` if it fails, prints too much or takes too long, and with the reason of the signal. */
+export async function runCommand(run: CommandRun): Promise<string> {
+  const { command, name, cwd, env, limitMs, clock, signal } = run;
+  signal.throwIfAborted();
+  const guarded = guardServer(() => {});
+  const isWindows = process.platform === 'win32';
+  const child = spawn(command, {
+    shell: true,
+    cwd,
+    env: markedEnvironment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: !isWindows,
+    windowsHide: true,
+  });
+  if (child.pid === undefined) {
+    const code = await hasSpawned(child).then(() => 'unknown error', codeOf);
+    await guarded.leave();
+    throw failed({ code: 'spawn-failed', message: `The ${name} could not be started (${code}).` });
+  }
+  guarded.cover(child.pid);
+  const tree = isWindows ? new WindowsProcessTree(child, child.pid) : new ProcessGroup(child, child.pid);
+  const ladder = new StopLadder({ tree, clock, policy: STOP, endInput: () => {} });
+  let stdout = '';
+  let stderr = '';
+  let stopped: unknown;
+  const stop = (why: unknown): void => {
+    stopped ??= why;
+    ladder.kill();
+  };
+  const timer = clock.setTimeout(
+    () => stop(failed({ code: 'launch-timeout', message: `The ${name} did not end within ${limitMs} ms.` })),
+    limitMs,
+  );
+  const unlisten = onAbort(signal, { handleEvent: () => stop(signal.reason) });
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    if (stdout.length > MAX_OUTPUT_BYTES)
+      stop(
+        failed({ code: 'spawn-failed', message: `The ${name} prints more than ${MAX_OUTPUT_BYTES} bytes.` }),
+      );
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = `${stderr}${text}`.slice(-MAX_OUTPUT_BYTES);
+  });
+  const closed = once(child, 'close').catch(() => {});
+  try {
+    const [code, endedBy] = (await once(child, 'exit')) as [number | null, string | null];
+    // What it started in the background would keep the pipes open.
+    await ladder.run();
+    await settlesWithin(clock, LAST_OUTPUT_MS, closed);
+    if (stopped !== undefined) throw stopped as Error;
+    if (code === 0) return stdout;
+    throw failed({
+      code: 'process-exited',
+      message: `The ${name} ended with ${code === null ? `signal ${endedBy}` : `exit code ${code}`}.`,
+      exit: { code, signal: endedBy },
+      ...outputOf(
+        stderr.split(/\r?\n/).filter((line) => line !== ''),
+        [],
+      ),
+    });
+  } finally {
+    clock.clearTimeout(timer);
+    unlisten();
+    child.stdout.destroy();
+    child.stderr.destroy();
+    await guarded.leave();
+  }
+}
+
+function failed(failure: RawFailure): TransportError {
+  return new TransportError(failure);
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
+}

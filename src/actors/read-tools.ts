@@ -1,6 +1,6 @@
 /** Reads the whole list of tools and checks it. The list stays with its session until it is adopted. */
-import type { BoundedSessionInput, SessionKey } from '../../machines/connection/connection.events.js';
-import { listAll, type WholeList } from '../catalog/list-all.js';
+import type { BoundedSessionInput } from '../../machines/connection/connection.events.js';
+import { listAll, promised, type WholeList } from '../catalog/list-all.js';
 import { checkTools } from '../catalog/tool-check.js';
 import { attemptDetails, diagnose, type EffectPorts } from './effect-ports.js';
 import { effect, whyFailed, type Nothing } from './effect.js';
@@ -23,8 +23,9 @@ export function readTools(ports: EffectPorts) {
     details: attemptDetails(ports),
     run: async (key, signal) => {
       const { session } = requireClient(ports, key);
-      const { items, problem } = await wholeList(ports, key, signal);
+      const { items, problem, isRefused = false } = await wholeList(ports, key, signal);
       signal.throwIfAborted();
+      session.toolsListed = isRefused ? undefined : items.length;
       const { tools, problems } = checkTools(items);
       session.listed = { tools, problems: problem === undefined ? problems : [problem, ...problems] };
       return {};
@@ -32,14 +33,18 @@ export function readTools(ports: EffectPorts) {
   });
 }
 
-async function wholeList(ports: EffectPorts, key: SessionKey, signal: AbortSignal): Promise<WholeList> {
+async function wholeList(ports: EffectPorts, key: BoundedSessionInput, signal: AbortSignal): Promise<WholeList> {
   const { session, client } = requireClient(ports, key);
   if (session.capabilities.tools === undefined) return NO_TOOLS;
   try {
-    return await listAll(client, 'tools/list', 'tools', signal);
+    session.readings.begin(['tools']);
+    const request = { method: 'tools/list', key: 'tools', limitMs: key.limitMs };
+    return promised(request, await listAll(client, ports.clock, request, signal));
   } catch (error) {
     const why = whyFailed(error, signal);
     if (why !== undefined) diagnose(ports, key, 'catalog-problem', `tools/list failed: ${why}`);
     throw error;
+  } finally {
+    session.readings.end(['tools'], ports.clock.now());
   }
 }

@@ -15,6 +15,7 @@ import { findInvalidKeyword } from '../schemas/invalid-keyword.js';
 import { isJsonObject, type JsonObject } from '../json/json-object.js';
 import { entryTexts, type EntryTexts } from './list-diff.js';
 import { isDeeperThan, MAX_DEPTH } from '../json/nesting.js';
+import { TOOL, withoutNulls } from '../protocol/absent-nulls.js';
 import { quoted } from '../text/quoted.js';
 
 export interface ToolCheck {
@@ -41,30 +42,14 @@ function typedSchema(schema: unknown): unknown {
   return isUntyped ? { ...schema, type: 'object' } : schema;
 }
 
-const MAY_BE_ABSENT: ReadonlySet<string> = new Set([
-  'title',
-  'description',
-  'annotations',
-  'outputSchema',
-  'icons',
-  'execution',
-  '_meta',
-]);
-
-/** The entry without optional fields that are null (they count as absent), and with types for schemas that lack them. */
-function repaired(entry: JsonObject): JsonObject {
-  const fields = Object.entries(entry).filter(
-    ([field, value]) => value !== null || !MAY_BE_ABSENT.has(field),
-  );
-  const schemas = fields
-    .filter(([field, schema]) => field === 'outputSchema' && schema !== undefined)
-    .map(([field, schema]) => [field, typedSchema(schema)] as const);
+/** The entry without `null` in optional fields, and with types for schemas that lack them. */
+function repaired(given: JsonObject): JsonObject {
+  const entry = withoutNulls(given, TOOL);
+  const { outputSchema } = entry;
   const inputSchema = typedSchema(entry['inputSchema'] ?? {});
-  const isSound =
-    fields.length === Object.keys(entry).length &&
-    inputSchema === entry['inputSchema'] &&
-    schemas.every(([field, schema]) => schema === entry[field]);
-  return isSound ? entry : { ...Object.fromEntries(fields), ...Object.fromEntries(schemas), inputSchema };
+  const typedOutput = typedSchema(outputSchema);
+  if (inputSchema === entry['inputSchema'] && typedOutput === outputSchema) return entry;
+  return { ...entry, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema: typedOutput }) };
 }
 
 /** Why an entry cannot be used at all; undefined if it is a tool. */

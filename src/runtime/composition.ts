@@ -188,6 +188,7 @@ export function compose(options: TroupeOptions, internals: TroupeInternals): Tro
     mask,
     validator: new SchemaValidator(),
     checksArguments: options.validateArguments !== false,
+    coercesArguments: options.coerceArguments !== false,
   });
   let lastCall = 0;
   const runtime: Runtime = {

@@ -168,6 +168,7 @@ describe('the words that travel in events, logs and scripts', () => {
       'manager.stopped',
       'resource.updated',
       'server.log',
+      'server.notification',
       'server.request',
       'tool.accepted',
       'tool.held',

@@ -104,6 +104,7 @@ function supervise(
     mask: (name) => servers.mask(name),
     validator: new SchemaValidator(),
     checksArguments: true,
+    coercesArguments: true,
   });
   let lastCall = 0;
   const runtime: Runtime = {

@@ -15,6 +15,7 @@ import { RpcError, type JsonObject, type Progress } from '../../protocol/protoco
 import { settlesWithin } from '../../async/settles-within.js';
 import { unknownTool } from '../../requests/unknown-tool.js';
 import type { InternalCallOptions } from '../../calls/call.js';
+import { argumentsIn } from '../../calls/call-problem.js';
 import { adminDefinitions, runAdminTool } from './admin-tools.js';
 import { RPC } from './client-message.js';
 import { invalidParams, toToolAnswer, unknownMethod, unknownResource } from './error-answer.js';
@@ -106,9 +107,10 @@ export class ClientRequests {
   }
 
   async #callTool(request: ClientRequest): Promise<JsonObject> {
-    const { name, arguments: args = {} } = request.params;
+    const { name } = request.params;
+    const args = argumentsIn(request.params['arguments']);
     if (typeof name !== 'string') throw invalidParams("'name' is not a text");
-    if (!isJsonObject(args)) throw invalidParams("'arguments' is not an object");
+    if (args === undefined) throw invalidParams("'arguments' is not an object");
     const { offering, view } = this.#parts;
     if (offering.tool(name) === undefined) await this.#started();
     if (offering.tool(name) === undefined && this.#parts.hasAdminTools) {

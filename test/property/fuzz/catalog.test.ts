@@ -202,7 +202,12 @@ describe('the pages of a list', () => {
     return { client, asked: () => asked };
   };
   const read = (client: ProtocolClient): ReturnType<typeof listAll> =>
-    listAll(client, 'tools/list', 'tools', new AbortController().signal);
+    listAll(
+      client,
+      createControlledClock(),
+      { method: 'tools/list', key: 'tools', limitMs: 0 },
+      new AbortController().signal,
+    );
 
   it('come to an end whatever the cursors are, and each is read once', () =>
     fuzz(

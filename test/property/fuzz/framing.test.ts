@@ -71,7 +71,9 @@ function read(chunks: readonly Buffer[], limit: number): unknown[] {
     {
       message: (value) => told.push(value),
       noise: (line) => told.push({ noise: line }),
-      tooLarge: (size, id) => told.push({ size, id }),
+      // A line far beyond the limit is reported before its end.
+      tooLarge: (size, id) => told.push(size > 4 * limit ? { size: 'endless' } : { size, id }),
+      endless: () => {},
     },
     limit,
   );

@@ -87,6 +87,13 @@ describe.each(AGENTS)('$name', (agent) => {
     expect(world.server.of('tools/call')[0]?.params['name']).toBe('echo');
   });
 
+  it('sends arguments that the model wrote loosely as the schema of the tool wants them.', async () => {
+    const properties = { note: { type: 'string' }, limit: { type: 'integer' }, lane: { type: 'object' } };
+    const world = await makeWorld({ tools: [tool('echo', { inputSchema: { type: 'object', properties } })] });
+    const told = await toldOf(agent, world, { note: null, limit: '5', lane: '{"a":1}' });
+    expect(told.text).toBe(wrapped('echo {"limit":5,"lane":{"a":1}}'));
+  });
+
   it('lets no result close the boundary or pass for an error of ours.', async () => {
     const told = await toldOf(
       agent,

@@ -53,6 +53,23 @@ describe('through the gateway', () => {
     });
   });
 
+  it('arguments as models write them reach the server as its schema wants them', async () => {
+    const inputSchema = {
+      type: 'object' as const,
+      properties: { note: { type: 'string' }, limit: { type: 'integer' } },
+    };
+    const upstream = new AskingUpstream({ tools: [tool('echo', { inputSchema })] });
+    const { gateway, client } = make({ servers: { a: upstream.entry() } });
+    await gateway.start();
+    const { client: ada } = await client('Ada');
+    const call = (args: unknown): Promise<unknown> =>
+      ada.request({ method: 'tools/call', params: { name: 'mcp__a__echo', arguments: args } }, ResultSchema);
+    await call({ note: null, limit: '5' });
+    await call(null);
+    await call('{"limit":1}');
+    expect(upstream.of('tools/call').map(({ arguments: given }) => given)).toEqual([{ limit: 5 }, {}, { limit: 1 }]);
+  });
+
   it('what a client sends beside a request passes, but for its progress token', async () => {
     const upstream = new AskingUpstream();
     const { gateway, client } = make({ servers: { a: upstream.entry() } });

@@ -26,8 +26,8 @@ export function readTools(ports: EffectPorts) {
       const { items, problem, isRefused = false } = await wholeList(ports, key, signal);
       signal.throwIfAborted();
       session.toolsListed = isRefused ? undefined : items.length;
-      const { tools, problems } = checkTools(items);
-      session.listed = { tools, problems: problem === undefined ? problems : [problem, ...problems] };
+      const { tools, problems, leftOut } = checkTools(items);
+      session.listed = { tools, leftOut, problems: problem === undefined ? problems : [problem, ...problems] };
       return {};
     },
   });

@@ -22,6 +22,16 @@ export interface ToolCheck {
   readonly tools: Tool[];
   /** One sentence for every tool left out and for every field removed. */
   readonly problems: string[];
+  /** The entries that are left out. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** An entry of a list of tools that cannot be used. */
+export interface LeftOut {
+  /** The server's own name for it; null if it has none. */
+  readonly tool: string | null;
+  /** Why, to continue a sentence: "its inputSchema is not an object". */
+  readonly why: string;
 }
 
 /** What is wrong with the schema of a tool; undefined if nothing is. */
@@ -92,8 +102,13 @@ function withoutFields(tool: Tool, fields: ReadonlyMap<string, string>): Tool {
 }
 
 function describe(entry: unknown, index: number): string {
+  const name = nameIn(entry);
+  return name === null ? `Tool number ${index + 1}` : `Tool ${quoted(name)}`;
+}
+
+function nameIn(entry: unknown): string | null {
   const name = isJsonObject(entry) ? entry['name'] : undefined;
-  return typeof name === 'string' && name !== '' ? `Tool ${quoted(name)}` : `Tool number ${index + 1}`;
+  return typeof name === 'string' && name !== '' ? name : null;
 }
 
 const MAX_NAMED = 3;
@@ -120,6 +135,7 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
   const tools = new Map<string, Tool>();
   const problems: string[] = [];
 
+  const leftOut: LeftOut[] = [];
   const untyped: string[] = [];
 
   for (const [index, given] of raw.entries()) {
@@ -127,6 +143,7 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
     const flaw = flawOfEntry(entry, tools);
     if (flaw !== undefined) {
       problems.push(`${describe(entry, index)} was left out: ${flaw}.`);
+      leftOut.push({ tool: nameIn(entry), why: flaw });
       continue;
     }
     const tool = entry as Tool;
@@ -138,7 +155,7 @@ export function checkTools(raw: readonly unknown[]): ToolCheck {
     tools.set(tool.name, flaws.size === 0 ? tool : withoutFields(tool, flaws));
   }
   if (untyped.length > 0) problems.push(untypedProblem(untyped));
-  return { tools: [...tools.values()], problems };
+  return { tools: [...tools.values()], problems, leftOut };
 }
 
 /** The tools of a checked list as text, by name. */

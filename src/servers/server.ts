@@ -25,7 +25,7 @@ import { Connection } from './connection.js';
 import { KnownSecrets } from '../secrets/known-secrets.js';
 import { follow, type ConnectionRef, detailsOf } from '../lifecycle/follow.js';
 import type { Publisher } from '../lifecycle/publish.js';
-import { type ServerStatus, toStatus, type StatusFacts, type StoppedReason } from '../lifecycle/status.js';
+import { type LeftOutTool, type ServerStatus, toStatus, type StatusFacts, type StoppedReason } from '../lifecycle/status.js';
 import type { Lifetime } from '../lifecycle/lifetime.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { ServerEntry, type EntryTerms } from './server-entry.js';
@@ -48,6 +48,7 @@ export interface Runtime {
   readonly calls: CallPorts;
   /** Tools of a server that are shown. */
   readonly toolCount: (server: string) => number;
+  readonly toolsLeftOut: (server: string) => readonly LeftOutTool[];
   /** Makes the manager spawn an actor. Throws an `InvalidTransitionError` if its phase does not allow that. */
   readonly spawn: (spec: ChildSpec) => void;
 }
@@ -298,6 +299,7 @@ function statusOf(server: Server): ServerStatus {
     transport: entry.transport,
     generation,
     toolCount: runtime.toolCount(name),
+    toolsLeftOut: runtime.toolsLeftOut(name),
     extras: extras.counts(name),
     reason: present.state === 'stopped' ? whyStopped(server) : null,
     stderrTail: server.session?.transport?.stderrTail() ?? [],

@@ -119,6 +119,7 @@ function supervise(
       check,
     },
     toolCount: () => 0,
+    toolsLeftOut: () => [],
     spawn: (spec) => servers.supervisor.add(spec),
   };
   const events = recordEvents(publisher.events$);

@@ -13,7 +13,7 @@ import { isJsonObject } from '../../json/json-object.js';
 import type { Clock } from '../../ports.js';
 import { RpcError, type JsonObject, type Progress } from '../../protocol/protocol-client.js';
 import { settlesWithin } from '../../async/settles-within.js';
-import { unknownTool } from '../../requests/unknown-tool.js';
+import { unknownTool, whyLeftOut } from '../../requests/unknown-tool.js';
 import type { InternalCallOptions } from '../../calls/call.js';
 import { argumentsIn } from '../../calls/call-problem.js';
 import { adminDefinitions, runAdminTool } from './admin-tools.js';
@@ -357,7 +357,7 @@ export class ClientRequests {
     const { view } = this.#parts;
     const tool = name.slice(0, 200);
     const away = notWorking(view.statuses);
-    const { message } = unknownTool(tool, away);
+    const { message } = whyLeftOut(tool, view.statuses) ?? unknownTool(tool, away);
     const data = { tool, ...(away.length === 0 ? {} : { servers: outcomesOf(away) }) };
     return view.whyHeld(name) ?? new RpcError(RPC.invalidParams, message, data);
   }

@@ -11,6 +11,7 @@ import { auth, fetchToken, type OAuthClientProvider } from '@modelcontextprotoco
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../ports.js';
 import { TransportError } from '../failures/transport-error.js';
+import { messageOf } from '../text/error-message.js';
 import type { AuthFetch } from './auth-fetch.js';
 import type { AuthServer } from './auth-options.js';
 import { isSameIssuer, tokenRequest, type AuthorizationLocation } from './auth-server-discovery.js';
@@ -79,7 +80,9 @@ export class SignIn {
       preferred: Number(registered === undefined ? 0 : new URL(registered).port),
       onRedirect: (params) => this.#redirected(params),
     });
-    redirected.redirectUrl = (await this.#loopback).url;
+    const url = new URL((await this.#loopback).url);
+    if (registered !== undefined && new URL(registered).hostname === LOCALHOST) url.hostname = LOCALHOST;
+    redirected.redirectUrl = url.href;
   }
 
   /**
@@ -104,8 +107,14 @@ export class SignIn {
         return provider.redirectToAuthorization(address);
       },
     });
-    const scope = scopes.length === 0 ? {} : { scope: scopes.join(' ') };
-    await auth(asking, { serverUrl: server.url, ...scope, fetchFn: fetch });
+    const scope = toScope(scopes, place, provider.clientMetadata.scope);
+    const begin = (): Promise<unknown> => auth(asking, { serverUrl: server.url, ...scope, fetchFn: fetch });
+    try {
+      await begin();
+    } catch (error) {
+      if (!this.#mayBeLocalhost(error)) throw error;
+      await begin();
+    }
     if (url === undefined) return 'granted';
     const state = url.searchParams.get('state');
     if (state !== null) remember([state]);
@@ -134,6 +143,19 @@ export class SignIn {
       const tokens = await fetchToken(provider, issuer, request);
       await provider.saveTokens({ ...tokens, issuer });
     });
+  }
+
+  /** Some authorization servers register `http://localhost` and no `http://127.0.0.1`. */
+  #mayBeLocalhost(error: unknown): boolean {
+    const { redirected } = this.#ports;
+    const registered = redirected?.redirectUrl;
+    if (redirected === undefined || registered === undefined) return false;
+    const isRefused = /redirect/i.test(messageOf(error)) || redirectRefused(error);
+    const url = new URL(registered);
+    if (!isRefused || url.hostname === LOCALHOST) return false;
+    url.hostname = LOCALHOST;
+    redirected.redirectUrl = url.href;
+    return true;
   }
 
   /** Ends everything. Resolves when nothing is left; never rejects. */
@@ -208,6 +230,32 @@ export class SignIn {
     return exchange;
   }
 }
+
+const LOCALHOST = 'localhost';
+
+/** RFC 7591 section 3.2.2. */
+function redirectRefused(error: unknown): boolean {
+  return (error as { readonly errorCode?: unknown } | null)?.errorCode === 'invalid_redirect_uri';
+}
+
+/**
+ * The scopes to request. `offline_access` is among them if the authorization server offers it: without it, some give no
+ * refresh token. If nothing else would be requested, the server chooses.
+ */
+function toScope(
+  scopes: readonly string[],
+  { state }: AuthorizationLocation,
+  configured: string | undefined,
+): { readonly scope?: string } {
+  const listed = state.resourceMetadata?.scopes_supported ?? configured?.split(' ') ?? [];
+  const wanted = scopes.length > 0 ? scopes : listed;
+  const isOffered = state.authorizationServerMetadata?.scopes_supported?.includes(OFFLINE) === true;
+  if (wanted.length === 0 || !isOffered) return scopes.length === 0 ? {} : { scope: scopes.join(' ') };
+  return { scope: [...new Set([...wanted, OFFLINE])].join(' ') };
+}
+
+/** OpenID Connect Core section 11. */
+const OFFLINE = 'offline_access';
 
 function isSame(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];

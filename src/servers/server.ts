@@ -304,7 +304,7 @@ function statusOf(server: Server): ServerStatus {
     reason: present.state === 'stopped' ? whyStopped(server) : null,
     stderrTail: server.session?.transport?.stderrTail() ?? [],
     trustRequest: hasTag(present, 'awaitingTrust') ? (entry.trustRequest ?? null) : null,
-    authUrl: hasTag(present, 'authorizing') ? (signIns?.url(name) ?? null) : null,
+    authUrl: hasTag(present, 'authorizing') || hasTag(present, 'usable') ? (signIns?.url(name) ?? null) : null,
   };
   return toStatus(facts, present, ref === undefined ? NO_DETAILS : detailsOf(ref), context);
 }

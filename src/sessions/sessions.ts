@@ -84,6 +84,11 @@ export class Session {
     return this.#transport;
   }
 
+  /** Resolves when nothing of it is left. */
+  get gone(): Promise<Released> {
+    return this.#gone;
+  }
+
   get isClosing(): boolean {
     return this.#isClosing;
   }

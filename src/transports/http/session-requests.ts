@@ -14,7 +14,7 @@
  * R4. Configured headers never replace headers of the session, and the token replaces a configured `authorization`.
  */
 import type { Clock } from '../../ports.js';
-import { TransportError } from '../../failures/transport-error.js';
+import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import { abortable } from '../../async/abortable.js';
 import { type HttpAddress, isWithinOrigin } from './server-address.js';
 import { NetworkError, type HttpExchange, type HttpReply, type HttpRequest } from './http-exchange.js';
@@ -36,11 +36,13 @@ export interface HttpAuth {
   refused?(token: string | undefined): void;
   /** Called after a 403, which may be about the scope of the token (RFC 6750 section 3.1). */
   stepUp?(wwwAuthenticate: string | undefined, token: string | undefined): Promise<StepUp>;
+  /** Called if a person can allow what one request was refused for. The session goes on meanwhile. */
+  offerSignIn?(): void;
 }
 
 /**
- * What follows a 403. `renewed`: there is another token, and the request is repeated. `sign-in`: a person is needed, and
- * the request fails with `auth-required`. `hopeless`: the request fails with the 403.
+ * What follows a 403. `renewed`: there is another token, and the request is repeated. `sign-in`: a person is needed; the
+ * request of a caller fails alone, any other with `auth-required`. `hopeless`: the request fails with the 403.
  */
 export type StepUp = 'renewed' | 'sign-in' | 'hopeless';
 
@@ -53,6 +55,8 @@ export interface SessionRequest {
   readonly lastEventId?: string | undefined;
   /** The server may get it twice without harm. */
   readonly mayComeTwice?: boolean;
+  /** It belongs to a caller: if its scope is refused, the session goes on. */
+  readonly isOfCaller?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -111,7 +115,9 @@ export class SessionRequests {
       reply = await this.#follow(request, await this.#currentToken(signal));
     }
     if (isSuccess(reply)) return reply;
-    const needsSignIn = reply.status === 401 || stepUp === 'sign-in';
+    const isAlone = stepUp === 'sign-in' && request.isOfCaller === true && this.#auth?.offerSignIn !== undefined;
+    if (isAlone) this.#auth?.offerSignIn?.();
+    const needsSignIn = reply.status === 401 || (stepUp === 'sign-in' && !isAlone);
     const error = await refusal(reply, {
       address: this.address,
       clock: this.#clock,
@@ -121,6 +127,7 @@ export class SessionRequests {
       canSignIn: this.#auth !== undefined,
       isFollowed: this.#redirected(reply, this.address.url, request.method) !== undefined,
     });
+    if (isAlone) throw new TransportError(wantingScope(error.failure), { written: false });
     throw leavesOpen(reply.status) ? new TransportError(error.failure, { written: true }) : error;
   }
 
@@ -236,6 +243,14 @@ export class SessionRequests {
   #secrets(): readonly string[] {
     return this.#token === undefined ? this.address.secrets : [this.#token, ...this.address.secrets];
   }
+}
+
+/** Names the scope that a request was refused for (RFC 6750 section 3.1). */
+function wantingScope(failure: RawFailure): RawFailure {
+  const scope = /\bscope="([^"]*)"/.exec(failure.http?.wwwAuthenticate ?? '')?.[1];
+  const what = scope === undefined ? 'more scope' : `the scope '${scope}'`;
+  const hint = 'Sign in again to allow it; everything else goes on.';
+  return { ...failure, message: `It needs ${what}, which the sign-in does not have. ${failure.message}`, hint };
 }
 
 function isSuccess({ status }: HttpReply): boolean {

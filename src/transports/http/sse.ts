@@ -15,7 +15,7 @@ import { leavesDoubt, seenByRequest } from './http-refusal.js';
 import { HttpSession, type HttpTransportOptions } from './http-session.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { SessionTransport } from '../session-transport.js';
-import { isAnswer, isRequest, mayComeTwice } from '../json-rpc.js';
+import { isAnswer, isOfCaller, isRequest, mayComeTwice } from '../json-rpc.js';
 
 /** Time for the reply to a POST after its request was answered. */
 const REPLY_AFTER_ANSWER_MS = 1_000;
@@ -74,7 +74,7 @@ class SseTransport extends HttpSession {
     try {
       const url = this.#postAddress();
       const send = (signal: AbortSignal): Promise<HttpReply> =>
-        this.requests.send({ method: 'POST', url, body, mayComeTwice: mayComeTwice(message), signal });
+        this.requests.send({ method: 'POST', url, body, mayComeTwice: mayComeTwice(message), isOfCaller: isOfCaller(message), signal });
       if (isRequest(message)) await this.#postRequest(message, send);
       else await this.post(message, body, send);
       this.#hasAccepted = true;

@@ -18,7 +18,7 @@ import { EVENT_STREAM, isEventStream } from './event-stream.js';
 import { type HttpReply, errorCode } from './http-exchange.js';
 import { leavesDoubt, mediaType, seenByRequest } from './http-refusal.js';
 import { HttpSession, type HttpTransportOptions } from './http-session.js';
-import { isAnswer, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
+import { isAnswer, isOfCaller, isRequest, mayComeTwice, parseMessages } from '../json-rpc.js';
 import { listen } from './listening-stream.js';
 import { TransportError, type RawFailure } from '../../failures/transport-error.js';
 import type { SessionTransport } from '../session-transport.js';
@@ -137,6 +137,7 @@ class StreamableHttpTransport extends HttpSession {
         body,
         accept: `${JSON_TYPE}, ${EVENT_STREAM}`,
         mayComeTwice: mayComeTwice(message),
+        isOfCaller: isOfCaller(message),
         signal,
       });
     } finally {

@@ -32,7 +32,10 @@ function commit(ports: EffectPorts, key: SessionKey, session: Session): void {
   const mask = ports.servers.mask(key.name);
   ports.catalogs.leaveOut(
     key.name,
-    leftOut.map(({ tool, why }) => ({ tool: tool === null ? null : cutText(mask(tool), 200), why: cutText(mask(why)) })),
+    leftOut.map(({ tool, why }) => ({
+      tool: tool === null ? null : cutText(mask(tool), 200),
+      why: cutText(mask(why)),
+    })),
   );
   const { catalog, diff } = ports.catalogs.replace(key.name, tools, reviewed);
   if (diff !== undefined) reportChange(ports, key, 'tools', diff);

@@ -11,6 +11,7 @@ import type {
   Unsettled,
 } from '../../machines/connection/connection.events.js';
 import { isDeeperThan, jsonSize, MAX_DEPTH } from '../json/nesting.js';
+import { settlesWithin } from '../async/settles-within.js';
 import { cutText } from '../text/cut-text.js';
 import { RequestLostError, type JsonObject } from '../protocol/protocol-client.js';
 import { maskJson, type Mask } from '../secrets/secrets.js';
@@ -33,7 +34,8 @@ export function handshake(ports: EffectPorts) {
     expired: (key, limitMs) => {
       const session = ports.sessions.get(key);
       const step = session === undefined ? undefined : steps.get(session);
-      return { code: 'handshake-timeout', ...whatHung(session, step, limitMs) };
+      const failure = (): RawFailure => ({ code: 'handshake-timeout', ...whatHung(session, step, limitMs) });
+      return session?.transport?.kind === 'stdio' ? lastWords(ports, session).then(failure) : failure();
     },
     details: attemptDetails(ports),
     run: async (key, signal) => {
@@ -71,6 +73,12 @@ export function handshake(ports: EffectPorts) {
       }
     },
   });
+}
+
+/** Many programs say what they waited for only when they are ended. Never rejects. */
+async function lastWords({ clock, servers }: EffectPorts, session: Session): Promise<void> {
+  const { stdinEndMs, termMs } = servers.settings(session.key.name).policy.stop;
+  await settlesWithin(clock, stdinEndMs + termMs, session.close());
 }
 
 /** If a session is unknown right after the server issued it, the request usually went to another instance. */

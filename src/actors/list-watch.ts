@@ -89,7 +89,9 @@ export class ListWatch {
     const { clock, changed, report } = this.#ports;
     const above = echoes.streak - MAX_ECHOES;
     if (above === 0) {
-      report(`The server says after every reading of its ${list} that they have changed. They are read ever more rarely.`);
+      report(
+        `The server says after every reading of its ${list} that they have changed. They are read ever more rarely.`,
+      );
     }
     const timer = clock.setTimeout(
       () => {

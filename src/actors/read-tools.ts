@@ -12,6 +12,9 @@ import { requireClient } from './session-parts.js';
  */
 const NO_TOOLS: WholeList = { items: [], problem: undefined };
 
+const REFUSED_HINT =
+  'The handshake worked, and the first list of tools did not: the log of the server may say why, for instance that it lacks credentials.';
+
 export function readTools(ports: EffectPorts) {
   return effect<Nothing, BoundedSessionInput>(ports, {
     phase: 'list',
@@ -20,20 +23,28 @@ export function readTools(ports: EffectPorts) {
       code: 'list-timeout',
       message: `The server did not list its tools within ${limitMs} ms.`,
     }),
-    details: attemptDetails(ports),
+    details: (key) => ({ hint: REFUSED_HINT, ...attemptDetails(ports)(key) }),
     run: async (key, signal) => {
       const { session } = requireClient(ports, key);
       const { items, problem, isRefused = false } = await wholeList(ports, key, signal);
       signal.throwIfAborted();
       session.toolsListed = isRefused ? undefined : items.length;
       const { tools, problems, leftOut } = checkTools(items);
-      session.listed = { tools, leftOut, problems: problem === undefined ? problems : [problem, ...problems] };
+      session.listed = {
+        tools,
+        leftOut,
+        problems: problem === undefined ? problems : [problem, ...problems],
+      };
       return {};
     },
   });
 }
 
-async function wholeList(ports: EffectPorts, key: BoundedSessionInput, signal: AbortSignal): Promise<WholeList> {
+async function wholeList(
+  ports: EffectPorts,
+  key: BoundedSessionInput,
+  signal: AbortSignal,
+): Promise<WholeList> {
   const { session, client } = requireClient(ports, key);
   if (session.capabilities.tools === undefined) return NO_TOOLS;
   try {

@@ -76,8 +76,7 @@ export async function answerCall(
   const { name, signal } = call;
   signal?.throwIfAborted();
   const args = argumentsIn(call.args);
-  if (args === undefined)
-    return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
+  if (args === undefined) return { answer: errorAnswer(`${ARGUMENTS_ADVICE} They must be one JSON object.`) };
   const tool = source.tool(name);
   if (tool?.requiresConfirmation === true && !(await isConfirmed(tool, args, signal, options))) {
     return { answer: errorAnswer(REFUSED_ADVICE) };

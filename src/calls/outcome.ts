@@ -53,7 +53,9 @@ export function judge(error: unknown, server: string, subject: Subject, at: numb
   if (error instanceof RequestLostError && !error.written) {
     const problem = unsendable({ args: subject.args, meta: subject.options.meta });
     const message = `'${subject.label}' was not sent: ${failure.message}`;
-    const cause = needsScope(failure) ? new AuthRequiredError({ ...failure, phase: 'session', at }, { server }) : error;
+    const cause = needsScope(failure)
+      ? new AuthRequiredError({ ...failure, phase: 'session', at }, { server })
+      : error;
     return { outcome: 'not-sent', error: problem ?? new NotReadyError(message, { server, cause }) };
   }
   const what = whatCame(failure, subject.label);
@@ -72,8 +74,12 @@ const ELICITATION_NEEDED = -32042;
 function whereToGo({ rpcCode, message, data }: RpcError): string {
   const { elicitations } = rpcCode === ELICITATION_NEEDED && isJsonObject(data) ? data : {};
   const given = Array.isArray(elicitations) ? elicitations.filter(isJsonObject) : [];
-  const addresses = given.map(({ url }) => url).filter((url) => typeof url === 'string' && !message.includes(url));
-  return addresses.length === 0 ? '' : ` Visit ${cutText(addresses.join(' and '), 2_000)}, then call it again.`;
+  const addresses = given
+    .map(({ url }) => url)
+    .filter((url) => typeof url === 'string' && !message.includes(url));
+  return addresses.length === 0
+    ? ''
+    : ` Visit ${cutText(addresses.join(' and '), 2_000)}, then call it again.`;
 }
 
 /** The server refused this request because the sign-in does not cover it. */

@@ -82,7 +82,9 @@ export async function listAll(
     if (typeof next !== 'string') return { items, problem: undefined };
     fruitless = fresh.length === 0 ? fruitless + 1 : 0;
     if (fruitless === MAX_FRUITLESS) {
-      return stop(`gave ${MAX_FRUITLESS} pages in a row without a new entry; read ${page} pages and stopped.`);
+      return stop(
+        `gave ${MAX_FRUITLESS} pages in a row without a new entry; read ${page} pages and stopped.`,
+      );
     }
     if (cursors.has(next)) return stop(`gave the same cursor twice; read ${page} pages and stopped.`);
     cursors.add(next);
@@ -94,7 +96,10 @@ export async function listAll(
 /** A list that the server has declared: if it refuses to give it, that is a problem. */
 export function promised({ method }: ListRequest, list: WholeList): WholeList {
   if (list.isRefused !== true) return list;
-  return { ...list, problem: `The server declares the capability for ${method}, but does not know that method.` };
+  return {
+    ...list,
+    problem: `The server declares the capability for ${method}, but does not know that method.`,
+  };
 }
 
 /** At least a millisecond: a limit of 0 would be none. */

@@ -105,7 +105,11 @@ export class ToolRegistry {
     const entries = this.catalogs.leftOut(server);
     const known = this.#leftOut.get(entries);
     if (known !== undefined) return known;
-    const named = entries.map(({ tool, why }) => ({ name: tool === null ? null : this.#lonelyName(server, tool), tool, why }));
+    const named = entries.map(({ tool, why }) => ({
+      name: tool === null ? null : this.#lonelyName(server, tool),
+      tool,
+      why,
+    }));
     this.#leftOut.set(entries, named);
     return named;
   }

@@ -663,7 +663,10 @@ export class Troupe {
       if (!isListed()) await awaitedServer.connection.ready({ signal: deadline.signal });
     } catch (cause) {
       if (deadline.aborted && options.signal?.aborted === true) {
-        throw new CallAbortedError(`The call of '${name}' was aborted.`, { server, cause: options.signal.reason });
+        throw new CallAbortedError(`The call of '${name}' was aborted.`, {
+          server,
+          cause: options.signal.reason,
+        });
       }
       const why = deadline.aborted ? `'${server}' did not list it in time` : messageOf(cause);
       throw new NotReadyError(`'${name}' was not sent: ${why}`, { server, cause });

@@ -114,10 +114,12 @@ class Coercion {
       .map((form) => ({ form, coerced: this.coerced(value, form, path, depth + 1) }))
       .filter(({ form, coerced }) => this.#fits(coerced.value, form, true, depth))
       .map(({ coerced }) => coerced);
-    return fitting.reduce<Coerced | undefined>(
-      (best, each) => (best === undefined || each.changes.length < best.changes.length ? each : best),
-      undefined,
-    ) ?? given;
+    return (
+      fitting.reduce<Coerced | undefined>(
+        (best, each) => (best === undefined || each.changes.length < best.changes.length ? each : best),
+        undefined,
+      ) ?? given
+    );
   }
 
   /** False if the value certainly does not fit; `isDeep` also looks at its fields and items. */
@@ -141,7 +143,8 @@ class Coercion {
     const names = Object.keys(value).filter((name) => value[name] !== undefined);
     const isClosed = additionalProperties === false && patternProperties === undefined;
     if (isClosed && names.some((name) => !hasOwn(properties, name))) return false;
-    const isMissing = (name: unknown): boolean => !names.includes(String(name)) && !isOptional(schema, String(name));
+    const isMissing = (name: unknown): boolean =>
+      !names.includes(String(name)) && !isOptional(schema, String(name));
     if (Array.isArray(required) && required.some(isMissing)) return false;
     return names.every((name) => this.#fits(value[name], fieldSchema(schema, name), true, depth + 1));
   }
@@ -173,7 +176,9 @@ function fieldSchema(
   name: string,
 ): unknown {
   if (hasOwn(properties, name)) return properties[name];
-  return patternProperties === undefined && isJsonObject(additionalProperties) ? additionalProperties : undefined;
+  return patternProperties === undefined && isJsonObject(additionalProperties)
+    ? additionalProperties
+    : undefined;
 }
 
 function isOfType(value: unknown, { type }: JsonObject): boolean {
@@ -202,7 +207,8 @@ function isAmong(value: unknown, schema: JsonObject): boolean {
 
 function isSame(value: unknown, other: unknown): boolean {
   if (value === other) return true;
-  if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null) return false;
+  if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null)
+    return false;
   return canonicalJson(value) === canonicalJson(other);
 }
 

@@ -25,7 +25,13 @@ import { Connection } from './connection.js';
 import { KnownSecrets } from '../secrets/known-secrets.js';
 import { follow, type ConnectionRef, detailsOf } from '../lifecycle/follow.js';
 import type { Publisher } from '../lifecycle/publish.js';
-import { type LeftOutTool, type ServerStatus, toStatus, type StatusFacts, type StoppedReason } from '../lifecycle/status.js';
+import {
+  type LeftOutTool,
+  type ServerStatus,
+  toStatus,
+  type StatusFacts,
+  type StoppedReason,
+} from '../lifecycle/status.js';
 import type { Lifetime } from '../lifecycle/lifetime.js';
 import { NO_MASK, type Mask } from '../secrets/secrets.js';
 import { ServerEntry, type EntryTerms } from './server-entry.js';
@@ -304,7 +310,8 @@ function statusOf(server: Server): ServerStatus {
     reason: present.state === 'stopped' ? whyStopped(server) : null,
     stderrTail: server.session?.transport?.stderrTail() ?? [],
     trustRequest: hasTag(present, 'awaitingTrust') ? (entry.trustRequest ?? null) : null,
-    authUrl: hasTag(present, 'authorizing') || hasTag(present, 'usable') ? (signIns?.url(name) ?? null) : null,
+    authUrl:
+      hasTag(present, 'authorizing') || hasTag(present, 'usable') ? (signIns?.url(name) ?? null) : null,
   };
   return toStatus(facts, present, ref === undefined ? NO_DETAILS : detailsOf(ref), context);
 }

@@ -85,9 +85,12 @@ function takeAnswers(
   lines.on('line', (line) => {
     const answer = line.trim();
     if (answer === '') return;
-    troupe.connection(server)?.finishAuth(answer).catch((error: unknown) => {
-      terminal.note(oneLine(messageOf(error)));
-    });
+    troupe
+      .connection(server)
+      ?.finishAuth(answer)
+      .catch((error: unknown) => {
+        terminal.note(oneLine(messageOf(error)));
+      });
   });
   return () => lines.close();
 }

@@ -39,7 +39,11 @@ export function toRow(status: ServerStatus, now: number): Row {
     up: connectedAt === null ? '' : shortDuration(now - connectedAt),
     attempt: isTrying && attempt > 0 ? `${attempt}/${maxAttempts}` : '',
     next: nextAttemptAt === null ? '' : shortDuration(Math.ceil((nextAttemptAt - now) / 1_000) * 1_000),
-    problem: hasTag(status, 'usable') ? leftOutLines(status).map((line) => line.trim()).join(' ') : problemOf(status),
+    problem: hasTag(status, 'usable')
+      ? leftOutLines(status)
+          .map((line) => line.trim())
+          .join(' ')
+      : problemOf(status),
   };
 }
 

@@ -115,7 +115,8 @@ export class SessionRequests {
       reply = await this.#follow(request, await this.#currentToken(signal));
     }
     if (isSuccess(reply)) return reply;
-    const isAlone = stepUp === 'sign-in' && request.isOfCaller === true && this.#auth?.offerSignIn !== undefined;
+    const isAlone =
+      stepUp === 'sign-in' && request.isOfCaller === true && this.#auth?.offerSignIn !== undefined;
     if (isAlone) this.#auth?.offerSignIn?.();
     const needsSignIn = reply.status === 401 || (stepUp === 'sign-in' && !isAlone);
     const error = await refusal(reply, {
@@ -250,7 +251,11 @@ function wantingScope(failure: RawFailure): RawFailure {
   const scope = /\bscope="([^"]*)"/.exec(failure.http?.wwwAuthenticate ?? '')?.[1];
   const what = scope === undefined ? 'more scope' : `the scope '${scope}'`;
   const hint = 'Sign in again to allow it; everything else goes on.';
-  return { ...failure, message: `It needs ${what}, which the sign-in does not have. ${failure.message}`, hint };
+  return {
+    ...failure,
+    message: `It needs ${what}, which the sign-in does not have. ${failure.message}`,
+    hint,
+  };
 }
 
 function isSuccess({ status }: HttpReply): boolean {

@@ -74,7 +74,14 @@ class SseTransport extends HttpSession {
     try {
       const url = this.#postAddress();
       const send = (signal: AbortSignal): Promise<HttpReply> =>
-        this.requests.send({ method: 'POST', url, body, mayComeTwice: mayComeTwice(message), isOfCaller: isOfCaller(message), signal });
+        this.requests.send({
+          method: 'POST',
+          url,
+          body,
+          mayComeTwice: mayComeTwice(message),
+          isOfCaller: isOfCaller(message),
+          signal,
+        });
       if (isRequest(message)) await this.#postRequest(message, send);
       else await this.post(message, body, send);
       this.#hasAccepted = true;

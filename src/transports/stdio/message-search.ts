@@ -125,7 +125,8 @@ export class SpreadMessage {
 
   next(line: string): Continued {
     const end = OF_JSON.test(line) ? this.#nesting.endIn(line) : undefined;
-    const isBroken = !OF_JSON.test(line) || this.#nesting.isInText || this.#length + line.length > this.maxLength;
+    const isBroken =
+      !OF_JSON.test(line) || this.#nesting.isInText || this.#length + line.length > this.maxLength;
     if (isBroken) return { kind: 'none', lines: this.#lines };
     if (end === undefined) {
       this.#add(line);

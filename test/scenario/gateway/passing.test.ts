@@ -67,7 +67,11 @@ describe('through the gateway', () => {
     await call({ note: null, limit: '5' });
     await call(null);
     await call('{"limit":1}');
-    expect(upstream.of('tools/call').map(({ arguments: given }) => given)).toEqual([{ limit: 5 }, {}, { limit: 1 }]);
+    expect(upstream.of('tools/call').map(({ arguments: given }) => given)).toEqual([
+      { limit: 5 },
+      {},
+      { limit: 1 },
+    ]);
   });
 
   it('what a client sends beside a request passes, but for its progress token', async () => {

@@ -34,7 +34,13 @@ it('Messages about arguments and results mask the secrets of the entry.', async 
 
 it('The validator is loaded only if it is needed, not for a call that fits a plain schema.', async () => {
   const validator = new SchemaValidator();
-  const ports = { publish: () => {}, mask: () => (text: string) => text, validator, checksArguments: true, coercesArguments: true };
+  const ports = {
+    publish: () => {},
+    mask: () => (text: string) => text,
+    validator,
+    checksArguments: true,
+    coercesArguments: true,
+  };
   const check = new CallCheck(ports);
   const plain = { type: 'object' as const, properties: { path: { type: 'string' } }, required: ['path'] };
   const tools = [

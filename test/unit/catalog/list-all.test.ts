@@ -34,8 +34,7 @@ const list = (
   client: ProtocolClient,
   clock: Clock = createControlledClock(),
   limitMs = 0,
-): ReturnType<typeof listAll> =>
-  listAll(client, clock, { ...TOOLS, limitMs }, new AbortController().signal);
+): ReturnType<typeof listAll> => listAll(client, clock, { ...TOOLS, limitMs }, new AbortController().signal);
 
 describe('a whole list', () => {
   it('holds the entries of all pages in their order', async () => {

@@ -22,11 +22,11 @@ describe('a list of tools', () => {
       tool('echo'),
       tool('lamp_set', { title: 'Lamp', description: 'Sets a lamp.', annotations: {} }),
     ];
-    expect(checkTools(raw)).toEqual({ tools: raw, problems: [] });
+    expect(checkTools(raw)).toEqual({ tools: raw, problems: [], leftOut: [] });
   });
 
   it('may be empty', () => {
-    expect(checkTools([])).toEqual({ tools: [], problems: [] });
+    expect(checkTools([])).toEqual({ tools: [], problems: [], leftOut: [] });
   });
 
   it.each([
@@ -128,6 +128,7 @@ describe('a list of tools', () => {
     expect(checkTools([tool('good'), bad, tool('also_good')])).toEqual({
       tools: [tool('good'), tool('also_good')],
       problems: [`${named} was left out: ${why}.`],
+      leftOut: [{ tool: named.startsWith('Tool number') ? null : JSON.parse(named.slice(5)), why }],
     });
   });
 
@@ -153,6 +154,7 @@ describe('a list of tools', () => {
     expect(checkTools([tool('echo'), raw])).toEqual({
       tools: [tool('echo'), tool('lamp_report', { extra: 1 })],
       problems: [`Tool "lamp_report" is kept without its ${field}: it ${why}.`],
+      leftOut: [],
     });
   });
 
@@ -208,7 +210,7 @@ describe('a list of tools', () => {
 
   it('takes a field that is undefined, as a server in this process may leave it, for absent', () => {
     const raw = tool('echo', { description: undefined, outputSchema: undefined });
-    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
+    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [], leftOut: [] });
   });
 
   it('takes data of a schema for no schema, and properties for no keywords', () => {
@@ -219,12 +221,12 @@ describe('a list of tools', () => {
       enum: { enum: [{ anyOf: 1 }] },
     };
     const raw = tool('echo', { inputSchema: { ...INPUT, properties } });
-    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
+    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [], leftOut: [] });
   });
 
   it('accepts boolean schemas among the properties', () => {
     const raw = tool('echo', { inputSchema: { ...INPUT, properties: { any: true } } });
-    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [] });
+    expect(checkTools([raw])).toEqual({ tools: [raw], problems: [], leftOut: [] });
   });
 
   it('keeps a tool that nests as deeply as is allowed', () => {
@@ -267,7 +269,7 @@ describe('a list of tools', () => {
         const { tools, problems } = checkTools(raw);
         expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
         expect(problems.length).toBeGreaterThanOrEqual(raw.length - tools.length);
-        expect(checkTools(tools)).toEqual({ tools, problems: [] });
+        expect(checkTools(tools)).toEqual({ tools, problems: [], leftOut: [] });
       }),
     );
   });

@@ -32,10 +32,25 @@ describe('a value becomes what the schema takes', () => {
   it.each<readonly [string, unknown, Record<string, unknown>, unknown]>([
     ['null of an optional field', { a: null }, field({ type: 'string' }), {}],
     ['null as text', { a: 'null' }, field({ type: 'integer' }), {}],
-    ['null of a required field with a default', { a: null }, field({ type: 'string', default: '' }, ['a']), {}],
+    [
+      'null of a required field with a default',
+      { a: null },
+      field({ type: 'string', default: '' }, ['a']),
+      {},
+    ],
     ['null of an enum', { a: null }, field({ enum: ['x', 'y'] }), {}],
-    ['null of a choice without null', { a: null }, field({ anyOf: [{ type: 'string' }, { type: 'array' }] }), {}],
-    ['null behind a reference', { a: null }, { ...field({ $ref: '#/$defs/n' }), $defs: { n: { type: 'number' } } }, {}],
+    [
+      'null of a choice without null',
+      { a: null },
+      field({ anyOf: [{ type: 'string' }, { type: 'array' }] }),
+      {},
+    ],
+    [
+      'null behind a reference',
+      { a: null },
+      { ...field({ $ref: '#/$defs/n' }), $defs: { n: { type: 'number' } } },
+      {},
+    ],
     [
       'null in an object in a list',
       { a: [{ b: null, c: 1 }] },
@@ -47,7 +62,12 @@ describe('a value becomes what the schema takes', () => {
     ['a number of an enum', { a: '2' }, field({ enum: [1, 2] }), { a: 2 }],
     ['a boolean as text', { a: 'True' }, field({ type: 'boolean' }), { a: true }],
     ['a list as text', { a: '["x"]' }, field({ type: 'array' }), { a: ['x'] }],
-    ['a list of texts for numbers', { a: ['1', 2] }, field({ type: 'array', items: { type: 'integer' } }), { a: [1, 2] }],
+    [
+      'a list of texts for numbers',
+      { a: ['1', 2] },
+      field({ type: 'array', items: { type: 'integer' } }),
+      { a: [1, 2] },
+    ],
     [
       'an object as text, with a null and a number as text in it',
       { a: '{"b":null,"c":"3","__proto__":1}' },
@@ -55,13 +75,22 @@ describe('a value becomes what the schema takes', () => {
       { a: JSON.parse('{"c":3,"__proto__":1}') as unknown },
     ],
     ['text for a number or null', { a: '7' }, field({ type: ['integer', 'null'] }), { a: 7 }],
-    ['text for one of several forms', { a: '7' }, field({ anyOf: [{ type: 'boolean' }, { type: 'integer' }] }), { a: 7 }],
+    [
+      'text for one of several forms',
+      { a: '7' },
+      field({ anyOf: [{ type: 'boolean' }, { type: 'integer' }] }),
+      { a: 7 },
+    ],
     [
       'the form that needs no more than is wrong',
       { a: { kind: 'b', n: '1', o: null } },
       field({
         oneOf: [
-          { type: 'object', properties: { kind: { const: 'a' }, n: { type: 'boolean' } }, required: ['kind'] },
+          {
+            type: 'object',
+            properties: { kind: { const: 'a' }, n: { type: 'boolean' } },
+            required: ['kind'],
+          },
           {
             type: 'object',
             properties: { kind: { const: 'b' }, n: { type: 'integer' }, o: { type: 'string' } },
@@ -72,9 +101,24 @@ describe('a value becomes what the schema takes', () => {
       }),
       { a: { kind: 'b', n: 1 } },
     ],
-    ['parts of an allOf', { a: '1', b: null }, { allOf: [field({ type: 'integer' }), { properties: { b: { type: 'string' } } }] }, { a: 1 }],
-    ['fields that are named by nothing', { x: '1' }, { type: 'object', additionalProperties: { type: 'integer' } }, { x: 1 }],
-    ['items by their place', { a: ['1', '1'] }, field({ type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] }), { a: [1, '1'] }],
+    [
+      'parts of an allOf',
+      { a: '1', b: null },
+      { allOf: [field({ type: 'integer' }), { properties: { b: { type: 'string' } } }] },
+      { a: 1 },
+    ],
+    [
+      'fields that are named by nothing',
+      { x: '1' },
+      { type: 'object', additionalProperties: { type: 'integer' } },
+      { x: 1 },
+    ],
+    [
+      'items by their place',
+      { a: ['1', '1'] },
+      field({ type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] }),
+      { a: [1, '1'] },
+    ],
     [
       'a schema that refers to itself',
       { name: 'r', children: [{ name: 'c', size: '1', children: [{ size: null }] }] },
@@ -107,9 +151,17 @@ describe('a value stays as it is', () => {
     ['text that holds nothing', { a: '' }, field({ type: 'integer' })],
     ['a word', { a: 'yes' }, field({ type: 'boolean' })],
     ['a broken JSON text', { a: '[1,' }, field({ type: 'array' })],
-    ['a value without a form that it could fit', { a: { n: '1' } }, field({ anyOf: [{ type: 'object', required: ['m'], properties: { n: { type: 'integer' } } }] })],
+    [
+      'a value without a form that it could fit',
+      { a: { n: '1' } },
+      field({ anyOf: [{ type: 'object', required: ['m'], properties: { n: { type: 'integer' } } }] }),
+    ],
     ['a value beside an unknown reference', { a: '1' }, field({ $ref: 'https://example.org/schema' })],
-    ['a value of its own way to JSON', { a: { toJSON: () => 1, b: null } }, field({ properties: { b: { type: 'string' } } })],
+    [
+      'a value of its own way to JSON',
+      { a: { toJSON: () => 1, b: null } },
+      field({ properties: { b: { type: 'string' } } }),
+    ],
   ])('%s', (_, given, schema) => {
     const { value, changes } = coerce(given, schema);
     expect(changes).toEqual([]);

@@ -7,7 +7,11 @@ interface Heard {
   readonly tooLarge: unknown[];
 }
 
-function reading(limit = 100): { readonly reader: MessageReader; readonly heard: Heard; readonly endless: number[] } {
+function reading(limit = 100): {
+  readonly reader: MessageReader;
+  readonly heard: Heard;
+  readonly endless: number[];
+} {
   const heard: Heard = { messages: [], noise: [], tooLarge: [] };
   const endless: number[] = [];
   const reader = new MessageReader(
@@ -94,7 +98,11 @@ describe('the message reader', () => {
     ['over several lines, and one behind it', `${JSON.stringify(ping, null, 2)}${PING}\n`, 2, []],
     ['without a line feed, and one behind it', `${PING}${PING}`, 2, []],
   ])('finds messages %s', (_, written, count, noise) => {
-    expect(read(written)).toEqual({ messages: Array.from({ length: count }, () => ping), noise, tooLarge: [] });
+    expect(read(written)).toEqual({
+      messages: Array.from({ length: count }, () => ping),
+      noise,
+      tooLarge: [],
+    });
   });
 
   it('delivers a message without a line feed as soon as it is whole', () => {

@@ -308,17 +308,17 @@ export class Troupe {
   }
 
   /**
-   * The servers on their way that may list a tool of that name.
+   * The servers on their way whose tools are not known yet and may have that name.
    *
    * @internal
    */
   serversToCome(name: string): readonly string[] {
-    const { servers, naming } = this.#parts;
+    const { servers, naming, registry } = this.#parts;
     if (this.whyIdle !== undefined || this.vanished(name) !== undefined) return [];
     return this.status
       .filter(({ server, tags }) => !tags.includes('settled') && mayBeOf(server, name, naming))
       .map(({ server }) => server)
-      .filter((server) => servers.get(server)?.context !== undefined);
+      .filter((server) => servers.get(server)?.context !== undefined && !registry.hasListOf(server));
   }
 
   /**

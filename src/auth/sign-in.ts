@@ -150,7 +150,7 @@ export class SignIn {
     const { redirected } = this.#ports;
     const registered = redirected?.redirectUrl;
     if (redirected === undefined || registered === undefined) return false;
-    const isRefused = /redirect/i.test(messageOf(error)) || redirectRefused(error);
+    const isRefused = /redirect/i.test(messageOf(error)) || isUnexplained(error);
     const url = new URL(registered);
     if (!isRefused || url.hostname === LOCALHOST) return false;
     url.hostname = LOCALHOST;
@@ -233,9 +233,9 @@ export class SignIn {
 
 const LOCALHOST = 'localhost';
 
-/** RFC 7591 section 3.2.2. */
-function redirectRefused(error: unknown): boolean {
-  return (error as { readonly errorCode?: unknown } | null)?.errorCode === 'invalid_redirect_uri';
+/** An error of the SDK loses the code `invalid_redirect_uri` (RFC 7591 section 3.2.2), and has no text without a description. */
+function isUnexplained(error: unknown): boolean {
+  return error instanceof Error && 'errorCode' in error && error.message === '';
 }
 
 /**

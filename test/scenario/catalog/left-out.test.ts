@@ -37,7 +37,10 @@ describe('a tool that is left out', () => {
         message: expect.stringContaining('its inputSchema is not an object') as unknown,
       });
     }
-    await expect(troupe.view({ servers: ['b'] }).callTool('mcp__a__broken')).rejects.not.toHaveProperty('server', 'a');
+    await expect(troupe.view({ servers: ['b'] }).callTool('mcp__a__broken')).rejects.not.toHaveProperty(
+      'server',
+      'a',
+    );
   });
 
   it('is forgotten once the server lists it rightly', async () => {
@@ -66,7 +69,9 @@ describe('a call of a server that is on its way', () => {
     const call = troupe.callTool('mcp__a__echo');
     const inView = troupe.view({ servers: ['a'] }).callTool('mcp__a__echo');
     await expect(troupe.callTool('mcp__b__echo')).rejects.toMatchObject({ code: 'UNKNOWN_TOOL' });
-    await expect(troupe.view({ servers: ['b'] }).callTool('mcp__a__echo')).rejects.toMatchObject({ code: 'UNKNOWN_TOOL' });
+    await expect(troupe.view({ servers: ['b'] }).callTool('mcp__a__echo')).rejects.toMatchObject({
+      code: 'UNKNOWN_TOOL',
+    });
     gate.open();
     await expect(Promise.all([call, inView, started])).resolves.toHaveLength(3);
     await expect(troupe.callTool('mcp__a__other')).rejects.toMatchObject({ code: 'UNKNOWN_TOOL' });
@@ -74,7 +79,9 @@ describe('a call of a server that is on its way', () => {
 
   it('says that the tool is unknown where the server does not list it', async () => {
     const gate = createGate();
-    const server = new ScriptedServer({ on: { 'tools/list': () => gate.promise.then(() => ({ tools: [tool('x')] })) } });
+    const server = new ScriptedServer({
+      on: { 'tools/list': () => gate.promise.then(() => ({ tools: [tool('x')] })) },
+    });
     const { troupe } = make({ servers: { a: inProcess(server) } });
     void troupe.start();
     await server.whenReceived('tools/list', 1);
@@ -107,7 +114,10 @@ describe('a call of a server that is on its way', () => {
     await server.whenReceived('tools/list', 1);
     const call = troupe.callTool('mcp__a__echo');
     call.catch(() => {});
-    await passTime(clock, call.catch(() => {}));
+    await passTime(
+      clock,
+      call.catch(() => {}),
+    );
     await expect(call).rejects.toMatchObject({ code: 'NOT_READY', server: 'a' });
   });
 });

@@ -37,7 +37,11 @@ describe('null counts as absent', () => {
           },
         ],
       },
-      { tools: [{ name: 'a', annotations: { title: 'A' }, inputSchema: { properties: { x: { default: null } } } }] },
+      {
+        tools: [
+          { name: 'a', annotations: { title: 'A' }, inputSchema: { properties: { x: { default: null } } } },
+        ],
+      },
     ],
     [
       'resources/list',
@@ -59,12 +63,24 @@ describe('null counts as absent', () => {
           { type: 'resource', resource: { uri: 'a:', text: 'b', blob: null, mimeType: null } },
         ],
       },
-      { content: [{ type: 'text', text: 'a' }, { type: 'resource', resource: { uri: 'a:', text: 'b' } }] },
+      {
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'resource', resource: { uri: 'a:', text: 'b' } },
+        ],
+      },
     ],
-    ['tools/call', { content: [], structuredContent: { a: null } }, { content: [], structuredContent: { a: null } }],
+    [
+      'tools/call',
+      { content: [], structuredContent: { a: null } },
+      { content: [], structuredContent: { a: null } },
+    ],
     [
       'prompts/get',
-      { description: null, messages: [{ role: 'user', content: { type: 'text', text: 'a', annotations: null } }] },
+      {
+        description: null,
+        messages: [{ role: 'user', content: { type: 'text', text: 'a', annotations: null } }],
+      },
       { messages: [{ role: 'user', content: { type: 'text', text: 'a' } }] },
     ],
     [
@@ -81,16 +97,33 @@ describe('null counts as absent', () => {
 
   it.each<readonly [string, unknown, unknown]>([
     ['ping', null, {}],
-    ['notifications/progress', { progressToken: 1, progress: 2, total: null, message: null }, { progressToken: 1, progress: 2 }],
+    [
+      'notifications/progress',
+      { progressToken: 1, progress: 2, total: null, message: null },
+      { progressToken: 1, progress: 2 },
+    ],
     ['notifications/message', { level: 'info', logger: null, data: null }, { level: 'info', data: null }],
     [
       'sampling/createMessage',
-      { messages: [], maxTokens: 1, systemPrompt: null, modelPreferences: { hints: [{ name: null }], costPriority: null } },
+      {
+        messages: [],
+        maxTokens: 1,
+        systemPrompt: null,
+        modelPreferences: { hints: [{ name: null }], costPriority: null },
+      },
       { messages: [], maxTokens: 1, modelPreferences: { hints: [{}] } },
     ],
     [
       'elicitation/create',
-      { message: 'a', mode: null, requestedSchema: { type: 'object', required: null, properties: { a: { type: 'string', default: null } } } },
+      {
+        message: 'a',
+        mode: null,
+        requestedSchema: {
+          type: 'object',
+          required: null,
+          properties: { a: { type: 'string', default: null } },
+        },
+      },
       { message: 'a', requestedSchema: { type: 'object', properties: { a: { type: 'string' } } } },
     ],
   ])('in the parameters of %s', (method, given, wanted) => {
@@ -108,9 +141,17 @@ describe('a message with null beside what it says', () => {
 
   it.each<readonly [string, object, object]>([
     ['a result', { id: 1, result: { a: 1 }, error: null }, { kind: 'answer', id: 1, result: { a: 1 } }],
-    ['an error', { id: 1, result: null, error: { code: 1, message: 'no' } }, { kind: 'answer', error: { message: 'no' } }],
+    [
+      'an error',
+      { id: 1, result: null, error: { code: 1, message: 'no' } },
+      { kind: 'answer', error: { message: 'no' } },
+    ],
     ['an answer with a null method', { id: 1, method: null, result: {} }, { kind: 'answer', result: {} }],
-    ['a notification', { id: null, method: 'a', params: null }, { kind: 'notification', method: 'a', params: {} }],
+    [
+      'a notification',
+      { id: null, method: 'a', params: null },
+      { kind: 'notification', method: 'a', params: {} },
+    ],
     ['a request', { id: 1, method: 'a', params: null }, { kind: 'request', method: 'a', params: {} }],
     ['metadata', { id: 1, result: { _meta: null } }, { kind: 'answer', result: {} }],
   ])('is %s', (_, message, wanted) => {
@@ -118,7 +159,11 @@ describe('a message with null beside what it says', () => {
   });
 
   it('is progress or a cancellation', () => {
-    const progress = paramsWithoutNulls('notifications/progress', { progressToken: 1, progress: 2, total: null });
+    const progress = paramsWithoutNulls('notifications/progress', {
+      progressToken: 1,
+      progress: 2,
+      total: null,
+    });
     expect(toProgress(progress as Record<string, unknown>)).toMatchObject({ token: 1 });
     const cancelled = paramsWithoutNulls('notifications/cancelled', { requestId: 1, reason: null });
     expect(toCancelled(cancelled as Record<string, unknown>)).toEqual({ requestId: 1, reason: undefined });
